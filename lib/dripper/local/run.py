@@ -111,12 +111,7 @@ def extract_files(
     destination = out if isinstance(out, Destination) else Destination(out)
     for warning in check_use(settings.labeler, settings.labels, Use(settings.profile)):
         logger.warning("%s", warning)
-    ignored_files: list[str] = []
-    files = _leave_out(expand_inputs(names, settings.reading, ignored_files), destination)
-    require_reader(files)
-    for file in files:
-        if file.kind is InputKind.TABLE:
-            check_table(file.path, options.columns, settings.reading.page_bytes)
+    files, ignored_files = _find_files(names, destination, settings, options)
     extractor = shared_extractor(settings)
     started, counts, errors, pages, failed = time.monotonic(), InputCounts(), Counter[str](), 0, list[str]()
     with ExitStack() as stack:
@@ -138,6 +133,20 @@ def _leave_out(files: Sequence[Input], destination: Destination) -> list[Input]:
     """Return the files without what an earlier run wrote: a pattern may name that."""
     own = destination.path.resolve()
     return [file for file in files if file.kind is not InputKind.TABLE or Path(file.path).resolve() != own]
+
+
+def _find_files(
+    names: Sequence[str], destination: Destination, settings: Settings, options: PageOptions
+) -> tuple[list[Input], list[str]]:
+    """Return the files to be read, all of them readable, and those of folders that are neither
+    pages nor archives."""
+    ignored_files: list[str] = []
+    files = _leave_out(expand_inputs(names, settings.reading, ignored_files), destination)
+    require_reader(files)
+    for file in files:
+        if file.kind is InputKind.TABLE:
+            check_table(file.path, options.columns, settings.reading.page_bytes)
+    return files, ignored_files
 
 
 def _explain(record: Record, row: PageRow) -> str:

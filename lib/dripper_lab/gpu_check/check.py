@@ -116,10 +116,26 @@ def check_lm(model: str, questions: Questions) -> Part:
             f"The answer form {probed['set']} is set, and {probed['likeliest']} is the likeliest"
             + ("." if probed["fits"] else f": labels.lm.answer={probed['likeliest']} may fit better.")
         )
-    shape, labelled = Shape.of(read_config(checkpoint.folder)), dict[str, Answer]()
+    labelled = _label_by_decoders(part, query, Shape.of(read_config(checkpoint.folder)), load, questions)
+    _compare_decoders(part, labelled)
+    if "hunyuan" in checkpoint.architecture.lower() and labelled:
+        asks = {"model": model, "context": checkpoint.training.context}
+        _compare_authors(part, "mineru-html", MINERU, asks, next(iter(labelled.values())), questions)
+    return part
+
+
+def _label_by_decoders(
+    part: Part, query: Mapping[str, Any], shape: Shape, load: Load, questions: Questions
+) -> dict[str, Answer]:
+    """Return the answers of each decoder that works, and note its figures."""
+    labelled = dict[str, Answer]()
     for decoder in questions.decoders:
         answer = _try(
-            part, "label", **query | {"settings": {**settings, "decoder": decoder}}, html=questions.pages, labeler="lm"
+            part,
+            "label",
+            **{**query, "settings": {**query["settings"], "decoder": decoder}},
+            html=questions.pages,
+            labeler="lm",
         )
         if answer is None:
             part.figures.append(Figure(f"`lm`, {decoder}", note="failed"))
@@ -132,11 +148,7 @@ def check_lm(model: str, questions: Questions) -> Part:
         part.figures[
             -1
         ].note = f"{passes:.1f} passes a window, {answer['main_share']:.0%} main, start {answer['start_seconds']:.0f} s"
-    _compare_decoders(part, labelled)
-    if "hunyuan" in checkpoint.architecture.lower() and labelled:
-        asks = {"model": model, "context": checkpoint.training.context}
-        _compare_authors(part, "mineru-html", MINERU, asks, next(iter(labelled.values())), questions)
-    return part
+    return labelled
 
 
 def check_encoder(model: str, questions: Questions) -> Part:

@@ -70,48 +70,57 @@ def train_and_save(
         UsageError: If there are too few pages to train on.
     """
     started = time.process_time()
+    examples = _read_usable_examples(data, data_sets, recipe, sample, folds)
+    earlier = None if start is None else load_weights(start)
+    unseen = _choose_unseen(examples, folds, scored or folds, start)
+    networks = fold_networks(examples, recipe, folds, scored, earlier)
+    held_out = HeldOut.of([page for page in unseen if networks[fold_of(page.host, folds)]], networks, earlier)
+    log.info("cross-validated ROUGE-5 F1: %.4f on %d pages", held_out.calibration.f1, len(held_out.examples))
+    weights = held_out.calibrated(fit(examples, recipe, earlier))
+    weights = replace(weights, others=(*weights.others, *_fold_earlier_networks(keep, weights)))
+    output.mkdir(parents=True, exist_ok=True)
+    path = output / "cpu_weights.npz"
+    save_weights(weights, path)
+    seconds = time.process_time() - started
+    card = model_card(
+        version=load_weights(path).version,
+        recipe=recipe,
+        folds=(folds, scored or folds),
+        examples=examples,
+        held_out=held_out,
+        switched=switch_scores(held_out.examples, networks, held_out.calibration),
+        cpu_seconds=seconds,
+        parameters=sum(matrix.size for network in weights.networks for matrix in network.matrices.values()),
+        kept=len(weights.others) - len(recipe.others),
+        start=None if earlier is None else earlier.version,
+    )
+    draw_reliability(held_out, output / "reliability_cpu.png")
+    (output / "model_card_cpu.md").write_text(card, encoding="utf-8")
+    return path
+
+
+def _read_usable_examples(
+    data: Path, data_sets: Sequence[str], recipe: Recipe, sample: int | None, folds: int
+) -> list[Example]:
     examples = [page for name in data_sets for page in examples_of(data, name, recipe, sample) if len(page.words)]
     if len({example.host for example in examples}) < folds:
         raise UsageError(
             f"{len(examples)} usable pages in {data} are of fewer than {folds} sites: too few to validate on"
         )
-    earlier = None if start is None else load_weights(start)
-    unseen = [page for page in examples if earlier is None or page.key[0] not in SEEN_BY_START]
-    unseen = [page for page in unseen if fold_of(page.host, folds) < (scored or folds)]
+    return examples
+
+
+def _choose_unseen(examples: Sequence[Example], folds: int, scored: int, start: Path | None) -> list[Example]:
+    """Return the pages that can be scored: those of the folds held out in turn, and of no set that
+    the weights in `start` were taught on."""
+    unseen = [page for page in examples if start is None or page.key[0] not in SEEN_BY_START]
+    unseen = [page for page in unseen if fold_of(page.host, folds) < scored]
     if not any(page.truth_words for page in unseen):
         raise UsageError(
             f"all pages are of sets that the weights in {start} were taught on, so nothing can be scored: "
             "name other sets too, or train with --from-scratch"
         )
-    networks = fold_networks(examples, recipe, folds, scored, earlier)
-    held_out = HeldOut.of([page for page in unseen if networks[fold_of(page.host, folds)]], networks, earlier)
-    log.info("cross-validated ROUGE-5 F1: %.4f on %d pages", held_out.calibration.f1, len(held_out.examples))
-    weights = held_out.calibrated(fit(examples, recipe, earlier))
-    kept = _fold_earlier_networks(keep, weights)
-    weights = replace(weights, others=(*weights.others, *kept))
-    output.mkdir(parents=True, exist_ok=True)
-    path = output / "cpu_weights.npz"
-    save_weights(weights, path)
-    seconds, version = time.process_time() - started, load_weights(path).version
-    parameters = sum(matrix.size for network in weights.networks for matrix in network.matrices.values())
-    switched = switch_scores(held_out.examples, networks, held_out.calibration)
-    tried = folds, scored or folds
-    n_kept = len(weights.others) - len(recipe.others)
-    card = model_card(
-        version,
-        recipe,
-        tried,
-        examples,
-        held_out,
-        switched,
-        seconds,
-        parameters,
-        n_kept,
-        None if earlier is None else earlier.version,
-    )
-    draw_reliability(held_out, output / "reliability_cpu.png")
-    (output / "model_card_cpu.md").write_text(card, encoding="utf-8")
-    return path
+    return unseen
 
 
 def makers(recipe: Recipe) -> Mapping[str, Sequence[Maker]]:

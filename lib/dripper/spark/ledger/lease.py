@@ -13,7 +13,8 @@ import socket
 import threading
 import time
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -50,8 +51,8 @@ def _awake_or_not() -> float:
 
 
 class Lease:
-    """The right to write into one output. Use as a context manager; `end` says how the run
-    ended."""
+    """The right to write into one output: `take` it before the first commit, and `end` it however
+    the run ended."""
 
     def __init__(
         self,
@@ -282,6 +283,23 @@ class Lease:
 
     def _write(self) -> None:
         self._newest_at = self._after(self._books.replace(TABLE, [self._row], among("run_id", [self.run_id])))
+
+
+@contextmanager
+def hold_lease(books: Books, job: str) -> Iterator[Lease]:
+    """Hold the lease for a job that is no run, and note in the table `runs` how it ended.
+
+    Raises BusyError where another run holds it.
+    """
+    lease = Lease(books)
+    lease.take(job=job)
+    ending: dict[str, Any] = {"state": "interrupted", "exit_code": 3}
+    try:
+        yield lease
+        lease.confirm_commits()
+        ending = {"state": "ended", "exit_code": 0}
+    finally:
+        lease.end(**ending)
 
 
 def this_process() -> str:

@@ -9,14 +9,13 @@ files where they are.
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any
 
 from pyspark.sql import SparkSession
 
 from dripper.addresses import loggable
 from dripper.errors import InputError
 from dripper.spark.ledger.inputs import Input
-from dripper.spark.ledger.lease import Lease
+from dripper.spark.ledger.lease import hold_lease
 from dripper.spark.ledger.plan import LedgerEntry, PlannedFile
 from dripper.spark.tables.books import Books
 from dripper.spark.tables.log_store import require_log_store
@@ -186,15 +185,8 @@ def relocate(
         return f"dry run: {sentence}"
     for table in ("runs", TABLE):
         tables.create(table)
-    lease = Lease(books)
-    lease.take(job="relocate")
-    ending: dict[str, Any] = {"state": "interrupted", "exit_code": 3}
-    try:
+    with hold_lease(books, job="relocate"):
         note_move(books, moved, datetime.now(UTC))
-        lease.confirm_commits()
-        ending = {"state": "ended", "exit_code": 0}
-    finally:
-        lease.end(**ending)
     return sentence
 
 

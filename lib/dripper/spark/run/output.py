@@ -82,17 +82,9 @@ def open_output(
     """
     tables = Tables(spark, output)
     require_log_store(spark, tables, settings.output.single_writer)
-    of_sites = OF_SITES if settings.sites.enabled else ()
-    names = (lease.TABLE, "warc_files", "extractions", *(BETWEEN[:-1] if is_staged else ()), *of_sites)
-    # At once, as each waits for the file system and for Spark's planner most of the time.
-    with ThreadPoolExecutor(max_workers=len(names)) as pool:
-        versions = list(pool.map(tables.version, names))
-        for name, table_version in zip(names, versions, strict=True):
-            tables.check_version(name, table_version)
-        is_new = dict(zip(names, pool.map(tables.bring_up, names, versions), strict=True))
+    is_new = _bring_up_tables(tables, settings, is_staged)
     writers = max(settings.batch.in_flight, _STAGES_AT_ONCE if is_staged else 1)
-    books = SparkBooks(spark, tables)
-    run_lease, start = Lease(books, writers=writers), time.monotonic()
+    run_lease, start = Lease(SparkBooks(spark, tables), writers=writers), time.monotonic()
     run_lease.take(
         is_new=is_new[lease.TABLE],
         job=job,
@@ -104,15 +96,7 @@ def open_output(
     try:
         if is_staged:
             tables.create(BETWEEN[-1])
-        attempts = settings.batch.file_attempts
-        # A table that was new before the lease was taken may be full by now, of a run that came
-        # between.
-        is_empty = is_new.get("warc_files", False) and run_lease.is_first
-        ledger = Ledger(books, run_lease.run_id, attempts, is_new=is_empty)
-        if not (is_empty and is_new.get("extractions", False)):
-            reconcile(spark, tables, ledger, run_lease.confirm)
-        rules = rules_in_force(books, SparkPages(tables), ledger, run_lease.check)
-        output_at_work = OpenOutput(Work(spark, tables, ledger, run_lease, settings, rules))
+        output_at_work = OpenOutput(_open_books(spark, tables, run_lease, settings, is_new))
         yield output_at_work
         run_lease.confirm_commits()
         if output_at_work.outcome is not None:
@@ -122,6 +106,34 @@ def open_output(
         raise
     finally:
         run_lease.end(**ending)
+
+
+def _bring_up_tables(tables: Tables, settings: Settings, is_staged: bool) -> dict[str, bool]:
+    """Make the tables of a run where they are not there; return by name which of them are new."""
+    of_sites = OF_SITES if settings.sites.enabled else ()
+    names = (lease.TABLE, "warc_files", "extractions", *(BETWEEN[:-1] if is_staged else ()), *of_sites)
+    # At once, as each waits for the file system and for Spark's planner most of the time.
+    with ThreadPoolExecutor(max_workers=len(names)) as pool:
+        versions = list(pool.map(tables.version, names))
+        for name, table_version in zip(names, versions, strict=True):
+            tables.check_version(name, table_version)
+        return dict(zip(names, pool.map(tables.bring_up, names, versions), strict=True))
+
+
+def _open_books(
+    spark: SparkSession, tables: Tables, run_lease: Lease, settings: Settings, is_new: Mapping[str, bool]
+) -> Work:
+    """Return what a run that holds the lease works with: a ledger that agrees with the rows, and
+    the rules by which pages are forgotten."""
+    books = SparkBooks(spark, tables)
+    # A table that was new before the lease was taken may be full by now, of a run that came
+    # between.
+    is_empty = is_new.get("warc_files", False) and run_lease.is_first
+    ledger = Ledger(books, run_lease.run_id, settings.batch.file_attempts, is_new=is_empty)
+    if not (is_empty and is_new.get("extractions", False)):
+        reconcile(spark, tables, ledger, run_lease.confirm)
+    rules = rules_in_force(books, SparkPages(tables), ledger, run_lease.check)
+    return Work(spark, tables, ledger, run_lease, settings, rules)
 
 
 def changed_settings(settings: Settings) -> str:

@@ -222,20 +222,12 @@ def run_stages(
         )
     plans = stages[0] == "preprocess"
     source = read_input(warcs or "", redo, select, settings) if plans else Input()
-    states = [UNFINISHED[STAGES.index(stage)] for stage in stages]
     with open_output(
         spark, output, settings, job=", ".join(stages), input=source.description, is_staged=True
     ) as output_at_work:
         work = output_at_work.work
         put_back = [] if has_pages else _put_back_batches(work.ledger)
-        if plans:
-            for table in BETWEEN:
-                work.ledger.number_above(rows_by_batch(work.tables.read(table)))
-            plan = _plan(spark, work.tables, work.ledger, source, settings, limit, states, really_new)
-        else:
-            plan = _plan_waiting(work.ledger, states[0], limit)
-        if "label" in stages:
-            _check_chains(work, plan, settings)
+        plan = _plan_stages(work, stages, source, settings, limit, really_new)
         batches = _begin_batches(work.ledger, plan)
         totals = Totals()
         if batches:
@@ -244,6 +236,23 @@ def run_stages(
         waiting = {batch.number for batch in put_back} - {batch.number for batch in batches}
         totals.put_back |= dict.fromkeys(waiting, ("preprocess", _NO_PAGES))
         return _end_run(output_at_work, plan, totals, source.problems, stages)
+
+
+def _plan_stages(
+    work: Work, stages: Sequence[str], source: Input, settings: Settings, limit: int | None, really_new: bool
+) -> Plan:
+    """Return what some stages are to do: with files for `preprocess`, else with the batches that
+    the stage before has left."""
+    states = [UNFINISHED[STAGES.index(stage)] for stage in stages]
+    if stages[0] == "preprocess":
+        for table in BETWEEN:
+            work.ledger.number_above(rows_by_batch(work.tables.read(table)))
+        plan = _plan(work.spark, work.tables, work.ledger, source, settings, limit, states, really_new)
+    else:
+        plan = _plan_waiting(work.ledger, states[0], limit)
+    if "label" in stages:
+        _check_chains(work, plan, settings)
+    return plan
 
 
 _NO_PAGES = "the table pages is not there"

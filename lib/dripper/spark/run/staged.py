@@ -227,20 +227,7 @@ class StagedJob:
         self._work.lease.check()
         try:
             reports = [json.loads(row[0]) for row in prepared.where(F.col(REPORT).isNotNull()).select(REPORT).collect()]
-            pages = prepared.where(F.col("page_id").isNotNull())
-            if self._first is not None and self._sites is None:
-                pages = with_escalated(pages, self._settings.labeler)
-            self._forget_earlier(batch)
-            if self._sites is not None:
-                self._sites.forget(batch)
-            self._tables.replace_batch("pages", pages.select(*PAGES.names), batch)
-            blocks = pages.where(F.col("simplified_html").isNotNull() & to_be_labelled())
-            numbers, draft = F.sequence(F.lit(1), F.col("n_blocks")), F.col("first_labels.main")
-            blocks = blocks.withColumns({"item_ids": numbers, "draft": draft}).select(*BLOCKS.names)
-            if self._has_blocks:
-                self._tables.replace_where("blocks", blocks, f"batch = {batch.number}")
-            else:
-                self._tables.delete("blocks", f"batch = {batch.number}")
+            self._write_pages(batch, prepared.where(F.col("page_id").isNotNull()))
         finally:
             prepared.unpersist()
         written = self._batch_of("pages", batch)
@@ -260,6 +247,22 @@ class StagedJob:
             self._totals.blocks += sum(report["pages"] - report["failed_pages"] for report in whole)
             if self._first is not None and self._sites is None:
                 self._totals.escalated = (self._totals.escalated or 0) + n_blocks
+
+    def _write_pages(self, batch: Batch, pages: DataFrame) -> None:
+        """Write the tables `pages` and `blocks` of a batch."""
+        if self._first is not None and self._sites is None:
+            pages = with_escalated(pages, self._settings.labeler)
+        self._forget_earlier(batch)
+        if self._sites is not None:
+            self._sites.forget(batch)
+        self._tables.replace_batch("pages", pages.select(*PAGES.names), batch)
+        blocks = pages.where(F.col("simplified_html").isNotNull() & to_be_labelled())
+        numbers, draft = F.sequence(F.lit(1), F.col("n_blocks")), F.col("first_labels.main")
+        blocks = blocks.withColumns({"item_ids": numbers, "draft": draft}).select(*BLOCKS.names)
+        if self._has_blocks:
+            self._tables.replace_where("blocks", blocks, f"batch = {batch.number}")
+        else:
+            self._tables.delete("blocks", f"batch = {batch.number}")
 
     def _forget_earlier(self, batch: Batch) -> None:
         """Delete what an earlier reading of the batch's files left in tables whose rows do not name

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -15,7 +14,7 @@ from pyspark.sql import functions as F
 from dripper.errors import InputError
 from dripper.spark.ledger.forgetting import PAGE_TABLES, begin, go_on
 from dripper.spark.ledger.forgotten import TABLE, Rule, Rules
-from dripper.spark.ledger.lease import Lease
+from dripper.spark.ledger.lease import Lease, hold_lease
 from dripper.spark.ledger.ledger import Ledger
 from dripper.spark.ledger.reconcile import reconcile
 from dripper.spark.tables.batches import within
@@ -69,15 +68,8 @@ def forget(
         return
     for table in ("runs", "warc_files", *page_tables, TABLE):
         tables.create(table)
-    lease = Lease(SparkBooks(spark, tables))
-    lease.take(job="forget")
-    ending: dict[str, Any] = {"state": "interrupted", "exit_code": 3}
-    try:
+    with hold_lease(SparkBooks(spark, tables), job="forget") as lease:
         yield from _forget(spark, tables, lease, rules, reason)
-        lease.confirm_commits()
-        ending = {"state": "ended", "exit_code": 0}
-    finally:
-        lease.end(**ending)
 
 
 def _forget(spark: SparkSession, tables: Tables, lease: Lease, rules: Collection[Rule], reason: str) -> Iterator[str]:

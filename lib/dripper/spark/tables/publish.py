@@ -10,14 +10,13 @@ that have changed since the last one. A row says which state of its batch it is 
 import logging
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from dripper.errors import InputError
 from dripper.spark.ledger.forgetting import rules_in_force
-from dripper.spark.ledger.lease import Lease
+from dripper.spark.ledger.lease import Lease, hold_lease
 from dripper.spark.ledger.ledger import Ledger
 from dripper.spark.ledger.plan import UNFINISHED
 from dripper.spark.ledger.reconcile import Difference, changed_at, reconcile
@@ -79,16 +78,8 @@ def publish(spark: SparkSession, output: str, with_main_html: bool = True, targe
     """
     tables = Tables(spark, output)
     _prepare(tables, with_main_html)
-    lease = Lease(SparkBooks(spark, tables))
-    lease.take(job="publish")
-    ending: dict[str, Any] = {"state": "interrupted", "exit_code": 3}
-    try:
-        sentence = _publish(spark, tables, lease, target_bytes)
-        lease.confirm_commits()
-        ending = {"state": "ended", "exit_code": 0}
-    finally:
-        lease.end(**ending)
-    return sentence
+    with hold_lease(SparkBooks(spark, tables), job="publish") as lease:
+        return _publish(spark, tables, lease, target_bytes)
 
 
 def _publish(spark: SparkSession, tables: Tables, lease: Lease, target_bytes: int) -> str:

@@ -13,7 +13,7 @@ import logging
 import shutil
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -62,10 +62,7 @@ def train_and_save(
     about = {"data_sets": list(data_sets), "answer": ANSWER}
     if not conversations.is_dir():
         make_base(_texts(_pages(data, data_sets, sample)), base, recipe)
-        framing = Framing.of(labeler_settings(base, recipe))
-        pages = _pages(data, data_sets, sample)
-        written = write_conversations(pages, framing, conversations, PROFILE, 1 / folds, about)
-        log.info("%s windows of %s pages", dict(written.windows), dict(written.pages))
+        _write_conversations(_pages(data, data_sets, sample), base, conversations, recipe, folds, about)
     model = transformers.AutoModelForCausalLM.from_pretrained(base)
     reader = Reader(transformers.AutoTokenizer.from_pretrained(base))
     learned = list(reader.read(conversations / TRAIN, recipe.windows_a_page, recipe.seed))
@@ -90,6 +87,14 @@ def train_and_save(
 
     train(model, learned, recipe, sizes or [len(learned)], save)
     return output
+
+
+def _write_conversations(
+    pages: Iterator[LabelledPage], base: Path, folder: Path, recipe: Recipe, folds: int, about: Mapping[str, Any]
+) -> None:
+    framing = Framing.of(labeler_settings(base, recipe))
+    written = write_conversations(pages, framing, folder, PROFILE, 1 / folds, about)
+    log.info("%s windows of %s pages", dict(written.windows), dict(written.pages))
 
 
 def _save(model: Any, base: Path, folder: Path, recipe: Recipe) -> None:
