@@ -19,7 +19,7 @@ from dripper.spark.run.outcome import Report, Totals, is_outage
 from dripper.spark.run.output import BETWEEN, OF_SITES, Work
 from dripper.spark.run.parts import Tasks, split_into_tasks
 from dripper.spark.run.progress import Progress, cancel, describe_jobs
-from dripper.spark.run.scheduler import Breaker, Turns, work_through
+from dripper.spark.run.scheduler import BatchLocks, Breaker, work_through
 from dripper.spark.session import capacity
 from dripper.spark.tables.batches import replaced_rows, touched_batches, within
 from dripper.spark.tables.observed import observed
@@ -39,7 +39,7 @@ class FusedJob:
         self._totals = Totals()
         self._breaker = Breaker(work.settings.batch.max_failures)
         attempts = work.settings.batch.file_attempts
-        self._turns = Turns()
+        self._locks = BatchLocks()
         self._notes = Notes(work.ledger, work.lease.check, self._count_noted)
         self._new: set[int] = set()
         """Batches of which no row can be there yet."""
@@ -102,7 +102,7 @@ class FusedJob:
             .drop(REPORT)
         )
         work.lease.check()
-        with self._turns.taking(batch):
+        with self._locks.hold(batch):
             n_rows = self._write(batch, rows)
             reports = [json.loads(line) for line in observed(observation, work.lease.confirm)["reports"].splitlines()]
             self._clear_stages(batch)

@@ -15,7 +15,7 @@ from dripper.spark.tables.batches import touched_batches
 from dripper.spark.tables.sql import reason
 
 
-class Turns:
+class BatchLocks:
     """Who may write into which batches. Safe to use from several threads."""
 
     def __init__(self) -> None:
@@ -23,7 +23,7 @@ class Turns:
         self._taken: set[int] = set()
 
     @contextmanager
-    def taking(self, batch: Batch) -> Iterator[None]:
+    def hold(self, batch: Batch) -> Iterator[None]:
         """Wait until nobody else is at work on the batches in which `batch` puts or replaces rows,
         and keep them until the end."""
         numbers = touched_batches(batch)

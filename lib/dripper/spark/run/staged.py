@@ -39,7 +39,7 @@ from dripper.spark.run.output import Work
 from dripper.spark.run.parts import Tasks, split_into_tasks
 from dripper.spark.run.progress import Progress, cancel, describe_jobs
 from dripper.spark.run.routing import to_be_labelled, who_labels, with_escalated
-from dripper.spark.run.scheduler import Breaker, Turns, work_through
+from dripper.spark.run.scheduler import BatchLocks, Breaker, work_through
 from dripper.spark.session import capacity
 from dripper.spark.session.engines import Engines
 from dripper.spark.sites.layouts import Layouts
@@ -69,7 +69,7 @@ class StagedJob:
         self._reports: dict[int, list[Report]] = {}
         self._breaker = Breaker(work.settings.batch.max_failures)
         self._isolation = Isolation(work.ledger, work.settings.batch.file_attempts, lambda: self._breaker.is_open)
-        self._turns = Turns()
+        self._locks = BatchLocks()
         # While the stage `label` is planned, the session's environment says so, and no other stage
         # may be.
         self._planning = threading.Lock()
@@ -183,7 +183,7 @@ class StagedJob:
         return not (worked.failed or worked.not_begun)
 
     def _do(self, stage: str, batch: Batch, do: Callable[[], None]) -> None:
-        with self._turns.taking(batch):
+        with self._locks.hold(batch):
             self._do_timed(stage, f"batch {batch.number}: {stage}", batch, do)
 
     def _do_timed(self, stage: str, what: str, batch: Batch, do: Callable[[], None]) -> None:

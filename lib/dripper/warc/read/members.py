@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal
 
-from dripper.warc.open.stored import READ_BYTES, Cursor, Source, read_bites
+from dripper.warc.open.base import READ_BYTES, Cursor, Source, read_bites
 from dripper.warc.read.budget import CHAIN_BYTES, MAX_GZIP_HEADER, Doubt, may_inflate
 from dripper.warc.read.compression import (
     DECOMPRESSORS,
