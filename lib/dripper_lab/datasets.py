@@ -260,7 +260,7 @@ def read_pages(
     fine = (None, "", NO_CONTENT) if empty else (None, "")
     rows = [row for row in _rows_of(data_set, source) if row.get("bad") in fine and not row.get("duplicate")]
     if sample is not None:
-        rows = _sampled(rows, sample)
+        rows = _sample_rows(rows, sample)
     row_of = {row["file"]: row for row in rows}
     for file, html in _read_html(source, row_of):
         yield _page(data_set, row_of.pop(file), html, source)
@@ -284,10 +284,10 @@ def _source(folder: Path, data_set: str, cache: Path | None) -> Path:
     if not archive.is_file():
         names = ", ".join(available(folder)) or "none"
         raise InputError(f"no data set {data_set!r} in {folder}: no {archive.name} there. Sets there: {names}")
-    return archive if cache is None else _unpacked(archive, name, cache)
+    return archive if cache is None else _unpack(archive, name, cache)
 
 
-def _unpacked(archive: Path, name: str, cache: Path) -> Path:
+def _unpack(archive: Path, name: str, cache: Path) -> Path:
     """Unpack an archive into the cache unless it is there; a killed run leaves no half-full folder
     behind."""
     with archive.open("rb") as stream:
@@ -358,7 +358,7 @@ def _parse_rows(raw: bytes, source: Path) -> list[dict[str, Any]]:
     return rows
 
 
-def _sampled(rows: list[dict[str, Any]], size: int) -> list[dict[str, Any]]:
+def _sample_rows(rows: list[dict[str, Any]], size: int) -> list[dict[str, Any]]:
     chosen = {row["id"] for row in sorted(rows, key=lambda row: hashlib.sha256(row["id"].encode()).digest())[:size]}
     return [row for row in rows if row["id"] in chosen]
 

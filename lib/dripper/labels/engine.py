@@ -88,7 +88,7 @@ class Engine:
         labelled = self.labeler.label_simplified(pages)
         if len(labelled) != len(pages):
             raise ValueError(f"{len(labelled)} answers to {len(pages)} pages")
-        return [_checked(labels, page) for labels, page in zip(labelled, pages, strict=True)]
+        return [_check_length(labels, page) for labels, page in zip(labelled, pages, strict=True)]
 
     def _works(self) -> bool:
         try:
@@ -110,7 +110,7 @@ class Engine:
             raise EngineError(f"the labeler {name} fails on every page, also after a new start; first: {problem}")
 
 
-def _checked(labels: Labels, page: SimplifiedPage) -> Labels | str:
+def _check_length(labels: Labels, page: SimplifiedPage) -> Labels | str:
     n_labels = len(labels.main)
     return labels if n_labels == page.n_blocks else f"{n_labels} labels for {page.n_blocks} blocks"
 

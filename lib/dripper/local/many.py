@@ -37,7 +37,7 @@ def extract_many(
     if runs_staged(resolved.labeler):
         # A model's engine has threads and devices, which a fork does not inherit.
         return (_extract(extractor, page) for page in pages)
-    return _guarded(extractor, pages, GuardLimits.of(resolved.limits), jobs or count_processors())
+    return _extract_guarded(extractor, pages, GuardLimits.of(resolved.limits), jobs or count_processors())
 
 
 def count_processors() -> int:
@@ -46,7 +46,9 @@ def count_processors() -> int:
     return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
-def _guarded(extractor: Extractor, pages: Iterable[Page], limits: GuardLimits, jobs: int) -> Iterator[Extraction]:
+def _extract_guarded(
+    extractor: Extractor, pages: Iterable[Page], limits: GuardLimits, jobs: int
+) -> Iterator[Extraction]:
     for _, outcome in map_in_order(lambda page: _extract(extractor, page), pages, limits, jobs):
         yield make_failed(outcome) if isinstance(outcome, PageError) else outcome
 

@@ -231,7 +231,7 @@ def _sft(options: argparse.Namespace) -> int:
             context_tokens=options.context, overlap_blocks=options.overlap,
         )
     )  # fmt: skip
-    pages = _labelled(options.data_sets)
+    pages = _read_labelled(options.data_sets)
     licences = {name: DATA_SETS[name].licence for name in map(_name, options.data_sets) if name in DATA_SETS}
     about = {"data_sets": [_name(each) for each in options.data_sets], "licences": licences}
     written = write_conversations(pages, framing, options.out, options.profile, options.validation, about)
@@ -241,7 +241,7 @@ def _sft(options: argparse.Namespace) -> int:
     return 0
 
 
-def _labelled(data_sets: Sequence[Path]) -> Iterator[LabelledPage]:
+def _read_labelled(data_sets: Sequence[Path]) -> Iterator[LabelledPage]:
     for path in data_sets:
         data_set = DATA_SETS.get(_name(path))
         if data_set is not None and data_set.role not in (Role.TRAIN_SHIPS, Role.TRAIN_RESEARCH):

@@ -99,7 +99,7 @@ def export(reading: Reading, out: Path, budget: int, sample: int | None = None, 
         InputError: If `out` is there already.
     """
     with new_folder(out) as folder:
-        places = None if sample is None else _sampled(reading, budget, sample, seed)
+        places = None if sample is None else _choose_sample(reading, budget, sample, seed)
         return _write(reading, folder, budget, places)
 
 
@@ -172,7 +172,7 @@ def _render(number: str, usable: _Usable, budget: int) -> Rendered:
     return rendered
 
 
-def _sampled(reading: Reading, budget: int, sample: int, seed: int) -> set[int]:
+def _choose_sample(reading: Reading, budget: int, sample: int, seed: int) -> set[int]:
     """Return the places of the chosen pages among all."""
     places, sites, layouts = [], [], []
     for at, (_, usable) in enumerate(_usable(reading, budget)):

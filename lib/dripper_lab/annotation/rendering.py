@@ -28,7 +28,7 @@ def render(number: str, url: str | None, page: Page, budget: int) -> Rendered | 
     shortest blocks too."""
     head = [f"page: {number}"] + [f"{name}: {_line(value)}" for name, value in (("url", url), ("title", page.title))]
     for most in BLOCK_CHARS:
-        text = "\n".join([*head, *_numbered(page, most)]) + "\n"
+        text = "\n".join([*head, *_number_blocks(page, most)]) + "\n"
         tokens = estimate_tokens(text)
         if tokens <= budget:
             return Rendered(text, tokens)
@@ -48,7 +48,7 @@ def shortened(text: str, most: int) -> str:
     return f"{text[: most * 7 // 10]} …[{len(text)}]… {text[-(most * 23 // 100) :]}"
 
 
-def _numbered(page: Page, most: int) -> Sequence[str]:
+def _number_blocks(page: Page, most: int) -> Sequence[str]:
     shown = ((block.item_id, shortened(block.text, most)) for block in page.blocks)
     return [f"{number}\t{text}" for number, text in shown if text]
 

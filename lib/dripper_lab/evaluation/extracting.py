@@ -82,7 +82,7 @@ def extract_tasks(extractor: Contender, tasks: Sequence[Task], limits: Limits) -
     """Yield the output of each page; one that fails, crashes or hangs is an output too."""
     if not tasks:
         return
-    work = partial(_timed, extractor.load(), converter(extractor.form, tasks[0].page.data_set))
+    work = partial(_extract_timed, extractor.load(), converter(extractor.form, tasks[0].page.data_set))
     _warm_up(work, tasks[0], limits)
     with Guard(work, GuardLimits(limits.cpu_seconds, limits.wall_seconds, limits.memory_bytes)) as guard:
         for task in tasks:
@@ -125,7 +125,7 @@ def _is_done(stored: dict[str, Output], page: LabelledPage) -> bool:
     return page.id in stored and stored[page.id].digest == page_digest(page)
 
 
-def _timed(extract: Extract, convert: Callable[[str], str], task: Task) -> tuple[str, float]:
+def _extract_timed(extract: Extract, convert: Callable[[str], str], task: Task) -> tuple[str, float]:
     """Return (text, CPU milliseconds of the extraction); what comes after it is not its cost.
 
     The CPU clock of a virtual machine may tick every 10 ms only: a page of 1 ms is extracted again

@@ -109,10 +109,12 @@ def read_examples(
         variants = {
             kind: [make(page, example, labelled.truth_text) for make in of] for kind, of in (makers or {}).items()
         }
-        yield replace(example, variants={kind: tuple(map(_halved, filter(None, of))) for kind, of in variants.items()})
+        yield replace(
+            example, variants={kind: tuple(map(_halve_precision, filter(None, of))) for kind, of in variants.items()}
+        )
 
 
-def _halved(example: Example) -> Example:
+def _halve_precision(example: Example) -> Example:
     """Return the example with features in half precision: seven variants a page would be 4 GB, and
     noise is added anyway."""
     return replace(example, blocks=example.blocks._replace(features=example.blocks.features.astype(np.float16)))

@@ -33,7 +33,7 @@ def fit(examples: Sequence[Example], recipe: Recipe, start: Weights | None = Non
         start: Earlier weights whose networks are taught further, in the order of the recipe's;
             those that the recipe has not stay as they are.
     """
-    unfitted = _unfitted(examples, recipe, start)
+    unfitted = _make_unfitted(examples, recipe, start)
     ready = [_with_variants(unfitted, example) for example in examples]
 
     def trained(by: Recipe, earlier: Network | None) -> Network:
@@ -51,7 +51,7 @@ def fit(examples: Sequence[Example], recipe: Recipe, start: Weights | None = Non
     return with_page_kinds(with_switch(weights, examples, recipe.switch_ridge), examples)
 
 
-def _unfitted(examples: Sequence[Example], recipe: Recipe, start: Weights | None) -> Weights:
+def _make_unfitted(examples: Sequence[Example], recipe: Recipe, start: Weights | None) -> Weights:
     """Return weights that have only what features are standardised by: what the start's are."""
     mean, scale = (start.mean, start.scale) if start is not None else _moments(examples)
     return Weights(

@@ -33,9 +33,9 @@ def folded(earlier: Weights, network: Network, weights: Weights) -> Network:
         raise ValueError("networks of other features cannot be kept")
     layer = network.matrices["input"]
     bias = network.matrices["input_bias"] + ((weights.mean - earlier.mean) / earlier.scale) @ layer
-    moved = {"input": _rounded(layer * (weights.scale / earlier.scale)[:, None]), "input_bias": _rounded(bias)}
+    moved = {"input": _round(layer * (weights.scale / earlier.scale)[:, None]), "input_bias": _round(bias)}
     return Network({**network.matrices, **moved}, network.shape)
 
 
-def _rounded(values: FloatArray) -> FloatArray:
+def _round(values: FloatArray) -> FloatArray:
     return np.asarray(np.rint(values * WEIGHT_STEPS) / WEIGHT_STEPS)

@@ -215,7 +215,7 @@ def read_prompts(wheel: Path) -> dict[str, str]:
     texts = {}
     for name, public in PUBLIC.items():
         try:
-            text = _returned(functions[public.function])
+            text = _read_prompt_text(functions[public.function])
             prompt = public.split(name, text.replace(_PAGE, ""))
         except (KeyError, TypeError, ValueError) as error:
             raise MachineError(f"{wheel.name} has another prompt {name} than expected: {error}") from None
@@ -234,7 +234,7 @@ def _download(folder: Path) -> Path:
     return wheels[0]
 
 
-def _returned(function: ast.FunctionDef) -> str:
+def _read_prompt_text(function: ast.FunctionDef) -> str:
     """Return the text that a function assigns to `prompt`, its first argument being the page."""
     texts = {**_CONSTANTS, function.args.args[0].arg: _PAGE}
     for node in ast.walk(function):

@@ -80,7 +80,7 @@ def go_on(
     pages.delete(rules_of(rows), check)
     _close_counts(pages, ledger, counts, check)
     check()
-    amend(books, TABLE, among("request", {row["request"] for row in rows}), _done)
+    amend(books, TABLE, among("request", {row["request"] for row in rows}), _mark_done)
     return sum(counts.values())
 
 
@@ -92,7 +92,7 @@ def rules_in_force(books: Books, pages: Pages, ledger: Ledger, check: Callable[[
     return rules_of(rows)
 
 
-def _done(row: Row) -> Row:
+def _mark_done(row: Row) -> Row:
     return row | {"state": DONE}
 
 

@@ -44,14 +44,14 @@ def read_input(warcs: str, redo: str, selection: str, settings: Settings) -> Inp
     again = list_named_files(redo, settings.reading) if redo else []
     names = frozenset(file.address for file in again)
     if selection:
-        return _selected(selection, names, redo, settings)
+        return _read_selection(selection, names, redo, settings)
     sources = expand(warcs, settings.reading) if warcs or not redo else []
     addresses = {file.address for file in sources}
-    files = tuple(map(_planned, [*sources, *(file for file in again if file.address not in addresses)]))
+    files = tuple(map(_plan_file, [*sources, *(file for file in again if file.address not in addresses)]))
     return Input(files, names, redo, describe_input(warcs or redo))
 
 
-def _selected(text: str, redo: frozenset[str], redo_typed: str, settings: Settings) -> Input:
+def _read_selection(text: str, redo: frozenset[str], redo_typed: str, settings: Settings) -> Input:
     selection = select(text, settings.reading)
     if not selection.n_records:
         raise InputError(f"--select {describe_input(text)}: no record of the index fits")
@@ -71,7 +71,7 @@ def _selected(text: str, redo: frozenset[str], redo_typed: str, settings: Settin
     return Input(tuple(files), redo, redo_typed, f"--select {describe_input(text)}", problems)
 
 
-def _planned(file: SourceFile) -> PlannedFile:
+def _plan_file(file: SourceFile) -> PlannedFile:
     return PlannedFile(file.address, file.size_bytes, file.version, opening_path(file.path))
 
 
@@ -120,22 +120,26 @@ def without_known(spark: SparkSession, tables: Tables, plan: Plan, entries: Iter
     }
     if not readings:
         return plan
-    offsets = _offsets(spark, tables, readings)
-    resumed, fresh = (tuple(_less(batch, offsets, keys) for batch in batches) for batches in (plan.resumed, plan.fresh))
+    offsets = _read_offsets(spark, tables, readings)
+    resumed, fresh = (
+        tuple(_drop_stored_places(batch, offsets, keys) for batch in batches) for batches in (plan.resumed, plan.fresh)
+    )
     return replace(plan, resumed=resumed, fresh=fresh)
 
 
-def _less(batch: Batch, offsets: dict[str, set[int]], keys: set[Key]) -> Batch:
-    return replace(batch, files=tuple(_less_of(file, offsets) if file.key in keys else file for file in batch.files))
+def _drop_stored_places(batch: Batch, offsets: dict[str, set[int]], keys: set[Key]) -> Batch:
+    return replace(
+        batch, files=tuple(_drop_stored_places_of(file, offsets) if file.key in keys else file for file in batch.files)
+    )
 
 
-def _less_of(file: PlannedFile, offsets: dict[str, set[int]]) -> PlannedFile:
+def _drop_stored_places_of(file: PlannedFile, offsets: dict[str, set[int]]) -> PlannedFile:
     stored = offsets.get(file.warc_file, set())
     places = tuple(place for place in file.places if place.offset not in stored)
     return replace(file, places=places, n_before=len(file.places) - len(places))
 
 
-def _offsets(spark: SparkSession, tables: Tables, readings: set[tuple[str, int]]) -> dict[str, set[int]]:
+def _read_offsets(spark: SparkSession, tables: Tables, readings: set[tuple[str, int]]) -> dict[str, set[int]]:
     """Return, by file, where the records are stored that these (file, batch) have a row of."""
     columns = [list(column) for column in zip(*sorted(readings), strict=True)]
     reading_rows = spark.createDataFrame(pa.table(columns, names=["warc_file", "batch"]))

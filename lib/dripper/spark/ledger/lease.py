@@ -305,7 +305,7 @@ def hold_lease(books: Books, job: str) -> Iterator[Lease]:
 def this_process() -> str:
     """Return who this driver is: machine, process, and when they were started, as far as they can
     be told apart."""
-    return f"{socket.gethostname()} {_boot()} {os.getpid()} {_started(os.getpid())}"
+    return f"{socket.gethostname()} {_boot()} {os.getpid()} {_read_start_ticks(os.getpid())}"
 
 
 def is_dead(holder: str, itself: str) -> bool:
@@ -326,7 +326,7 @@ def _same_machine(holder: str, other: str) -> bool:
 
 def _is_there(holder: str) -> bool:
     process, started = holder.split(" ")[2:4]
-    return _started(int(process)) == started
+    return _read_start_ticks(int(process)) == started
 
 
 def _boot() -> str:
@@ -339,7 +339,7 @@ def _boot() -> str:
         return "-"
 
 
-def _started(process: int) -> str:
+def _read_start_ticks(process: int) -> str:
     """Return when a process was started, in ticks of its machine's clock; "" where there is no such
     process."""
     try:

@@ -145,7 +145,7 @@ class Ledger:
             files = {file.warc_file: file for file in batch.files}
             any_read = any(report["error"] is None for report in reports)
             rows += [
-                self._finished(report, files[report["warc_file"]], batch.number, now, state, any_read)
+                self._finish_row(report, files[report["warc_file"]], batch.number, now, state, any_read)
                 for report in reports
             ]
         where = among("batch", [batch.number for batch, _ in results])
@@ -155,7 +155,7 @@ class Ledger:
         self._replace(rows, where)
         return rows
 
-    def _finished(
+    def _finish_row(
         self, report: Report, file: PlannedFile, batch: int, now: datetime, state: str | None, any_read: bool
     ) -> dict[str, Any]:
         row = report | {
@@ -186,7 +186,7 @@ class Ledger:
             for i in range(len(suspects)):
                 self._last_batch += 1
                 members = (file for file in batch.files if group_of.get(file.warc_file) == i)
-                counted = tuple(_suspected(file, batch, len(suspects[i]) == 1) for file in members)
+                counted = tuple(_make_suspect(file, batch, len(suspects[i]) == 1) for file in members)
                 batches.append(Batch(self._last_batch, counted))
             numbers = {batch.number, *(b.number for b in batches)}
             rows = [_planned_row(file, b.number, self._run_id) for b in batches for file in b.files]
@@ -271,7 +271,7 @@ _REBUILT = "the ledger was rebuilt from rows; whether the file was read to its e
 _NOTHING_READ = {"records": 0, "pages": 0, "failed_pages": 0, "skipped": {}, "bytes_read": 0, "clipped": False}
 
 
-def _suspected(file: PlannedFile, batch: Batch, is_alone: bool) -> PlannedFile:
+def _make_suspect(file: PlannedFile, batch: Batch, is_alone: bool) -> PlannedFile:
     """The batch may have been committed, and not noted in the ledger: then its rows are those of an
     earlier reading."""
     replaces = batch.number if file.replaces is None else file.replaces

@@ -181,10 +181,10 @@ def make_plan(
     anew = frozenset(batch.number for batch in stored if batch.state != "planned" and _is_redone(batch, redo))
     batches = (replace(batch, state="planned") if batch.number in anew else batch for batch in stored)
     resumed = [batch for batch in batches if batch.state in states]
-    superseded = _superseded(entries.values())
+    superseded = _find_superseded(entries.values())
     todo = [
-        _superseding(_again(file, entry) if entry else file, superseded)
-        for file, entry in _undone(files_by_key, entries, unfinished, set(redo))
+        _note_superseded(_plan_again(file, entry) if entry else file, superseded)
+        for file, entry in _list_undone(files_by_key, entries, unfinished, set(redo))
     ]
     room = len(todo) if limit is None else max(0, limit - sum(len(batch.files) for batch in resumed))
     chosen = todo[:room]
@@ -207,7 +207,7 @@ def _is_redone(batch: Batch, redo: Collection[str]) -> bool:
     return any(file.warc_file in redo for file in batch.files)
 
 
-def _undone(
+def _list_undone(
     files: dict[Key, PlannedFile], entries: dict[Key, LedgerEntry], unfinished: set[int], redo: set[str]
 ) -> Iterable[tuple[PlannedFile, LedgerEntry | None]]:
     """Yield the files that need a new batch, those that the ledger does not know first, each with
@@ -227,7 +227,7 @@ def _undone(
     yield from again
 
 
-def _superseded(entries: Iterable[LedgerEntry]) -> dict[str, tuple[int, ...]]:
+def _find_superseded(entries: Iterable[LedgerEntry]) -> dict[str, tuple[int, ...]]:
     """Return, for files of which selections were read, the batches that hold their rows."""
     batches: dict[str, set[int]] = {}
     for entry in entries:
@@ -242,7 +242,7 @@ def batches_of(entry: LedgerEntry) -> list[int]:
     return [entry.batch] if entry.file.replaces is None else [entry.batch, entry.file.replaces]
 
 
-def _superseding(file: PlannedFile, superseded: Mapping[str, tuple[int, ...]]) -> PlannedFile:
+def _note_superseded(file: PlannedFile, superseded: Mapping[str, tuple[int, ...]]) -> PlannedFile:
     numbers = superseded.get(file.warc_file, ()) if file.selection is None else ()
     return replace(file, supersedes=numbers) if numbers else file
 
@@ -275,7 +275,7 @@ def fault_of(row: Mapping[str, Any]) -> ArchiveFault | None:
     return find_archive_fault(row["records"], dict(row["skipped"] or {}), bool(row["clipped"]))
 
 
-def _again(file: PlannedFile, entry: LedgerEntry) -> PlannedFile:
+def _plan_again(file: PlannedFile, entry: LedgerEntry) -> PlannedFile:
     was_refused = entry.state == "failed"
     return replace(
         file, replaces=entry.batch if entry.pages else None, attempts=entry.file.attempts if was_refused else 0
@@ -298,13 +298,13 @@ def existing(ledger: Iterable[LedgerEntry], numbers: Collection[int]) -> list[Ba
     A batch with a file that is planned is redone as a whole, hence planned.
     """
     entries = list(ledger)
-    superseded = _superseded(entries)
+    superseded = _find_superseded(entries)
     chosen = sorted((e for e in entries if e.batch in numbers), key=lambda e: (e.batch, e.file.warc_file))
     batches = []
     for number, group in groupby(chosen, key=lambda e: e.batch):
         members = list(group)
         states = [state for state in UNFINISHED if any(member.state == state for member in members)]
-        files = tuple(_superseding(member.file, superseded) for member in members)
+        files = tuple(_note_superseded(member.file, superseded) for member in members)
         batches.append(Batch(number, files, states[0] if states else "planned"))
     return batches
 

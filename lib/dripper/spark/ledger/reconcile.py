@@ -241,7 +241,9 @@ def _repair(tables: Tables, books: Books, ledger: Ledger, lease: Lease) -> Itera
     if not unequal:
         yield f"{tables.sql_name(TABLE)}: every batch has the rows that the ledger counts, nothing to repair"
         return
-    mended = _mended(entries, {each.batch for each in unequal}, _files_in(tables, [each.batch for each in unequal]))
+    mended = _choose_repairs(
+        entries, {each.batch for each in unequal}, _files_in(tables, [each.batch for each in unequal])
+    )
     lease.check()
     if mended.outdated:
         batches = defaultdict(list)
@@ -258,14 +260,14 @@ def _repair(tables: Tables, books: Books, ledger: Ledger, lease: Lease) -> Itera
             "were read to their ends it cannot know (--redo FILES reads them again, and so must those of --select)"
         )
     if mended.again:
-        batches_again = _apart(mended.again, ledger)
+        batches_again = _split_by_batch(mended.again, ledger)
         ledger.record(Plan(fresh=tuple(batches_again), moved=tuple(mended.again)))
         names = list_names({entry.file.warc_file for entry in mended.again})
         yield (f"{say_count(len(mended.again), 'file', 'is')} planned again, {names}: give them to the next run")
 
 
 @dataclass(frozen=True, slots=True)
-class _Mended:
+class _Repairs:
     """What a repair writes."""
 
     again: list[LedgerEntry]
@@ -287,9 +289,9 @@ def _files_in(tables: Tables, batches: Sequence[int]) -> dict[tuple[int, str], t
     return {(row["batch"], row["warc_file"]): (row["rows"], row["failed"]) for row in counted.collect()}
 
 
-def _mended(
+def _choose_repairs(
     entries: Sequence[LedgerEntry], batches: set[int], row_counts: Mapping[tuple[int, str], tuple[int, int]]
-) -> _Mended:
+) -> _Repairs:
     """Return what brings these batches in order. row_counts: the rows and error rows of each file
     in them."""
     at: dict[tuple[int, str], list[LedgerEntry]] = defaultdict(list)
@@ -315,12 +317,12 @@ def _mended(
         if instead and (entry.batch, entry.file.warc_file) not in row_counts:
             again[i] = replace(entry, file=replace(entry.file, replaces=instead[-1][0]))
             outdated.remove(instead[-1])
-    return _Mended(
-        again, _rebuilt([place for place in strangers if place[1] not in ledger_names], row_counts), outdated
+    return _Repairs(
+        again, _rebuild_rows([place for place in strangers if place[1] not in ledger_names], row_counts), outdated
     )
 
 
-def _rebuilt(
+def _rebuild_rows(
     places: Sequence[tuple[int, str]], row_counts: Mapping[tuple[int, str], tuple[int, int]]
 ) -> list[dict[str, Any]]:
     """Return rows for the ledger. A file with rows in several batches was read in selections: a
@@ -338,7 +340,7 @@ def _rebuilt(
     ]
 
 
-def _apart(entries: Sequence[LedgerEntry], ledger: Ledger) -> list[Batch]:
+def _split_by_batch(entries: Sequence[LedgerEntry], ledger: Ledger) -> list[Batch]:
     """Return new batches for the files, one for each that they come from."""
     by_batch: dict[int, list[LedgerEntry]] = defaultdict(list)
     for entry in entries:

@@ -111,7 +111,7 @@ def run_facts(tables: Tables, cost: CostSettings, run_id: str | None = None) -> 
         run=run,
         files=[_file(file) for file in files],
         slowest_pages=_slowest(rows, files),
-        failed_pages=[_page(row) for row in _failed(rows).collect()],
+        failed_pages=[_page(row) for row in _choose_failed(rows).collect()],
         methods=_count_by(rows, "method"),
         languages=_count_by(rows, "language"),
         core_dollars_per_hour=cost.core_dollars_per_hour,
@@ -147,7 +147,7 @@ def _slowest(rows: DataFrame, files: Sequence[Row]) -> list[PageFacts]:
 _PAGE = ("page_id", "url", "warc_file", "warc_offset", "payload_bytes", "error_code", "error_detail")
 
 
-def _failed(rows: DataFrame) -> DataFrame:
+def _choose_failed(rows: DataFrame) -> DataFrame:
     first = F.when(F.col("error_code").isin(*_FAILED_FIRST), 0).otherwise(1)
     failed = rows.where(F.col("error_code").isNotNull()).select(*_PAGE)
     return failed.orderBy(first, "error_code", "page_id").limit(_SHOWN_PAGES)

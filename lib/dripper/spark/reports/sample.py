@@ -77,9 +77,9 @@ def take_sample(read: PagesRead, settings: Settings) -> Sample:
             for record in records:
                 end = weight_until(file, record, end)
                 pages += 1
-                prepared += [(host_name(record.url) or "", page) for page in _prepared(record, guard)]
+                prepared += [(host_name(record.url) or "", page) for page in _prepare_record(record, guard)]
             bytes_read += end
-    going = _to_be_labelled(prepared, settings) if first is not None else [page for _, page in prepared]
+    going = _choose_to_be_labelled(prepared, settings) if first is not None else [page for _, page in prepared]
     return Sample(
         bytes_read, pages, [page.tokens for page in going], [len(page.texts) for page in going], len(prepared)
     )
@@ -94,23 +94,23 @@ def _first_of_chain(settings: Settings) -> Labeler | None:
     return warm_labeler(first or alone, settings.labels)
 
 
-def _to_be_labelled(prepared: Sequence[tuple[str, Prepared]], settings: Settings) -> list[Prepared]:
+def _choose_to_be_labelled(prepared: Sequence[tuple[str, Prepared]], settings: Settings) -> list[Prepared]:
     """Return those pages of a sample, each with its host, that a chain's next labeler would get."""
     if settings.sites.enabled:
-        return _by_layout(prepared, settings)
-    return _going_on([page for _, page in prepared], settings.labeler)
+        return _choose_by_layout(prepared, settings)
+    return _choose_going_on([page for _, page in prepared], settings.labeler)
 
 
-def _going_on(pages: Sequence[Prepared], labeler: LabelerSettings) -> list[Prepared]:
-    """As `_to_be_labelled`, in the way of `spark.escalation`."""
+def _choose_going_on(pages: Sequence[Prepared], labeler: LabelerSettings) -> list[Prepared]:
+    """As `_choose_to_be_labelled`, in the way of `spark.escalation`."""
     if labeler.escalate_share is None:
         return [page for page in pages if page.labels is None or not is_sure(page.labels, labeler.escalate_below)]
     by_confidence = sorted(pages, key=lambda page: np.nan_to_num(page.labels.confidence, nan=-1) if page.labels else -1)
     return by_confidence[: round(labeler.escalate_share * len(pages))]
 
 
-def _by_layout(pages: Sequence[tuple[str, Prepared]], settings: Settings) -> list[Prepared]:
-    """As `_to_be_labelled`, in the way of `spark.layout_choice`."""
+def _choose_by_layout(pages: Sequence[tuple[str, Prepared]], settings: Settings) -> list[Prepared]:
+    """As `_choose_to_be_labelled`, in the way of `spark.layout_choice`."""
     by_host: dict[str, list[tuple[Prepared, PageMemory]]] = defaultdict(list)
     unplaced: list[Prepared] = []
     for host, page in pages:
@@ -118,12 +118,12 @@ def _by_layout(pages: Sequence[tuple[str, Prepared]], settings: Settings) -> lis
             by_host[host].append((page, page.memory))
         else:
             unplaced.append(page)
-    going = _going_on(unplaced, settings.labeler)
+    going = _choose_going_on(unplaced, settings.labeler)
     for layout in (
         layout for site in by_host.values() for layout in group_by_layout(site, lambda pair: pair[1].skeleton)
     ):
         if len(layout) < LEAST_PAGES:
-            going += _going_on([page for page, _ in layout], settings.labeler)
+            going += _choose_going_on([page for page, _ in layout], settings.labeler)
         else:
             shown = {f"{i:09}": memory.blocks for i, (_, memory) in enumerate(layout)}
             going += [layout[int(i)][0] for i in choose_representatives(shown, settings.sites.representatives)]
@@ -143,7 +143,7 @@ def _records(file: PlannedFile, settings: Settings) -> Iterator[Record]:
     return iter(reader_of(FilePart(file, file.weight), settings.reading))
 
 
-def _prepared(record: Record, guard: Guard[PageInput, Prepared]) -> list[Prepared]:
+def _prepare_record(record: Record, guard: Guard[PageInput, Prepared]) -> list[Prepared]:
     if record.error_code is not None:
         return []
     try:
@@ -173,7 +173,7 @@ def cpu_summary(read: PagesRead, settings: Settings) -> str:
             for record in records:
                 pages, end = pages + 1, weight_until(file, record, end)
                 if record.error_code is None:
-                    seconds.update(_timed(guard, (record.payload, record.content_type, record.url)))
+                    seconds.update(_time_page(guard, (record.payload, record.content_type, record.url)))
             bytes_read += end
     sample = CpuSample(bytes_read, pages, dict(seconds))
     return "\n".join(describe_cpu(sample, read.weight)) + "\n"
@@ -193,7 +193,7 @@ def _guard(labelers: Mapping[str, Labeler], settings: Settings) -> Guard[PageInp
     return Guard(work, GuardLimits.of(settings.limits))
 
 
-def _timed(guard: Guard[PageInput, dict[str, float]], page: PageInput) -> Mapping[str, float]:
+def _time_page(guard: Guard[PageInput, dict[str, float]], page: PageInput) -> Mapping[str, float]:
     """Return CPU seconds by step; nothing of a page that ends as an error row."""
     try:
         return guard.call(page)

@@ -80,7 +80,7 @@ class Isolation:
                     raise
                 why = reason(error)
                 if len(current.files) > 1:
-                    waiting[:0] = self._smaller(current, suspected, why)
+                    waiting[:0] = self._split_batch(current, suspected, why)
                 elif not self._gave_up(current, why, set_aside):
                     # To the end: what works meanwhile shows that it is this file, and not the
                     # machine.
@@ -111,7 +111,7 @@ class Isolation:
         self._ledger.set_aside(batch, why, datetime.now(UTC))
         return True
 
-    def _smaller(self, batch: Batch, suspected: Sequence[str], why: str) -> list[Batch]:
+    def _split_batch(self, batch: Batch, suspected: Sequence[str], why: str) -> list[Batch]:
         logger.warning("batch %d failed (%s): %d of its files are tried apart", batch.number, why, len(suspected))
         if len(suspected) < len(batch.files):
             return self._ledger.isolate(batch, [suspected])

@@ -61,7 +61,7 @@ class LabelStage:
         stored = tables.read("blocks").where(of_batch)
         blocks = stored if only is None else stored.join(only.select("page_id"), "page_id", "left_semi")
         read, labelled = Observation(), Observation()
-        rows = self._labelled(blocks, progress, read).observe(
+        rows = self._label_blocks(blocks, progress, read).observe(
             labelled,
             F.count("*").alias("pages"),
             F.count("error_code").alias("failed"),
@@ -90,7 +90,7 @@ class LabelStage:
         n, most = self._engines.n, self._settings.stages.partition_pages
         return n * max(1, math.ceil(blocks.count() / (n * most)))
 
-    def _labelled(self, blocks: DataFrame, progress: Progress, read: Observation) -> DataFrame:
+    def _label_blocks(self, blocks: DataFrame, progress: Progress, read: Observation) -> DataFrame:
         schema = nullable(LABELS.fields)
         mapper = labels_mapper(self._engines.loader, self._settings, to_arrow_schema(schema), progress.sink)
         pages = (

@@ -90,7 +90,7 @@ def open_output(
         job=job,
         input=input,
         settings=changed_settings(settings),
-        versions=_versions(spark, settings),
+        versions=_list_versions(spark, settings),
     )
     ending: dict[str, Any] = {"state": "interrupted", "exit_code": 3}
     try:
@@ -100,7 +100,7 @@ def open_output(
         yield output_at_work
         run_lease.confirm_commits()
         if output_at_work.outcome is not None:
-            ending = {"state": "ended", **_ending(output_at_work.outcome, time.monotonic() - start)}
+            ending = {"state": "ended", **_describe_ending(output_at_work.outcome, time.monotonic() - start)}
     except Exception as error:
         ending = {"state": "ended", "exit_code": 3, "complaints": [f"{type(error).__name__}: {error}"[:1000]]}
         raise
@@ -140,19 +140,19 @@ def changed_settings(settings: Settings) -> str:
     """Return the settings that are not as by default, as JSON, without what may be secret."""
     secret: Mapping[str, Any] = {"spark": {"properties"}, "labels": {"lm": {"api_key"}}}
     changed = settings.model_dump(mode="json", exclude_defaults=True, exclude=dict(secret))
-    return json.dumps(_loggable(changed), sort_keys=True)
+    return json.dumps(_hide_secrets(changed), sort_keys=True)
 
 
-def _loggable(value: Any) -> Any:
+def _hide_secrets(value: Any) -> Any:
     """Return settings with what is secret in their addresses left out."""
     if isinstance(value, dict):
-        return {key: _loggable(part) for key, part in value.items()}
+        return {key: _hide_secrets(part) for key, part in value.items()}
     if isinstance(value, list):
-        return [_loggable(part) for part in value]
+        return [_hide_secrets(part) for part in value]
     return loggable(value) if isinstance(value, str) and "://" in value else value
 
 
-def _versions(spark: SparkSession, settings: Settings) -> dict[str, str]:
+def _list_versions(spark: SparkSession, settings: Settings) -> dict[str, str]:
     versions = {
         "dripper": dripper.__version__,
         "spark": spark.version,
@@ -165,7 +165,7 @@ def _versions(spark: SparkSession, settings: Settings) -> dict[str, str]:
     return versions
 
 
-def _ending(outcome: Outcome, seconds: float) -> dict[str, Any]:
+def _describe_ending(outcome: Outcome, seconds: float) -> dict[str, Any]:
     totals: Totals = outcome.totals
     complaints: Sequence[str] = (*outcome.complaints, *outcome.bad_inputs)
     return {

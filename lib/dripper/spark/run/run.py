@@ -102,7 +102,7 @@ def run(
         batches = _begin_batches(work.ledger, plan)
         totals = Totals()
         if batches:
-            with Progress(spark, _n_files(batches)) as progress:
+            with Progress(spark, _count_files(batches)) as progress:
                 totals = FusedJob(work).run(batches, progress, (batch.number for batch in plan.fresh))
         return _end_run(output_at_work, plan, totals, source.problems)
 
@@ -231,7 +231,7 @@ def run_stages(
         batches = _begin_batches(work.ledger, plan)
         totals = Totals()
         if batches:
-            with Progress(spark, _n_files(batches)) as progress:
+            with Progress(spark, _count_files(batches)) as progress:
                 totals = StagedJob(work, engines).run(batches, progress, stages)
         waiting = {batch.number for batch in put_back} - {batch.number for batch in batches}
         totals.put_back |= dict.fromkeys(waiting, ("preprocess", _NO_PAGES))
@@ -295,12 +295,12 @@ def _engines(spark: SparkSession, stages: Sequence[str], settings: Settings, loa
 def _plan_waiting(ledger: Ledger, state: str, limit: int | None) -> Plan:
     batches = ledger.batches(state)
     chosen = batches if limit is None else batches[:limit]
-    return Plan(resumed=tuple(chosen), n_left=_n_files(batches) - _n_files(chosen))
+    return Plan(resumed=tuple(chosen), n_left=_count_files(batches) - _count_files(chosen))
 
 
 def _begin_batches(ledger: Ledger, plan: Plan) -> list[Batch]:
     batches = [*plan.resumed, *plan.fresh]
-    files, in_batches = say_count(_n_files(batches), "file"), say_count(len(batches), "batch")
+    files, in_batches = say_count(_count_files(batches), "file"), say_count(len(batches), "batch")
     logger.info("%s to do in %s, %d done before", files, in_batches, plan.n_done)
     for batch in plan.resumed:
         if batch.number in plan.anew:
@@ -309,5 +309,5 @@ def _begin_batches(ledger: Ledger, plan: Plan) -> list[Batch]:
     return batches
 
 
-def _n_files(batches: Sequence[Batch]) -> int:
+def _count_files(batches: Sequence[Batch]) -> int:
     return sum(len(batch.files) for batch in batches)

@@ -172,7 +172,7 @@ class StagedJob:
     def _label_by_site(self, batches: Sequence[Batch], sites: Sites, progress: Progress) -> None:
         self._totals.sites.update(sites.label(batches))
         for batch in batches:
-            self._labelled(batch)
+            self._note_labelled(batch)
             progress.batch_done(batch.number, "sites")
 
     def _work_through(self, batches: Sequence[Batch], at_once: int, take: Callable[[Batch], None]) -> bool:
@@ -320,9 +320,9 @@ class StagedJob:
 
     def _label(self, batch: Batch, progress: Progress) -> None:
         self._label_stage.label(batch, progress)
-        self._labelled(batch)
+        self._note_labelled(batch)
 
-    def _labelled(self, batch: Batch) -> None:
+    def _note_labelled(self, batch: Batch) -> None:
         self._work.lease.check()
         self._work.ledger.finish([(batch, self._files_of(batch))], datetime.now(UTC), state="labelled")
 

@@ -67,7 +67,7 @@ def open_session(settings: SparkSettings, app_name: str = "dripper") -> SparkSes
         properties |= (
             (LOCAL if master.startswith("local") else {}) | _LEAN | _DELTA | delta_jars(settings) | _quiet_logging()
         )
-    for key, value in _merged(properties, settings.properties).items():
+    for key, value in _merge_properties(properties, settings.properties).items():
         builder = builder.config(key, value)
     # PySpark logs the whole JVM stack of every failed analysis, also of those that this program
     # expects and handles.
@@ -171,7 +171,7 @@ def _quiet_logging() -> dict[str, str]:
     return {JAVA_OPTIONS: f"-Dlog4j2.configurationFile={files('dripper.spark') / 'log4j2.properties'}"}
 
 
-def _merged(defaults: dict[str, str], user_properties: dict[str, str]) -> dict[str, str]:
+def _merge_properties(defaults: dict[str, str], user_properties: dict[str, str]) -> dict[str, str]:
     """The user's properties win, but for Java's options, which are a list."""
     options = " ".join(filter(None, (defaults.get(JAVA_OPTIONS), user_properties.get(JAVA_OPTIONS))))
     return defaults | user_properties | ({JAVA_OPTIONS: options} if options else {})
@@ -181,9 +181,9 @@ def delta_jars(settings: SparkSettings) -> dict[str, str]:
     """Return the properties that bring Delta along: from `settings.jars`, an earlier download, or
     Maven Central."""
     if settings.jars:
-        return {"spark.jars": ",".join(_jars_on_disk(settings.jars))}
+        return {"spark.jars": ",".join(_list_jars(settings.jars))}
     package = delta_package(settings)
-    fetched = _fetched_jars(package)
+    fetched = _find_fetched_jars(package)
     if fetched:
         return {"spark.jars": ",".join(fetched), "spark.jars.packages": ""}
     return {"spark.jars.packages": package}
@@ -207,7 +207,7 @@ def delta_package(settings: SparkSettings) -> str:
     return f"io.delta:{artifact}:{delta}"
 
 
-def _jars_on_disk(jars: str) -> list[str]:
+def _list_jars(jars: str) -> list[str]:
     paths = (
         sorted(map(str, Path(jars).glob("*.jar"))) if Path(jars).is_dir() else [jar.strip() for jar in jars.split(",")]
     )
@@ -224,7 +224,7 @@ def _jars_on_disk(jars: str) -> list[str]:
     return paths
 
 
-def _fetched_jars(package: str) -> list[str]:
+def _find_fetched_jars(package: str) -> list[str]:
     """Delta's jars from an earlier run, as Ivy left them; asking Ivy again costs 2 s and 20 lines
     of its log."""
     group, artifact, version = package.split(":")

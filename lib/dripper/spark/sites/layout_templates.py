@@ -44,7 +44,7 @@ def with_examples(layouts: DataFrame, labels: DataFrame, pages: DataFrame) -> Da
     remembered = select_remembered(pages).select("page_id", "batch", "site_memory", "first_labels")
     rows = representatives.join(answers, ["page_id", "batch"], "left").join(remembered, ["page_id", "batch"])
     rows = rows.repartition(*_KEY).sortWithinPartitions(*_KEY, "page_id")
-    taught = rows.mapInArrow(grouped_mapper(_KEY, _taught, _TAUGHT), _TAUGHT)
+    taught = rows.mapInArrow(grouped_mapper(_KEY, _learn_layout, _TAUGHT), _TAUGHT)
     # Not of those that were settled before.
     is_taught = (F.col("state") == CHOSEN) & F.col("taught").isNotNull()
     is_own = lambda example: F.array_contains("representatives", example["page_id"])  # noqa: E731
@@ -56,7 +56,7 @@ def with_examples(layouts: DataFrame, labels: DataFrame, pages: DataFrame) -> Da
     )
 
 
-def _taught(group: Iterable[Row]) -> Iterator[Row]:
+def _learn_layout(group: Iterable[Row]) -> Iterator[Row]:
     """Yield what the representatives of a layout teach."""
     rows = list(group)
     good = [row for row in rows if _is_usable(row)]

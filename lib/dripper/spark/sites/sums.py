@@ -66,7 +66,7 @@ def site_sums(pages: DataFrame, settings: SiteSettings) -> DataFrame:
     # How many pages a host has in all tells a later reader which of them were counted.
     whole = counts.withColumn("kind", F.lit(PAGE))
     sums = sums.join(whole, ["batch", "host", "kind"], "left").withColumn("words", F.coalesce("of_host", "words"))
-    return _bounded(sums, settings.most_fingerprints).select(*_SUMS.names)
+    return _keep_most_frequent(sums, settings.most_fingerprints).select(*_SUMS.names)
 
 
 def _is_counted(settings: SiteSettings) -> Column:
@@ -85,7 +85,7 @@ def is_counted(page_id: str, of_host: int, settings: SiteSettings) -> bool:
     return int(page_id[:_HASH_DIGITS], 16) / _HASHES < settings.most_pages / of_host
 
 
-def _bounded(sums: DataFrame, most: int) -> DataFrame:
+def _keep_most_frequent(sums: DataFrame, most: int) -> DataFrame:
     """Keep of each host the fingerprints on most pages; equal ones in order of the hash."""
     of_host, of_kind = Window.partitionBy("batch", "host"), Window.partitionBy("batch", "host", "kind")
     n_pages = F.max(F.when(F.col("kind") == PAGE, F.col("pages"))).over(of_host)

@@ -58,7 +58,7 @@ class Tables:
     def sql_name(self, table: str) -> str:
         """Return how SQL addresses the table: `catalog.schema.table`, or delta.`path`."""
         if self.in_catalog:
-            return _dotted(*self._names, table)
+            return _join_names(*self._names, table)
         return f"delta.`{self._path(table)}`"
 
     def location(self) -> str:
@@ -67,7 +67,7 @@ class Tables:
         if not self.in_catalog:
             return self.output
         try:
-            rows = self._spark.sql(f"DESCRIBE SCHEMA EXTENDED {_dotted(*self._names)}").collect()
+            rows = self._spark.sql(f"DESCRIBE SCHEMA EXTENDED {_join_names(*self._names)}").collect()
         except SPARK_ERRORS:
             # Whatever is wrong with it is told where the tables are opened.
             return ""
@@ -293,7 +293,7 @@ class Tables:
         results: list[DataFrame] = []
 
         def run(sequence: tuple[str, int] | None) -> None:
-            with self._sequenced(sequence):
+            with self._in_sequence(sequence):
                 results[:] = [self._spark.sql(statement)]
 
         # What they are given is the session's, and so is of one statement at a time.
@@ -302,7 +302,7 @@ class Tables:
         return results[0]
 
     @contextmanager
-    def _sequenced(self, sequence: tuple[str, int] | None) -> Iterator[None]:
+    def _in_sequence(self, sequence: tuple[str, int] | None) -> Iterator[None]:
         """Give the session's statements a sequence."""
         try:
             for key, value in zip(_TXN_OF_SQL, sequence or (), strict=False):
@@ -383,5 +383,5 @@ ABSENT = frozenset(
 """How Spark calls it that there is no table."""
 
 
-def _dotted(*names: str) -> str:
+def _join_names(*names: str) -> str:
     return ".".join(f"`{name.replace('`', '``')}`" for name in names)

@@ -102,7 +102,7 @@ def findings(frame: ScoreTable, extractors: Sequence[Contender]) -> list[Finding
     scored = frame[frame[METRIC].notna()]
     means = scored.pivot_table(index="extractor", columns="data_set", values=METRIC, aggfunc="mean")
     singles = [one.name for one in extractors if one.kind is Standing.PEER and one.name in means.index]
-    checks = [_no_best(means, singles), _skewed(scored, singles), _whole_pages(scored, extractors, singles)]
+    checks = [_no_best(means, singles), _check_skew(scored, singles), _whole_pages(scored, extractors, singles)]
     votes = [one.name for one in extractors if one.kind is Standing.ENSEMBLE and one.name in means.index]
     return [*([_ensembles(means, singles, votes)] if votes else []), *checks]
 
@@ -127,7 +127,7 @@ def _no_best(means: ScoreTable, singles: Sequence[str]) -> Finding:
     )
 
 
-def _skewed(scored: ScoreTable, singles: Sequence[str]) -> Finding:
+def _check_skew(scored: ScoreTable, singles: Sequence[str]) -> Finding:
     by_extractor = scored[scored["extractor"].isin(singles)].groupby("extractor")[METRIC]
     gap = float((by_extractor.median() - by_extractor.mean()).mean())
     return Finding(

@@ -70,7 +70,7 @@ def extract_marked(html: str) -> str:
         html.encode("utf-8", "replace"), parser=lxml.html.HTMLParser(encoding="utf-8")
     )
     remaining: set[Any] = set()
-    for element in _marked(root):
+    for element in _find_marked(root):
         remaining.update(element.iter())
         remaining.update(element.iterancestors())
     if not remaining:
@@ -146,7 +146,7 @@ def _page(record: dict[str, Any]) -> LabelledPage:
     )  # fmt: skip
 
 
-def _marked(element: Any) -> Iterator[Any]:
+def _find_marked(element: Any) -> Iterator[Any]:
     style = element.get("style") or ""
     if "display: none" in style or "display:none" in style:
         return
@@ -154,7 +154,7 @@ def _marked(element: Any) -> Iterator[Any]:
         yield element
         return
     for child in element.iterchildren(tag=lxml.etree.Element):
-        yield from _marked(child)
+        yield from _find_marked(child)
 
 
 def _without_mark(match: re.Match[str]) -> str:

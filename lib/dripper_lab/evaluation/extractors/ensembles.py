@@ -86,7 +86,7 @@ def majority_vote(tokens: Sequence[str], answers: Mapping[str, str], members: Ma
         members: Extractor → its votes.
     """
     gram_votes = [(_grams(answers.get(name, "").split()), votes) for name, votes in members.items()]
-    grams = _ngrams(_padded(tokens))
+    grams = _ngrams(_pad(tokens))
     chosen = []
     for position, token in enumerate(tokens):
         left, right = grams[position], grams[position + NGRAM - 1]
@@ -95,7 +95,7 @@ def majority_vote(tokens: Sequence[str], answers: Mapping[str, str], members: Ma
     return " ".join(chosen)
 
 
-def _padded(tokens: Sequence[str]) -> list[str]:
+def _pad(tokens: Sequence[str]) -> list[str]:
     """Zeros around the text, so that its first and last tokens have neighbours too."""
     return ["\0"] * (NGRAM - 1) + list(tokens) + ["\0"] * (NGRAM - 1)
 
@@ -105,4 +105,4 @@ def _ngrams(tokens: Sequence[str]) -> list[tuple[str, ...]]:
 
 
 def _grams(tokens: Sequence[str]) -> set[tuple[str, ...]]:
-    return set(_ngrams(_padded(tokens))) if tokens else set()
+    return set(_ngrams(_pad(tokens))) if tokens else set()

@@ -133,7 +133,7 @@ def _context(settings: RunSettings, jobs: Sequence[SetScoring]) -> tuple[dict[st
         "by_level": _heat(counted, "level", order, ["low", "medium", "high"]),
         "by_difficulty": _heat(with_difficulty(counted), "difficulty", order, ["simple", "mid", "hard"]),
         "by_stratum": _strata(frame, order),
-        "published": _published(settings.source.data),
+        "published": _read_published(settings.source.data),
         "metrics": _metrics(counted, order),
         "trained_on": [job.data_set for job in jobs if not _is_counted(job.data_set)],
         "worst": worst_pages(counted, jobs, names),
@@ -193,7 +193,7 @@ def _strata(frame: ScoreTable, order: Sequence[Contender]) -> Heat:
     return Heat(list(pages), pages, [(one, [_cell(table, one.name, name) for name in pages]) for one in extractors])
 
 
-def _published(data: Path) -> list[PublishedLine]:
+def _read_published(data: Path) -> list[PublishedLine]:
     """Return Pulpie's published scores as lines, none where they are not in the data folder."""
     return published_lines(read_published(data)) if (data / ARCHIVE).exists() else []
 

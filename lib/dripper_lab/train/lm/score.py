@@ -146,32 +146,32 @@ def score(cases: Sequence[Case], checkpoints: Sequence[Path], *, fsm: bool) -> I
         fsm: Also decode with the state machine token by token, and compare with `parallel`.
     """
     cpu = load("cpu").label([case.page for case in cases])
-    yield _scored("all blocks", cases, [np.ones_like(case.main) for case in cases])
-    yield _scored("`cpu`", cases, [labels.main for labels in cpu])
+    yield _score("all blocks", cases, [np.ones_like(case.main) for case in cases])
+    yield _score("`cpu`", cases, [labels.main for labels in cpu])
     for folder in checkpoints:
         options = yaml.safe_load((folder / "labeler.yml").read_text())["labels"]["lm"] | {"model": str(folder)}
         free, whole = label_freely(options, cases)
-        yield _scored(f"{folder.name}, without the state machine", cases, free, f"{whole:.1%} of the answers whole")
+        yield _score(f"{folder.name}, without the state machine", cases, free, f"{whole:.1%} of the answers whole")
         labels, stats = label_with(options, cases, "parallel")
         passes = stats["passes"] / stats["windows"]
         note = f"{passes:.2f} passes a window, calibration error {calibration(labels, cases):.3f}"
         if fsm:
             slow, _ = label_with(options, cases, "fsm")
             note += f", {_differing(labels, slow)} labels other than by `fsm`"
-        yield _scored(folder.name, cases, [one.main for one in labels], note)
+        yield _score(folder.name, cases, [one.main for one in labels], note)
         chained = [
             first.main if is_sure(first, BELOW) or not other.main.any() else other.main
             for first, other in zip(cpu, labels, strict=True)
         ]
         share = np.mean([not is_sure(first, BELOW) for first in cpu])
-        yield _scored(f"`cpu,lm` with {folder.name}", cases, chained, f"{share:.1%} of the pages go on")
+        yield _score(f"`cpu,lm` with {folder.name}", cases, chained, f"{share:.1%} of the pages go on")
 
 
 def _differing(first: Sequence[Labels], second: Sequence[Labels]) -> int:
     return sum(int((one.main != other.main).sum()) for one, other in zip(first, second, strict=True))
 
 
-def _scored(name: str, cases: Sequence[Case], masks: Sequence[Mask], note: str = "") -> Scored:
+def _score(name: str, cases: Sequence[Case], masks: Sequence[Mask], note: str = "") -> Scored:
     scored = Scored(name, note=note)
     for case, main in zip(cases, masks, strict=True):
         scored.add(case, main)

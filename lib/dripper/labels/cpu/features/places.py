@@ -97,21 +97,21 @@ def find_places(page: Page) -> Places:
     number[used] = np.arange(len(used))
     opens, closes = all_opens[used], all_closes[used]
     indexes = used.tolist()
-    parents, elements = number[_picked(tree.parents, indexes)], number[np.array(block_elements, np.int64)]
+    parents, elements = number[_pick(tree.parents, indexes)], number[np.array(block_elements, np.int64)]
     levels = [np.where(is_run, elements, parents[elements])]
     while len(levels) < LEVELS:
         levels.append(parents[levels[-1]])
-    tags = _picked(tree.tags, indexes)
+    tags = _pick(tree.tags, indexes)
     by_end = np.argsort(closes)
     return Places(
-        tags=tags, start_tags=_picked(tree.parts, opens.tolist()), parents=parents, elements=elements, is_run=is_run,
+        tags=tags, start_tags=_pick(tree.parts, opens.tolist()), parents=parents, elements=elements, is_run=is_run,
         containers=np.stack(levels, axis=1), starts_in=first_block[used], ends_in=end_block[used],
         tag_numbers=number_distinct(tags), by_end=by_end, ended=closes[by_end].searchsorted(opens),
         inside=np.stack([all_opens.searchsorted(begin), all_opens.searchsorted(end, side="right")], axis=1),
     )  # fmt: skip
 
 
-def _picked(values: Sequence[Item], indexes: Sequence[int]) -> list[Item]:
+def _pick(values: Sequence[Item], indexes: Sequence[int]) -> list[Item]:
     return list(map(values.__getitem__, indexes))
 
 

@@ -137,7 +137,7 @@ def compute_tree_features(
     start_tags = number_distinct(places.start_tags)
     flags = _flags_of(places)[start_tags]
     near = flags[own] | flags[places.containers[:, 0]] | flags[places.containers[:, 1]]
-    of_own, of_path, of_near = _bits(np.stack([flags[own], _inherited(flags, places.parents)[own], near]))
+    of_own, of_path, of_near = _bits(np.stack([flags[own], _inherit_flags(flags, places.parents)[own], near]))
     parts: tuple[npt.NDArray[np.float64 | np.uint8], ...] = (
         _compute_container_features(places, chars, link_chars), _compute_repetition_features(places, start_tags, chars, link_chars),
         of_path[:, :n_tags], of_own[:, :n_tags], of_path[:, n_tags:], of_near[:, n_tags:], _inline_counts(tags, places.inside),
@@ -210,7 +210,7 @@ def _flags_of(places: Places) -> IntArray:
     return np.array(bits, np.int64)
 
 
-def _inherited(flags: IntArray, parents: IntArray) -> IntArray:
+def _inherit_flags(flags: IntArray, parents: IntArray) -> IntArray:
     """Return the bits of every element and all its ancestors: pointers double, so the rounds are
     log2 of the depth."""
     flags, above = flags.copy(), parents
