@@ -22,7 +22,7 @@ from dripper.spark.ledger.lease import Lease
 from dripper.spark.ledger.ledger import Ledger, Report
 from dripper.spark.ledger.plan import Batch, BatchSize, PlannedFile, make_plan, of_selections_apart
 from dripper.spark.ledger.reconcile import compare
-from dripper.spark.ledger.relocated import Move, check_not_moved, moves_of, note_move, under_first_names
+from dripper.spark.ledger.relocated import Move, check_not_moved, note_move, read_moves, rename_to_first_names
 from dripper.spark.run.batch_checks import WrongRowsError, write_until_whole
 from dripper.spark.run.isolation import Isolation
 from dripper.spark.run.notes import Notes
@@ -295,8 +295,8 @@ class Driver:
     def _read(self, ledger: Ledger) -> None:
         named = {name: each for name, each in self.world.archives.items() if name in self._given.names}
         files = [PlannedFile(self.world.address(name), 5, f"etag:{each.version}") for name, each in named.items()]
-        entries, moves = ledger.entries(), moves_of(self.books)
-        files = list(under_first_names(Input(tuple(files)), moves, entries).files)
+        entries, moves = ledger.entries(), read_moves(self.books)
+        files = list(rename_to_first_names(Input(tuple(files)), moves, entries).files)
         check_not_moved(files, entries)
         size = BatchSize(self.world.batch_files, 1 << 40)
         redo, last = self._given.redo, ledger.last_batch

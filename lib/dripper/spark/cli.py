@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 __all__ = [
     "add_tries",
     "dry_run",
-    "guarded",
+    "note_relocated",
     "parser",
     "positive",
-    "relocated",
+    "run_again",
+    "run_guarded",
     "session",
     "settings",
     "stage",
-    "tried",
     "with_input",
 ]
 
@@ -82,7 +82,7 @@ def add_tries(arguments: argparse.ArgumentParser) -> None:
     arguments.add_argument("--tries", type=positive, default=1, metavar="N", help=again)
 
 
-def tried(work: Callable[[], int], tries: int, pause_seconds: float = 60) -> int:
+def run_again(work: Callable[[], int], tries: int, pause_seconds: float = 60) -> int:
     """Return the exit code of `work`, which is done again while it is 3, up to so many times in
     all. What it raises is raised: to do it again would not help."""
     for n in range(1, tries):
@@ -147,7 +147,7 @@ class _OneLine(logging.Formatter):
         return printable(super().format(record), keeps="\n")
 
 
-def guarded(job: Callable[[], int]) -> int:
+def run_guarded(job: Callable[[], int]) -> int:
     """Return the job's exit code; a UsageError becomes its message on stderr and 2, Ctrl-C and the
     loss of the JVM become 3."""
     handler = logging.StreamHandler(sys.stderr)
@@ -195,12 +195,12 @@ def _is_lost_jvm(error: Exception) -> bool:
     return isinstance(error, ConnectionError) or type(error).__name__ == "Py4JNetworkError"
 
 
-def relocated(spark: "SparkSession", arguments: argparse.Namespace, settings: Settings) -> None:
+def note_relocated(spark: "SparkSession", arguments: argparse.Namespace, settings: Settings) -> None:
     """Note that archives have moved, where --relocated says so."""
     if arguments.relocated:
-        from dripper.spark.ledger.relocated import parsed, relocate
+        from dripper.spark.ledger.relocated import parse_move, relocate
 
-        moved, single_writer = parsed(arguments.relocated), settings.output.single_writer
+        moved, single_writer = parse_move(arguments.relocated), settings.output.single_writer
         sys.stdout.write(relocate(spark, arguments.output, moved, single_writer=single_writer) + "\n")
 
 
@@ -215,7 +215,7 @@ def stage(name: str, arguments: argparse.Namespace) -> int:
 
         warcs, redo, select = (getattr(arguments, flag, None) or "" for flag in ("warcs", "redo", "select"))
         if hasattr(arguments, "relocated"):
-            relocated(spark, arguments, configured)
+            note_relocated(spark, arguments, configured)
         really_new = getattr(arguments, "really_new", False)
 
         def once() -> int:
@@ -233,7 +233,7 @@ def stage(name: str, arguments: argparse.Namespace) -> int:
             sys.stdout.write(summary(outcome, arguments.output, configured.cost.devices))
             return outcome.exit_code
 
-        return tried(once, arguments.tries)
+        return run_again(once, arguments.tries)
 
 
 def dry_run(arguments: argparse.Namespace) -> int:
@@ -241,7 +241,7 @@ def dry_run(arguments: argparse.Namespace) -> int:
     nothing."""
     configured = settings(arguments, {"labeler.name": arguments.labeler})
     with session(configured) as spark:
-        from dripper.spark.ledger.relocated import parsed
+        from dripper.spark.ledger.relocated import parse_move
         from dripper.spark.reports.report import cost_summary, plan_summary
         from dripper.spark.reports.sample import cpu_summary, planned_files, read_pages
         from dripper.spark.run.routing import is_staged, who_labels
@@ -258,7 +258,7 @@ def dry_run(arguments: argparse.Namespace) -> int:
             arguments.limit,
             select=arguments.select,
             really_new=really_new,
-            moves=[parsed(moved)] if moved else [],
+            moves=[parse_move(moved)] if moved else [],
         )
         sys.stdout.write(plan_summary(plan))
         read = read_pages(planned_files(plan), configured)

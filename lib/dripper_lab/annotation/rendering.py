@@ -35,11 +35,11 @@ def render(number: str, url: str | None, page: Page, budget: int) -> Rendered | 
     return None
 
 
-def shortened(text: str, most: int) -> str:
+def shorten(text: str, most: int) -> str:
     """Return a text on one line, without its middle where it is longer than `most` characters, and
     with its length.
 
-    >>> shortened("a  b", 50), shortened("x" * 200, 50)[-24:]
+    >>> shorten("a  b", 50), shorten("x" * 200, 50)[-24:]
     ('a b', 'xxxx …[200]… xxxxxxxxxxx')
     """
     text = " ".join(text.split())
@@ -49,7 +49,7 @@ def shortened(text: str, most: int) -> str:
 
 
 def _number_blocks(page: Page, most: int) -> Sequence[str]:
-    shown = ((block.item_id, shortened(block.text, most)) for block in page.blocks)
+    shown = ((block.item_id, shorten(block.text, most)) for block in page.blocks)
     return [f"{number}\t{text}" for number, text in shown if text]
 
 

@@ -33,7 +33,7 @@ from dripper_lab.train.examples import Example, Maker, read_examples
 from dripper_lab.train.folds import fit, fold_networks
 from dripper_lab.train.recipe import GOING_ON, Recipe
 from dripper_lab.train.switch_scores import switch_scores
-from dripper_lab.train.weights import SEEN_BY_START, START, folded
+from dripper_lab.train.weights import SEEN_BY_START, START, fold_network
 
 log = logging.getLogger(__name__)
 
@@ -147,7 +147,7 @@ def _fold_earlier_networks(keep: Path | None, weights: Weights) -> list[Network]
     if keep is None:
         return []
     earlier = load_weights(keep)
-    return [folded(earlier, network, weights) for network in earlier.others[-KEPT:]]
+    return [fold_network(earlier, network, weights) for network in earlier.others[-KEPT:]]
 
 
 def examples_of(data: Path, data_set: str, recipe: Recipe, sample: int | None = None) -> Iterator[Example]:

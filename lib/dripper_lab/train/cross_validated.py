@@ -15,7 +15,7 @@ from dripper_lab.train.by_site import fold_of
 from dripper_lab.train.examples import Example
 from dripper_lab.train.folds import compute_held_out_logits, network_of
 from dripper_lab.train.kinds import compute_held_out_kinds, fit_confidence
-from dripper_lab.train.validate import Calibration, PageScores, calibrate, calibrated_as, page_scores, reliability
+from dripper_lab.train.validate import Calibration, PageScores, calibrate, keep_calibration, page_scores, reliability
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class HeldOut:
         full = [example for example in examples if example.truth_words]
         empty = [example for example in examples if not example.truth_words]
         logits, nothing = compute_held_out_logits(full, networks), compute_held_out_logits(empty, networks)
-        calibration = calibrate(full, logits) if start is None else calibrated_as(start, full, logits)
+        calibration = calibrate(full, logits) if start is None else keep_calibration(start, full, logits)
         scores, empty_scores = page_scores(full, logits, calibration), page_scores(empty, nothing, calibration)
         both = [*full, *empty]
         kinds = np.stack([compute_held_out_kinds(network_of(example, networks), example) for example in both])

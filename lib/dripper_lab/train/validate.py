@@ -103,7 +103,7 @@ def calibrate(examples: Sequence[Example], logits: Sequence[FloatArray]) -> Cali
     return Calibration(temperature, shift, scores_by_candidate[temperature, shift][1])
 
 
-def calibrated_as(weights: Weights, examples: Sequence[Example], logits: Sequence[FloatArray]) -> Calibration:
+def keep_calibration(weights: Weights, examples: Sequence[Example], logits: Sequence[FloatArray]) -> Calibration:
     """Return the temperature and shift of weights, with the ROUGE-5 F1 that they reach here."""
     fixed = Calibration(weights.temperature, weights.shift, 0.0)
     return replace(fixed, f1=float(page_scores(examples, logits, fixed).rouge5.mean()))

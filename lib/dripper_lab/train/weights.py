@@ -22,7 +22,7 @@ SEEN_BY_START = frozenset({
 """The data sets that they were taught on: no scores of what goes on from them can be of these."""
 
 
-def folded(earlier: Weights, network: Network, weights: Weights) -> Network:
+def fold_network(earlier: Weights, network: Network, weights: Weights) -> Network:
     """Return a network of `earlier` as one that reads features standardised as `weights` has them.
 
     The difference goes into the first layer, which is linear; only features clipped at

@@ -100,7 +100,7 @@ def _describe_part(part: str) -> str:
     return f"{key}={loggable(value)}" if equals and key.replace("-", "").isalpha() else loggable(part)
 
 
-def without_known(spark: SparkSession, tables: Tables, plan: Plan, entries: Iterable[LedgerEntry]) -> Plan:
+def drop_known(spark: SparkSession, tables: Tables, plan: Plan, entries: Iterable[LedgerEntry]) -> Plan:
     """Return the plan without the places of selections whose records have a row by another reading
     of their file.
 

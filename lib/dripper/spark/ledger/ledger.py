@@ -18,8 +18,8 @@ from dripper.spark.ledger.plan import (
     LedgerEntry,
     Plan,
     PlannedFile,
-    existing,
     fault_of,
+    list_batches,
 )
 from dripper.spark.tables.books import EVERY_ROW, Books, Row, Where, amend, among, is_set
 from dripper.warc.open.identity import reading_path
@@ -112,7 +112,7 @@ class Ledger:
         """Return the batches that are at this state, one of UNFINISHED, in order."""
         entries = self.entries()
         numbers = {entry.batch for entry in entries if entry.state in UNFINISHED}
-        return [batch for batch in existing(entries, numbers) if batch.state == state]
+        return [batch for batch in list_batches(entries, numbers) if batch.state == state]
 
     def record(self, plan: Plan) -> None:
         """Write the plan down before any work, so that a killed run is resumed with the same

@@ -177,7 +177,7 @@ def make_plan(
     unfinished = {
         entry.batch for entry in entries.values() if entry.state in UNFINISHED and entry.file.key in files_by_key
     }
-    stored = existing(entries.values(), unfinished)
+    stored = list_batches(entries.values(), unfinished)
     anew = frozenset(batch.number for batch in stored if batch.state != "planned" and _is_redone(batch, redo))
     batches = (replace(batch, state="planned") if batch.number in anew else batch for batch in stored)
     resumed = [batch for batch in batches if batch.state in states]
@@ -292,7 +292,7 @@ def _open_as_typed(batch: Batch, typed: dict[Key, PlannedFile]) -> Batch:
     return replace(batch, files=tuple(files))
 
 
-def existing(ledger: Iterable[LedgerEntry], numbers: Collection[int]) -> list[Batch]:
+def list_batches(ledger: Iterable[LedgerEntry], numbers: Collection[int]) -> list[Batch]:
     """Return the batches of these numbers as the ledger has them, in order.
 
     A batch with a file that is planned is redone as a whole, hence planned.

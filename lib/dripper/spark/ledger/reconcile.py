@@ -76,7 +76,7 @@ def bounds(ledger: Iterable[LedgerEntry]) -> dict[int, tuple[int, int | None]]:
     return {batch: (fewest[batch], None if batch in touched else most[batch]) for batch in most}
 
 
-def differences(
+def find_differences(
     entries: Iterable[LedgerEntry], rows: Mapping[int, int], leaving: Mapping[int, int] | None = None
 ) -> list[Difference]:
     """Return the batches in which the table has not as many rows as the ledger counts, in order.
@@ -106,9 +106,9 @@ def compare(books: Books, ledger: Ledger, confirm: Callable[[], None]) -> tuple[
     """
     rows, entries = books.rows_by_batch(TABLE), ledger.entries()
     ledger.number_above(rows)
-    unequal = differences(entries, rows)
+    unequal = find_differences(entries, rows)
     if unequal:
-        unequal = differences(entries, rows, forgotten.on_their_way(books))
+        unequal = find_differences(entries, rows, forgotten.on_their_way(books))
         confirm()
     return unequal, rows
 
@@ -128,7 +128,7 @@ def reconcile(spark: SparkSession, tables: Tables, ledger: Ledger, confirm: Call
             f"in {_batches(rows)}; nothing was done, as a run would write over them. Restore the ledger, or {repair} rebuilds "
             "it from the rows"
         )
-    since = changed_at(spark, tables, TABLE, unequal)
+    since = find_changes(spark, tables, TABLE, unequal)
     of_ledger = ""
     if any(each.batch not in since for each in unequal):
         of_ledger = f"; the ledger was last changed by version {_changed_by_people(spark, tables, 'warc_files')}"
@@ -150,7 +150,7 @@ def _batches(numbers: Iterable[int]) -> str:
     return f"batch {listed[0]}" if len(listed) == 1 else f"{len(listed)} batches ({listed[0]} to {listed[-1]})"
 
 
-def changed_at(spark: SparkSession, tables: Tables, table: str, unequal: Sequence[Difference]) -> dict[int, str]:
+def find_changes(spark: SparkSession, tables: Tables, table: str, unequal: Sequence[Difference]) -> dict[int, str]:
     """Return, by batch, the version of the table that made the difference, with its operation and
     time; a batch whose version is not found is left out."""
     counts: dict[int, dict[int, int]] = {}

@@ -59,7 +59,7 @@ def move(old: str, new: str) -> Move:
     return Move(*prefixes)
 
 
-def parsed(text: str) -> Move:
+def parse_move(text: str) -> Move:
     """Return the move that OLD=NEW names. Raises InputError."""
     old, equals, new = text.partition("=")
     if not equals or "=" in new:
@@ -69,14 +69,14 @@ def parsed(text: str) -> Move:
     return move(old, new)
 
 
-def first_name(address: str, moves: Sequence[Move], ledger_names: Collection[str]) -> str:
+def find_first_name(address: str, moves: Sequence[Move], ledger_names: Collection[str]) -> str:
     """Return the address under which a file was read first: its own, where that is known, or none
     of those is that it had before.
 
     Args:
         moves: The oldest first.
 
-    >>> first_name("c/x", [Move("a", "b"), Move("b", "c")], {"a/x"})
+    >>> find_first_name("c/x", [Move("a", "b"), Move("b", "c")], {"a/x"})
     'a/x'
     """
     name = address
@@ -87,14 +87,14 @@ def first_name(address: str, moves: Sequence[Move], ledger_names: Collection[str
     return name if name in ledger_names else address
 
 
-def under_first_names(source: Input, moves: Sequence[Move], entries: Iterable[LedgerEntry]) -> Input:
+def rename_to_first_names(source: Input, moves: Sequence[Move], entries: Iterable[LedgerEntry]) -> Input:
     """Return the input with the addresses under which its files were read first."""
     if not moves:
         return source
     by_name = {entry.file.warc_file: entry for entry in entries}
 
     def renamed(file: PlannedFile) -> PlannedFile:
-        name = first_name(file.warc_file, moves, by_name)
+        name = find_first_name(file.warc_file, moves, by_name)
         if name == file.warc_file:
             return file
         path = file.path or file.warc_file
@@ -102,7 +102,7 @@ def under_first_names(source: Input, moves: Sequence[Move], entries: Iterable[Le
         is_same = by_name[name].file.path == reading_path(path)
         return replace(file, warc_file=name, path=path, version=file.version if is_same else None)
 
-    redo = frozenset(first_name(name, moves, by_name) for name in source.redo)
+    redo = frozenset(find_first_name(name, moves, by_name) for name in source.redo)
     return replace(source, files=tuple(map(renamed, source.files)), redo=redo)
 
 
@@ -141,7 +141,7 @@ def _prefixes(old: str, new: str) -> tuple[str, str]:
     return "/".join(olds), "/".join(news)
 
 
-def moves_of(books: Books) -> list[Move]:
+def read_moves(books: Books) -> list[Move]:
     """Return the moves that an output knows, the oldest first."""
     rows = sorted(books.read(TABLE), key=lambda row: row["relocated_at"])
     return [Move(row["old_prefix"], row["new_prefix"]) for row in rows]
@@ -169,7 +169,7 @@ def relocate(
         )
     books = SparkBooks(spark, tables)
     names = {row["warc_file"] for row in books.read("warc_files", columns=["warc_file"])}
-    moves = moves_of(books)
+    moves = read_moves(books)
     if moved in moves[-1:]:
         return f"{moved.old} is known to be at {moved.new}"
     n_files = sum(1 for name in names if _is_at(name, moved.old, moves))

@@ -22,7 +22,7 @@ from dripper.spark.run.progress import Progress, cancel, describe_jobs
 from dripper.spark.run.scheduler import BatchLocks, Breaker, work_through
 from dripper.spark.session import capacity
 from dripper.spark.tables.batches import replaced_rows, touched_batches, within
-from dripper.spark.tables.observed import observed
+from dripper.spark.tables.observed import read_observed
 from dripper.spark.tables.schemas import EXTRACTIONS, nullable
 from dripper.spark.workers.read import REPORT, files_mapper
 
@@ -104,7 +104,9 @@ class FusedJob:
         work.lease.check()
         with self._locks.hold(batch):
             n_rows = self._write(batch, rows)
-            reports = [json.loads(line) for line in observed(observation, work.lease.confirm)["reports"].splitlines()]
+            reports = [
+                json.loads(line) for line in read_observed(observation, work.lease.confirm)["reports"].splitlines()
+            ]
             self._clear_stages(batch)
         whole = match_reports_to_count(batch, reports, n_rows)
         if whole is None:

@@ -25,7 +25,7 @@ from dripper.spark.run.output import Work
 from dripper.spark.run.progress import Progress
 from dripper.spark.session.engines import Engines, own_workers
 from dripper.spark.tables.batches import within
-from dripper.spark.tables.observed import observed
+from dripper.spark.tables.observed import read_observed
 from dripper.spark.tables.schemas import LABELS, nullable
 from dripper.spark.tables.store import Tables
 from dripper.spark.workers.extract import LABEL_COLUMNS
@@ -75,7 +75,7 @@ class LabelStage:
             seconds = time.monotonic() - start
         check_rows(tables, "labels", batch, stored if only is None else only)
         confirm = self._work.lease.confirm
-        counted, n_tokens = observed(labelled, confirm), observed(read, confirm)["tokens"]
+        counted, n_tokens = read_observed(labelled, confirm), read_observed(read, confirm)["tokens"]
         with self._totals.lock:
             totals = self._totals.label
             for name in ("pages", "failed", "windowed", "passes"):

@@ -10,10 +10,10 @@ from dripper.errors import InputError
 from dripper.labels.engine import Loader, check_labeler, load_labeler
 from dripper.labels.entry import Use
 from dripper.labels.registry import check_blocks, check_use, load_from_settings
-from dripper.spark.ledger.inputs import Input, check_known, describe_input, read_input, without_known
+from dripper.spark.ledger.inputs import Input, check_known, describe_input, drop_known, read_input
 from dripper.spark.ledger.ledger import Ledger
 from dripper.spark.ledger.plan import UNFINISHED, Batch, BatchSize, Plan, make_plan
-from dripper.spark.ledger.relocated import Move, check_not_moved, first_name, moves_of, under_first_names
+from dripper.spark.ledger.relocated import Move, check_not_moved, find_first_name, read_moves, rename_to_first_names
 from dripper.spark.run.fused import FusedJob
 from dripper.spark.run.label_stage import check_chain, check_profiles
 from dripper.spark.run.outcome import Outcome, Totals, bad_inputs, work_left
@@ -124,8 +124,8 @@ def dismiss(spark: SparkSession, files: str, output: str, settings: Settings) ->
             entry.file.warc_file for entry in ledger.entries() if entry.fault or entry.state in ("failed", "set_aside")
         }
         ledger_names = {entry.file.warc_file for entry in ledger.entries()}
-        moves = moves_of(SparkBooks(spark, output_at_work.work.tables))
-        names = [first_name(name, moves, ledger_names) for name in names]
+        moves = read_moves(SparkBooks(spark, output_at_work.work.tables))
+        names = [find_first_name(name, moves, ledger_names) for name in names]
         if foreign := [name for name in names if name not in bad]:
             raise InputError(
                 f"--dismiss {foreign[0]}: no file of that address failed, or is no whole archive, in {output}"
@@ -150,12 +150,12 @@ def _plan(
     size = BatchSize(settings.batch.files, settings.batch.bytes_per_core * capacity.slots(spark))
     entries = ledger.entries()
     if entries:
-        source = under_first_names(source, [*moves_of(SparkBooks(spark, tables)), *moves], entries)
+        source = rename_to_first_names(source, [*read_moves(SparkBooks(spark, tables)), *moves], entries)
     if not really_new:
         check_not_moved(source.files, entries)
     check_known(source, entries)
     plan = make_plan(source.files, entries, size, limit, states, source.redo, ledger.last_batch)
-    return without_known(spark, tables, plan, entries)
+    return drop_known(spark, tables, plan, entries)
 
 
 def _end_run(

@@ -18,18 +18,18 @@ _OBSERVED_SECONDS = 3.0
 the write out."""
 
 
-def observed(observation: Observation, confirm: Callable[[], None]) -> dict[str, Any]:
+def read_observed(observation: Observation, confirm: Callable[[], None]) -> dict[str, Any]:
     """Return what was observed in a write that has ended.
 
     Args:
         confirm: Raises where nothing was, as the write was another's to do.
     """
-    while (values := answer(observation)) is None:
+    while (values := wait_for_observed(observation)) is None:
         confirm()
     return values
 
 
-def answer(observation: Observation) -> dict[str, Any] | None:
+def wait_for_observed(observation: Observation) -> dict[str, Any] | None:
     """Return what was observed in a write; None: nothing yet, perhaps for ever."""
     answers: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
 

@@ -19,7 +19,7 @@ from dripper.spark.ledger.forgetting import rules_in_force
 from dripper.spark.ledger.lease import Lease, hold_lease
 from dripper.spark.ledger.ledger import Ledger
 from dripper.spark.ledger.plan import UNFINISHED
-from dripper.spark.ledger.reconcile import Difference, changed_at, reconcile
+from dripper.spark.ledger.reconcile import Difference, find_changes, reconcile
 from dripper.spark.tables.batches import within
 from dripper.spark.tables.forget import SparkPages
 from dripper.spark.tables.schemas import PUBLISHED, TABLES
@@ -89,7 +89,7 @@ def _publish(spark: SparkSession, tables: Tables, lease: Lease, target_bytes: in
     rules_in_force(books, SparkPages(tables), ledger, lease.check)
     current, published = _read_states(tables), _read_published(tables)
     differing = _find_lost_rows(current, published)
-    since = changed_at(spark, tables, TABLE, differing) if differing else {}
+    since = find_changes(spark, tables, TABLE, differing) if differing else {}
     groups = list(_groups(current, published))
     for group in groups:
         lease.check()

@@ -14,7 +14,7 @@ from pyspark.sql.types import StructField, StructType
 from dripper.spark.tables.books import EVERY_ROW, UNKNOWN, Row, Where
 from dripper.spark.tables.counts import rows_by_batch
 from dripper.spark.tables.fence import Fence
-from dripper.spark.tables.observed import answer
+from dripper.spark.tables.observed import wait_for_observed
 from dripper.spark.tables.schemas import TABLES, nullable
 from dripper.spark.tables.store import ABSENT, Tables
 
@@ -64,7 +64,7 @@ class SparkBooks:
         if version is not None and version != UNKNOWN:
             return version
         # What was written and raised nothing was committed, or left out: then nothing was observed.
-        return UNKNOWN if answer(observation) is not None else None
+        return UNKNOWN if wait_for_observed(observation) is not None else None
 
     def replace(self, table: str, rows: Sequence[Row], where: Where) -> int | None:
         """Put rows in the place of others; see `Books`."""
