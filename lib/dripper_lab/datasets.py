@@ -132,8 +132,8 @@ class DataSet:
 
 
 DATA_SETS: Mapping[str, DataSet] = {
-    known.name: known
-    for known in (
+    data_set.name: data_set
+    for data_set in (
         DataSet("wcxb-dev", Role.TRAIN_SHIPS, "CC-BY-4.0"),
         DataSet("fundus", Role.TRAIN_SHIPS, "MIT"),
         DataSet("article-extraction-dataset", Role.TRAIN_SHIPS, "Apache-2.0", "en"),

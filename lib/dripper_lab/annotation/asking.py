@@ -32,7 +32,7 @@ class AskResult:
     """What a run did."""
 
     answered: int = 0
-    known: int = 0
+    earlier: int = 0
     """Answers that were there before."""
     failed: dict[str, str] = field(default_factory=dict)
     """Why a page has no answer, by its number: the next run asks again."""
@@ -69,7 +69,7 @@ def ask(export: Export, rounds: Sequence[Round], concurrency: int) -> AskResult:
     for one in rounds:
         _cut_half_line(one.file)
         answered = _read_answered_pages(one.file, export)
-        result.known += len(answered.intersection(one.pages))
+        result.earlier += len(answered.intersection(one.pages))
         _ask_round(export, one, [page for page in one.pages if page not in answered], concurrency, result)
     return result
 

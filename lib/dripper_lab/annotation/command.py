@@ -95,7 +95,7 @@ def _ask(options: argparse.Namespace) -> int:
     result = ask(exported, rounds, options.concurrency)
     used = result.used
     _say(
-        f"{result.answered} answers, {result.known} were there; {used['requests']} requests, "
+        f"{result.answered} answers, {result.earlier} were there; {used['requests']} requests, "
         f"{used['prompt_tokens']:,} tokens read, {used['completion_tokens']:,} written"
     )
     if options.twice:

@@ -40,37 +40,37 @@ class Counts:
     """Nodes of all pages so far."""
 
     both: int = 0
-    """Main, and taken."""
-    taken: int = 0
+    """Main, and chosen."""
+    chosen: int = 0
     main: int = 0
     nodes: int = 0
 
-    def add(self, main: Sequence[bool], taken: Sequence[bool]) -> None:
+    def add(self, main: Sequence[bool], chosen: Sequence[bool]) -> None:
         """Count the nodes of one page."""
-        self.both += sum(one and other for one, other in zip(main, taken, strict=True))
-        self.taken += sum(taken)
+        self.both += sum(one and other for one, other in zip(main, chosen, strict=True))
+        self.chosen += sum(chosen)
         self.main += sum(main)
         self.nodes += len(main)
 
     @property
     def accuracy(self) -> float:
-        """The share of nodes that are taken and main, or neither."""
-        return (self.nodes - self.taken - self.main + 2 * self.both) / max(1, self.nodes)
+        """The share of nodes that are chosen and main, or neither."""
+        return (self.nodes - self.chosen - self.main + 2 * self.both) / max(1, self.nodes)
 
     @property
     def precision(self) -> float:
-        """The share of the nodes taken that are main."""
-        return self.both / max(1, self.taken)
+        """The share of the chosen nodes that are main."""
+        return self.both / max(1, self.chosen)
 
     @property
     def recall(self) -> float:
-        """The share of the main nodes that are taken."""
+        """The share of the main nodes that are chosen."""
         return self.both / max(1, self.main)
 
     @property
     def f1(self) -> float:
         """Of both."""
-        return 2 * self.both / max(1, self.taken + self.main)
+        return 2 * self.both / max(1, self.chosen + self.main)
 
 
 def score_nodes(pages: Iterable[LabelledPage], extractors: Sequence[Contender]) -> Mapping[str, Counts]:

@@ -180,7 +180,7 @@ def model_card(
     return _CARD.format(
         version=version, parameters=f"{parameters:,}", features=examples[0].blocks.features.shape[1],
         layers=len(recipe.shape.dilations), levels=examples[0].blocks.starts.shape[1], minutes=cpu_seconds / 60,
-        doubtful=DOUBTFUL, others=len(recipe.others) + kept, power=1 - recipe.balance, empty=len(empty),
+        doubtful=DOUBTFUL, others=len(recipe.other_recipes) + kept, power=1 - recipe.balance, empty=len(empty),
         kept_note=f" ({kept} of them are kept from earlier weights)" if kept else "", flags=_flags(folds, kept, start),
         without_kept=f", without the {kept} kept networks, which saw some of these pages" if kept and not start else "",
         stages=_stages(recipe, start), **{name: text.format(start=start) for name, text in _CHOSEN[bool(start)].items()},
@@ -219,7 +219,7 @@ def _stages(recipe: Recipe, start: str | None) -> str:
             start=start,
             share=recipe.first_share,
             epochs=recipe.epochs,
-            taught="network" if not recipe.others else f"{1 + len(recipe.others)} networks",
+            taught="network" if not recipe.other_recipes else f"{1 + len(recipe.other_recipes)} networks",
             seen=", ".join(name for name in DATA_SETS if name in SEEN_BY_START),
         )
     return _STAGES.format(share=recipe.first_share) if recipe.first_epochs else ""

@@ -91,7 +91,7 @@ def train_and_save(
         switched=switch_scores(held_out.examples, networks, held_out.calibration),
         cpu_seconds=seconds,
         parameters=sum(matrix.size for network in weights.networks for matrix in network.matrices.values()),
-        kept=len(weights.others) - len(recipe.others),
+        kept=len(weights.others) - len(recipe.other_recipes),
         start=None if earlier is None else earlier.version,
     )
     draw_reliability(held_out, output / "reliability_cpu.png")
@@ -132,7 +132,7 @@ def makers(recipe: Recipe) -> Mapping[str, Sequence[Maker]]:
 
     aged = partial(antique, draw=draw(recipe.crowded_variants + recipe.antique_variants))
     used = {"commented"}
-    used |= {kind for each in (recipe, *recipe.others) for kind, share in asdict(each.shares).items() if share}
+    used |= {kind for each in (recipe, *recipe.other_recipes) for kind, share in asdict(each.shares).items() if share}
     by_kind: dict[str, Sequence[Maker]] = {
         "crowded": [Crowder(draw(number)) for number in range(recipe.crowded_variants)],
         "antique": [Antiquary(draw(recipe.crowded_variants + number)) for number in range(recipe.antique_variants)],

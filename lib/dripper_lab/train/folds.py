@@ -43,9 +43,9 @@ def fit(examples: Sequence[Example], recipe: Recipe, start: Weights | None = Non
             {name: np.rint(value * WEIGHT_STEPS) / WEIGHT_STEPS for name, value in trained_matrices.items()}, by.shape
         )
 
-    n = len(recipe.others)
+    n = len(recipe.other_recipes)
     first, *more = (None,) * (1 + n) if start is None else start.networks
-    more_networks = tuple(trained(by, network) for by, network in zip(recipe.others, more[:n], strict=True))
+    more_networks = tuple(trained(by, network) for by, network in zip(recipe.other_recipes, more[:n], strict=True))
     earlier_networks = () if start is None else start.others[n:]
     weights = replace(unfitted, matrices=trained(recipe, first).matrices, others=(*more_networks, *earlier_networks))
     return with_page_kinds(with_switch(weights, examples, recipe.switch_ridge), examples)

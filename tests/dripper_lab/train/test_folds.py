@@ -69,7 +69,9 @@ def test_no_page_is_scored_by_a_network_that_saw_its_site(monkeypatch: pytest.Mo
     monkeypatch.setattr(folds, "fit", watched)
     examples = [made_example(number) for number in range(6)]
     logits = compute_held_out_logits(examples, fold_networks(examples, RECIPE, 3))
-    assert [own.shape for own in logits] == [(1 + len(RECIPE.others), len(example.words)) for example in examples]
+    assert [own.shape for own in logits] == [
+        (1 + len(RECIPE.other_recipes), len(example.words)) for example in examples
+    ]
     every = {example.host for example in examples}
     for fold in {fold_of(host, 3) for host in every}:
         held_out = {host for host in every if fold_of(host, 3) == fold}
@@ -96,7 +98,7 @@ def test_what_goes_on_keeps_the_scale_and_the_other_networks(monkeypatch: pytest
 
     monkeypatch.setattr(folds, "train_in_stages", same)
     weights = fit([made_example(number) for number in range(4)], GOING_ON, start)
-    assert taught == [(GOING_ON.others[0], start.others[0].matrices), (GOING_ON, start.matrices)]
+    assert taught == [(GOING_ON.other_recipes[0], start.others[0].matrices), (GOING_ON, start.matrices)]
     assert np.array_equal(weights.mean, start.mean)
     assert np.array_equal(weights.scale, start.scale)
     assert weights.others[1:] == start.others[1:]

@@ -49,7 +49,7 @@ class Places:
     """(n_elements,), equal for equal tags."""
     by_end: IntArray
     """The elements in the order in which they end."""
-    ended: IntArray
+    n_ended: IntArray
     """(n_elements,), how many elements end before each begins."""
     inside: IntArray
     """(n_blocks, 2), the range of `Page.elements` that begin inside the block, end exclusive."""
@@ -78,7 +78,7 @@ class Places:
         """
         at_starts, at_ends = np.cumsum(values), np.zeros(len(values) + 1, np.uint64)
         np.cumsum(values[self.by_end], out=at_ends[1:])
-        return np.asarray(at_starts - at_ends[self.ended] - values[0])
+        return np.asarray(at_starts - at_ends[self.n_ended] - values[0])
 
 
 def find_places(page: Page) -> Places:
@@ -106,7 +106,7 @@ def find_places(page: Page) -> Places:
     return Places(
         tags=tags, start_tags=_pick(tree.parts, opens.tolist()), parents=parents, elements=elements, is_run=is_run,
         containers=np.stack(levels, axis=1), starts_in=first_block[used], ends_in=end_block[used],
-        tag_numbers=number_distinct(tags), by_end=by_end, ended=closes[by_end].searchsorted(opens),
+        tag_numbers=number_distinct(tags), by_end=by_end, n_ended=closes[by_end].searchsorted(opens),
         inside=np.stack([all_opens.searchsorted(begin), all_opens.searchsorted(end, side="right")], axis=1),
     )  # fmt: skip
 

@@ -188,7 +188,7 @@ def _compute_repetition_features(
 
 def _paths(places: Places) -> tuple[HashArray, IntArray]:
     """Return, for every element, a number that equal paths of tag names share, and its depth."""
-    depths = np.arange(len(places.parents)) - places.ended
+    depths = np.arange(len(places.parents)) - places.n_ended
     # A path's number is a hash: the sum over its elements of well-mixed bits of tag and depth,
     # modulo 2^64.
     steps = ((places.tag_numbers << _TAG_SHIFT) + depths).astype(np.uint64)
