@@ -24,14 +24,14 @@ def main(arguments: Sequence[str]) -> int:
     options = parser().parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     try:
-        done: int = options.run(options)
+        exit_code: int = options.run(options)
     except UsageError as error:
         log.error("%s", error)
         return 2
     except KeyboardInterrupt:
         log.error("stopped; the same command goes on, or starts again")
         return NOT_ALL
-    return done
+    return exit_code
 
 
 if __name__ == "__main__":

@@ -199,8 +199,8 @@ class LabelledPage:
     def content_type(self) -> str | None:
         """The HTTP header to decode `html` with: set only where the source stored characters, not
         bytes."""
-        stored = self.encoding is not None and self.encoding.startswith("utf-8 (stored")
-        return "text/html; charset=utf-8" if stored else None
+        is_utf8 = self.encoding is not None and self.encoding.startswith("utf-8 (stored")
+        return "text/html; charset=utf-8" if is_utf8 else None
 
     @property
     def host(self) -> str:

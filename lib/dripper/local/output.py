@@ -113,7 +113,7 @@ class RowLines:
 
     def _read(self, versions: Mapping[str, str]) -> int:
         """Count the rows, and return the size of all whole lines in bytes."""
-        whole = 0
+        n_bytes = 0
         for line in self._stream:
             if not line.endswith(b"\n"):
                 break
@@ -121,8 +121,8 @@ class RowLines:
             if row["versions"] != versions:
                 raise explain_other_versions(self.path, row["versions"], versions)
             self._count(row["page_id"], row["error_code"])
-            whole += len(line)
-        return whole
+            n_bytes += len(line)
+        return n_bytes
 
     def _parse_row(self, line: bytes) -> Row:
         try:
@@ -194,8 +194,8 @@ class ParquetFile:
         if not self._path.exists():
             return set()
         try:
-            stored = self._parquet.read_table(self._path, columns=["page_id", "versions"])
-            ids, versions = stored.column("page_id"), stored.column("versions").combine_chunks().flatten()
+            table = self._parquet.read_table(self._path, columns=["page_id", "versions"])
+            ids, versions = table.column("page_id"), table.column("versions").combine_chunks().flatten()
         except (self._arrow.ArrowException, OSError, KeyError, AttributeError) as error:
             raise InputError(f"{self._path} is not a file of this command ({error}): choose another --out") from None
         for number, (name, current) in enumerate(self._versions.items()):
@@ -219,8 +219,8 @@ class ParquetFile:
         unfinished.replace(self._path)
 
     def _read_batches(self) -> Iterator[Any]:
-        with self._parquet.ParquetFile(self._path) as stored:
-            yield from stored.iter_batches(batch_size=1024)
+        with self._parquet.ParquetFile(self._path) as file:
+            yield from file.iter_batches(batch_size=1024)
 
     def _build_batch(self, rows: list[dict[str, Any]]) -> Any:
         columns = [

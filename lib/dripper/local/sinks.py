@@ -119,9 +119,9 @@ class RowFile:
         self._versions = versions
         self._path = path
         self._parquet = ParquetFile(path, versions, columns) if path.suffix == ".parquet" else None
-        stored = self._parquet.read_page_ids() if self._parquet else set()
+        page_ids = self._parquet.read_page_ids() if self._parquet else set()
         self._lines = RowLines(path.with_name(path.name + ".jsonl") if self._parquet else path, versions)
-        self.page_ids: Container[str] = stored | self._lines.page_ids
+        self.page_ids: Container[str] = page_ids | self._lines.page_ids
         # The lines behind a Parquet file hold what a second run has to know.
         missing = [column for column in COLUMNS if column.name in KEYS and column not in columns]
         self._written = (*columns, *missing) if self._parquet else columns
@@ -184,8 +184,8 @@ class PageFolder:
         text = FORMATS[self._form].write(extraction, url)
         if self._form == "markdown":
             text = f"{write_front_matter(extraction, url)}\n{text}"
-        whole = text.rstrip("\n") + "\n"
-        return row._replace(content=whole.encode("utf-8", "surrogatepass").decode("utf-8", "replace").encode())
+        file_text = text.rstrip("\n") + "\n"
+        return row._replace(content=file_text.encode("utf-8", "surrogatepass").decode("utf-8", "replace").encode())
 
     def write(self, record: Record, row: PageRow) -> None:
         """See `Sink`. The file comes before its row, so that a kill between them loses no file."""

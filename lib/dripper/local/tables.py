@@ -73,11 +73,11 @@ class Table:
             "pyarrow.parquet", "Parquet needs the package", optional.explain_install("parquet")
         )
         try:
-            with parquet.ParquetFile(self._path) as stored:
-                html, url = self._choose(stored.schema_arrow.names)
+            with parquet.ParquetFile(self._path) as file:
+                html, url = self._choose(file.schema_arrow.names)
                 columns = [html, url] if url else [html]
                 number = 0
-                for batch in stored.iter_batches(batch_size=_ROWS_AT_ONCE, columns=columns):
+                for batch in file.iter_batches(batch_size=_ROWS_AT_ONCE, columns=columns):
                     self.bytes_read += batch.nbytes
                     for row in batch.to_pylist():
                         yield self._make_row(number, row, html, url)

@@ -75,14 +75,14 @@ def relabel(page: PageBlocks, labels: Labels, site: SiteStatistics, counted: Sit
     if rest.pages < 1:
         return labels
     odds = page.log_odds.astype(np.float64)
-    moved = odds
+    new_odds = odds
     if labels.confidence < UNSURE and labels.page_kind not in NO_CONSENSUS:
-        moved = _move_to_consensus(page, rest)
+        new_odds = _move_to_consensus(page, rest)
     if _compute_mean_confidence(page, rest) >= SURE_SITE and labels.page_kind not in NO_REPETITION:
-        moved = moved - REPETITION_ODDS * _find_repeated(page, labels, rest)
-    if np.array_equal(moved, odds):
+        new_odds = new_odds - REPETITION_ODDS * _find_repeated(page, labels, rest)
+    if np.array_equal(new_odds, odds):
         return labels
-    changed = decide_again(page, labels, moved)
+    changed = decide_again(page, labels, new_odds)
     return changed if changed.main.any() else labels
 
 
@@ -96,8 +96,8 @@ def _move_to_consensus(page: PageBlocks, rest: SiteStatistics) -> FloatArray:
     share = CONSENSUS_SHARE * pages / (pages + PRIOR_PAGES)
     means = np.array([path.mean for path in sums])
     share[(pages < ENOUGH_PAGES) & (np.abs(means) <= np.abs(page.log_odds))] = 0
-    moved: FloatArray = page.log_odds * (1 - share) + share * means
-    return moved
+    new_odds: FloatArray = page.log_odds * (1 - share) + share * means
+    return new_odds
 
 
 def _find_repeated(page: PageBlocks, labels: Labels, rest: SiteStatistics) -> npt.NDArray[np.bool_]:

@@ -64,10 +64,12 @@ def parser(
         arguments.add_argument(
             "--redo", default="", metavar="FILES", help="read these files again although they are done"
         )
-        moved = "archives have moved from one prefix to another: those at NEW are those that were read from OLD"
-        arguments.add_argument("--relocated", default="", metavar="OLD=NEW", help=moved)
-        really_new = "new files are others than those of the same name and size that were read elsewhere"
-        arguments.add_argument("--really-new", action="store_true", help=really_new)
+        relocated_help = (
+            "archives have moved from one prefix to another: those at NEW are those that were read from OLD"
+        )
+        arguments.add_argument("--relocated", default="", metavar="OLD=NEW", help=relocated_help)
+        really_new_help = "new files are others than those of the same name and size that were read elsewhere"
+        arguments.add_argument("--really-new", action="store_true", help=really_new_help)
     arguments.add_argument(
         "--output", required=True, type=_output, help="a folder, an s3a:// prefix, or catalog.schema"
     )
@@ -200,8 +202,8 @@ def note_relocated(spark: "SparkSession", arguments: argparse.Namespace, setting
     if arguments.relocated:
         from dripper.spark.ledger.relocated import parse_move, relocate
 
-        moved, single_writer = parse_move(arguments.relocated), settings.output.single_writer
-        sys.stdout.write(relocate(spark, arguments.output, moved, single_writer=single_writer) + "\n")
+        move, single_writer = parse_move(arguments.relocated), settings.output.single_writer
+        sys.stdout.write(relocate(spark, arguments.output, move, single_writer=single_writer) + "\n")
 
 
 def stage(name: str, arguments: argparse.Namespace) -> int:
@@ -261,14 +263,14 @@ def dry_run(arguments: argparse.Namespace) -> int:
             moves=[parse_move(moved)] if moved else [],
         )
         sys.stdout.write(plan_summary(plan))
-        read = read_pages(planned_files(plan), configured)
+        pages = read_pages(planned_files(plan), configured)
         if is_chain or (staged and not configured.sites.enabled):
-            sys.stdout.write(cost_summary(read, configured))
+            sys.stdout.write(cost_summary(pages, configured))
         if configured.sites.enabled:
             # Who comes second in a chain is none of the CPUs' cost.
             alone = configured.model_copy(update={"labeler": who_labels(configured)[0]})
-            sys.stdout.write(cpu_summary(read, alone))
-            sys.stdout.write(sites_summary(read, configured))
+            sys.stdout.write(cpu_summary(pages, alone))
+            sys.stdout.write(sites_summary(pages, configured))
         elif not staged:
-            sys.stdout.write(cpu_summary(read, configured))
+            sys.stdout.write(cpu_summary(pages, configured))
     return 0

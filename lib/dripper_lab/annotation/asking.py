@@ -82,11 +82,11 @@ def _ask_round(export: Export, one: Round, pages: Sequence[str], concurrency: in
 
     with _requests(concurrency) as requests, one.file.open("a", encoding="utf-8") as file:
         under_way: dict[Future[Answer], str] = {requests.submit(answer, page): page for page in pages}
-        for done in as_completed(under_way):
-            page = under_way[done]
+        for future in as_completed(under_way):
+            page = under_way[future]
             result.used += used.pop(page)
             try:
-                page_answer = done.result()
+                page_answer = future.result()
             except PageError as error:
                 log.warning("page %s: %s", page, error.detail)
                 result.failed[page] = error.detail
@@ -124,11 +124,11 @@ def _cut_half_line(file: Path) -> None:
     if not file.exists():
         return
     content = file.read_bytes()
-    whole = content[: content.rfind(b"\n") + 1]
-    if whole != content:
+    whole_lines = content[: content.rfind(b"\n") + 1]
+    if whole_lines != content:
         try:
-            json.loads(content[len(whole) :])
+            json.loads(content[len(whole_lines) :])
         except ValueError:
-            file.write_bytes(whole)
+            file.write_bytes(whole_lines)
         else:
             file.write_bytes(content + b"\n")

@@ -182,8 +182,8 @@ def _clone(clones: Path, name: str) -> Path | None:
     into = clones / name.replace("/", "+")
     log.info("cloning %s", name)
     address = f"https://github.com/{name}"
-    done = _run_git(clones, "clone", "--quiet", "--bare", "--filter=blob:none", address, str(into))
-    return into if done is not None else None
+    stdout = _run_git(clones, "clone", "--quiet", "--bare", "--filter=blob:none", address, str(into))
+    return into if stdout is not None else None
 
 
 def _show(repository: Path, commit: str, path: str) -> bytes | None:
@@ -194,10 +194,10 @@ def _run_git(folder: Path, *arguments: str) -> bytes | None:
     folder.mkdir(parents=True, exist_ok=True)
     command = ["git", "-c", "safe.directory=*", "-C", str(folder), *arguments]
     try:
-        done = subprocess.run(command, check=False, capture_output=True)
+        process = subprocess.run(command, check=False, capture_output=True)
     except FileNotFoundError:
         raise InputError("the command git is missing: install it to fetch pages") from None
-    if done.returncode:
-        log.debug("%s", done.stderr.decode("utf-8", "replace"))
+    if process.returncode:
+        log.debug("%s", process.stderr.decode("utf-8", "replace"))
         return None
-    return done.stdout
+    return process.stdout

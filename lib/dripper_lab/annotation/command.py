@@ -136,10 +136,10 @@ def _import(options: argparse.Namespace) -> int:
         log.warning("%s", sentence)
     if not answers.of_page:
         raise InputError("there is no answer in " + ", ".join(map(str, options.answers)))
-    written = write_data_set(exported, answers, options.out)
+    n_written = write_data_set(exported, answers, options.out)
     twice = sum(len(of) == 2 for of in answers.of_page.values())
-    _say(f"{_pages(written)} in {options.out}, {twice} of them annotated twice")
-    missing = len(exported.rows) - written
+    _say(f"{_pages(n_written)} in {options.out}, {twice} of them annotated twice")
+    missing = len(exported.rows) - n_written
     if missing or answers.wrong:
         _say(f"{_pages(missing)} of the export without an answer; {len(answers.wrong)} lines not usable")
     return 0

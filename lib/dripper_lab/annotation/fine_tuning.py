@@ -166,12 +166,12 @@ def main_blocks(labelled: LabelledPage, page: Page) -> tuple[npt.NDArray[np.bool
 
 
 def _with_silent(main: npt.NDArray[np.bool_], has_text: Sequence[bool]) -> npt.NDArray[np.bool_]:
-    shown = np.flatnonzero(has_text)
-    if not len(shown):
+    indexes = np.flatnonzero(has_text)
+    if not len(indexes):
         return main
-    places = np.searchsorted(shown, np.arange(len(main)))
-    before, after = shown[np.clip(places - 1, 0, None)], shown[np.clip(places, None, len(shown) - 1)]
-    around = main[before] & main[after] & (places > 0) & (places < len(shown))
+    places = np.searchsorted(indexes, np.arange(len(main)))
+    before, after = indexes[np.clip(places - 1, 0, None)], indexes[np.clip(places, None, len(indexes) - 1)]
+    around = main[before] & main[after] & (places > 0) & (places < len(indexes))
     return np.where(has_text, main, around)
 
 

@@ -49,8 +49,8 @@ def shorten(text: str, most: int) -> str:
 
 
 def _number_blocks(page: Page, most: int) -> Sequence[str]:
-    shown = ((block.item_id, shorten(block.text, most)) for block in page.blocks)
-    return [f"{number}\t{text}" for number, text in shown if text]
+    texts = ((block.item_id, shorten(block.text, most)) for block in page.blocks)
+    return [f"{number}\t{text}" for number, text in texts if text]
 
 
 def _line(value: str | None) -> str:

@@ -70,8 +70,8 @@ def extract_set(
     """Add the outputs that are missing in `folder`. Raises MachineError where the extractor's
     package is missing."""
     with Outputs(folder, data_set, extractor) as outputs:
-        stored = outputs.read()
-        waiting = [task for task in tasks if not _is_done(stored, task.page)]
+        earlier_outputs = outputs.read()
+        waiting = [task for task in tasks if not _is_done(earlier_outputs, task.page)]
         progress.done(len(tasks) - len(waiting), fresh=False)
         for output in extract_tasks(extractor, waiting, limits):
             outputs.add(output)
@@ -95,9 +95,9 @@ def vote_set(
     """Add the missing outputs of an ensemble, from the outputs of its members."""
     answers = {member.name: Outputs(folder, data_set, member).read() for member in members}
     with Outputs(folder, data_set, as_extractor(ensemble)) as outputs:
-        stored = outputs.read()
+        earlier_outputs = outputs.read()
         for task in tasks:
-            if not _is_done(stored, task.page):
+            if not _is_done(earlier_outputs, task.page):
                 outputs.add(
                     vote(ensemble, task, {name: of_member[task.page.id] for name, of_member in answers.items()})
                 )
@@ -121,8 +121,8 @@ def _no_load() -> Extract:
     raise NotImplementedError("an ensemble votes over outputs; it does not read pages")
 
 
-def _is_done(stored: dict[str, Output], page: LabelledPage) -> bool:
-    return page.id in stored and stored[page.id].digest == page_digest(page)
+def _is_done(outputs: dict[str, Output], page: LabelledPage) -> bool:
+    return page.id in outputs and outputs[page.id].digest == page_digest(page)
 
 
 def _extract_timed(extract: Extract, convert: Callable[[str], str], task: Task) -> tuple[str, float]:

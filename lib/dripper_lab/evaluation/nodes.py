@@ -81,12 +81,12 @@ def score_nodes(pages: Iterable[LabelledPage], extractors: Sequence[Contender]) 
     for labelled, page in split_pages(pages):
         nodes = Leaves.of_text_nodes(page.elements).texts
         truth = Truth.of(nodes, labelled, SHARE)
-        counted = np.flatnonzero(truth.words).tolist()
-        main = [bool(truth.main[index]) for index in counted]
+        indexes = np.flatnonzero(truth.words).tolist()
+        main = [bool(truth.main[index]) for index in indexes]
         task = Task(labelled, decode_page(labelled))
         for name, (extract, form) in ready.items():
             text = " ".join(converter(form, labelled.data_set)(extract_or_nothing(extract, task)).split())
-            counts[name].add(main, [nodes[index] in text for index in counted])
+            counts[name].add(main, [nodes[index] in text for index in indexes])
     return counts
 
 

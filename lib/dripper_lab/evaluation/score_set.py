@@ -49,7 +49,9 @@ def _fresh_rows(job: SetScoring, pages: Iterable[LabelledPage]) -> Iterator[dict
     digests = {row["id"]: row["digest"] for row in read_lines(job.path)}
     outputs = {name: read_outputs(path) for name, path in job.outputs.items()}
     for page in pages:
-        page_outputs = {name: stored[page.id] for name, stored in outputs.items() if page.id in stored}
+        page_outputs = {
+            name: of_extractor[page.id] for name, of_extractor in outputs.items() if page.id in of_extractor
+        }
         is_wceb = page.id in job.wceb_ids
         if digests.get(page.id) != score_digest(page, page_outputs, job.metrics, is_wceb):
             yield score_line(page, page_outputs, job.metrics, is_wceb)

@@ -100,14 +100,14 @@ def check_lm(model: str, questions: Questions) -> Part:
     checkpoint = find_checkpoint(model)
     settings = {**questions.lm, "model": model}
     query = {"settings": settings, "profile": checkpoint.training.profile or questions.profile}
-    read = _try(part, "read", **query, html=questions.pages)
-    if read is None:
+    counts = _try(part, "read", **query, html=questions.pages)
+    if counts is None:
         return part
-    pages = read["pages"]
-    load = Load(read["prompt_tokens"] / pages, read["answer_tokens"] / pages)
+    pages = counts["pages"]
+    load = Load(counts["prompt_tokens"] / pages, counts["answer_tokens"] / pages)
     part.sentences.append(
-        f"{read['version']}: {pages} pages, {read['blocks']} blocks; of the mean page the prompt has {load.prompt:,.0f} tokens and "
-        f"the answer {load.answer:,.0f}; {read['windows']} windows"
+        f"{counts['version']}: {pages} pages, {counts['blocks']} blocks; of the mean page the prompt has {load.prompt:,.0f} "
+        f"tokens and the answer {load.answer:,.0f}; {counts['windows']} windows"
     )
     probed = _try(part, "probe", **query, html=questions.pages[:PROBED_PAGES])
     if probed is not None:
@@ -166,13 +166,13 @@ def check_encoder(model: str, questions: Questions) -> Part:
         part.figures.append(Figure("`encoder`", note="failed"))
         return part
     rate = None
-    counted = _try(
+    counts = _try(
         part, "count", settings={**questions.encoder, "model": model}, profile=ENCODER_PROFILE, html=questions.pages
     )
-    if counted is not None:
-        part.sentences.append(f"{answer['version']}: the mean page has {counted['tokens']:,.0f} tokens")
+    if counts is not None:
+        part.sentences.append(f"{answer['version']}: the mean page has {counts['tokens']:,.0f} tokens")
         if questions.gpu is not None and Path(model).is_dir():
-            rate = encoder_rate(Shape.of(read_config(Path(model))), questions.gpu, counted["tokens"])
+            rate = encoder_rate(Shape.of(read_config(Path(model))), questions.gpu, counts["tokens"])
     note = f"{answer['main_share']:.0%} main, start {answer['start_seconds']:.0f} s"
     part.figures.append(Figure("`encoder`", _rate(answer), rate, note))
     options = {"device": "cpu"} if questions.encoder.get("device") == "cpu" else {}
@@ -192,7 +192,7 @@ def ask_step(step: str, **question: object) -> Answer:
 
 def _ask(command: Sequence[str], question: object, environment: Mapping[str, str]) -> Any:
     with tempfile.TemporaryFile("w+") as stderr_file:
-        done = subprocess.run(
+        process = subprocess.run(
             command,
             input=json.dumps(question),
             stdout=subprocess.PIPE,
@@ -203,9 +203,9 @@ def _ask(command: Sequence[str], question: object, environment: Mapping[str, str
         )
         stderr_file.seek(0)
         message = stderr_file.read().strip()
-    if done.returncode:
-        raise RuntimeError(message[-SHOWN_CHARACTERS:] or f"exit code {done.returncode}")
-    return json.loads(done.stdout.splitlines()[-1])
+    if process.returncode:
+        raise RuntimeError(message[-SHOWN_CHARACTERS:] or f"exit code {process.returncode}")
+    return json.loads(process.stdout.splitlines()[-1])
 
 
 def _try(part: Part, step: str, **question: object) -> Answer | None:

@@ -95,9 +95,9 @@ def antique(page: Page, draw: np.random.Generator) -> Page:
         tag, start = tree.tags[element], tree.start_tag(element)
         if tag in ("body", "head") or is_marked(start) or tree.opens[element] == tree.closes[element]:
             continue
-        named = _rename_attributes(tag, start, style, numbers, draw)
+        attributes = _rename_attributes(tag, start, style, numbers, draw)
         renamed = _RENAMED.get(tag, tag)
-        parts[tree.opens[element]] = f"<{renamed}{named}>" if tag not in _TO_NOTHING else ""
+        parts[tree.opens[element]] = f"<{renamed}{attributes}>" if tag not in _TO_NOTHING else ""
         parts[tree.closes[element]] = f"</{renamed}>" if tag not in _TO_NOTHING else ""
     _rewrite(tree, parts, style, draw)
     return restore("".join(parts), page.title)

@@ -307,11 +307,11 @@ def _reader(held_out: HeldOut) -> str:
     other = np.array([kind_of(held_out.examples[at]) != "article" for at in order])
     rows = []
     for share in (0.0, 0.1, 0.2, 0.3):
-        read = np.arange(len(order)) < round(share * len(order))
-        with_reader = np.where(read, READER, reached)
-        cells = (f"{sure[read][-1]:.2f}", f"{reached[read].mean():.3f}") if read.any() else ("", "")
+        is_read = np.arange(len(order)) < round(share * len(order))
+        with_reader = np.where(is_read, READER, reached)
+        cells = (f"{sure[is_read][-1]:.2f}", f"{reached[is_read].mean():.3f}") if is_read.any() else ("", "")
         rows.append(
-            (f"{share:.0%}", *cells, f"{with_reader.mean():.3f}", _mean(with_reader[other]), _mean(read[other]))
+            (f"{share:.0%}", *cells, f"{with_reader.mean():.3f}", _mean(with_reader[other]), _mean(is_read[other]))
         )
     head = (
         "pages read",

@@ -99,17 +99,17 @@ def train(
     # An epoch has a batch more or less than the next one.
     steps = recipe.epochs * sum(1 for _ in batches(np.random.default_rng(recipe.seed)))
     average: Parameters | None = None
-    done = 0
+    n_done = 0
     for epoch in range(recipe.epochs):
         losses = []
         for batch in batches(draw):
-            done += 1
-            rate = _learning_rate(recipe, done / steps, done)
-            key = jax.random.PRNGKey(recipe.seed * 1_000_003 + done)
+            n_done += 1
+            rate = _learning_rate(recipe, n_done / steps, n_done)
+            key = jax.random.PRNGKey(recipe.seed * 1_000_003 + n_done)
             batch = disturb(batch, blanks, recipe, draw)
-            weights, moments, loss = step(weights, moments, batch, key, done, rate)
+            weights, moments, loss = step(weights, moments, batch, key, n_done, rate)
             losses.append(loss)
-            if done > recipe.average_from * steps:
+            if n_done > recipe.average_from * steps:
                 average = _average(average, weights, recipe.average_decay)
         log.info("epoch %d of %d: loss %.4f", epoch + 1, recipe.epochs, float(np.mean(losses)))
     return {name: np.asarray(value, np.float64) for name, value in (average or weights).items()}

@@ -33,8 +33,8 @@ def fold_network(earlier: Weights, network: Network, weights: Weights) -> Networ
         raise ValueError("networks of other features cannot be kept")
     layer = network.matrices["input"]
     bias = network.matrices["input_bias"] + ((weights.mean - earlier.mean) / earlier.scale) @ layer
-    moved = {"input": _round(layer * (weights.scale / earlier.scale)[:, None]), "input_bias": _round(bias)}
-    return Network({**network.matrices, **moved}, network.shape)
+    input_matrices = {"input": _round(layer * (weights.scale / earlier.scale)[:, None]), "input_bias": _round(bias)}
+    return Network({**network.matrices, **input_matrices}, network.shape)
 
 
 def _round(values: FloatArray) -> FloatArray:

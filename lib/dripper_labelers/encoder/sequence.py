@@ -201,10 +201,10 @@ class Sequencer:
 
     def chunk(self, blocks: Sequence[Sequence[int]], start: int, end: int) -> Chunk:
         """Return one chunk of a page's blocks; a block that alone is too long is cut."""
-        shown = [list(ids[: self.room - 1]) for ids in blocks[start:end]]
-        ids = self._frame(shown, start, len(blocks))
-        begin = len(ids) - sum(len(block) + 1 for block in shown) - (self._end is not None)
-        ends = accumulate((len(block) + 1 for block in shown), initial=begin - 1)
+        cut_blocks = [list(ids[: self.room - 1]) for ids in blocks[start:end]]
+        ids = self._frame(cut_blocks, start, len(blocks))
+        begin = len(ids) - sum(len(block) + 1 for block in cut_blocks) - (self._end is not None)
+        ends = accumulate((len(block) + 1 for block in cut_blocks), initial=begin - 1)
         return Chunk(start, end, ids, list(ends)[1:])
 
     def _frame(self, blocks: Sequence[Sequence[int]], start: int, n_blocks: int) -> list[int]:

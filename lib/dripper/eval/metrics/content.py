@@ -77,8 +77,8 @@ def score_parts(prediction: str, truth: str) -> dict[str, float | None]:
         "table_edit": edit_similarity(*tables),
         "table_teds_webmainbench": teds_webmainbench(*tables) if any(tables) else None,
     }
-    counted = [score for score in scores.values() if score is not None]
-    overall = sum(counted) / len(counted) if counted else None
+    values = [score for score in scores.values() if score is not None]
+    overall = sum(values) / len(values) if values else None
     return {**scores, "table_teds": teds(*tables) if any(tables) else None, "overall": overall}
 
 

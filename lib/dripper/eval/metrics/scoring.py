@@ -67,10 +67,10 @@ def score_page(truth: str, texts: Mapping[str, str], metrics: Iterable[str] = DE
 def similarities(texts: Mapping[str, str]) -> dict[str, dict[str, float]]:
     """Return how alike the texts of two extractors are, for each pair: words ROUGE-5 F1, which is
     symmetric."""
-    counted = {name: ngrams(text, 5, "words") for name, text in texts.items()}
-    names = list(counted)
+    grams = {name: ngrams(text, 5, "words") for name, text in texts.items()}
+    names = list(grams)
     return {
-        one: {other: rouge_of_ngrams(counted[one], counted[other]).f1 for other in names[:index]}
+        one: {other: rouge_of_ngrams(grams[one], grams[other]).f1 for other in names[:index]}
         for index, one in enumerate(names)
     }
 

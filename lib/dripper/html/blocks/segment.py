@@ -129,7 +129,7 @@ def classify(tree: Tree, texts: list[str], removed: bytearray, columns_decide: b
     is_block = {tag: tag not in NOT_BLOCK for tag in set(tags)}
     block = bytearray(map(is_block.__getitem__, tags))
     splits = bytearray(len(tags))
-    whole = _find_tables(tree, removed, block, columns_decide) if "table" in is_block else frozenset[int]()
+    whole_tables = _find_tables(tree, removed, block, columns_decide) if "table" in is_block else frozenset[int]()
     quiet = _mark(tree, "cc-no-block", "true")
     if "math" in is_block:
         quiet |= {element for element, tag in enumerate(tags) if tag == "math"}
@@ -146,7 +146,7 @@ def classify(tree: Tree, texts: list[str], removed: bytearray, columns_decide: b
                 continue
         if block[element] or splits[element]:
             splits[parents[element]] = 1
-    return Kinds(block, splits, whole)
+    return Kinds(block, splits, whole_tables)
 
 
 def _mark(tree: Tree, attribute: str, value: str) -> set[int]:

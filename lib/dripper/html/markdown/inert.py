@@ -33,9 +33,9 @@ _HARMLESS = re.compile("[\ufdd5-\ufdda\ufddd-\ufde5\ufdec]")
 """All but those of the backslash, `<` and `&`, of which what follows decides at last."""
 
 
-def _compile(written: str) -> re.Pattern[str]:
+def _compile(pattern: str) -> re.Pattern[str]:
     """Return an expression in which `{x}` is the stand-in for the character x."""
-    return re.compile(re.sub(r"\{([^A-Za-z0-9,])\}", lambda match: _STAND_IN[match[1]], written))
+    return re.compile(re.sub(r"\{([^A-Za-z0-9,])\}", lambda match: _STAND_IN[match[1]], pattern))
 
 
 _ANYWHERE = "\\`*_~[]|"
@@ -322,11 +322,11 @@ def _stands_in_word(unit: str, run: re.Match[str]) -> bool:
 
 
 def _escape_runs(unit: str, runs: list[re.Match[str]], escaped: str) -> str:
-    parts, done = list[str](), 0
+    parts, position = list[str](), 0
     for run in runs:
-        parts += [unit[done : run.start()], escaped * len(run[0])]
-        done = run.end()
-    return "".join([*parts, unit[done:]])
+        parts += [unit[position : run.start()], escaped * len(run[0])]
+        position = run.end()
+    return "".join([*parts, unit[position:]])
 
 
 def _escape_brackets(unit: str) -> str:
@@ -368,8 +368,8 @@ def _write_emphasis(unit: str) -> str:
     _move_blanks(pieces)
     for first, last in pairs:
         _settle_pair(pieces, first, last)
-    written = "".join(_WRITTEN.get(piece, piece) for piece in pieces)
-    return written if is_inside else written.lstrip(" ")
+    text = "".join(_WRITTEN.get(piece, piece) for piece in pieces)
+    return text if is_inside else text.lstrip(" ")
 
 
 def _pair_marks(pieces: list[str]) -> list[tuple[int, int]]:

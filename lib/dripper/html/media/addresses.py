@@ -86,9 +86,9 @@ def show_pictures(tree: Tree) -> None:
     if "picture" in names:
         for picture in [element for element, tag in enumerate(tree.tags) if tag == "picture"]:
             inside = range(picture + 1, tree.lasts[picture] + 1)
-            shown = next((element for element in inside if tree.tags[element] == "img"), -1)
-            if shown > 0 and (best := find_addresses(tree, picture)):
-                _write(tree, shown, set_source(tree.start_tag(shown), best[0]), "img")
+            image = next((element for element in inside if tree.tags[element] == "img"), -1)
+            if image > 0 and (best := find_addresses(tree, picture)):
+                _write(tree, image, set_source(tree.start_tag(image), best[0]), "img")
     if "amp-img" in names:
         for element in [element for element, tag in enumerate(tree.tags) if tag == "amp-img"]:
             if tree.start_tag(element).startswith("<amp-img"):

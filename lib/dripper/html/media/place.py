@@ -146,11 +146,11 @@ def place_media(tree: Tree, blocks: Sequence[Block], main: Set[int]) -> list[Spa
     for film in filter(places.is_main, films):
         if not places.is_touched(tree.opens[film], tree.closes[film]):
             spans[tree.opens[film]] = Span(tree.parents[film], tree.opens[film], tree.closes[film], False)
-    shown = sorted([*(image.element for image in images), *figures])
+    elements = sorted([*(image.element for image in images), *figures])
     shown_in_main = {*(image.element for image in chosen), *filter(places.is_main, figures)}
     for caption in find_captions(tree) if shown_in_main else ():
         first, last = tree.opens[caption], tree.closes[caption]
-        if not shown_in_main.isdisjoint(find_captioned(tree, caption, shown)) and not places.is_touched(first, last):
+        if not shown_in_main.isdisjoint(find_captioned(tree, caption, elements)) and not places.is_touched(first, last):
             spans[first] = Span(tree.parents[caption], first, last, True)
     return _drop_inner(sorted(spans.values(), key=lambda span: span.first))
 

@@ -82,13 +82,13 @@ def require(settings: LmSettings, module: str, name: str) -> Any:
 
 def common_options(encoder: PageEncoder, settings: LmSettings) -> Mapping[str, object]:
     """Return the engine's options that all decoders share."""
-    whole = settings.context_tokens is None and encoder.context == encoder.checkpoint.context
+    fills_context = settings.context_tokens is None and encoder.context == encoder.checkpoint.context
     return {
         "model": weights(encoder, settings),
         "dtype": settings.dtype,
         # A context that nobody asked for may be more than a GPU holds: vLLM then takes what it
         # does.
-        "max_model_len": AS_FITS if whole else encoder.context,
+        "max_model_len": AS_FITS if fills_context else encoder.context,
         "gpu_memory_utilization": settings.gpu_memory_share,
         "enable_prefix_caching": True,
         "disable_log_stats": True,

@@ -71,10 +71,10 @@ class GeneratingDecoder(ABC):
             )
 
     def _decode_output(self, output: Any, template: Template) -> DecodedLabels:
-        written = np.array(output.outputs[0].token_ids, np.int64)
-        main = follow(written, template, self._templates)
+        token_ids = np.array(output.outputs[0].token_ids, np.int64)
+        main = follow(token_ids, template, self._templates)
         prompt = len(output.prompt_token_ids) - (output.num_cached_tokens or 0)
-        return DecodedLabels(main, np.full(len(main), np.nan), len(written), prompt + len(written) - 1)
+        return DecodedLabels(main, np.full(len(main), np.nan), len(token_ids), prompt + len(token_ids) - 1)
 
 
 def follow(

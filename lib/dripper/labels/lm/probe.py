@@ -188,10 +188,10 @@ def probe(encoder: PageEncoder, decoder: FreeDecoder, jobs: Sequence[Job], token
     Args:
         tokens: Of a free answer at most. Forms that its tokenizer cannot write are left out.
     """
-    written = [read_written(text) for text in decoder.write(jobs, tokens)]
+    answers = [read_written(text) for text in decoder.write(jobs, tokens)]
     likelihoods = {}
     for name, form in FORMS.items():
         # Where the tokenizer writes a label in several tokens there.
         with suppress(MachineError):
             likelihoods[name] = float(np.mean(decoder.likelihoods(jobs, form)))
-    return Probe(encoder.version, encoder.templates.form.name, written, likelihoods)
+    return Probe(encoder.version, encoder.templates.form.name, answers, likelihoods)

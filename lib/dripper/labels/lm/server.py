@@ -61,9 +61,9 @@ class ServerDecoder:
             text, usage = answer["choices"][0]["text"], answer.get("usage") or {}
         except (KeyError, IndexError, TypeError):
             raise PageError(ErrorCode.LABELER_FAILED, f"no answer in the server's reply: {str(answer)[:200]}") from None
-        written = int(usage.get("completion_tokens") or 0)
+        n_tokens = int(usage.get("completion_tokens") or 0)
         main = parse_served_answer(text, job.n_blocks)
-        return DecodedLabels(main, np.full(job.n_blocks, np.nan), written, len(job.prompt_ids) + max(written - 1, 0))
+        return DecodedLabels(main, np.full(job.n_blocks, np.nan), n_tokens, len(job.prompt_ids) + max(n_tokens - 1, 0))
 
     def _request(self, job: Job) -> dict[str, object]:
         """The prompt goes as tokens: the server's own template and special tokens stay out of

@@ -44,17 +44,17 @@ class Pages(Protocol):
 
 
 def begin(
-    books: Books, counted: Mapping[tuple[Rule, int], int], rules: Collection[Rule], request: Mapping[str, Any]
+    books: Books, counts: Mapping[tuple[Rule, int], int], rules: Collection[Rule], request: Mapping[str, Any]
 ) -> None:
     """Note rules as begun: a row for each batch that has pages of one, and one for a rule that
     names no page yet.
 
     Args:
-        counted: As `Pages.count` returns it.
+        counts: As `Pages.count` returns it.
         request: What all these rows have in common: who asks, when and why.
     """
-    places: list[tuple[Rule, int | None, int]] = [(each, batch, n) for (each, batch), n in sorted(counted.items())]
-    places += [(each, None, 0) for each in sorted(set(rules) - {each for each, _ in counted})]
+    places: list[tuple[Rule, int | None, int]] = [(each, batch, n) for (each, batch), n in sorted(counts.items())]
+    places += [(each, None, 0) for each in sorted(set(rules) - {each for each, _ in counts})]
     rows = [
         {**request, "state": BEGUN, "kind": each.kind, "pattern": each.pattern, "batch": batch, "rows": n}
         for each, batch, n in places

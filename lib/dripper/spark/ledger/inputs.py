@@ -134,8 +134,8 @@ def _drop_stored_places(batch: Batch, offsets: dict[str, set[int]], keys: set[Ke
 
 
 def _drop_stored_places_of(file: PlannedFile, offsets: dict[str, set[int]]) -> PlannedFile:
-    stored = offsets.get(file.warc_file, set())
-    places = tuple(place for place in file.places if place.offset not in stored)
+    file_offsets = offsets.get(file.warc_file, set())
+    places = tuple(place for place in file.places if place.offset not in file_offsets)
     return replace(file, places=places, n_before=len(file.places) - len(places))
 
 

@@ -121,13 +121,15 @@ class Ledger:
         Files that leave the batch of their last reading go first. Their old rows stay until the new
         ones are committed (`PlannedFile.replaces`), and so does what the ledger counted in them.
         """
-        moved = {entry.file.key: entry.batch for entry in plan.moved}
+        batch_of_moved = {entry.file.key: entry.batch for entry in plan.moved}
         planned = [_planned_row(file, batch.number, self._run_id) for batch in plan.fresh for file in batch.files]
         self.number_above(batch.number for batch in plan.fresh)
-        if moved:
-            moved_values = {_key(row): {name: row[name] for name in _MOVED} for row in planned if _key(row) in moved}
-            self._change(set(moved.values()), lambda row: row | moved_values.get(_key(row), {}))
-        unknown = [row for row in planned if _key(row) not in moved]
+        if batch_of_moved:
+            moved_values = {
+                _key(row): {name: row[name] for name in _MOVED} for row in planned if _key(row) in batch_of_moved
+            }
+            self._change(set(batch_of_moved.values()), lambda row: row | moved_values.get(_key(row), {}))
+        unknown = [row for row in planned if _key(row) not in batch_of_moved]
         if unknown:
             self._append(unknown)
 
@@ -149,9 +151,9 @@ class Ledger:
                 for report in reports
             ]
         where = among("batch", [batch.number for batch, _ in results])
-        whole = [file.warc_file for batch, _ in results for file in batch.files if file.supersedes]
-        if state is None and whole:
-            where |= is_set("selection") & among("warc_file", whole)
+        whole_files = [file.warc_file for batch, _ in results for file in batch.files if file.supersedes]
+        if state is None and whole_files:
+            where |= is_set("selection") & among("warc_file", whole_files)
         self._replace(rows, where)
         return rows
 
@@ -186,8 +188,8 @@ class Ledger:
             for i in range(len(suspects)):
                 self._last_batch += 1
                 members = (file for file in batch.files if group_of.get(file.warc_file) == i)
-                counted = tuple(_make_suspect(file, batch, len(suspects[i]) == 1) for file in members)
-                batches.append(Batch(self._last_batch, counted))
+                suspected_files = tuple(_make_suspect(file, batch, len(suspects[i]) == 1) for file in members)
+                batches.append(Batch(self._last_batch, suspected_files))
             numbers = {batch.number, *(b.number for b in batches)}
             rows = [_planned_row(file, b.number, self._run_id) for b in batches for file in b.files]
             self._replace(rows, among("batch", numbers))

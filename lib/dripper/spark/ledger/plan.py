@@ -177,9 +177,9 @@ def make_plan(
     unfinished = {
         entry.batch for entry in entries.values() if entry.state in UNFINISHED and entry.file.key in files_by_key
     }
-    stored = list_batches(entries.values(), unfinished)
-    anew = frozenset(batch.number for batch in stored if batch.state != "planned" and _is_redone(batch, redo))
-    batches = (replace(batch, state="planned") if batch.number in anew else batch for batch in stored)
+    ledger_batches = list_batches(entries.values(), unfinished)
+    anew = frozenset(batch.number for batch in ledger_batches if batch.state != "planned" and _is_redone(batch, redo))
+    batches = (replace(batch, state="planned") if batch.number in anew else batch for batch in ledger_batches)
     resumed = [batch for batch in batches if batch.state in states]
     superseded = _find_superseded(entries.values())
     todo = [
@@ -215,8 +215,8 @@ def _list_undone(
     again = []
     for key, file in files.items():
         entry = entries.get(key)
-        whole = entries.get((file.warc_file, None))
-        if file.selection is not None and whole is not None and whole.state == "done":
+        whole_entry = entries.get((file.warc_file, None))
+        if file.selection is not None and whole_entry is not None and whole_entry.state == "done":
             continue
         if entry is None:
             yield file, None

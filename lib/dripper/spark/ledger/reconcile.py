@@ -280,13 +280,13 @@ class _Repairs:
 
 def _files_in(tables: Tables, batches: Sequence[int]) -> dict[tuple[int, str], tuple[int, int]]:
     """Return, by batch and file, the rows there are, and the error rows among them."""
-    counted = (
+    row_counts = (
         tables.read(TABLE)
         .where(F.col("batch").isin(list(batches)))
         .groupBy("batch", "warc_file")
         .agg(F.count("*").alias("rows"), F.count("error_code").alias("failed"))
     )
-    return {(row["batch"], row["warc_file"]): (row["rows"], row["failed"]) for row in counted.collect()}
+    return {(row["batch"], row["warc_file"]): (row["rows"], row["failed"]) for row in row_counts.collect()}
 
 
 def _choose_repairs(

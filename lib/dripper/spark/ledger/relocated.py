@@ -147,9 +147,9 @@ def read_moves(books: Books) -> list[Move]:
     return [Move(row["old_prefix"], row["new_prefix"]) for row in rows]
 
 
-def note_move(books: Books, moved: Move, now: datetime) -> None:
+def note_move(books: Books, relocation: Move, now: datetime) -> None:
     """Note a move. Needs the lease."""
-    books.append(TABLE, [{"old_prefix": moved.old, "new_prefix": moved.new, "relocated_at": now}])
+    books.append(TABLE, [{"old_prefix": relocation.old, "new_prefix": relocation.new, "relocated_at": now}])
 
 
 def relocate(

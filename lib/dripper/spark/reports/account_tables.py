@@ -158,8 +158,8 @@ def _page(row: Row, ms: int | None = None) -> PageFacts:
 
 
 def _count_by(rows: DataFrame, column: str) -> dict[str, int]:
-    counted = rows.where(F.col("error_code").isNull()).groupBy(column).count().collect()
-    pairs = sorted(((row[0] or "unknown", row["count"]) for row in counted), key=lambda pair: (-pair[1], pair[0]))
+    rows_by_value = rows.where(F.col("error_code").isNull()).groupBy(column).count().collect()
+    pairs = sorted(((row[0] or "unknown", row["count"]) for row in rows_by_value), key=lambda pair: (-pair[1], pair[0]))
     return dict(pairs)
 
 

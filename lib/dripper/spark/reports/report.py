@@ -138,19 +138,19 @@ def plan_summary(plan: Plan) -> str:
     return "\n".join(lines) + "\n"
 
 
-def cost_summary(read: PagesRead, settings: Settings) -> str:
+def cost_summary(pages: PagesRead, settings: Settings) -> str:
     """Return what labelling the pages of a plan in a stage of its own would cost, and the share of
     them that a chain's next labeler gets, from some of its pages; "" where there is nothing to
     do."""
-    if not read.files:
+    if not pages.files:
         return ""
-    sample = take_sample(read, settings)
+    sample = take_sample(pages, settings)
     decoder = labeler_settings("lm", settings.labels).decoder
-    whole = estimate(sample, read.weight, decoder)
+    total = estimate(sample, pages.weight, decoder)
     lines = _chain_words(sample, settings)
     if (runs_staged(settings.labeler) or settings.sites.enabled) and (sample.tokens or not sample.split):
         decodes = chain_of(settings.labeler.name)[-1] == "lm"
-        lines += describe_estimate(sample, whole, settings.cost.devices, decoder if decodes else None)
+        lines += describe_estimate(sample, total, settings.cost.devices, decoder if decodes else None)
     return "".join(line + "\n" for line in lines)
 
 
@@ -183,6 +183,6 @@ def show(spark: SparkSession, output: str, n_rows: int) -> str:
     lines = ["", query]
     for row in spark.sql(query).collect():
         text = " ".join(row["markdown"].split())
-        shown = text if len(text) <= _SHOWN_CHARACTERS else text[:_SHOWN_CHARACTERS] + "…"
-        lines.append(printable(f"  {row['url']} | {row['n_main']} | {shown}"))
+        excerpt = text if len(text) <= _SHOWN_CHARACTERS else text[:_SHOWN_CHARACTERS] + "…"
+        lines.append(printable(f"  {row['url']} | {row['n_main']} | {excerpt}"))
     return "\n".join(lines) + "\n"

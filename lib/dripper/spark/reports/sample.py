@@ -49,8 +49,8 @@ def read_pages(files: Sequence[PlannedFile], settings: Settings) -> PagesRead:
     step = max(1, len(files) // _FILES)
     chosen = files[::step][:_FILES]
     a_file = -(-settings.cost.sample_pages // max(1, len(chosen)))
-    read = [(file, list(islice(_records(file, settings), a_file))) for file in chosen]
-    return PagesRead(sum(file.weight for file in files), read)
+    records_by_file = [(file, list(islice(_records(file, settings), a_file))) for file in chosen]
+    return PagesRead(sum(file.weight for file in files), records_by_file)
 
 
 def planned_files(plan: Plan) -> list[PlannedFile]:
@@ -58,7 +58,7 @@ def planned_files(plan: Plan) -> list[PlannedFile]:
     return [file for batch in (*plan.resumed, *plan.fresh) for file in batch.files]
 
 
-def take_sample(read: PagesRead, settings: Settings) -> Sample:
+def take_sample(pages_read: PagesRead, settings: Settings) -> Sample:
     """Return what the pages tell; one that cannot be split tells nothing, and ends nothing."""
     bytes_read = pages = 0
     prepared: list[tuple[str, Prepared]] = []
@@ -72,7 +72,7 @@ def take_sample(read: PagesRead, settings: Settings) -> Sample:
         limits,
     )
     with closing(guard):
-        for file, records in read.files:
+        for file, records in pages_read.files:
             end = 0
             for record in records:
                 end = weight_until(file, record, end)
@@ -125,8 +125,8 @@ def _choose_by_layout(pages: Sequence[tuple[str, Prepared]], settings: Settings)
         if len(layout) < LEAST_PAGES:
             going += _choose_going_on([page for page, _ in layout], settings.labeler)
         else:
-            shown = {f"{i:09}": memory.blocks for i, (_, memory) in enumerate(layout)}
-            going += [layout[int(i)][0] for i in choose_representatives(shown, settings.sites.representatives)]
+            blocks_by_name = {f"{i:09}": memory.blocks for i, (_, memory) in enumerate(layout)}
+            going += [layout[int(i)][0] for i in choose_representatives(blocks_by_name, settings.sites.representatives)]
     return going
 
 
@@ -156,10 +156,10 @@ def _prepare_record(record: Record, guard: Guard[PageInput, Prepared]) -> list[P
 _PROBE = "<p>One page, so that nothing is loaded on the first one that counts.</p>"
 
 
-def cpu_summary(read: PagesRead, settings: Settings) -> str:
+def cpu_summary(pages_read: PagesRead, settings: Settings) -> str:
     """Return the CPU time that the pages of a plan would take to split and label; "" where there is
     nothing to do. Raises as the labeler's loading does."""
-    if not read.files:
+    if not pages_read.files:
         return ""
     labeler = load_from_settings(settings.labeler, settings.labels)
     labelers: Mapping[str, Labeler] = getattr(labeler, "members", {labeler.name: labeler})
@@ -168,7 +168,7 @@ def cpu_summary(read: PagesRead, settings: Settings) -> str:
     seconds: Counter[str] = Counter()
     pages = bytes_read = 0
     with closing(_guard(labelers, settings)) as guard:
-        for file, records in read.files:
+        for file, records in pages_read.files:
             end = 0
             for record in records:
                 pages, end = pages + 1, weight_until(file, record, end)
@@ -176,7 +176,7 @@ def cpu_summary(read: PagesRead, settings: Settings) -> str:
                     seconds.update(_time_page(guard, (record.payload, record.content_type, record.url)))
             bytes_read += end
     sample = CpuSample(bytes_read, pages, dict(seconds))
-    return "\n".join(describe_cpu(sample, read.weight)) + "\n"
+    return "\n".join(describe_cpu(sample, pages_read.weight)) + "\n"
 
 
 def _guard(labelers: Mapping[str, Labeler], settings: Settings) -> Guard[PageInput, dict[str, float]]:

@@ -103,9 +103,9 @@ def match_reports_to_count(batch: Batch, reports: Sequence[Report], n_rows: int 
     spans = {(report["warc_file"], report["span"][0]) for report in reports}
     if len(spans) != len(reports) or n_rows != sum(report["pages"] for report in reports):
         return None
-    counted: dict[str, Report] = {}
+    counts: dict[str, Report] = {}
     for report in reports:
-        file = counted.setdefault(report["warc_file"], deepcopy(NO_ROWS))
+        file = counts.setdefault(report["warc_file"], deepcopy(NO_ROWS))
         methods: Counter[str] = Counter(file["methods"]) + Counter(report["methods"])
         file |= {
             "rows": file["rows"] + report["pages"],
@@ -115,7 +115,7 @@ def match_reports_to_count(batch: Batch, reports: Sequence[Report], n_rows: int 
             "errors": [*file["errors"], *Counter(report["errors"]).elements()],
             "methods": dict(methods),
         }
-    return _match_reports(batch, reports, counted)
+    return _match_reports(batch, reports, counts)
 
 
 def match_reports_to_rows(batch: Batch, reports: Iterable[Report], rows: DataFrame) -> list[Report]:
@@ -136,14 +136,14 @@ def match_reports_to_rows(batch: Batch, reports: Iterable[Report], rows: DataFra
     return _match_reports(batch, reports, rows_by_file(rows))
 
 
-def _match_reports(batch: Batch, reports: Iterable[Report], counted: Mapping[str, Report]) -> list[Report]:
+def _match_reports(batch: Batch, reports: Iterable[Report], counts: Mapping[str, Report]) -> list[Report]:
     by_file: dict[str, list[Report]] = {file.warc_file: [] for file in batch.files}
     for report in reports:
         by_file.setdefault(report["warc_file"], []).append(report)
-    if foreign := (set(by_file) | set(counted)) - {file.warc_file for file in batch.files}:
+    if foreign := (set(by_file) | set(counts)) - {file.warc_file for file in batch.files}:
         raise WrongRowsError(f"rows of {min(foreign)}, which is no file of the batch")
     return [
-        _choose_report(name, join_file_reports(name, of_file), counted.get(name, NO_ROWS))
+        _choose_report(name, join_file_reports(name, of_file), counts.get(name, NO_ROWS))
         for name, of_file in by_file.items()
     ]
 
@@ -167,7 +167,7 @@ def join_file_reports(name: str, reports: Iterable[Report]) -> list[Report]:
         at = same[0]["span"][1]
     if at is not None:
         raise WrongRowsError(f"{name}: nothing was told of it" + (f" from byte {at} on" if at else ""))
-    return [_join_spans(whole) for whole in islice(product(*spans), _MOST_OUTCOMES)]
+    return [_join_spans(spans_of_file) for spans_of_file in islice(product(*spans), _MOST_OUTCOMES)]
 
 
 def _join_spans(reports: Sequence[Report]) -> Report:
@@ -195,13 +195,13 @@ NO_ROWS: Report = {"rows": 0, "keys": 0, "failed_pages": 0, "fallback_pages": 0,
 """What `rows_by_file` says of a file that has none."""
 
 
-def _choose_report(name: str, reports: Sequence[Report], counted: Report) -> Report:
+def _choose_report(name: str, reports: Sequence[Report], counts: Report) -> Report:
     for report in reports:
         if report["records"] != report["pages"] + sum(report["skipped"].values()):
             raise WrongRowsError(f"{name}: {report['records']} records were seen, and not all are pages or skipped")
-        if (report["pages"], report["page_keys"]) == (counted["rows"], counted["keys"]):
-            return report | {key: counted[key] for key in _COUNTED}
-    raise WrongRowsError(f"{name}: {reports[-1]['pages']} pages were read, and {counted['rows']} rows are not the same")
+        if (report["pages"], report["page_keys"]) == (counts["rows"], counts["keys"]):
+            return report | {key: counts[key] for key in _COUNTED}
+    raise WrongRowsError(f"{name}: {reports[-1]['pages']} pages were read, and {counts['rows']} rows are not the same")
 
 
 def rows_by_file(rows: DataFrame) -> dict[str, Report]:
@@ -209,14 +209,14 @@ def rows_by_file(rows: DataFrame) -> dict[str, Report]:
     the sum of their keys, error rows and their codes, rows by method, and those that a fallback
     decided."""
     method = F.col("method") if "method" in rows.columns else F.lit(None).cast("string")
-    counted = rows.groupBy("warc_file", method.alias("method")).agg(
+    counts = rows.groupBy("warc_file", method.alias("method")).agg(
         F.count("*").alias("rows"),
         page_keys().alias("keys"),
         F.count("error_code").alias("failed_pages"),
         F.collect_list("error_code").alias("errors"),
     )
     files: dict[str, Report] = {}
-    for row in counted.collect():
+    for row in counts.collect():
         file, by = files.setdefault(row["warc_file"], deepcopy(NO_ROWS)), row["method"]
         for key in ("rows", "keys", "failed_pages", "errors"):
             file[key] += row[key]

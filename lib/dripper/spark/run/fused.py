@@ -108,16 +108,16 @@ class FusedJob:
                 json.loads(line) for line in read_observed(observation, work.lease.confirm)["reports"].splitlines()
             ]
             self._clear_stages(batch)
-        whole = match_reports_to_count(batch, reports, n_rows)
-        if whole is None:
-            written = work.tables.read("extractions").where(F.col("batch") == batch.number)
-            whole = match_reports_to_rows(batch, reports, written)
-        self._notes.add(batch, whole)
+        file_reports = match_reports_to_count(batch, reports, n_rows)
+        if file_reports is None:
+            rows_written = work.tables.read("extractions").where(F.col("batch") == batch.number)
+            file_reports = match_reports_to_rows(batch, reports, rows_written)
+        self._notes.add(batch, file_reports)
         progress.batch_done(batch.number)
-        self._breaker.failed() if is_outage(whole) else self._breaker.succeeded()
+        self._breaker.failed() if is_outage(file_reports) else self._breaker.succeeded()
         with self._totals.lock:
-            self._totals.add_read(whole)
-            self._totals.add_written(whole)
+            self._totals.add_read(file_reports)
+            self._totals.add_written(file_reports)
             self._totals.stage_ms["extract"] += round((time.monotonic() - start) * 1000)
 
     def _write(self, batch: Batch, rows: DataFrame) -> int | None:

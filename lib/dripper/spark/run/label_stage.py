@@ -58,10 +58,10 @@ class LabelStage:
             WrongRowsError: If what was written is not that.
         """
         tables, of_batch = self._work.tables, within([batch.number])
-        stored = tables.read("blocks").where(of_batch)
-        blocks = stored if only is None else stored.join(only.select("page_id"), "page_id", "left_semi")
-        read, labelled = Observation(), Observation()
-        rows = self._label_blocks(blocks, progress, read).observe(
+        all_blocks = tables.read("blocks").where(of_batch)
+        blocks = all_blocks if only is None else all_blocks.join(only.select("page_id"), "page_id", "left_semi")
+        tokens_seen, labelled = Observation(), Observation()
+        rows = self._label_blocks(blocks, progress, tokens_seen).observe(
             labelled,
             F.count("*").alias("pages"),
             F.count("error_code").alias("failed"),
@@ -73,13 +73,13 @@ class LabelStage:
             self._work.lease.check()
             tables.replace_where("labels", rows, of_batch)
             seconds = time.monotonic() - start
-        check_rows(tables, "labels", batch, stored if only is None else only)
+        check_rows(tables, "labels", batch, all_blocks if only is None else only)
         confirm = self._work.lease.confirm
-        counted, n_tokens = read_observed(labelled, confirm), read_observed(read, confirm)["tokens"]
+        counts, n_tokens = read_observed(labelled, confirm), read_observed(tokens_seen, confirm)["tokens"]
         with self._totals.lock:
             totals = self._totals.label
             for name in ("pages", "failed", "windowed", "passes"):
-                setattr(totals, name, getattr(totals, name) + int(counted[name]))
+                setattr(totals, name, getattr(totals, name) + int(counts[name]))
             totals.tokens += int(n_tokens)
             totals.seconds += seconds
             totals.engines = self._engines.n
@@ -90,7 +90,7 @@ class LabelStage:
         n, most = self._engines.n, self._settings.stages.partition_pages
         return n * max(1, math.ceil(blocks.count() / (n * most)))
 
-    def _label_blocks(self, blocks: DataFrame, progress: Progress, read: Observation) -> DataFrame:
+    def _label_blocks(self, blocks: DataFrame, progress: Progress, tokens_seen: Observation) -> DataFrame:
         schema = nullable(LABELS.fields)
         mapper = labels_mapper(self._engines.loader, self._settings, to_arrow_schema(schema), progress.sink)
         pages = (
@@ -98,7 +98,7 @@ class LabelStage:
                 *("page_id", "batch", "simplified_html", F.size("item_ids").alias("n_blocks"), "tokens"),
                 *("profile", "draft"),
             )
-            .observe(read, F.coalesce(F.sum("tokens"), F.lit(0)).alias("tokens"))
+            .observe(tokens_seen, F.coalesce(F.sum("tokens"), F.lit(0)).alias("tokens"))
             # The shuffle keeps the scan off the GPU executors. Longest first: pages of like length
             # share a batch, and the last batches are short.
             .repartition(self._n_partitions(blocks), "page_id")

@@ -82,9 +82,9 @@ def confidence() -> Column:
 
 def _least_sure(pages: DataFrame, share: float) -> Column:
     """Return whether a page is among the least sure `share` of `pages`, rounded to whole pages."""
-    counted = pages.groupBy(_bin().alias("bin")).count().orderBy("bin").collect()
-    remaining = round(share * sum(row["count"] for row in counted))
-    for row in counted:
+    bins = pages.groupBy(_bin().alias("bin")).count().orderBy("bin").collect()
+    remaining = round(share * sum(row["count"] for row in bins))
+    for row in bins:
         if row["count"] > remaining:
             break
         remaining -= row["count"]

@@ -230,21 +230,21 @@ class StagedJob:
             self._write_pages(batch, prepared.where(F.col("page_id").isNotNull()))
         finally:
             prepared.unpersist()
-        written = self._batch_of("pages", batch)
-        whole = match_reports_to_rows(batch, reports, written)
+        rows_written = self._batch_of("pages", batch)
+        file_reports = match_reports_to_rows(batch, reports, rows_written)
         n_blocks = 0
         if self._has_blocks:
-            n_blocks = check_rows(self._tables, "blocks", batch, written.where(to_be_labelled()))
+            n_blocks = check_rows(self._tables, "blocks", batch, rows_written.where(to_be_labelled()))
         if self._sites is not None:
             self._sites.sum_up(batch)
         self._work.lease.check()
-        rows = self._work.ledger.finish([(batch, whole)], datetime.now(UTC), state="preprocessed")
-        self._reports[batch.number] = whole
-        self._breaker.failed() if is_outage(whole) else self._breaker.succeeded()
+        rows = self._work.ledger.finish([(batch, file_reports)], datetime.now(UTC), state="preprocessed")
+        self._reports[batch.number] = file_reports
+        self._breaker.failed() if is_outage(file_reports) else self._breaker.succeeded()
         with self._totals.lock:
-            self._totals.add_read(whole)
+            self._totals.add_read(file_reports)
             self._totals.add_noted(rows)
-            self._totals.blocks += sum(report["pages"] - report["failed_pages"] for report in whole)
+            self._totals.blocks += sum(report["pages"] - report["failed_pages"] for report in file_reports)
             if self._first is not None and self._sites is None:
                 self._totals.escalated = (self._totals.escalated or 0) + n_blocks
 
@@ -335,12 +335,12 @@ class StagedJob:
         self._work.lease.check()
         self._tables.replace_batch("extractions", rows, batch)
         check_rows(self._tables, "extractions", batch, self._batch_of("pages", batch))
-        counted = rows_by_file(self._batch_of("extractions", batch))
+        counts = rows_by_file(self._batch_of("extractions", batch))
         for report in self._files_of(batch):
-            n_rows = counted.get(report["warc_file"], NO_ROWS)["rows"]
+            n_rows = counts.get(report["warc_file"], NO_ROWS)["rows"]
             if n_rows != report["pages"]:
                 raise WrongRowsError(f"{report['warc_file']}: {report['pages']} pages were read, and {n_rows} are rows")
-        reports = [report | counted.get(report["warc_file"], NO_ROWS) for report in self._files_of(batch)]
+        reports = [report | counts.get(report["warc_file"], NO_ROWS) for report in self._files_of(batch)]
         self._work.lease.check()
         ledger_rows = self._work.ledger.finish([(batch, reports)], datetime.now(UTC))
         with self._totals.lock:

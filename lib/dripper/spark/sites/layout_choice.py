@@ -75,19 +75,19 @@ def _names_of(group: Iterable[Row]) -> Iterator[Row]:
 
 
 def choices(
-    pages: DataFrame, placed: DataFrame, stored: DataFrame, batches: DataFrame, settings: SiteSettings, below: float
+    pages: DataFrame, placed: DataFrame, earlier: DataFrame, batches: DataFrame, settings: SiteSettings, below: float
 ) -> DataFrame:
     """Return the rows of `layouts` for some batches of which nothing is chosen yet.
 
     Args:
         pages, placed: All pages of those batches that have blocks, as in the table and as
             `placed_pages` gives them.
-        stored: Rows of `layouts` of other batches; a layout of which one has examples is not
+        earlier: Rows of `layouts` of other batches; a layout of which one has examples is not
             asked for again.
         batches: Their numbers, in the column `batch`.
         below: Pages in no layout that has representatives go on where the confidence is lower.
     """
-    settled = stored.where(F.size("examples") > 0).groupBy(*_KEY).agg(F.max("state").alias("known"))
+    settled = earlier.where(F.size("examples") > 0).groupBy(*_KEY).agg(F.max("state").alias("known"))
     layouts = placed.groupBy(*_KEY).agg(F.count("*").alias("n")).join(settled, _KEY, "left")
     few = F.when(F.col("host") == NOWHERE, NO_LAYOUT).when(F.col("n") < LEAST_PAGES, TOO_FEW_PAGES)
     layouts = layouts.select(*_KEY, F.coalesce("known", few.otherwise(CHOSEN)).alias("state"))

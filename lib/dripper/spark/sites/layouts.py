@@ -54,7 +54,7 @@ class Layouts:
         if new:
             self._check_preprocessed([batch.number for batch in new])
             self._choose(new)
-        counted = (
+        counts = (
             self._rows("layouts", numbers)
             .agg(
                 F.coalesce(F.sum("pages"), F.lit(0)).alias("split"),
@@ -65,8 +65,8 @@ class Layouts:
             )
             .head()
         )
-        assert counted is not None
-        return {name: int(count) for name, count in counted.asDict().items()}
+        assert counts is not None
+        return {name: int(count) for name, count in counts.asDict().items()}
 
     def _choose(self, batches: Sequence[Batch]) -> None:
         new = {batch.number for batch in batches}
@@ -86,10 +86,10 @@ class Layouts:
             placed.unpersist()
 
     def _check_preprocessed(self, numbers: Sequence[int]) -> None:
-        whole = self._rows("pages", numbers).where(F.col("error_code").isNull())
-        without = whole.where(F.col("first_labels").isNotNull() & F.col("site_memory").isNull())
+        good_pages = self._rows("pages", numbers).where(F.col("error_code").isNull())
+        without = good_pages.where(F.col("first_labels").isNotNull() & F.col("site_memory").isNull())
         blocks = self._rows("blocks", numbers).select("page_id")
-        if not (without.isEmpty() and whole.join(blocks, "page_id", "left_anti").isEmpty()):
+        if not (without.isEmpty() and good_pages.join(blocks, "page_id", "left_anti").isEmpty()):
             raise SettingsError(
                 "a batch was preprocessed without sites.enabled, or for another labeler: label it as it was preprocessed, "
                 "or read its files again with --redo"

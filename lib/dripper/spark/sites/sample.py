@@ -21,14 +21,14 @@ _BLOCK_BYTES = 24
 """Kept of a block in `pages`, uncompressed: two hashes, its words, its probability."""
 
 
-def sites_summary(read: PagesRead, settings: Settings) -> str:
+def sites_summary(pages_read: PagesRead, settings: Settings) -> str:
     """Return what the hosts of a sample would change, as a line for a person; "" where there is
     nothing to do."""
-    if not read.files:
+    if not pages_read.files:
         return ""
     by_host: dict[str, list[tuple[PageBlocks, Labels]]] = defaultdict(list)
     with closing(_guard(settings)) as guard:
-        for _, records in read.files:
+        for _, records in pages_read.files:
             for record in records:
                 host = host_name(record.url)
                 if host is None or record.error_code is not None:

@@ -98,6 +98,6 @@ class Sites:
 def _count_methods(labels: DataFrame) -> dict[str, int]:
     ends = {"changed": BY_SITE, "by_template": BY_TEMPLATE}
     counts = (F.count_if(F.col("method").endswith(end)).alias(name) for name, end in ends.items())
-    counted = labels.agg(F.count("*").alias("pages"), *counts).head()
-    assert counted is not None
-    return {name: int(count) for name, count in counted.asDict().items()}
+    counts_row = labels.agg(F.count("*").alias("pages"), *counts).head()
+    assert counts_row is not None
+    return {name: int(count) for name, count in counts_row.asDict().items()}

@@ -57,23 +57,23 @@ def site_sums(pages: DataFrame, settings: SiteSettings) -> DataFrame:
     """Return the rows of `site_blocks` for pages of `select_remembered`, which is read twice."""
     counts = pages.groupBy("batch", "host").agg(F.count("*").alias("of_host"))
     many = counts.where(F.col("of_host") > settings.most_pages)
-    counted = pages.join(F.broadcast(many), ["batch", "host"], "left")
-    counted = counted.where(F.col("of_host").isNull() | _is_counted(settings))
-    added = counted.select(*_ADDED).mapInArrow(_add_up, _SUMS)
+    counted_pages = pages.join(F.broadcast(many), ["batch", "host"], "left")
+    counted_pages = counted_pages.where(F.col("of_host").isNull() | _is_counted(settings))
+    added = counted_pages.select(*_ADDED).mapInArrow(_add_up, _SUMS)
     sums = added.groupBy("batch", "host", "kind", "fingerprint").agg(
         *(F.sum(name).alias(name) for name in ("pages", "words", "log_odds")), F.max("signature").alias("signature")
     )
     # How many pages a host has in all tells a later reader which of them were counted.
-    whole = counts.withColumn("kind", F.lit(PAGE))
-    sums = sums.join(whole, ["batch", "host", "kind"], "left").withColumn("words", F.coalesce("of_host", "words"))
+    host_rows = counts.withColumn("kind", F.lit(PAGE))
+    sums = sums.join(host_rows, ["batch", "host", "kind"], "left").withColumn("words", F.coalesce("of_host", "words"))
     return _keep_most_frequent(sums, settings.most_fingerprints).select(*_SUMS.names)
 
 
 def _is_counted(settings: SiteSettings) -> Column:
     """As `is_counted`, in SQL."""
     place = F.conv(F.substring("page_id", 1, _HASH_DIGITS), 16, 10).cast("double") / _HASHES
-    counted: Column = place < F.lit(float(settings.most_pages)) / F.col("of_host")
-    return counted
+    is_within: Column = place < F.lit(float(settings.most_pages)) / F.col("of_host")
+    return is_within
 
 
 def is_counted(page_id: str, of_host: int, settings: SiteSettings) -> bool:

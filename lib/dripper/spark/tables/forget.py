@@ -63,8 +63,8 @@ def forget(
     if dry_run:
         if not rules:
             raise InputError(_NOTHING_NAMED)
-        counted = SparkPages(tables).count(Rules(frozenset(rules)))
-        yield from _sentences(counted, rules, lambda n: "would be")
+        counts = SparkPages(tables).count(Rules(frozenset(rules)))
+        yield from _sentences(counts, rules, lambda n: "would be")
         return
     for table in ("runs", "warc_files", *page_tables, TABLE):
         tables.create(table)
@@ -83,13 +83,13 @@ def _forget(spark: SparkSession, tables: Tables, lease: Lease, rules: Collection
             raise InputError(_NOTHING_NAMED)
         yield _horizon(tables)
         return
-    counted = pages.count(Rules(frozenset(rules)))
+    counts = pages.count(Rules(frozenset(rules)))
     lease.check()
     by, now = _user(spark), datetime.now(UTC)
     request = {"request": uuid.uuid4().hex, "reason": reason, "forgotten_by": by, "forgotten_at": now}
-    begin(books, counted, rules, request)
+    begin(books, counts, rules, request)
     go_on(books, pages, ledger, lease.check, books.read(TABLE))
-    yield from _sentences(counted, rules, lambda n: "is" if n == 1 else "are")
+    yield from _sentences(counts, rules, lambda n: "is" if n == 1 else "are")
     yield _horizon(tables)
 
 
@@ -141,8 +141,8 @@ class SparkPages:
     def count_left(self, table: str, batches: Collection[int]) -> dict[tuple[int, str], tuple[int, int]]:
         """Return the rows that are left of each file; see `Pages`."""
         rows = self._tables.read(table).where(within(batches)).groupBy("batch", "warc_file")
-        counted = rows.agg(F.count("*").alias("rows"), F.count("error_code").alias("failed")).collect()
-        return {(row["batch"], row["warc_file"]): (row["rows"], row["failed"]) for row in counted}
+        rows_by_file = rows.agg(F.count("*").alias("rows"), F.count("error_code").alias("failed")).collect()
+        return {(row["batch"], row["warc_file"]): (row["rows"], row["failed"]) for row in rows_by_file}
 
 
 def _pages(tables: Tables, condition: str) -> DataFrame | None:
@@ -174,11 +174,11 @@ def _user(spark: SparkSession) -> str:
 
 
 def _sentences(
-    counted: Mapping[tuple[Rule, int], int], rules: Collection[Rule], verb: Callable[[int], str]
+    counts: Mapping[tuple[Rule, int], int], rules: Collection[Rule], verb: Callable[[int], str]
 ) -> Sequence[str]:
     sentences = []
     for each in sorted(rules):
-        batches = [n for (rule, _), n in counted.items() if rule == each]
+        batches = [n for (rule, _), n in counts.items() if rule == each]
         pages, of = say_count(sum(batches), "page"), say_count(len(batches), "batch")
         sentences.append(f"{each.kind} {each.pattern}: {pages} in {of} {verb(sum(batches))} forgotten")
     return sentences

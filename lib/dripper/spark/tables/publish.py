@@ -142,8 +142,8 @@ def _read_states(tables: Tables) -> dict[int, State]:
     # Not as text, which is another in each time zone.
     finished = F.unix_micros("finished_at").alias("finished_at")
     # Pages that were forgotten since are deleted here, too: no state of a batch changes by it.
-    read = F.col("pages") + F.coalesce(F.try_element_at("skipped", F.lit(FORGOTTEN)), F.lit(0))
-    replaced = {"finished_at": finished, "pages": read}
+    pages_read = F.col("pages") + F.coalesce(F.try_element_at("skipped", F.lit(FORGOTTEN)), F.lit(0))
+    replaced = {"finished_at": finished, "pages": pages_read}
     values = F.concat_ws("|", *(replaced.get(name, F.col(name)) for name in _KEY))
     states = (
         ledger.withColumn("holds", batch)

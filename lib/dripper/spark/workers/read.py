@@ -192,8 +192,8 @@ def _rows_of_part(
         methods.update([row["method"]] if row.get("method") is not None else [])
         keys += page_key(record.page_id)
         yield storable(row)
-    counted = {"page_keys": keys, "span": [part.span.start, part.span.end], "errors": errors, "methods": methods}
-    yield {REPORT: json.dumps(asdict(reader.report) | counted | stopwatch.times())}
+    counts = {"page_keys": keys, "span": [part.span.start, part.span.end], "errors": errors, "methods": methods}
+    yield {REPORT: json.dumps(asdict(reader.report) | counts | stopwatch.times())}
     if progress is not None:
         progress.add({"files": int(part.span.end is None), "pages": reader.report.pages, "failed": errors.total()})
 

@@ -87,17 +87,17 @@ class ColumnarIndex:
             tests.append(_join_with_or(pc.match_substring(pc.field(_LANGUAGES), code) for code in chosen.languages))
         if not tests:
             return None
-        whole = tests[0]
+        condition = tests[0]
         for test in tests[1:]:
-            whole = whole & test
-        return whole
+            condition = condition & test
+        return condition
 
 
 def _join_with_or(tests: Iterator[Any]) -> Any:
-    whole = next(tests)
+    condition = next(tests)
     for test in tests:
-        whole = whole | test
-    return whole
+        condition = condition | test
+    return condition
 
 
 def _open_file_system(path: str, settings: S3Settings) -> tuple[str, Any]:

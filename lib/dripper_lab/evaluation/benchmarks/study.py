@@ -121,9 +121,9 @@ def _ensembles(means: ScoreTable, singles: Sequence[str], votes: Sequence[str]) 
 
 def _no_best(means: ScoreTable, singles: Sequence[str]) -> Finding:
     winners = means.loc[list(singles)].idxmax()
-    shown = ", ".join(f"{data_set}: {name}" for data_set, name in winners.items())
+    names = ", ".join(f"{data_set}: {name}" for data_set, name in winners.items())
     return Finding(
-        "No single extractor is best on all data sets (4.4).", f"Best by set: {shown}.", winners.nunique() > 1
+        "No single extractor is best on all data sets (4.4).", f"Best by set: {names}.", winners.nunique() > 1
     )
 
 

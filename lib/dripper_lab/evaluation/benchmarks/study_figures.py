@@ -155,9 +155,9 @@ def draw_complexities(by_part: Mapping[str, Sequence[float]], path: Path) -> Non
 
 def draw_boxes(panels: Mapping[str, Mapping[str, Sequence[float]]], path: Path) -> None:
     """Draw Figure 2: a panel for all pages, for simple and for complex ones."""
-    shown = {panel: of for panel, of in panels.items() if of}
-    with _drawn(path, max(map(len, shown.values())), len(shown)) as grid:
-        for axes, (panel, of) in zip(grid, shown.items(), strict=True):
+    drawn_panels = {panel: of for panel, of in panels.items() if of}
+    with _drawn(path, max(map(len, drawn_panels.values())), len(drawn_panels)) as grid:
+        for axes, (panel, of) in zip(grid, drawn_panels.items(), strict=True):
             _boxes(axes, of, colour_of)
             axes.set_ylabel(f"ROUGE-LSum F1,\n{panel}")
 
@@ -241,8 +241,8 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     try:
         reference = read_reference(options.data)
-        read = published_scores(reference) if options.run is None else scores_of_run(options.run, reference)
-        scores = list(read)
+        scored = published_scores(reference) if options.run is None else scores_of_run(options.run, reference)
+        scores = list(scored)
         complexities = read_complexities(options.data, reference, options.sample)
     except UsageError as error:
         sys.stderr.write(f"{error}\n")

@@ -59,10 +59,10 @@ def kinds_and_cost(kinds: Sequence[str], rows: Sequence[tuple[Line, Sequence[Int
                 max(line.cpu_mean, 0.1), score.value, yerr=spread, fmt="o", color=colour, markersize=4, elinewidth=0.6
             )
         best = sorted(points, key=lambda each: -each[1].value)[:3]
-        named = [each for each in points if each[0].extractor.kind is Standing.OURS or each in best]
+        labelled_points = [each for each in points if each[0].extractor.kind is Standing.OURS or each in best]
         _plain(axes)
         axes.set_xscale("log")
-        _label_points(axes, [(max(line.cpu_mean, 0.1), score.value, line) for line, score in named])
+        _label_points(axes, [(max(line.cpu_mean, 0.1), score.value, line) for line, score in labelled_points])
         axes.set_title(kinds[number] if number < len(kinds) else "", fontsize=9, color=INK)
     figure.supxlabel("CPU milliseconds a page (mean, log scale)", fontsize=9)
     figure.supylabel("ROUGE-5 F1, words", fontsize=9)
@@ -188,8 +188,8 @@ def _label_points(axes: Any, points: Sequence[tuple[float, float, Line]]) -> Non
 
 def _legend(axes: Any, kinds: set[Standing]) -> None:
     handle = import_extra("matplotlib.lines").Line2D
-    shown = [kind for kind in COLOURS if kind in kinds]
-    handles = [handle([], [], marker="o", linestyle="", color=COLOURS[kind], label=kind.value) for kind in shown]
+    drawn_kinds = [kind for kind in COLOURS if kind in kinds]
+    handles = [handle([], [], marker="o", linestyle="", color=COLOURS[kind], label=kind.value) for kind in drawn_kinds]
     axes.legend(handles=handles, fontsize=8, frameon=False, loc="lower left")
 
 

@@ -75,20 +75,20 @@ def differences(truth: str, output: str) -> tuple[list[Excerpt], list[Excerpt]]:
 def shorten_excerpts(pieces: Iterable[Excerpt]) -> Iterator[Excerpt]:
     """Yield the pieces with long common runs folded, and nothing after `SHOWN_WORDS` words but how
     many there were."""
-    shown = left_out = 0
+    n_words = left_out = 0
     for piece in pieces:
         words = piece.text.split()
-        if shown >= SHOWN_WORDS:
+        if n_words >= SHOWN_WORDS:
             left_out += len(words)
         elif piece.is_common and len(words) > FOLD:
             yield Excerpt(" ".join(words[:8]), True)
             yield Excerpt(f"{len(words) - 16} words in both", True, True)
             yield Excerpt(" ".join(words[-8:]), True)
-            shown += 16
+            n_words += 16
         else:
-            room = SHOWN_WORDS - shown
+            room = SHOWN_WORDS - n_words
             yield Excerpt(" ".join(words[:room]), piece.is_common)
-            shown += min(len(words), room)
+            n_words += min(len(words), room)
             left_out += max(0, len(words) - room)
     if left_out:
         yield Excerpt(f"{left_out} more words", True, True)
@@ -102,8 +102,8 @@ def _texts(
         ids = {id for data_set, id in keys if data_set == job.data_set}
         pages.update({(job.data_set, page.id): page for page in job.source.pages(job.data_set) if page.id in ids})
         for name in set(names) & job.outputs.keys():
-            stored = read_outputs(job.outputs[name])
-            outputs.update({(name, job.data_set, id): stored[id] for id in ids if id in stored})
+            of_extractor = read_outputs(job.outputs[name])
+            outputs.update({(name, job.data_set, id): of_extractor[id] for id in ids if id in of_extractor})
     return pages, outputs
 
 

@@ -63,16 +63,18 @@ class Reader:
         frame = {"tokenize": False, "enable_thinking": False}
         messages = [{"role": "user", "content": html}, {"role": "assistant", "content": answer}]
         question = self._tokenizer.apply_chat_template(messages[:1], add_generation_prompt=True, **frame)
-        whole = self._tokenizer.apply_chat_template(messages, add_generation_prompt=False, **frame)
-        read = self._tokenizer(question, add_special_tokens=False, return_offsets_mapping=True)
-        answer_ids = self._tokenizer.encode(whole[len(question) :], add_special_tokens=False)
-        prompt = read["input_ids"]
+        conversation = self._tokenizer.apply_chat_template(messages, add_generation_prompt=False, **frame)
+        encoded = self._tokenizer(question, add_special_tokens=False, return_offsets_mapping=True)
+        answer_ids = self._tokenizer.encode(conversation[len(question) :], add_special_tokens=False)
+        prompt = encoded["input_ids"]
         return Example(
             page,
             [*prompt, *answer_ids],
             len(prompt),
             [len(prompt) + at for at, token in enumerate(answer_ids) if token in self._label_tokens],
-            _last_tokens([end for _, end in read["offset_mapping"]], _block_ends(html, answer, question.index(html))),
+            _last_tokens(
+                [end for _, end in encoded["offset_mapping"]], _block_ends(html, answer, question.index(html))
+            ),
         )
 
 

@@ -97,22 +97,22 @@ def label_freely(options: Mapping[str, Any], cases: Sequence[Case]) -> tuple[lis
     encoder = PageEncoder.load(settings)
     decoder = FreeDecoder.start(encoder, settings)
     try:
-        read = [encoder.read(SimplifiedPage(case.page.simplified_html, len(case.main))) for case in cases]
-        windows = [[window for window, _ in page] for page in read]
-        jobs = [job for page in read for _, job in page]
+        windows_of_case = [encoder.read(SimplifiedPage(case.page.simplified_html, len(case.main))) for case in cases]
+        windows = [[window for window, _ in page] for page in windows_of_case]
+        jobs = [job for page in windows_of_case for _, job in page]
         room = max(len(encoder.templates.of(job.n_blocks).tokens) for job in jobs) + SPARE_TOKENS
         answers = iter([parse_answer(text) for text in decoder.write(jobs, room)])
     finally:
         decoder.close()
-    whole, masks = 0, list[Mask]()
+    n_complete, masks = 0, list[Mask]()
     for cut in windows:
         parts = []
         for window in cut:
             answer, n_blocks = next(answers), window.end - window.start
-            whole += sorted(answer) == list(range(1, n_blocks + 1))
+            n_complete += sorted(answer) == list(range(1, n_blocks + 1))
             parts.append(np.array([answer.get(block, False) for block in range(1, n_blocks + 1)], bool))
         masks.append(merge_windows(cut, parts))
-    return masks, whole / len(jobs)
+    return masks, n_complete / len(jobs)
 
 
 def label_with(
@@ -150,8 +150,10 @@ def score(cases: Sequence[Case], checkpoints: Sequence[Path], *, fsm: bool) -> I
     yield _score("`cpu`", cases, [labels.main for labels in cpu])
     for folder in checkpoints:
         options = yaml.safe_load((folder / "labeler.yml").read_text())["labels"]["lm"] | {"model": str(folder)}
-        free, whole = label_freely(options, cases)
-        yield _score(f"{folder.name}, without the state machine", cases, free, f"{whole:.1%} of the answers whole")
+        free, complete_share = label_freely(options, cases)
+        yield _score(
+            f"{folder.name}, without the state machine", cases, free, f"{complete_share:.1%} of the answers whole"
+        )
         labels, stats = label_with(options, cases, "parallel")
         passes = stats["passes"] / stats["windows"]
         note = f"{passes:.2f} passes a window, calibration error {calibration(labels, cases):.3f}"

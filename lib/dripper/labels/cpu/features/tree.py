@@ -229,10 +229,10 @@ def _bits(flags: IntArray) -> npt.NDArray[np.uint8]:
 def _inline_counts(tags: Sequence[str], inside: IntArray) -> FloatArray:
     groups = {tag: number for number, group in enumerate(INLINE_GROUPS) for tag in group.split()}
     kinds = np.fromiter(map(groups.get, tags, repeat(-1)), np.int64, len(tags))
-    counted = np.flatnonzero(kinds >= 0)
-    block = inside[:, 0].searchsorted(counted, side="right") - 1
-    is_inside = counted < inside[block, 1]
+    tag_places = np.flatnonzero(kinds >= 0)
+    block = inside[:, 0].searchsorted(tag_places, side="right") - 1
+    is_inside = tag_places < inside[block, 1]
     is_inside &= block >= 0
     n_groups = len(INLINE_GROUPS)
-    counts = np.bincount(block[is_inside] * n_groups + kinds[counted[is_inside]], minlength=len(inside) * n_groups)
+    counts = np.bincount(block[is_inside] * n_groups + kinds[tag_places[is_inside]], minlength=len(inside) * n_groups)
     return np.log1p(counts).reshape(-1, n_groups)

@@ -158,12 +158,12 @@ def _files(facts: RunFacts) -> str:
             "<h3>Slowest pages</h3><p>The slowest of each file, wall time.</p>",
             _table(("page", "took", "size", "error", "record"), rows),
         ]
-    shown = [
+    fault_rows = [
         (file.warc_file, file.state, file.error_kind, file.error, f"{file.n_problems:,}")
         for file in failed[:SHOWN_FILES]
     ]
     title = f"Files with faults: {len(failed):,}" + (f", {SHOWN_FILES} shown" if len(failed) > SHOWN_FILES else "")
-    parts += [f"<h3>{title}</h3>", _table(("file", "state", "kind", "why", "problems"), shown)]
+    parts += [f"<h3>{title}</h3>", _table(("file", "state", "kind", "why", "problems"), fault_rows)]
     return "".join(parts)
 
 
