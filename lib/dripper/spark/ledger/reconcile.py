@@ -62,10 +62,8 @@ def bounds(ledger: Iterable[LedgerEntry]) -> dict[int, tuple[int, int | None]]:
     entries = list(ledger)
     on_their_way = [entry for entry in entries if entry.state in UNFINISHED]
     replacing = {entry.file.warc_file for entry in on_their_way if entry.file.selection is None}
-    open_batches, touched = (
-        {entry.batch for entry in on_their_way},
-        {n for entry in on_their_way for n in batches_of(entry)},
-    )
+    open_batches = {entry.batch for entry in on_their_way}
+    touched = {n for entry in on_their_way for n in batches_of(entry)}
     fewest, most = Counter(dict.fromkeys(touched, 0)), Counter(dict.fromkeys(touched, 0))
     for entry in entries:
         if entry.state in UNFINISHED:
@@ -178,9 +176,9 @@ def find_changes(spark: SparkSession, tables: Tables, table: str, unequal: Seque
                 if before.get(each.batch, 0) == each.counted != after.get(each.batch, 0) and not is_of_ledger:
                     changes_by_batch[each.batch] = _change(row)
         if history and history[-1]["version"] == 0:
-            changes_by_batch = {
-                each.batch: _change(history[-1]) for each in unequal if each.rows < each.counted
-            } | changes_by_batch
+            first_change = _change(history[-1])
+            fewer = [each.batch for each in unequal if each.rows < each.counted]
+            changes_by_batch = dict.fromkeys(fewer, first_change) | changes_by_batch
     return changes_by_batch
 
 

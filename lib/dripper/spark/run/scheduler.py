@@ -16,7 +16,7 @@ from dripper.spark.tables.sql import reason
 
 
 class BatchLocks:
-    """Who may write into which batches. Safe to use from several threads."""
+    """Locks of batches: who holds one may write into it. Safe to use from several threads."""
 
     def __init__(self) -> None:
         self._condition = threading.Condition()
