@@ -30,7 +30,7 @@ def main(argv: list[str]) -> int:
     parser = cli.parser("evaluate.py", __doc__, reads_archives=False)
     parser.add_argument("--report", default="report", help="folder of the report (default: report)")
     add_arguments(parser)
-    return cli.guarded(lambda: _evaluate(parser.parse_args(argv)))
+    return cli.run_guarded(lambda: _evaluate(parser.parse_args(argv)))
 
 
 def _evaluate(arguments: argparse.Namespace) -> int:

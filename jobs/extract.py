@@ -17,7 +17,7 @@ def main(argv: list[str]) -> int:
     parser = cli.parser("extract.py", __doc__, reads_archives=False)
     parser.add_argument("--limit", type=cli.positive, metavar="N", help="do at most N batches")
     cli.add_tries(parser)
-    return cli.guarded(lambda: cli.stage("extract", parser.parse_args(argv)))
+    return cli.run_guarded(lambda: cli.stage("extract", parser.parse_args(argv)))
 
 
 if __name__ == "__main__":

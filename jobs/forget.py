@@ -37,7 +37,7 @@ def main(argv: list[str]) -> int:
         flag = f"--{kind.replace('_', '-')}"
         parser.add_argument(flag, action="append", default=[], metavar="X", help=f"{words}; @FILE: a list of them")
     parser.add_argument("--dry-run", action="store_true", help="say how many pages would go; change nothing")
-    return cli.guarded(lambda: _forget(parser.parse_args(argv)))
+    return cli.run_guarded(lambda: _forget(parser.parse_args(argv)))
 
 
 def _forget(arguments: argparse.Namespace) -> int:

@@ -21,7 +21,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--labeler", default="lm", help="who decides what is main content (default lm)")
     parser.add_argument("--limit", type=cli.positive, metavar="N", help="do at most N batches")
     cli.add_tries(parser)
-    return cli.guarded(lambda: cli.stage("label", parser.parse_args(argv)))
+    return cli.run_guarded(lambda: cli.stage("label", parser.parse_args(argv)))
 
 
 if __name__ == "__main__":

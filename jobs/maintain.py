@@ -37,7 +37,7 @@ def main(argv: list[str]) -> int:
         action="store_true",
         help="make that table without the column main_html, most of its bytes",
     )
-    return cli.guarded(lambda: _maintain(parser.parse_args(argv)))
+    return cli.run_guarded(lambda: _maintain(parser.parse_args(argv)))
 
 
 def _maintain(arguments: argparse.Namespace) -> int:

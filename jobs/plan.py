@@ -17,7 +17,7 @@ def main(argv: list[str]) -> int:
     parser = cli.parser("plan.py", __doc__)
     parser.add_argument("--labeler", help="who would decide what is main content (setting labeler.name; default cpu)")
     parser.add_argument("--limit", type=cli.positive, metavar="N", help="plan at most N files that are not done yet")
-    return cli.guarded(lambda: cli.dry_run(cli.with_input(parser, argv)))
+    return cli.run_guarded(lambda: cli.dry_run(cli.with_input(parser, argv)))
 
 
 if __name__ == "__main__":

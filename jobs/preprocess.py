@@ -20,7 +20,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--labeler", default="lm", help="who will decide what is main content (default lm)")
     parser.add_argument("--limit", type=cli.positive, metavar="N", help="do at most N files that are not done yet")
     cli.add_tries(parser)
-    return cli.guarded(lambda: cli.stage("preprocess", cli.with_input(parser, argv)))
+    return cli.run_guarded(lambda: cli.stage("preprocess", cli.with_input(parser, argv)))
 
 
 if __name__ == "__main__":

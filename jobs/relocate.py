@@ -22,7 +22,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("old", metavar="OLD_PREFIX", help="where the archives were, as in the column warc_file")
     parser.add_argument("new", metavar="NEW_PREFIX", help="where they are now")
     parser.add_argument("--dry-run", action="store_true", help="say how many files that is; change nothing")
-    return cli.guarded(lambda: _relocate(parser.parse_args(argv)))
+    return cli.run_guarded(lambda: _relocate(parser.parse_args(argv)))
 
 
 def _relocate(arguments: argparse.Namespace) -> int:

@@ -20,7 +20,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--run", metavar="RUN_ID", help="which run (default: the last)")
     place = "a file or a folder, also s3a://…; by default next to the tables"
     parser.add_argument("--report", default="", metavar="FILE", help=place)
-    return cli.guarded(lambda: _report(parser.parse_args(argv)))
+    return cli.run_guarded(lambda: _report(parser.parse_args(argv)))
 
 
 def _report(arguments: argparse.Namespace) -> int:

@@ -34,7 +34,7 @@ def main(argv: list[str]) -> int:
     )
     report = "at the end write the account of the run, a page in HTML: to a file or folder, also s3a://…; alone: next to the tables"
     parser.add_argument("--report", nargs="?", const="", metavar="FILE", help=report)
-    return cli.guarded(lambda: _run(cli.with_input(parser, argv)))
+    return cli.run_guarded(lambda: _run(cli.with_input(parser, argv)))
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -55,7 +55,7 @@ def _run(arguments: argparse.Namespace) -> int:
             if not (arguments.warcs or arguments.redo or arguments.select):
                 return 0
         warcs, redo, select = arguments.warcs or "", arguments.redo, arguments.select
-        cli.relocated(spark, arguments, settings)
+        cli.note_relocated(spark, arguments, settings)
 
         def once() -> int:
             outcome = run(
@@ -73,7 +73,7 @@ def _run(arguments: argparse.Namespace) -> int:
                 sys.stdout.write(try_account(spark, arguments.output, arguments.report, settings.cost, outcome.run_id))
             return outcome.exit_code
 
-        code = cli.tried(once, arguments.tries)
+        code = cli.run_again(once, arguments.tries)
         if arguments.show:
             sys.stdout.write(show(spark, arguments.output, arguments.show))
     return code

@@ -13,7 +13,7 @@ from dripper.labels.lm.prompt import prompt_folder
 from dripper.local.inputs import InputKind, expand_inputs
 from dripper.places import Place, archive_place, local_place, output_place
 from dripper.settings import ReadSettings
-from dripper.spark.cli import guarded, parser
+from dripper.spark.cli import parser, run_guarded
 from dripper.warc import expand
 
 
@@ -154,7 +154,7 @@ def test_flags_and_settings_are_read_by_these_rules(here: Path, capsys: pytest.C
     told = made.parse_args(["--output", "out", "--conf", f"file:{here}/a.yml"])
     assert told.output == str(here / "out")
     assert settings(told, {}).profile == "paper"
-    assert guarded(lambda: bool(made.parse_args(["--output", "dbfs:/mnt/x"]))) == 2
+    assert run_guarded(lambda: bool(made.parse_args(["--output", "dbfs:/mnt/x"]))) == 2
     assert capsys.readouterr().err.startswith("--output dbfs:/mnt/x is a place on Databricks")
     assert prompt_folder("~/prompts") == local_folder("~/prompts") == Path("/home/me/prompts")
     with pytest.raises(UsageError, match=r"labels\.lm\.prompt_folder s3://b/x is an address"):

@@ -165,12 +165,12 @@ class Guard(Generic[Item, Result]):
     def _start_child(self) -> Connection:
         if self._pipe is None:
             context = multiprocessing.get_context("fork")
-            self._pipe, theirs = context.Pipe()
+            self._pipe, child_end = context.Pipe()
             self._child = context.Process(
-                target=_serve, args=(theirs, self._pipe, self._work, self._limits), daemon=True
+                target=_serve, args=(child_end, self._pipe, self._work, self._limits), daemon=True
             )
             self._child.start()
-            theirs.close()
+            child_end.close()
         return self._pipe
 
     def _explain_death(self) -> "_DiedError":

@@ -21,17 +21,17 @@ log = logging.getLogger(__name__)
 def main(arguments: Sequence[str]) -> int:
     """Do one step; return 0, 3 where pages have no answer yet, or 2 where the user has to change
     something."""
-    told = parser().parse_args(arguments)
+    options = parser().parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     try:
-        done: int = told.run(told)
+        exit_code: int = options.run(options)
     except UsageError as error:
         log.error("%s", error)
         return 2
     except KeyboardInterrupt:
         log.error("stopped; the same command goes on, or starts again")
         return NOT_ALL
-    return done
+    return exit_code
 
 
 if __name__ == "__main__":

@@ -83,8 +83,8 @@ def _domain(url: str) -> str | None:
         return None
     # fast=True takes blogspot.com for one host; the slow way knows that its sub-domains are sites
     # of their own.
-    found = extract_domain(url)
-    return str(found) if found else host
+    domain = extract_domain(url)
+    return str(domain) if domain else host
 
 
 REQUIRED_FIELDS = ("id", "file", "truth_text", "html_sha256")
@@ -132,8 +132,8 @@ class DataSet:
 
 
 DATA_SETS: Mapping[str, DataSet] = {
-    known.name: known
-    for known in (
+    data_set.name: data_set
+    for data_set in (
         DataSet("wcxb-dev", Role.TRAIN_SHIPS, "CC-BY-4.0"),
         DataSet("fundus", Role.TRAIN_SHIPS, "MIT"),
         DataSet("article-extraction-dataset", Role.TRAIN_SHIPS, "Apache-2.0", "en"),
@@ -168,8 +168,8 @@ def names_with(*roles: Role, folder: Path | None = None) -> list[str]:
     >>> names_with(Role.FORMAT_SAMPLE)
     ['webmainbench-samples']
     """
-    there = DATA_SETS if folder is None else available(folder)
-    return [known.name for known in DATA_SETS.values() if known.role in roles and known.name in there]
+    names = DATA_SETS if folder is None else available(folder)
+    return [each.name for each in DATA_SETS.values() if each.role in roles and each.name in names]
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,8 +199,8 @@ class LabelledPage:
     def content_type(self) -> str | None:
         """The HTTP header to decode `html` with: set only where the source stored characters, not
         bytes."""
-        stored = self.encoding is not None and self.encoding.startswith("utf-8 (stored")
-        return "text/html; charset=utf-8" if stored else None
+        is_utf8 = self.encoding is not None and self.encoding.startswith("utf-8 (stored")
+        return "text/html; charset=utf-8" if is_utf8 else None
 
     @property
     def host(self) -> str:
@@ -226,9 +226,9 @@ class PageCounts:
 def available(folder: Path) -> list[str]:
     """Return the names of the sets in `folder`, sorted: archives of known sets, and folders with a
     truth file."""
-    there = {path.name.removesuffix(".tar.xz") for path in folder.glob("*.tar.xz")} & set(DATA_SETS)
-    there |= {path.parent.name for path in folder.glob("*/truth.jsonl")}
-    return sorted(there | {known.name for known in DATA_SETS.values() if known.part_of in there})
+    names = {path.name.removesuffix(".tar.xz") for path in folder.glob("*.tar.xz")} & set(DATA_SETS)
+    names |= {path.parent.name for path in folder.glob("*/truth.jsonl")}
+    return sorted(names | {each.name for each in DATA_SETS.values() if each.part_of in names})
 
 
 def count_pages(folder: Path, data_set: str, *, cache: Path | None = None) -> PageCounts:
@@ -260,12 +260,12 @@ def read_pages(
     fine = (None, "", NO_CONTENT) if empty else (None, "")
     rows = [row for row in _rows_of(data_set, source) if row.get("bad") in fine and not row.get("duplicate")]
     if sample is not None:
-        rows = _sampled(rows, sample)
-    wanted = {row["file"]: row for row in rows}
-    for file, html in _read_html(source, wanted):
-        yield _page(data_set, wanted.pop(file), html, source)
-    if wanted:
-        raise InputError(f"{source}: {len(wanted)} pages of truth.jsonl have no HTML, first {min(wanted)}")
+        rows = _sample_rows(rows, sample)
+    row_of = {row["file"]: row for row in rows}
+    for file, html in _read_html(source, row_of):
+        yield _page(data_set, row_of.pop(file), html, source)
+    if row_of:
+        raise InputError(f"{source}: {len(row_of)} pages of truth.jsonl have no HTML, first {min(row_of)}")
 
 
 def detect_language(page: LabelledPage) -> str:
@@ -276,18 +276,18 @@ def detect_language(page: LabelledPage) -> str:
 
 def _source(folder: Path, data_set: str, cache: Path | None) -> Path:
     """Return the unpacked folder or the archive that holds a set."""
-    known = DATA_SETS.get(data_set)
-    name = (known and known.part_of) or data_set
+    entry = DATA_SETS.get(data_set)
+    name = (entry and entry.part_of) or data_set
     if (folder / name / "truth.jsonl").is_file():
         return folder / name
     archive = folder / f"{name}.tar.xz"
     if not archive.is_file():
-        there = ", ".join(available(folder)) or "none"
-        raise InputError(f"no data set {data_set!r} in {folder}: no {archive.name} there. Sets there: {there}")
-    return archive if cache is None else _unpacked(archive, name, cache)
+        names = ", ".join(available(folder)) or "none"
+        raise InputError(f"no data set {data_set!r} in {folder}: no {archive.name} there. Sets there: {names}")
+    return archive if cache is None else _unpack(archive, name, cache)
 
 
-def _unpacked(archive: Path, name: str, cache: Path) -> Path:
+def _unpack(archive: Path, name: str, cache: Path) -> Path:
     """Unpack an archive into the cache unless it is there; a killed run leaves no half-full folder
     behind."""
     with archive.open("rb") as stream:
@@ -330,8 +330,8 @@ def _members(archive: Path, names: Container[str]) -> Iterator[tuple[str, bytes]
 
 
 def _rows_of(data_set: str, source: Path) -> list[dict[str, Any]]:
-    known = DATA_SETS.get(data_set)
-    return [row for row in _read_rows(source) if known is None or known.split in (None, row.get("split"))]
+    entry = DATA_SETS.get(data_set)
+    return [row for row in _read_rows(source) if entry is None or entry.split in (None, row.get("split"))]
 
 
 def _read_rows(source: Path) -> list[dict[str, Any]]:
@@ -358,16 +358,16 @@ def _parse_rows(raw: bytes, source: Path) -> list[dict[str, Any]]:
     return rows
 
 
-def _sampled(rows: list[dict[str, Any]], size: int) -> list[dict[str, Any]]:
+def _sample_rows(rows: list[dict[str, Any]], size: int) -> list[dict[str, Any]]:
     chosen = {row["id"] for row in sorted(rows, key=lambda row: hashlib.sha256(row["id"].encode()).digest())[:size]}
     return [row for row in rows if row["id"] in chosen]
 
 
-def _read_html(source: Path, wanted: Collection[str]) -> Iterator[tuple[str, bytes]]:
+def _read_html(source: Path, files: Collection[str]) -> Iterator[tuple[str, bytes]]:
     if not source.is_dir():
-        yield from _members(source, wanted)
+        yield from _members(source, files)
         return
-    for file in list(wanted):
+    for file in list(files):
         path = source / file
         if not path.resolve().is_relative_to(source.resolve()) or not path.is_file():
             raise InputError(f"{source}: truth.jsonl names {file!r}, which is not a file of the set")
@@ -377,9 +377,9 @@ def _read_html(source: Path, wanted: Collection[str]) -> Iterator[tuple[str, byt
 def _page(data_set: str, row: dict[str, Any], html: bytes, source: Path) -> LabelledPage:
     if hashlib.sha256(html).hexdigest() != row["html_sha256"]:
         raise InputError(f"{source}: {row['file']} is not the page that truth.jsonl describes (html_sha256 differs)")
-    known = DATA_SETS.get(data_set)
+    entry = DATA_SETS.get(data_set)
     stated = str(row.get("lang") or "").lower().partition("-")[0]
-    language = LANGUAGE_CODES.get(stated, stated) or (known.language if known else None)
+    language = LANGUAGE_CODES.get(stated, stated) or (entry.language if entry else None)
     own = {"id", "url", "file", "truth_text", "truth_html", "encoding", "page_type", "html_sha256"}
     more = {name: value for name, value in row.items() if name not in own}
     truth = unescape(row["truth_text"]) if data_set in ESCAPED_TRUTHS else row["truth_text"]

@@ -16,11 +16,11 @@ def limit_children_to_one_thread() -> None:
     os.register_at_fork(after_in_child=lambda: torch.set_num_threads(1))
 
 
-def choose_device(asked: str, setting: str) -> str:
+def choose_device(device: str, setting: str) -> str:
     """Return `cuda` or `cpu`.
 
     Args:
-        asked: One of the two, or `auto`.
+        device: One of the two, or `auto`.
         setting: Its name.
 
     Raises:
@@ -28,11 +28,11 @@ def choose_device(asked: str, setting: str) -> str:
     """
     import torch
 
-    if asked == "cuda" and not torch.cuda.is_available():
+    if device == "cuda" and not torch.cuda.is_available():
         raise MachineError(f"{setting}=cuda: PyTorch sees no GPU here")
-    if asked == "auto":
+    if device == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"
-    return asked
+    return device
 
 
 def split_into_batches(lengths: Sequence[int], budget: int) -> list[list[int]]:

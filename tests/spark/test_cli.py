@@ -10,14 +10,14 @@ from py4j.protocol import Py4JNetworkError
 
 from dripper.config import load
 from dripper.errors import InputError
-from dripper.spark.cli import add_tries, guarded, parser, tried, with_input
+from dripper.spark.cli import add_tries, parser, run_again, run_guarded, with_input
 
 
 def failing(error: BaseException) -> int:
     def job() -> int:
         raise error
 
-    return guarded(job)
+    return run_guarded(job)
 
 
 def test_a_run_reads_whole_files_or_a_selection(capsys: pytest.CaptureFixture[str]) -> None:
@@ -38,7 +38,7 @@ def test_a_run_reads_whole_files_or_a_selection(capsys: pytest.CaptureFixture[st
 )
 def test_only_work_that_is_left_is_tried_again(codes: list[int], tries: int, expected: tuple[int, int]) -> None:
     left = list(codes)
-    assert (tried(lambda: left.pop(0), tries, 0), len(codes) - len(left)) == expected
+    assert (run_again(lambda: left.pop(0), tries, 0), len(codes) - len(left)) == expected
 
 
 def test_wrong_usage_is_not_tried_again() -> None:
@@ -48,7 +48,7 @@ def test_wrong_usage_is_not_tried_again() -> None:
         calls.append(1)
         raise InputError("no such file")
 
-    assert guarded(lambda: tried(job, 3, 0)) == 2
+    assert run_guarded(lambda: run_again(job, 3, 0)) == 2
     assert len(calls) == 1
 
 
@@ -67,7 +67,7 @@ def test_files_that_are_read_again_are_so_once(capsys: pytest.CaptureFixture[str
 
 
 def test_a_job_that_ends_gives_its_own_code() -> None:
-    assert [guarded(lambda code=code: code) for code in (0, 3)] == [0, 3]  # type: ignore[misc]
+    assert [run_guarded(lambda code=code: code) for code in (0, 3)] == [0, 3]  # type: ignore[misc]
 
 
 def test_usage_errors_are_their_sentence(capsys: pytest.CaptureFixture[str]) -> None:
@@ -83,7 +83,7 @@ def test_no_message_moves_the_cursor_or_forges_a_line(capsys: pytest.CaptureFixt
     root = logging.getLogger()
     handlers, root.handlers = root.handlers, []
     try:
-        assert guarded(job) == 2
+        assert run_guarded(job) == 2
     finally:
         root.handlers = handlers
     logged, told = capsys.readouterr().err.splitlines()
@@ -112,7 +112,7 @@ def test_what_nobody_foresaw_is_not_hidden() -> None:
 
 def test_a_reader_that_closes_the_pipe_is_not_a_lost_jvm(python: str) -> None:
     """`spark-submit jobs/run.py … | head -3`."""
-    code = "import sys; from dripper.spark import cli; sys.exit(cli.guarded(lambda: [print('told') for _ in iter(int, 1)]))"
+    code = "import sys; from dripper.spark import cli; sys.exit(cli.run_guarded(lambda: [print('told') for _ in iter(int, 1)]))"
     environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2] / "lib")}
     process = subprocess.Popen(
         [python, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment

@@ -1,7 +1,7 @@
 """Drivers of runs over tables in memory, which take turns as a test says: each stands still before
 and after every commit, and there it may be killed, or forgotten for an hour.
 
-What they do is the run's own: lease, reconciliation, plan, ledger, isolation, the closing of
+What they do is the run's own: lease, reconciliation, plan, ledger, isolation, the checks of
 batches. Only the pages are made up: a file has some, named after its version.
 """
 
@@ -22,8 +22,8 @@ from dripper.spark.ledger.lease import Lease
 from dripper.spark.ledger.ledger import Ledger, Report
 from dripper.spark.ledger.plan import Batch, BatchSize, PlannedFile, make_plan, of_selections_apart
 from dripper.spark.ledger.reconcile import compare
-from dripper.spark.ledger.relocated import Move, check_not_moved, moves_of, note_move, under_first_names
-from dripper.spark.run.closing import UnclosedError, until_closed
+from dripper.spark.ledger.relocated import Move, check_not_moved, note_move, read_moves, rename_to_first_names
+from dripper.spark.run.batch_checks import WrongRowsError, write_until_whole
 from dripper.spark.run.isolation import Isolation
 from dripper.spark.run.notes import Notes
 from dripper.spark.run.parts import FilePart, Tasks
@@ -295,8 +295,8 @@ class Driver:
     def _read(self, ledger: Ledger) -> None:
         named = {name: each for name, each in self.world.archives.items() if name in self._given.names}
         files = [PlannedFile(self.world.address(name), 5, f"etag:{each.version}") for name, each in named.items()]
-        entries, moves = ledger.entries(), moves_of(self.books)
-        files = list(under_first_names(Input(tuple(files)), moves, entries).files)
+        entries, moves = ledger.entries(), read_moves(self.books)
+        files = list(rename_to_first_names(Input(tuple(files)), moves, entries).files)
         check_not_moved(files, entries)
         size = BatchSize(self.world.batch_files, 1 << 40)
         redo, last = self._given.redo, ledger.last_batch
@@ -313,7 +313,7 @@ class Driver:
         self.failed |= self._notes.finish()
 
     def _attempt(self, batch: Batch, ledger: Ledger) -> None:
-        until_closed(lambda: self._write(batch, ledger), batch, lambda: False, self.lease.confirm)
+        write_until_whole(lambda: self._write(batch, ledger), batch, lambda: False, self.lease.confirm)
 
     def _write(self, batch: Batch, ledger: Ledger) -> None:
         archives = self.world.archives
@@ -337,7 +337,7 @@ class Driver:
         there = len(rows) if is_told else len(self.books.read("extractions", among("batch", [batch.number])))
         if there != len(rows):
             self.lease.confirm()
-            raise UnclosedError(f"{len(rows)} pages, {there} rows")
+            raise WrongRowsError(f"{len(rows)} pages, {there} rows")
         n_rows = Counter(row["warc_file"] for row in rows)
         self._notes.add(batch, [_report(name, each, n_rows[name]) for name, each in read.items()])
 

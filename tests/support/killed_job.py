@@ -59,4 +59,4 @@ def main(archives: str, output: str, told: str, model: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(cli.guarded(lambda: main(*sys.argv[1:])))
+    sys.exit(cli.run_guarded(lambda: main(*sys.argv[1:])))

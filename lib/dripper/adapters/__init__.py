@@ -79,9 +79,9 @@ def collect_metadata(extraction: Extraction) -> dict[str, Any]:
 
 def collect_declared(extraction: Extraction) -> dict[str, str | None]:
     """Return what the page declares about itself, as plain values that every index can hold."""
-    told = extraction.metadata
+    metadata = extraction.metadata
     return {
-        "authors": ", ".join(told.authors) or None if told is not None else None,
-        "published": told.published if told is not None else None,
-        "site": told.site if told is not None else None,
+        "authors": ", ".join(metadata.authors) or None if metadata is not None else None,
+        "published": metadata.published if metadata is not None else None,
+        "site": metadata.site if metadata is not None else None,
     }

@@ -54,8 +54,8 @@ class DripperConverter(PageStep):
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "DripperConverter":
         """Return a component that was saved."""
-        made: DripperConverter = default_from_dict(cls, data)
-        return made
+        component: DripperConverter = default_from_dict(cls, data)
+        return component
 
     @component.output_types(documents=list[Document])  # type: ignore[untyped-decorator]
     def run(
@@ -65,18 +65,18 @@ class DripperConverter(PageStep):
     ) -> dict[str, list[Document]]:
         """Return the documents of the sources that have main content; the others are warnings in
         the log. The `url` of a source's metadata completes its relative links."""
-        pages, told = list[tuple[bytes, str | None]](), list[dict[str, Any]]()
-        for source, given in zip(sources, normalize_metadata(meta, len(sources)), strict=True):
+        pages, metadata = list[tuple[bytes, str | None]](), list[dict[str, Any]]()
+        for source, its_meta in zip(sources, normalize_metadata(meta, len(sources)), strict=True):
             try:
                 stream = get_bytestream_from_source(source)
             except OSError as error:
                 logger.warning("%s cannot be read: %s", source, error)
                 continue
-            told.append(stream.meta | given)
-            pages.append((stream.data, told[-1].get("url")))
+            metadata.append(stream.meta | its_meta)
+            pages.append((stream.data, metadata[-1].get("url")))
         documents = []
         extractions = extract_many(pages, settings=self.settings, jobs=self._jobs)
-        for of_page, extraction in zip(told, extractions, strict=True):
+        for of_page, extraction in zip(metadata, extractions, strict=True):
             text = self.select_or_warn(extraction, of_page.get("url") or of_page.get("file_path", "a page"))
             if text:
                 documents.append(Document(content=text, meta=of_page | collect_metadata(extraction)))

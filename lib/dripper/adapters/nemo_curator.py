@@ -88,14 +88,14 @@ class DripperExtractor(PageStep, DocumentExtractor):  # type: ignore[misc]
         text = self.select(extraction)
         if not text and not self.keep_failed:
             return None
-        kept = {name: record.get(name) for name in ("url", "warc_id", "source_id")}
+        place = {name: record.get(name) for name in ("url", "warc_id", "source_id")}
         fields = {
             "language": extraction.language,
             "title": extraction.title,
             "confidence": extraction.confidence,
             "error_code": extraction.error_code.value if extraction.error_code else None,
         }
-        return kept | fields | {"text": text}
+        return place | fields | {"text": text}
 
     def input_columns(self) -> list[str]:
         """Return the columns that a record must have."""
@@ -208,12 +208,12 @@ class LabelStage(_TableStage):
         columns = [name for name in tables[0].column_names if name.startswith("dripper_")]
         together = pa.concat_tables([table.select(columns) for table in tables])
         labels = self._work(together)["dripper_labels"].combine_chunks()
-        made, start = [], 0
+        batches, start = [], 0
         for task, table in zip(tasks, tables, strict=True):
             part = pa.chunked_array([labels.slice(start, len(table))]) if len(table) else labels.slice(0, 0)
-            made.append(_replace_data(task, table.append_column("dripper_labels", part)))
+            batches.append(_replace_data(task, table.append_column("dripper_labels", part)))
             start += len(table)
-        return made
+        return batches
 
     def teardown(self) -> None:
         """Give back what the engine holds."""

@@ -58,9 +58,9 @@ def extract_dataset(
         UsageError: The form, the labeler or a setting cannot work.
     """
     plan = PagePlan.make(labeler, settings, options, form=form, content=content, url=url, loader=loader)
-    made = pages.map_batches(prepare_table, batch_format="pyarrow", batch_size=_CPU_PAGES, fn_kwargs={"plan": plan})
+    prepared = pages.map_batches(prepare_table, batch_format="pyarrow", batch_size=_CPU_PAGES, fn_kwargs={"plan": plan})
     if plan.asks_engine:
-        made = made.map_batches(
+        prepared = prepared.map_batches(
             _Labelling,
             batch_format="pyarrow",
             batch_size=batch_pages,
@@ -68,7 +68,7 @@ def extract_dataset(
             num_gpus=float(plan.asks_gpu) if num_gpus is None else num_gpus,
             fn_constructor_kwargs={"plan": plan},
         )
-    return made.map_batches(finish_table, batch_format="pyarrow", batch_size=_CPU_PAGES, fn_kwargs={"plan": plan})
+    return prepared.map_batches(finish_table, batch_format="pyarrow", batch_size=_CPU_PAGES, fn_kwargs={"plan": plan})
 
 
 _CPU_PAGES = 256

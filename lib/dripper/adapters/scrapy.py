@@ -57,10 +57,10 @@ class DripperPipeline:
         extraction = self._extract(html, fields.get(self._url))
         if not self._keeps_html:
             del fields[self._html]
-        found = collect_metadata(extraction) | {"markdown": extraction.markdown}
+        values = collect_metadata(extraction) | {"markdown": extraction.markdown}
         if extraction.error_code is not None:
-            found = {"error_code": extraction.error_code.value, "error_detail": extraction.error_detail}
-        for name, value in found.items():
+            values = {"error_code": extraction.error_code.value, "error_detail": extraction.error_detail}
+        for name, value in values.items():
             fields[name] = value
         return item
 

@@ -87,14 +87,14 @@ class PagePlan:
         """
         check_form(named.get("form", "markdown"))
         plan = cls(split_settings(labeler, settings, options), **named)
-        asked = plan.settings
-        check_single_pages(asked)
-        if asked.labeler.escalate_share is not None:
+        resolved = plan.settings
+        check_single_pages(resolved)
+        if resolved.labeler.escalate_share is not None:
             raise SettingsError(
                 "labeler.escalate_share compares the pages of a job's batch: set labeler.escalate_below instead"
             )
         stages = ("preprocess", "label", "extract") if plan.asks_engine else ()
-        check_use(asked.labeler, asked.labels, Use(asked.profile, stages))
+        check_use(resolved.labeler, resolved.labels, Use(resolved.profile, stages))
         if plan.asks_engine:
             check_labeler(plan._in_engine, plan.loader)
         return plan
@@ -141,20 +141,20 @@ def label_table(pages: pa.Table, plan: PagePlan, engine: Engine) -> pa.Table:
     """Return prepared pages with the labels of those that ask for some. Raises EngineError where
     the engine can label no page at all."""
     columns = {field.name.removeprefix("dripper_"): pages.column(field.name).to_pylist() for field in _PREPARED[1:]}
-    asked = [
+    questions = [
         {"row": row, "simplified": simplified, "blocks": blocks, "tokens": tokens}
         for row, (simplified, blocks, tokens) in enumerate(zip(*columns.values(), strict=True))
         if simplified is not None
     ]
     # Pages of like length share batches, as in the job's stage.
-    asked.sort(key=lambda page: -page["tokens"])
+    questions.sort(key=lambda page: -page["tokens"])
     labels: list[Row] = [{_LABELLED.name: None} for _ in range(len(pages))]
     by = {"labeler": engine.labeler.name, "labeler_version": engine.labeler.version}
-    for group in groups(asked, plan.settings.stages):
+    for group in groups(questions, plan.settings.stages):
         outcomes = engine.label([SimplifiedPage(page["simplified"], page["blocks"]) for page in group])
         for page, outcome in zip(group, outcomes, strict=True):
-            told = storable(by | outcome_columns(outcome) | {"probability": None})
-            labels[page["row"]] = {_LABELLED.name: json.dumps(told)}
+            answer = storable(by | outcome_columns(outcome) | {"probability": None})
+            labels[page["row"]] = {_LABELLED.name: json.dumps(answer)}
     return _append(pages.drop_columns(["dripper_simplified"]), (_LABELLED,), labels)
 
 
@@ -164,12 +164,12 @@ def finish_table(pages: pa.Table, plan: PagePlan) -> pa.Table:
     has_labels = _LABELLED.name in pages.column_names
     labels = pages.column(_LABELLED.name).to_pylist() if has_labels else [None] * len(pages)
     rows = []
-    for page, told in zip(pages.column("dripper_page").to_pylist(), labels, strict=True):
-        extraction = _finish(finisher, json.loads(page), json.loads(told or "{}"))
+    for page, answer in zip(pages.column("dripper_page").to_pylist(), labels, strict=True):
+        extraction = _finish(finisher, json.loads(page), json.loads(answer or "{}"))
         text = select_text(extraction, plan.form)
         rows.append(storable(_describe(extraction) | {"text": text}))
-    ours = [name for name in pages.column_names if name.startswith("dripper_")]
-    return _append(pages.drop_columns(ours), EXTRACTED, rows)
+    own_columns = [name for name in pages.column_names if name.startswith("dripper_")]
+    return _append(pages.drop_columns(own_columns), EXTRACTED, rows)
 
 
 class _Preparing:
@@ -235,11 +235,11 @@ _LABEL_NAMES = {"confidence": "label_confidence", "error_detail": "label_error"}
 """Columns of a page's labels that have another name beside those of the page."""
 
 
-def _finish(finisher: Finisher, page: Row, told: Row) -> Extraction:
+def _finish(finisher: Finisher, page: Row, answer: Row) -> Extraction:
     if page["error_code"] is not None:
         return Extraction(error_code=ErrorCode(page["error_code"]), error_detail=page["error_detail"])
     names = ("main", "confidence", "page_kind", "windows", "labeler", "labeler_version", "error_detail")
-    labels = {_LABEL_NAMES.get(name, name): told.get(name) for name in names}
+    labels = {_LABEL_NAMES.get(name, name): answer.get(name) for name in names}
     row = with_first_labels(page | labels)
     outcome = run_item(lambda row: finish(finisher, row), row)
     if isinstance(outcome, UsageError):

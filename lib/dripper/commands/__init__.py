@@ -10,6 +10,6 @@ Parsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 def write(text: str) -> None:
     """Write text to standard output as UTF-8, whatever the terminal's encoding. Lone surrogates,
     which pages can hold, become U+FFFD."""
-    ended = text.rstrip("\n") + "\n"
-    sys.stdout.buffer.write(ended.encode("utf-8", "surrogatepass").decode("utf-8", "replace").encode())
+    line = text.rstrip("\n") + "\n"
+    sys.stdout.buffer.write(line.encode("utf-8", "surrogatepass").decode("utf-8", "replace").encode())
     sys.stdout.flush()

@@ -231,15 +231,17 @@ def _summarize(outcome: RunResult, destination: Destination) -> Iterator[str]:
         yield from _count_rest("NO CONTENT", sum(outcome.errors.values()))
     if inputs.skipped:
         yield f"records of archives that are no pages: {_format_counts(inputs.skipped)}"
-    if outcome.others:
-        named = ", ".join(outcome.others[:_MAX_NAMED]) + (", …" if len(outcome.others) > _MAX_NAMED else "")
-        yield f"files of folders that are no pages by their names: {len(outcome.others):,}: {named}"
+    if outcome.ignored_files:
+        names = ", ".join(outcome.ignored_files[:_MAX_NAMED]) + (
+            ", …" if len(outcome.ignored_files) > _MAX_NAMED else ""
+        )
+        yield f"files of folders that are no pages by their names: {len(outcome.ignored_files):,}: {names}"
     if inputs.faults:
         # The worst first: a run over many archives needs a short list.
         worst = sorted(inputs.faults, key=lambda name: (-inputs.faults[name], name))
-        named = ", ".join(f"{name} ({inputs.faults[name]:,})" for name in worst[:_MAX_NAMED])
+        names = ", ".join(f"{name} ({inputs.faults[name]:,})" for name in worst[:_MAX_NAMED])
         more = ", …" if len(worst) > _MAX_NAMED else ""
-        yield f"faults found in archives: {sum(inputs.faults.values()):,} in {len(worst):,} files: {named}{more}"
+        yield f"faults found in archives: {sum(inputs.faults.values()):,} in {len(worst):,} files: {names}{more}"
     yield from (f"BAD INPUT: {name}: {words}" for name, words in sorted(inputs.bad.items())[:_MAX_NAMED])
     yield from _count_rest("BAD INPUT", len(inputs.bad))
     yield from (f"not read: {sentence}" for sentence in inputs.unread[:_MAX_NAMED])

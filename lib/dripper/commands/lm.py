@@ -47,11 +47,11 @@ def run(arguments: argparse.Namespace) -> int:
         raise InputError("none of the pages has a block")
     decoder = FreeDecoder.start(encoder, of_labeler)
     try:
-        found = probe(encoder, decoder, jobs, arguments.tokens)
+        findings = probe(encoder, decoder, jobs, arguments.tokens)
     finally:
         decoder.close()
-    write(found.report())
-    return 0 if found.fits else 1
+    write(findings.report())
+    return 0 if findings.fits else 1
 
 
 def _read(name: str, profile: str) -> SimplifiedPage:

@@ -156,8 +156,8 @@ def remove_opener(relations: str) -> str:
     >>> remove_opener("nofollow Opener"), remove_opener("noopener")
     ('nofollow', 'noopener')
     """
-    kept = [relation for relation in relations.split() if relation.lower() != "opener"]
-    return " ".join(kept) if len(kept) < len(relations.split()) else relations
+    safe = [relation for relation in relations.split() if relation.lower() != "opener"]
+    return " ".join(safe) if len(safe) < len(relations.split()) else relations
 
 
 def clean_inert_address(address: str, attribute: str = "href") -> str | None:

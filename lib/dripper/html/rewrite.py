@@ -85,8 +85,10 @@ class Tags:
                 changed[tag] = StartTag("" if name in HTML_VOID else tag, hidden=True)
             elif " " in tag:
                 reaches = self._inert and reaches_scripts(tag)
-                shown = use_best_address(tag) if name in IMAGE_TAGS and self._best_images else tag
-                if (reaches or shown != tag or is_notable(tag)) and (new := self._rewrite(name, shown, reaches)) != tag:
+                start_tag = use_best_address(tag) if name in IMAGE_TAGS and self._best_images else tag
+                if (reaches or start_tag != tag or is_notable(tag)) and (
+                    new := self._rewrite(name, start_tag, reaches)
+                ) != tag:
                     changed[tag] = StartTag(new)
                     self.growth = max(self.growth, len(new) - len(tag))
         return changed

@@ -34,10 +34,10 @@ def drop_elements(utf8: bytes, selectors: Sequence[str]) -> bytes:
     b'<html><head></head><body><p>one</p></body></html>'
     """
     document = parse_document(utf8)
-    found = [node for node in _find(document, selectors) if node.tag not in _WHOLE]
-    for node in found:
+    nodes = [node for node in _find(document, selectors) if node.tag not in _WHOLE]
+    for node in nodes:
         node.remove()
-    return (document.html or "").encode("utf-8", "ignore") if found else utf8
+    return (document.html or "").encode("utf-8", "ignore") if nodes else utf8
 
 
 def find_kept_blocks(mapping_html: str, selectors: Sequence[str]) -> set[int]:
@@ -53,7 +53,7 @@ def find_kept_blocks(mapping_html: str, selectors: Sequence[str]) -> set[int]:
     for node in _find(document, selectors):
         node.attrs[_MARK] = ""
     tree = scan(document.html or "", HTML_VOID)
-    kept, looked_at, end = set[int](), set[int](), -1
+    items, looked_at, end = set[int](), set[int](), -1
     for element in range(len(tree)):
         tag = tree.start_tag(element)
         if f" {_MARK}=" in tag:
@@ -62,10 +62,10 @@ def find_kept_blocks(mapping_html: str, selectors: Sequence[str]) -> set[int]:
             while around >= 0 and around not in looked_at and (item := _read_id(tree, around)) is None:
                 looked_at.add(around)
                 around = tree.parents[around]
-            kept |= {item} if around >= 0 and around not in looked_at and item is not None else set()
+            items |= {item} if around >= 0 and around not in looked_at and item is not None else set()
         if element <= end and (item := _read_id(tree, element)) is not None:
-            kept.add(item)
-    return kept
+            items.add(item)
+    return items
 
 
 def _find(document: LexborHTMLParser, selectors: Sequence[str]) -> Iterable[LexborNode]:

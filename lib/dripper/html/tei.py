@@ -81,10 +81,10 @@ def to_tei(main_html: str, source: TeiSource) -> str:
 
 
 def _write_header(header: ET.Element, source: TeiSource) -> None:
-    described = ET.SubElement(header, "fileDesc")
-    _write_title(described, source)
-    ET.SubElement(ET.SubElement(described, "publicationStmt"), "p")
-    full = ET.SubElement(ET.SubElement(described, "sourceDesc"), "biblFull")
+    description = ET.SubElement(header, "fileDesc")
+    _write_title(description, source)
+    ET.SubElement(ET.SubElement(description, "publicationStmt"), "p")
+    full = ET.SubElement(ET.SubElement(description, "sourceDesc"), "biblFull")
     _write_title(full, source)
     published = ET.SubElement(full, "publicationStmt")
     ET.SubElement(published, "publisher")
@@ -201,16 +201,16 @@ class _Writer(HTMLParser):
             self._open(kind)
 
     def _open(self, kind: str) -> None:
-        wanted = _WITHIN.get(kind)
-        if wanted:
+        container = _WITHIN.get(kind)
+        if container:
             # Items, rows and cells end each other; one without its list or table gets one.
-            while self._containers[-1].tag in _WITHIN and self._containers[-1].tag != wanted:
+            while self._containers[-1].tag in _WITHIN and self._containers[-1].tag != container:
                 inner = self._containers[-1].tag
                 if inner != kind and kind not in _inside(inner):
                     break
                 self._containers.pop()
-            if self._containers[-1].tag != wanted:
-                self._open(wanted)
+            if self._containers[-1].tag != container:
+                self._open(container)
         self._containers.append(self._in_container(kind, {"rend": "ul"} if kind == "list" else {}))
 
     def _in_container(self, name: str, attributes: dict[str, str]) -> ET.Element:
@@ -259,19 +259,19 @@ def _append(element: ET.Element, text: str) -> None:
 
 def _drop_empty(element: ET.Element) -> None:
     """Remove what holds nothing: TEI has no empty lists, tables and paragraphs."""
-    kept: list[ET.Element] = []
+    children: list[ET.Element] = []
     texts = [[element.text or ""]]
     """Before the first that is kept, and behind each."""
     for child in element:
         _drop_empty(child)
         if len(child) or (child.text or "").strip() or child.tag in ("lb", "graphic"):
-            kept.append(child)
+            children.append(child)
             texts.append([child.tail or ""])
         else:
             texts[-1].append(child.tail or "")
-    if len(kept) == len(element):
+    if len(children) == len(element):
         return
-    element[:] = kept
+    element[:] = children
     element.text, *tails = ["".join(pieces) or None for pieces in texts]
-    for child, tail in zip(kept, tails, strict=True):
+    for child, tail in zip(children, tails, strict=True):
         child.tail = tail

@@ -74,8 +74,8 @@ class ChainLabeler:
         best: list[Labels | None] = [None] * len(pages)
         problem: PageError | None = None
         for labeler, way in zip(self._labelers, ways, strict=True):
-            left = [i for i, labels in enumerate(best) if labels is None or not is_sure(labels, self._below)]
-            for i, answer in zip(left, _ask(way, [pages[i] for i in left]), strict=True):
+            unsure = [i for i, labels in enumerate(best) if labels is None or not is_sure(labels, self._below)]
+            for i, answer in zip(unsure, _ask(way, [pages[i] for i in unsure]), strict=True):
                 problem = answer if isinstance(answer, PageError) else problem
                 best[i] = _choose_better(best[i], answer, labeler.name)
         labelled = [labels for labels in best if labels is not None]

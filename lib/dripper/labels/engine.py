@@ -88,7 +88,7 @@ class Engine:
         labelled = self.labeler.label_simplified(pages)
         if len(labelled) != len(pages):
             raise ValueError(f"{len(labelled)} answers to {len(pages)} pages")
-        return [_checked(labels, page) for labels, page in zip(labelled, pages, strict=True)]
+        return [_check_length(labels, page) for labels, page in zip(labelled, pages, strict=True)]
 
     def _works(self) -> bool:
         try:
@@ -110,7 +110,7 @@ class Engine:
             raise EngineError(f"the labeler {name} fails on every page, also after a new start; first: {problem}")
 
 
-def _checked(labels: Labels, page: SimplifiedPage) -> Labels | str:
+def _check_length(labels: Labels, page: SimplifiedPage) -> Labels | str:
     n_labels = len(labels.main)
     return labels if n_labels == page.n_blocks else f"{n_labels} labels for {page.n_blocks} blocks"
 
@@ -123,9 +123,9 @@ def environment(settings: Settings) -> dict[str, str]:
     default; an engine on CPU wants its share of the machine.
     """
     stages, names = settings.stages, chain_of(settings.labeler.name)
-    wanted = {key: value for name in names for key, value in find_entry(name).environment.items()}
+    variables = {key: value for name in names for key, value in find_entry(name).environment.items()}
     threads = stages.engine_threads or max(1, (os.cpu_count() or 1) // max(1, stages.engines or 1))
-    return {**wanted, "OMP_NUM_THREADS": str(threads)}
+    return {**variables, "OMP_NUM_THREADS": str(threads)}
 
 
 def groups(rows: Iterable[dict[str, Any]], settings: StageSettings) -> Iterator[list[dict[str, Any]]]:

@@ -135,13 +135,13 @@ def sections(labels: Mapping[str, Any]) -> dict[str, Section]:
     Args:
         labels: What is set, by labeler.
     """
-    wanted = dict.fromkeys((*BUILT_IN, *labels))
+    labeler_names = dict.fromkeys((*BUILT_IN, *labels))
     for name in labels:
         if members := find_entry(name).members:
             raise SettingsError(
                 f"there is no section labels.{name}: its members have theirs, labels.{', labels.'.join(members)}"
             )
-    return {name: check_options(find_entry(name), labels.get(name, {})) for name in wanted}
+    return {name: check_options(find_entry(name), labels.get(name, {})) for name in labeler_names}
 
 
 def load_from_settings(labeler: LabelerSettings, labels: LabelsSettings) -> Labeler:
@@ -192,11 +192,11 @@ def check_use(labeler: LabelerSettings, labels: LabelsSettings, use: Use) -> Seq
 def check_blocks(labeler: LabelerSettings, labels: LabelsSettings, profile: str) -> None:
     """Raise SettingsError where blocks of a profile are not what the labeler's checkpoint reads."""
     for name in chain_of(labeler.name):
-        wanted = find_entry(name).reads_profile(labeler_settings(name, labels))
-        if wanted is not None and wanted != profile:
+        its_profile = find_entry(name).reads_profile(labeler_settings(name, labels))
+        if its_profile is not None and its_profile != profile:
             raise SettingsError(
-                f"the blocks are of profile {profile}, and the checkpoint of the labeler {name} reads {wanted}: preprocess with "
-                f"--set profile={wanted} into another output, or, if it shall label them all the same, --set "
+                f"the blocks are of profile {profile}, and the checkpoint of the labeler {name} reads {its_profile}: preprocess "
+                f"with --set profile={its_profile} into another output, or, if it shall label them all the same, --set "
                 f"labels.{name}.profile=any"
             )
 

@@ -19,24 +19,24 @@ def ahead(items: Iterable[T], most: int) -> Iterator[T]:
     >>> list(ahead(range(4), 2))
     [0, 1, 2, 3]
     """
-    made = Queue[tuple[list[T], BaseException | None]](most)
+    queue = Queue[tuple[list[T], BaseException | None]](most)
     stopped = threading.Event()
 
     def make() -> None:
         problem: BaseException | None = None
         try:
             for item in items:
-                made.put(([item], None))
+                queue.put(([item], None))
                 if stopped.is_set():
                     return
         except BaseException as error:  # Raised again by who takes it.
             problem = error
-        made.put(([], problem))
+        queue.put(([], problem))
 
     maker = threading.Thread(target=make, name="ahead", daemon=True)
     maker.start()
     try:
-        while (got := made.get())[0]:
+        while (got := queue.get())[0]:
             yield got[0][0]
         if got[1] is not None:
             raise got[1]
@@ -44,8 +44,8 @@ def ahead(items: Iterable[T], most: int) -> Iterator[T]:
         stopped.set()
         # A thread that waits for room finds it, sees that it is to stop, and is gone.
         while maker.is_alive():
-            while not made.empty():
-                made.get_nowait()
+            while not queue.empty():
+                queue.get_nowait()
             maker.join(0.01)
 
 

@@ -60,20 +60,20 @@ def write_front_matter(extraction: Extraction, url: str | None) -> str:
     ---
     <BLANKLINE>
     """
-    told = extraction.metadata or Metadata()
+    metadata = extraction.metadata or Metadata()
     fields = {
-        "title": told.title or extraction.title,
+        "title": metadata.title or extraction.title,
         "url": url or extraction.url,
-        "authors": list(told.authors),
-        "published": told.published,
-        "modified": told.modified,
-        "site": told.site,
+        "authors": list(metadata.authors),
+        "published": metadata.published,
+        "modified": metadata.modified,
+        "site": metadata.site,
         "language": extraction.language,
-        "description": told.description,
-        "tags": list(told.tags),
-        "image": told.image,
+        "description": metadata.description,
+        "tags": list(metadata.tags),
+        "image": metadata.image,
         "page_kind": extraction.page_kind,
         "confidence": extraction.confidence,
     }
-    known = {name: value for name, value in fields.items() if value not in (None, "", [])}
-    return f"---\n{yaml.safe_dump(known, allow_unicode=True, sort_keys=False, width=1 << 20)}---\n"
+    filled = {name: value for name, value in fields.items() if value not in (None, "", [])}
+    return f"---\n{yaml.safe_dump(filled, allow_unicode=True, sort_keys=False, width=1 << 20)}---\n"

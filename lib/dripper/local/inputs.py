@@ -50,7 +50,7 @@ class Input(NamedTuple):
         return self.kind is InputKind.ARCHIVE
 
 
-def expand_inputs(names: Sequence[str], settings: ReadSettings, others: list[str] | None = None) -> list[Input]:
+def expand_inputs(names: Sequence[str], settings: ReadSettings, ignored_files: list[str] | None = None) -> list[Input]:
     """Return the files that `names` stand for, each once, and those of folders and patterns in the
     order of their names.
 
@@ -59,14 +59,14 @@ def expand_inputs(names: Sequence[str], settings: ReadSettings, others: list[str
             these, one a line, and addresses of archives (`s3://`, `http://`). A line of a list that
             names no file is a missing input.
         settings: Where archives may be read.
-        others: Gets the files of folders that are neither pages nor archives.
+        ignored_files: Gets the files of folders that are neither pages nor archives.
 
     Raises:
         InputError: One does not exist, or stands for no file.
     """
     inputs: dict[str, Input] = {}
     for part in names:
-        files = list(_Expansion(settings, others).expand(part))
+        files = list(_Expansion(settings, ignored_files).expand(part))
         if not files:
             raise InputError(f"no pages in {part}: names must end in .html or .htm, archives' in .warc or .warc.gz")
         for file in files:
@@ -88,9 +88,9 @@ def _make_input(path: str, below: PurePath | None = None) -> Input:
 class _Expansion:
     """From what is typed to files."""
 
-    def __init__(self, settings: ReadSettings, others: list[str] | None) -> None:
+    def __init__(self, settings: ReadSettings, ignored_files: list[str] | None) -> None:
         self._settings = settings
-        self._others = others
+        self._ignored_files = ignored_files
 
     def expand(self, part: str, lists: tuple[Path, ...] = ()) -> Iterator[Input]:
         """Yield the files that `part` stands for.
@@ -119,8 +119,8 @@ class _Expansion:
         for file in list_files_below(folder):
             if PAGE_NAME.search(file.name) or ARCHIVE_NAME.search(file.name):
                 yield _make_input(str(file), file.relative_to(folder) if file.is_relative_to(folder) else None)
-            elif self._others is not None:
-                self._others.append(str(file))
+            elif self._ignored_files is not None:
+                self._ignored_files.append(str(file))
 
     def _expand_list(self, file: Path, lists: tuple[Path, ...]) -> Iterator[Input]:
         """Yield what the lines name, in the list's folder or else in the working folder."""

@@ -28,16 +28,16 @@ def extract_many(
     """See `dripper.extract_many`."""
     if jobs is not None and jobs < 1:
         raise SettingsError(f"jobs={jobs}: the number of processes is at least 1")
-    asked = checked_settings(labeler, settings, options)
+    resolved = checked_settings(labeler, settings, options)
     if multiprocessing.current_process().daemon:
         raise MachineError(
             "extract_many starts processes, which a worker of multiprocessing.Pool may not: call it in the main process"
         )
-    extractor = shared_extractor(asked)
-    if runs_staged(asked.labeler):
+    extractor = shared_extractor(resolved)
+    if runs_staged(resolved.labeler):
         # A model's engine has threads and devices, which a fork does not inherit.
         return (_extract(extractor, page) for page in pages)
-    return _guarded(extractor, pages, GuardLimits.of(asked.limits), jobs or count_processors())
+    return _extract_guarded(extractor, pages, GuardLimits.of(resolved.limits), jobs or count_processors())
 
 
 def count_processors() -> int:
@@ -46,7 +46,9 @@ def count_processors() -> int:
     return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
-def _guarded(extractor: Extractor, pages: Iterable[Page], limits: GuardLimits, jobs: int) -> Iterator[Extraction]:
+def _extract_guarded(
+    extractor: Extractor, pages: Iterable[Page], limits: GuardLimits, jobs: int
+) -> Iterator[Extraction]:
     for _, outcome in map_in_order(lambda page: _extract(extractor, page), pages, limits, jobs):
         yield make_failed(outcome) if isinstance(outcome, PageError) else outcome
 

@@ -37,11 +37,11 @@ def choose_columns(names: Sequence[str]) -> tuple[Column, ...]:
     Raises:
         UsageError: There is no such column.
     """
-    known = {column.name: column for column in (*COLUMNS, TEXT)}
+    columns = {column.name: column for column in (*COLUMNS, TEXT)}
     for name in names:
-        if name not in known:
-            raise UsageError(f"--columns {name}: there is no such column; there are {', '.join(known)}")
-    return tuple(known[name] for name in dict.fromkeys(names)) or COLUMNS
+        if name not in columns:
+            raise UsageError(f"--columns {name}: there is no such column; there are {', '.join(columns)}")
+    return tuple(columns[name] for name in dict.fromkeys(names)) or COLUMNS
 
 
 def format_row(
@@ -113,7 +113,7 @@ class RowLines:
 
     def _read(self, versions: Mapping[str, str]) -> int:
         """Count the rows, and return the size of all whole lines in bytes."""
-        whole = 0
+        n_bytes = 0
         for line in self._stream:
             if not line.endswith(b"\n"):
                 break
@@ -121,8 +121,8 @@ class RowLines:
             if row["versions"] != versions:
                 raise explain_other_versions(self.path, row["versions"], versions)
             self._count(row["page_id"], row["error_code"])
-            whole += len(line)
-        return whole
+            n_bytes += len(line)
+        return n_bytes
 
     def _parse_row(self, line: bytes) -> Row:
         try:
@@ -156,10 +156,10 @@ def _open_locked(path: Path) -> IO[bytes]:
     return stream
 
 
-def explain_other_versions(path: Path, theirs: Mapping[str, Any], ours: Mapping[str, str]) -> UsageError:
+def explain_other_versions(path: Path, written: Mapping[str, Any], current: Mapping[str, str]) -> UsageError:
     """Return the error for a file of other versions; mixed rows in one file would mislead."""
     return UsageError(
-        f"{path} was written by {_format_versions(theirs)}; this is {_format_versions(ours)}: choose another --out"
+        f"{path} was written by {_format_versions(written)}; this is {_format_versions(current)}: choose another --out"
     )
 
 
@@ -194,14 +194,14 @@ class ParquetFile:
         if not self._path.exists():
             return set()
         try:
-            stored = self._parquet.read_table(self._path, columns=["page_id", "versions"])
-            ids, versions = stored.column("page_id"), stored.column("versions").combine_chunks().flatten()
+            table = self._parquet.read_table(self._path, columns=["page_id", "versions"])
+            ids, versions = table.column("page_id"), table.column("versions").combine_chunks().flatten()
         except (self._arrow.ArrowException, OSError, KeyError, AttributeError) as error:
             raise InputError(f"{self._path} is not a file of this command ({error}): choose another --out") from None
-        for number, (name, ours) in enumerate(self._versions.items()):
-            for theirs in versions[number].unique().to_pylist():
-                if theirs != ours:
-                    raise explain_other_versions(self._path, {name: theirs}, {name: ours})
+        for number, (name, current) in enumerate(self._versions.items()):
+            for written in versions[number].unique().to_pylist():
+                if written != current:
+                    raise explain_other_versions(self._path, {name: written}, {name: current})
         return set(ids.to_pylist())
 
     def add(self, lines: Path) -> None:
@@ -219,8 +219,8 @@ class ParquetFile:
         unfinished.replace(self._path)
 
     def _read_batches(self) -> Iterator[Any]:
-        with self._parquet.ParquetFile(self._path) as stored:
-            yield from stored.iter_batches(batch_size=1024)
+        with self._parquet.ParquetFile(self._path) as file:
+            yield from file.iter_batches(batch_size=1024)
 
     def _build_batch(self, rows: list[dict[str, Any]]) -> Any:
         columns = [

@@ -22,7 +22,7 @@ from dripper.labels.registry import check_use
 from dripper.local.inputs import Input, InputKind, expand_inputs
 from dripper.local.pages import DEFAULT_OPTIONS, InputCounts, PageOptions, read_pages, require_reader
 from dripper.local.pool import Pool
-from dripper.local.sinks import Destination, Made, Sink
+from dripper.local.sinks import Destination, PageRow, Sink
 from dripper.local.tables import check_table
 from dripper.page.extraction import Extractor, make_failed, shared_extractor
 from dripper.warc import Record
@@ -76,7 +76,7 @@ class RunResult:
     seconds: float
     failed: Sequence[str] = ()
     """The first MOST_NAMED pages without an extraction, each with the reason."""
-    others: Sequence[str] = ()
+    ignored_files: Sequence[str] = ()
     """Files of the folders that are neither pages nor archives."""
 
     @property
@@ -111,12 +111,7 @@ def extract_files(
     destination = out if isinstance(out, Destination) else Destination(out)
     for warning in check_use(settings.labeler, settings.labels, Use(settings.profile)):
         logger.warning("%s", warning)
-    others: list[str] = []
-    files = _leave_out(expand_inputs(names, settings.reading, others), destination)
-    require_reader(files)
-    for file in files:
-        if file.kind is InputKind.TABLE:
-            check_table(file.path, options.columns, settings.reading.page_bytes)
+    files, ignored_files = _find_files(names, destination, settings, options)
     extractor = shared_extractor(settings)
     started, counts, errors, pages, failed = time.monotonic(), InputCounts(), Counter[str](), 0, list[str]()
     with ExitStack() as stack:
@@ -124,14 +119,14 @@ def extract_files(
         pool = stack.enter_context(Pool(_make_worker(extractor, sink), GuardLimits.of(settings.limits), jobs))
         bar = stack.enter_context(Bar(files, counts, show_progress))
         for record, done in pool.map(read_pages(files, settings.reading, sink.page_ids, counts, options)):
-            made = done if isinstance(done, Made) else sink.make(record, make_failed(done))
-            sink.write(record, made)
+            row = done if isinstance(done, PageRow) else sink.make(record, make_failed(done))
+            sink.write(record, row)
             pages += 1
-            errors.update([made.error_code] if made.error_code else [])
-            if made.error_code and len(failed) < MOST_NAMED:
-                failed.append(_explain(record, made))
+            errors.update([row.error_code] if row.error_code else [])
+            if row.error_code and len(failed) < MOST_NAMED:
+                failed.append(_explain(record, row))
             bar.show(pages, errors.total())
-    return RunResult(pages, errors, counts, time.monotonic() - started, failed, others)
+    return RunResult(pages, errors, counts, time.monotonic() - started, failed, ignored_files)
 
 
 def _leave_out(files: Sequence[Input], destination: Destination) -> list[Input]:
@@ -140,16 +135,30 @@ def _leave_out(files: Sequence[Input], destination: Destination) -> list[Input]:
     return [file for file in files if file.kind is not InputKind.TABLE or Path(file.path).resolve() != own]
 
 
-def _explain(record: Record, made: Made) -> str:
+def _find_files(
+    names: Sequence[str], destination: Destination, settings: Settings, options: PageOptions
+) -> tuple[list[Input], list[str]]:
+    """Return the files to be read, all of them readable, and those of folders that are neither
+    pages nor archives."""
+    ignored_files: list[str] = []
+    files = _leave_out(expand_inputs(names, settings.reading, ignored_files), destination)
+    require_reader(files)
+    for file in files:
+        if file.kind is InputKind.TABLE:
+            check_table(file.path, options.columns, settings.reading.page_bytes)
+    return files, ignored_files
+
+
+def _explain(record: Record, row: PageRow) -> str:
     place = record.url or (f"{record.warc_file}, row {record.offset}" if record.offset else record.warc_file)
-    return f"{place}: {made.error_code}" + (f" ({made.error_detail})" if made.error_detail else "")
+    return f"{place}: {row.error_code}" + (f" ({row.error_detail})" if row.error_detail else "")
 
 
-def _make_worker(extractor: Extractor, sink: Sink) -> Callable[[Record], Made]:
+def _make_worker(extractor: Extractor, sink: Sink) -> Callable[[Record], PageRow]:
     """Return the function of page processes: it builds rows, so this process only reads and
     writes."""
 
-    def work(record: Record) -> Made:
+    def work(record: Record) -> PageRow:
         if record.error_code is not None:
             return sink.make(record, make_failed(PageError(record.error_code, record.error_detail or "")))
         return sink.make(record, extractor.extract(record.payload, record.url or None, record.content_type))

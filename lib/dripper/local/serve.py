@@ -103,14 +103,14 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _extract(self) -> None:
         address = urlsplit(self.path)
-        asked = {name: values[-1] for name, values in parse_qs(address.query).items()}
+        query = {name: values[-1] for name, values in parse_qs(address.query).items()}
         if address.path != "/extract":
             return self._refuse(HTTPStatus.NOT_FOUND, "there are GET /health and POST /extract")
-        form = asked.pop("format", "json")
-        url = asked.pop("url", None)
-        if asked or form not in FORMATS:
-            known = f"the query may have url, and format, one of {', '.join(FORMATS)}"
-            return self._refuse(HTTPStatus.BAD_REQUEST, known)
+        form = query.pop("format", "json")
+        url = query.pop("url", None)
+        if query or form not in FORMATS:
+            usage = f"the query may have url, and format, one of {', '.join(FORMATS)}"
+            return self._refuse(HTTPStatus.BAD_REQUEST, usage)
         size, limit = self.headers.get("Content-Length", ""), self.service.settings.reading.page_bytes
         if not size.isdecimal():
             return self._refuse(HTTPStatus.LENGTH_REQUIRED, "the request needs a Content-Length")
@@ -127,13 +127,13 @@ class _Handler(BaseHTTPRequestHandler):
         if extraction is None:
             return self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, "all processes are busy: try again")
         if extraction.error_code is not None and form not in FORMATS_WITH_ERRORS:
-            told = {"error_code": extraction.error_code, "error_detail": extraction.error_detail}
-            return self._answer_json(HTTPStatus.UNPROCESSABLE_ENTITY, told)
+            problem = {"error_code": extraction.error_code, "error_detail": extraction.error_detail}
+            return self._answer_json(HTTPStatus.UNPROCESSABLE_ENTITY, problem)
         status = HTTPStatus.OK if extraction.error_code is None else HTTPStatus.UNPROCESSABLE_ENTITY
         return self._send(status, FORMATS[form].write(extraction, url), _TYPES.get(form, "application/json"))
 
-    def _answer_json(self, status: HTTPStatus, told: dict[str, str | None]) -> None:
-        self._send(status, json.dumps(told, ensure_ascii=False), "application/json")
+    def _answer_json(self, status: HTTPStatus, answer: dict[str, str | None]) -> None:
+        self._send(status, json.dumps(answer, ensure_ascii=False), "application/json")
 
     def _refuse(self, status: HTTPStatus, words: str) -> None:
         # What is left of the body would be taken for the next request.

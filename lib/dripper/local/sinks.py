@@ -25,7 +25,7 @@ MANIFEST = "pages.jsonl"
 """In a folder with a file a page: a row a page, with the name of its file."""
 
 
-class Made(NamedTuple):
+class PageRow(NamedTuple):
     """What a page process makes of a page."""
 
     line: bytes
@@ -48,11 +48,11 @@ class Sink(Protocol):
         self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
     ) -> None: ...
 
-    def make(self, record: Record, extraction: Extraction) -> Made:
+    def make(self, record: Record, extraction: Extraction) -> PageRow:
         """Return what is to be written of a page. Called in a page process."""
         ...
 
-    def write(self, record: Record, made: Made) -> None:
+    def write(self, record: Record, row: PageRow) -> None:
         """Write it. Raises InputError where that is not possible."""
         ...
 
@@ -101,13 +101,13 @@ class RowStream:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         """Leave the stream open: it is the process's."""
 
-    def make(self, record: Record, extraction: Extraction) -> Made:
+    def make(self, record: Record, extraction: Extraction) -> PageRow:
         """See `Sink`."""
         return _make_row(record, extraction, self._versions, self._columns)
 
-    def write(self, record: Record, made: Made) -> None:
+    def write(self, record: Record, row: PageRow) -> None:
         """See `Sink`. Raises BrokenPipeError where nobody reads any more."""
-        self._stream.write(made.line)
+        self._stream.write(row.line)
         self._stream.flush()
 
 
@@ -119,9 +119,9 @@ class RowFile:
         self._versions = versions
         self._path = path
         self._parquet = ParquetFile(path, versions, columns) if path.suffix == ".parquet" else None
-        stored = self._parquet.read_page_ids() if self._parquet else set()
+        page_ids = self._parquet.read_page_ids() if self._parquet else set()
         self._lines = RowLines(path.with_name(path.name + ".jsonl") if self._parquet else path, versions)
-        self.page_ids: Container[str] = stored | self._lines.page_ids
+        self.page_ids: Container[str] = page_ids | self._lines.page_ids
         # The lines behind a Parquet file hold what a second run has to know.
         missing = [column for column in COLUMNS if column.name in KEYS and column not in columns]
         self._written = (*columns, *missing) if self._parquet else columns
@@ -136,13 +136,13 @@ class RowFile:
                 self._parquet.add(self._lines.path)
             self._lines.path.unlink()
 
-    def make(self, record: Record, extraction: Extraction) -> Made:
+    def make(self, record: Record, extraction: Extraction) -> PageRow:
         """See `Sink`."""
         return _make_row(record, extraction, self._versions, self._written)
 
-    def write(self, record: Record, made: Made) -> None:
+    def write(self, record: Record, row: PageRow) -> None:
         """See `Sink`."""
-        self._lines.append(made.line, record.page_id, made.error_code)
+        self._lines.append(row.line, record.page_id, row.error_code)
 
 
 _MANIFEST_COLUMNS = ("page_id", "url", "warc_file", "warc_offset", "title", "error_code", "error_detail", "versions")
@@ -175,27 +175,27 @@ class PageFolder:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._lines.__exit__(kind, error, at)
 
-    def make(self, record: Record, extraction: Extraction) -> Made:
+    def make(self, record: Record, extraction: Extraction) -> PageRow:
         """See `Sink`."""
-        made = _make_row(record, extraction, self._versions, self._columns)
+        row = _make_row(record, extraction, self._versions, self._columns)
         if extraction.error_code is not None and self._form not in FORMATS_WITH_ERRORS:
-            return made
+            return row
         url = record.url or extraction.url
         text = FORMATS[self._form].write(extraction, url)
         if self._form == "markdown":
             text = f"{write_front_matter(extraction, url)}\n{text}"
-        whole = text.rstrip("\n") + "\n"
-        return made._replace(content=whole.encode("utf-8", "surrogatepass").decode("utf-8", "replace").encode())
+        file_text = text.rstrip("\n") + "\n"
+        return row._replace(content=file_text.encode("utf-8", "surrogatepass").decode("utf-8", "replace").encode())
 
-    def write(self, record: Record, made: Made) -> None:
+    def write(self, record: Record, row: PageRow) -> None:
         """See `Sink`. The file comes before its row, so that a kill between them loses no file."""
-        name = self._name(record) if made.content else None
-        row = json.loads(made.line)
+        name = self._name(record) if row.content else None
+        values = json.loads(row.line)
         if name is not None:
             self._owners[name.casefold()] = record.page_id
-            _write_file(self._folder / name, made.content)
-        line = json.dumps({"page_id": row.pop("page_id"), "file": name, **row}, ensure_ascii=False)
-        self._lines.append(line.encode() + b"\n", record.page_id, made.error_code)
+            _write_file(self._folder / name, row.content)
+        line = json.dumps({"page_id": values.pop("page_id"), "file": name, **values}, ensure_ascii=False)
+        self._lines.append(line.encode() + b"\n", record.page_id, row.error_code)
 
     def _name(self, record: Record) -> str:
         """Return the name of a page's file within the folder: that of its input, or its address
@@ -258,7 +258,9 @@ def _write_file(path: Path, content: bytes) -> None:
         raise InputError(sentence) from None
 
 
-def _make_row(record: Record, extraction: Extraction, versions: Mapping[str, str], columns: Sequence[Column]) -> Made:
+def _make_row(
+    record: Record, extraction: Extraction, versions: Mapping[str, str], columns: Sequence[Column]
+) -> PageRow:
     line = format_row(record, extraction, versions, columns)
     code = extraction.error_code.value if extraction.error_code else None
-    return Made(line, code, extraction.error_detail)
+    return PageRow(line, code, extraction.error_detail)

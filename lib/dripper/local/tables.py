@@ -73,11 +73,11 @@ class Table:
             "pyarrow.parquet", "Parquet needs the package", optional.explain_install("parquet")
         )
         try:
-            with parquet.ParquetFile(self._path) as stored:
-                html, url = self._choose(stored.schema_arrow.names)
+            with parquet.ParquetFile(self._path) as file:
+                html, url = self._choose(file.schema_arrow.names)
                 columns = [html, url] if url else [html]
                 number = 0
-                for batch in stored.iter_batches(batch_size=_ROWS_AT_ONCE, columns=columns):
+                for batch in file.iter_batches(batch_size=_ROWS_AT_ONCE, columns=columns):
                     self.bytes_read += batch.nbytes
                     for row in batch.to_pylist():
                         yield self._make_row(number, row, html, url)
@@ -136,14 +136,14 @@ class Table:
 
     def _choose(self, names: Sequence[str]) -> tuple[str, str | None]:
         """Return the names of the columns of HTML and addresses."""
-        asked = self._columns
-        for flag, wanted in (("--html-column", asked.html), ("--url-column", asked.url)):
-            if wanted is not None and wanted not in names:
-                raise InputError(f"{self._path} has no column {wanted}: {flag} must be one of {', '.join(names)}")
-        html = asked.html or next((name for name in HTML_COLUMNS if name in names), None)
+        choice = self._columns
+        for flag, column in (("--html-column", choice.html), ("--url-column", choice.url)):
+            if column is not None and column not in names:
+                raise InputError(f"{self._path} has no column {column}: {flag} must be one of {', '.join(names)}")
+        html = choice.html or next((name for name in HTML_COLUMNS if name in names), None)
         if html is None:
             raise InputError(f"{self._path}: which column holds HTML? --html-column is one of {', '.join(names)}")
-        return html, asked.url or next((name for name in URL_COLUMNS if name in names and name != html), None)
+        return html, choice.url or next((name for name in URL_COLUMNS if name in names and name != html), None)
 
     def _make_row(self, number: int, row: dict[str, Any], html: str, url: str | None) -> Row:
         value, address = row.get(html), row.get(url) if url else None

@@ -197,12 +197,12 @@ def checked_settings(
 
     What people have to be warned of is logged. Raises UsageError.
     """
-    asked = split_settings(labeler, settings, options)
-    check_single_pages(asked)
-    for warning in check_use(asked.labeler, asked.labels, Use(asked.profile)):
+    resolved = split_settings(labeler, settings, options)
+    check_single_pages(resolved)
+    for warning in check_use(resolved.labeler, resolved.labels, Use(resolved.profile)):
         logger.warning("%s", warning)
-    load_from_settings(asked.labeler, asked.labels)
-    return asked
+    load_from_settings(resolved.labeler, resolved.labels)
+    return resolved
 
 
 _LONGEST_PATH = 1024
@@ -263,14 +263,14 @@ def _load_extractor(
 ) -> Extractor:
     """Return this process's extractor. Plain values are checked once, not with every page."""
     if settings is None or isinstance(settings, dict):
-        asked = (labeler, *(tuple((key, type(value), value) for key, value in (given or {}).items())
-                            for given in (settings, options)))  # fmt: skip
+        plain = (labeler, *(tuple((key, type(value), value) for key, value in (mapping or {}).items())
+                            for mapping in (settings, options)))  # fmt: skip
         try:
-            hash(asked)
+            hash(plain)
         except TypeError:  # a list, or a section of its own
             pass
         else:
-            return _keep_extractor(*asked)
+            return _keep_extractor(*plain)
     return shared_extractor(split_settings(labeler, settings, options))
 
 

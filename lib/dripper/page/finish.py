@@ -211,11 +211,11 @@ class Finisher:
         n_main, confidence, kind = 0, math.nan, None
         if labels is not None:
             n_main, confidence, kind = int(np.count_nonzero(labels.main)), labels.confidence, labels.page_kind
-        kept = self._keep(page)
-        if labels is not None and (n_main or kept.any()):
+        is_kept = self._keep(page)
+        if labels is not None and (n_main or is_kept.any()):
             method = labels.method or labeler
             method = f"{method}:windowed" if labels.windows > 1 else method
-            return Choice(page, labels.main | kept, method, n_main, confidence, kind)
+            return Choice(page, labels.main | is_kept, method, n_main, confidence, kind)
         if labels is None and self._fallback is Fallback.EMPTY:
             raise PageError(ErrorCode.LABELER_FAILED, detail)
         whole, decoded = page.whole()
@@ -225,10 +225,10 @@ class Finisher:
 
     def _keep(self, page: Splits) -> npt.NDArray[np.bool_]:
         """Return the blocks that the setting `html.keep` finds, shape (n_blocks,)."""
-        kept = np.zeros(len(page.texts), bool)
+        is_kept = np.zeros(len(page.texts), bool)
         if self._html.keep:
-            kept[[item - 1 for item in find_kept_blocks(page.mapping(), self._html.keep)]] = True
-        return kept
+            is_kept[[item - 1 for item in find_kept_blocks(page.mapping(), self._html.keep)]] = True
+        return is_kept
 
     def extract_chosen(self, choice: Choice) -> Extraction:
         """Return the extraction made of the chosen blocks."""
@@ -268,6 +268,6 @@ class Finisher:
         markdown = write_markdown(tree, self._markdown) if main_html else ""
         if self._markdown.title == "exclude" or not markdown.strip():
             return markdown
-        told = page.metadata or Metadata()
-        heading = choose_heading(page.title, page.texts, main_ids, main_html, told.title, told.site)
+        metadata = page.metadata or Metadata()
+        heading = choose_heading(page.title, page.texts, main_ids, main_html, metadata.title, metadata.site)
         return f"{write_inert_line(heading, '# ')}\n\n{markdown}" if heading else markdown

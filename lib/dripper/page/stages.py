@@ -50,10 +50,12 @@ def finish(finisher: Finisher, row: Row) -> Extraction:
 def prepared_of(row: Row) -> Prepared:
     """Return what the first half kept of a page that has blocks. `source` is not among the columns
     where no fallback reads it."""
-    told = row["metadata"]
+    metadata = row["metadata"]
     # Rows of an earlier release have null in it.
-    ingredients = tuple(told.get("ingredients") or ())
-    hints = Hints(tuple(told["types"]), told["description"], told["body"], row.get("base_href") or "", ingredients)
+    ingredients = tuple(metadata.get("ingredients") or ())
+    hints = Hints(
+        tuple(metadata["types"]), metadata["description"], metadata["body"], row.get("base_href") or "", ingredients
+    )
     return Prepared(
         title=row["title"],
         mapping_html=row["mapping_html"],

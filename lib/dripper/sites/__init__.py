@@ -6,7 +6,7 @@ All functions are pure. The sums of a site are the same bits, in whatever order 
 
 from dripper.sites.fingerprints import Fingerprints, fingerprints
 from dripper.sites.layouts import Skeleton, skeleton
-from dripper.sites.page import PageMemory
+from dripper.sites.page_memory import PageMemory
 from dripper.sites.rule import relabel
 from dripper.sites.statistics import PageBlocks, SiteStatistics, remember
 

@@ -23,19 +23,19 @@ class Paths:
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
-        self._known: dict[int, bytes] = {-1: b""}
+        self._paths: dict[int, bytes] = {-1: b""}
         # Items of a list are many, and their start tags few.
         self._alike: dict[tuple[bytes, str], bytes] = {}
 
     def digest(self, element: int) -> bytes:
         """Return the hash of the path to an element, 8 bytes."""
         way = []
-        while element not in self._known:
+        while element not in self._paths:
             way.append(element)
             element = self._tree.parents[element]
-        path = self._known[element]
+        path = self._paths[element]
         for each in reversed(way):
-            path = self._known[each] = self._below(path, each)
+            path = self._paths[each] = self._below(path, each)
         return path
 
     def _below(self, path: bytes, element: int) -> bytes:

@@ -71,39 +71,39 @@ def relabel(page: PageBlocks, labels: Labels, site: SiteStatistics, counted: Sit
         site: The sums over the pages of the site, this page included.
         counted: What of the page is in the sums of `site`; None: all that it adds.
     """
-    others = subtract_page(page, site, counted)
-    if others.pages < 1:
+    rest = subtract_page(page, site, counted)
+    if rest.pages < 1:
         return labels
     odds = page.log_odds.astype(np.float64)
-    moved = odds
+    new_odds = odds
     if labels.confidence < UNSURE and labels.page_kind not in NO_CONSENSUS:
-        moved = _move_to_consensus(page, others)
-    if _compute_mean_confidence(page, others) >= SURE_SITE and labels.page_kind not in NO_REPETITION:
-        moved = moved - REPETITION_ODDS * _find_repeated(page, labels, others)
-    if np.array_equal(moved, odds):
+        new_odds = _move_to_consensus(page, rest)
+    if _compute_mean_confidence(page, rest) >= SURE_SITE and labels.page_kind not in NO_REPETITION:
+        new_odds = new_odds - REPETITION_ODDS * _find_repeated(page, labels, rest)
+    if np.array_equal(new_odds, odds):
         return labels
-    changed = decide_again(page, labels, moved)
+    changed = decide_again(page, labels, new_odds)
     return changed if changed.main.any() else labels
 
 
-def _compute_mean_confidence(page: PageBlocks, others: SiteStatistics) -> float:
-    return (others.mean_confidence * others.pages + page.confidence) / (others.pages + 1)
+def _compute_mean_confidence(page: PageBlocks, rest: SiteStatistics) -> float:
+    return (rest.mean_confidence * rest.pages + page.confidence) / (rest.pages + 1)
 
 
-def _move_to_consensus(page: PageBlocks, others: SiteStatistics) -> FloatArray:
-    sums = [others.paths[path] for path in page.fingerprints.paths.tolist()]
+def _move_to_consensus(page: PageBlocks, rest: SiteStatistics) -> FloatArray:
+    sums = [rest.paths[path] for path in page.fingerprints.paths.tolist()]
     pages = np.array([path.pages if path.words else 0 for path in sums], np.float64)
     share = CONSENSUS_SHARE * pages / (pages + PRIOR_PAGES)
     means = np.array([path.mean for path in sums])
     share[(pages < ENOUGH_PAGES) & (np.abs(means) <= np.abs(page.log_odds))] = 0
-    moved: FloatArray = page.log_odds * (1 - share) + share * means
-    return moved
+    new_odds: FloatArray = page.log_odds * (1 - share) + share * means
+    return new_odds
 
 
-def _find_repeated(page: PageBlocks, labels: Labels, others: SiteStatistics) -> npt.NDArray[np.bool_]:
+def _find_repeated(page: PageBlocks, labels: Labels, rest: SiteStatistics) -> npt.NDArray[np.bool_]:
     """Return which blocks are the site's frame by their text."""
-    text_pages = np.array([others.texts[text] for text in page.fingerprints.texts.tolist()])
-    path_pages = np.array([others.paths[path].pages for path in page.fingerprints.paths.tolist()])
+    text_pages = np.array([rest.texts[text] for text in page.fingerprints.texts.tolist()])
+    path_pages = np.array([rest.paths[path].pages for path in page.fingerprints.paths.tolist()])
     is_repeated: npt.NDArray[np.bool_] = (text_pages >= ENOUGH_PAGES) & (text_pages >= REPEATED_SHARE * path_pages)
     marked = page.words[labels.main].sum()
     if page.words[labels.main & is_repeated].sum() > MOST_REPEATED_MAIN * marked:

@@ -160,13 +160,13 @@ def choose_representatives(pages: Mapping[str, PageBlocks], k: int) -> list[str]
         for path, words in zip(paths, page.words.tolist(), strict=True):
             weights[path] = weights.get(path, 0) + words
     chosen: list[str] = []
-    shown: set[int] = set()
+    fingerprints: set[int] = set()
     while len(chosen) < min(k, len(pages)):
-        gains = {page_id: sum(weights[path] for path in paths - shown) for page_id, paths in of_page.items()}
+        gains = {page_id: sum(weights[path] for path in paths - fingerprints) for page_id, paths in of_page.items()}
         best = min(gains, key=lambda page_id: (-gains[page_id], page_id))
-        if not gains[best] and shown:
-            shown = set()
+        if not gains[best] and fingerprints:
+            fingerprints = set()
             continue
         chosen.append(best)
-        shown |= of_page.pop(best)
+        fingerprints |= of_page.pop(best)
     return chosen

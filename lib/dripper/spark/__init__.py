@@ -48,8 +48,8 @@ def extract_column(
     from dripper.page.extraction import checked_settings
     from dripper.spark.column import add_extractions
 
-    asked = checked_settings(labeler, settings, options)
-    return add_extractions(df, html, url, content_type, column, asked, text)
+    resolved = checked_settings(labeler, settings, options)
+    return add_extractions(df, html, url, content_type, column, resolved, text)
 
 
 def register(

@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 __all__ = [
     "add_tries",
     "dry_run",
-    "guarded",
+    "note_relocated",
     "parser",
     "positive",
-    "relocated",
+    "run_again",
+    "run_guarded",
     "session",
     "settings",
     "stage",
-    "tried",
     "with_input",
 ]
 
@@ -48,37 +48,43 @@ def parser(
 ) -> argparse.ArgumentParser:
     """Return a parser with the flags that every job has, --warcs where it reads archives, and
     --redo where it does so again."""
-    made = argparse.ArgumentParser(
+    arguments = argparse.ArgumentParser(
         prog=name, description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     if reads_archives:
         kinds = "comma-separated files, folders, globs, s3:// objects or prefixes, and @lists of paths"
-        made.add_argument("--warcs", help=kinds)
+        arguments.add_argument("--warcs", help=kinds)
         records = "only these records, by an index: index=FILES,host=…,domain=…,language=…,status=…,mime=…,url-prefix=…,urls=@FILE"
-        made.add_argument("--select", default="", metavar="index=…,…", help=records)
+        arguments.add_argument("--select", default="", metavar="index=…,…", help=records)
         # Quoted, as a setting is YAML, to which 2026-01-01 is a date.
         quoted = partial(json.dumps, ensure_ascii=False)
         of_crawl = "the crawl that the archives are of, for the column crawl (setting reading.crawl)"
-        made.add_argument("--crawl", type=quoted, metavar="NAME", help=of_crawl)
+        arguments.add_argument("--crawl", type=quoted, metavar="NAME", help=of_crawl)
     if redoes:
-        made.add_argument("--redo", default="", metavar="FILES", help="read these files again although they are done")
-        moved = "archives have moved from one prefix to another: those at NEW are those that were read from OLD"
-        made.add_argument("--relocated", default="", metavar="OLD=NEW", help=moved)
-        others = "new files are others than those of the same name and size that were read elsewhere"
-        made.add_argument("--really-new", action="store_true", help=others)
-    made.add_argument("--output", required=True, type=_output, help="a folder, an s3a:// prefix, or catalog.schema")
-    add_settings(made)
-    return made
+        arguments.add_argument(
+            "--redo", default="", metavar="FILES", help="read these files again although they are done"
+        )
+        relocated_help = (
+            "archives have moved from one prefix to another: those at NEW are those that were read from OLD"
+        )
+        arguments.add_argument("--relocated", default="", metavar="OLD=NEW", help=relocated_help)
+        really_new_help = "new files are others than those of the same name and size that were read elsewhere"
+        arguments.add_argument("--really-new", action="store_true", help=really_new_help)
+    arguments.add_argument(
+        "--output", required=True, type=_output, help="a folder, an s3a:// prefix, or catalog.schema"
+    )
+    add_settings(arguments)
+    return arguments
 
 
-def add_tries(made: argparse.ArgumentParser) -> None:
+def add_tries(arguments: argparse.ArgumentParser) -> None:
     """Add the flag for schedulers that do not know exit codes: the job itself does what is left
     again."""
     again = "where work is left (exit code 3), do it again, up to N tries in all, a minute apart; wrong usage is never repeated"
-    made.add_argument("--tries", type=positive, default=1, metavar="N", help=again)
+    arguments.add_argument("--tries", type=positive, default=1, metavar="N", help=again)
 
 
-def tried(work: Callable[[], int], tries: int, pause_seconds: float = 60) -> int:
+def run_again(work: Callable[[], int], tries: int, pause_seconds: float = 60) -> int:
     """Return the exit code of `work`, which is done again while it is 3, up to so many times in
     all. What it raises is raised: to do it again would not help."""
     for n in range(1, tries):
@@ -122,12 +128,12 @@ def session(settings: Settings) -> Iterator["SparkSession"]:
         from dripper.spark.session.session import is_given, open_session
     except ImportError as error:
         raise MachineError(f"{error.name} is not installed: {explain_install('spark')}") from None
-    given = is_given()
+    is_callers = is_given()
     spark = open_session(settings.spark)
     try:
         yield spark
     finally:
-        if not given:
+        if not is_callers:
             spark.stop()
 
 
@@ -143,7 +149,7 @@ class _OneLine(logging.Formatter):
         return printable(super().format(record), keeps="\n")
 
 
-def guarded(job: Callable[[], int]) -> int:
+def run_guarded(job: Callable[[], int]) -> int:
     """Return the job's exit code; a UsageError becomes its message on stderr and 2, Ctrl-C and the
     loss of the JVM become 3."""
     handler = logging.StreamHandler(sys.stderr)
@@ -191,27 +197,27 @@ def _is_lost_jvm(error: Exception) -> bool:
     return isinstance(error, ConnectionError) or type(error).__name__ == "Py4JNetworkError"
 
 
-def relocated(spark: "SparkSession", arguments: argparse.Namespace, settings: Settings) -> None:
+def note_relocated(spark: "SparkSession", arguments: argparse.Namespace, settings: Settings) -> None:
     """Note that archives have moved, where --relocated says so."""
     if arguments.relocated:
-        from dripper.spark.ledger.relocated import parsed, relocate
+        from dripper.spark.ledger.relocated import parse_move, relocate
 
-        moved, single_writer = parsed(arguments.relocated), settings.output.single_writer
-        sys.stdout.write(relocate(spark, arguments.output, moved, single_writer=single_writer) + "\n")
+        move, single_writer = parse_move(arguments.relocated), settings.output.single_writer
+        sys.stdout.write(relocate(spark, arguments.output, move, single_writer=single_writer) + "\n")
 
 
 def stage(name: str, arguments: argparse.Namespace) -> int:
     """Run one stage of a staged run, print its closing counts, return the exit code: 0, or 3 where
     it ended short."""
     flags = {"labeler.name": "labeler", "reading.crawl": "crawl"}
-    asked = settings(arguments, {key: getattr(arguments, flag, None) for key, flag in flags.items()})
-    with session(asked) as spark:
+    configured = settings(arguments, {key: getattr(arguments, flag, None) for key, flag in flags.items()})
+    with session(configured) as spark:
         from dripper.spark.reports.report import summary
         from dripper.spark.run.run import run_stages
 
         warcs, redo, select = (getattr(arguments, flag, None) or "" for flag in ("warcs", "redo", "select"))
         if hasattr(arguments, "relocated"):
-            relocated(spark, arguments, asked)
+            note_relocated(spark, arguments, configured)
         really_new = getattr(arguments, "really_new", False)
 
         def once() -> int:
@@ -219,52 +225,52 @@ def stage(name: str, arguments: argparse.Namespace) -> int:
                 spark,
                 (name,),
                 arguments.output,
-                asked,
+                configured,
                 warcs,
                 arguments.limit,
                 redo=redo,
                 select=select,
                 really_new=really_new,
             )
-            sys.stdout.write(summary(outcome, arguments.output, asked.cost.devices))
+            sys.stdout.write(summary(outcome, arguments.output, configured.cost.devices))
             return outcome.exit_code
 
-        return tried(once, arguments.tries)
+        return run_again(once, arguments.tries)
 
 
 def dry_run(arguments: argparse.Namespace) -> int:
     """Print what `jobs/run.py` would do with the same flags, with its estimated cost; write
     nothing."""
-    asked = settings(arguments, {"labeler.name": arguments.labeler})
-    with session(asked) as spark:
-        from dripper.spark.ledger.relocated import parsed
+    configured = settings(arguments, {"labeler.name": arguments.labeler})
+    with session(configured) as spark:
+        from dripper.spark.ledger.relocated import parse_move
         from dripper.spark.reports.report import cost_summary, plan_summary
         from dripper.spark.reports.sample import cpu_summary, planned_files, read_pages
         from dripper.spark.run.routing import is_staged, who_labels
         from dripper.spark.run.run import dry_plan
         from dripper.spark.sites.sample import sites_summary
 
-        staged, is_chain = is_staged(asked), len(chain_of(asked.labeler.name)) > 1
+        staged, is_chain = is_staged(configured), len(chain_of(configured.labeler.name)) > 1
         moved, really_new = getattr(arguments, "relocated", ""), getattr(arguments, "really_new", False)
         plan = dry_plan(
             spark,
             arguments.warcs or "",
             arguments.output,
-            asked,
+            configured,
             arguments.limit,
             select=arguments.select,
             really_new=really_new,
-            moves=[parsed(moved)] if moved else [],
+            moves=[parse_move(moved)] if moved else [],
         )
         sys.stdout.write(plan_summary(plan))
-        read = read_pages(planned_files(plan), asked)
-        if is_chain or (staged and not asked.sites.enabled):
-            sys.stdout.write(cost_summary(read, asked))
-        if asked.sites.enabled:
+        pages = read_pages(planned_files(plan), configured)
+        if is_chain or (staged and not configured.sites.enabled):
+            sys.stdout.write(cost_summary(pages, configured))
+        if configured.sites.enabled:
             # Who comes second in a chain is none of the CPUs' cost.
-            alone = asked.model_copy(update={"labeler": who_labels(asked)[0]})
-            sys.stdout.write(cpu_summary(read, alone))
-            sys.stdout.write(sites_summary(read, asked))
+            alone = configured.model_copy(update={"labeler": who_labels(configured)[0]})
+            sys.stdout.write(cpu_summary(pages, alone))
+            sys.stdout.write(sites_summary(pages, configured))
         elif not staged:
-            sys.stdout.write(cpu_summary(read, asked))
+            sys.stdout.write(cpu_summary(pages, configured))
     return 0

@@ -55,10 +55,10 @@ def add_extractions(
     if column.lower() in {name.lower() for name in df.columns}:
         raise InputError(f"there is a column {column} already: name the new one, column='…'")
     _require(df, html, "html", (StringType, BinaryType, NullType))
-    for name, given in (("url", url), ("content_type", content_type)):
-        if given is not None:
-            _require(df, given, name, (StringType, NullType))
-    inputs = [F.lit(None) if given is None else _as_column(given) for given in (html, url, content_type)]
+    for name, source in (("url", url), ("content_type", content_type)):
+        if source is not None:
+            _require(df, source, name, (StringType, NullType))
+    inputs = [F.lit(None) if source is None else _as_column(source) for source in (html, url, content_type)]
     return df.withColumn(column, _function(settings, text)(*inputs))
 
 
@@ -69,23 +69,23 @@ def register(spark: SparkSession, name: str, settings: Settings, text: bool) -> 
 
 def _function(settings: Settings, text: bool) -> Any:
     work = update_wrapper(partial(extract_row, settings.model_dump_json(), text), extract_row)
-    made = F.udf(work, schema(text=text), useArrow=False)
+    function = F.udf(work, schema(text=text), useArrow=False)
     # It is none. But Spark puts what is deterministic in place of its name: a query that filters by
     # `error_code` would extract each page twice.
-    return made.asNondeterministic()
+    return function.asNondeterministic()
 
 
-def _as_column(given: str | Column) -> Column:
-    return F.col(f"`{given}`") if isinstance(given, str) else given
+def _as_column(source: str | Column) -> Column:
+    return F.col(f"`{source}`") if isinstance(source, str) else source
 
 
-def _require(df: DataFrame, given: str | Column, name: str, types: tuple[type[DataType], ...]) -> None:
-    if isinstance(given, str) and given not in df.columns:
-        raise InputError(f"{name}={given!r}: there is no such column; there are {', '.join(df.columns)}")
-    found = df.select(_as_column(given)).schema[0].dataType
-    if not isinstance(found, types):
-        wanted = " or ".join(kind().simpleString() for kind in types if kind is not NullType)
-        raise InputError(f"{name}={given}: the column must be {wanted}, and is {found.simpleString()}")
+def _require(df: DataFrame, source: str | Column, name: str, types: tuple[type[DataType], ...]) -> None:
+    if isinstance(source, str) and source not in df.columns:
+        raise InputError(f"{name}={source!r}: there is no such column; there are {', '.join(df.columns)}")
+    data_type = df.select(_as_column(source)).schema[0].dataType
+    if not isinstance(data_type, types):
+        allowed = " or ".join(kind().simpleString() for kind in types if kind is not NullType)
+        raise InputError(f"{name}={source}: the column must be {allowed}, and is {data_type.simpleString()}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,11 +145,11 @@ def _page(html: str | bytes | None) -> str | bytes:
 def _worker(settings: str, text: bool) -> _Worker:
     key = settings, text
     if key not in _workers:
-        asked = Settings.model_validate_json(settings)
-        extractor = shared_extractor(asked)
+        parsed = Settings.model_validate_json(settings)
+        extractor = shared_extractor(parsed)
         versions = extractor.versions
         work: Callable[[Page], Row] = lambda page: _row(extractor.extract(*page), versions, text)  # noqa: E731
-        _workers[key] = _Worker(Guard(work, GuardLimits.of(asked.limits)), versions)
+        _workers[key] = _Worker(Guard(work, GuardLimits.of(parsed.limits)), versions)
     return _workers[key]
 
 

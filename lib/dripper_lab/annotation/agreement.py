@@ -57,8 +57,8 @@ def report(agreements: Iterable[Agreement]) -> str:
 
 def _row(name: str, of: Sequence[Agreement]) -> str:
     words, blocks = fmean(each.words for each in of), fmean(each.blocks for each in of)
-    known = [each.same_kind for each in of if each.same_kind is not None]
-    same = f"{fmean(known):.3f}" if known else "-"
+    same_kinds = [each.same_kind for each in of if each.same_kind is not None]
+    same = f"{fmean(same_kinds):.3f}" if same_kinds else "-"
     return f"{name:<14} {len(of):>5} {words:>8.3f} {blocks:>9.3f} {same:>9}"
 
 

@@ -44,40 +44,40 @@ class Answer:
 
     def row(self) -> dict[str, Any]:
         """Return the answer as a row of an answers file."""
-        told = {"page": self.page, "kind": self.kind, "main": to_ranges(self.main), "sure": self.sure}
-        return told | ({"annotator": self.annotator} if self.annotator else {})
+        row = {"page": self.page, "kind": self.kind, "main": to_ranges(self.main), "sure": self.sure}
+        return row | ({"annotator": self.annotator} if self.annotator else {})
 
 
-def answer_of(told: object, n_blocks: int, page: str) -> Answer:
+def answer_of(raw: object, n_blocks: int, page: str) -> Answer:
     """Return an answer about a page of n_blocks blocks.
 
     Args:
-        told: As JSON gave it; `main` is a text of ranges or a list of numbers; other fields
+        raw: As JSON gave it; `main` is a text of ranges or a list of numbers; other fields
             than an answer's are passed over. Raises InputError, which says what is wrong.
 
     >>> answer_of({"kind": "forum", "main": "2-3,5", "sure": 3}, 9, "p1").main
     (2, 3, 5)
     """
-    if not isinstance(told, Mapping):
+    if not isinstance(raw, Mapping):
         raise InputError("an answer is a JSON object with kind, main and sure")
-    missing = [name for name in ("kind", "main", "sure") if name not in told]
+    missing = [name for name in ("kind", "main", "sure") if name not in raw]
     if missing:
         raise InputError(f"the answer lacks {' and '.join(missing)}")
-    kind = str(told["kind"]).strip().lower()
+    kind = str(raw["kind"]).strip().lower()
     if kind not in KINDS:
-        raise InputError(f"kind {told['kind']!r} is unknown: one of {', '.join(KINDS)}")
-    sure = str(told["sure"]).strip()
+        raise InputError(f"kind {raw['kind']!r} is unknown: one of {', '.join(KINDS)}")
+    sure = str(raw["sure"]).strip()
     if sure not in map(str, SURE):
-        raise InputError(f"sure is {told['sure']!r}: 1, 2 or 3")
-    main = tuple(_numbers(told["main"], n_blocks))
+        raise InputError(f"sure is {raw['sure']!r}: 1, 2 or 3")
+    main = tuple(_numbers(raw["main"], n_blocks))
     if kind == "error" and main:
         raise InputError("a page of kind error has no main content, and the answer names blocks")
-    return Answer(page, kind, main, int(sure), str(told.get("annotator") or ""))
+    return Answer(page, kind, main, int(sure), str(raw.get("annotator") or ""))
 
 
-def is_blank(told: object) -> bool:
+def is_blank(raw: object) -> bool:
     """Tell whether this is a line of the template that nobody has filled in."""
-    return isinstance(told, Mapping) and not any(told.get(name, True) for name in ("kind", "main", "sure"))
+    return isinstance(raw, Mapping) and not any(raw.get(name, True) for name in ("kind", "main", "sure"))
 
 
 def from_ranges(text: str, n_blocks: int) -> list[int]:
@@ -88,7 +88,7 @@ def from_ranges(text: str, n_blocks: int) -> list[int]:
     >>> from_ranges("5-7, 12,6", 20)
     [5, 6, 7, 12]
     """
-    found: set[int] = set()
+    numbers: set[int] = set()
     for part in filter(None, (part.strip() for part in text.split(","))):
         match = _RANGE.fullmatch(part)
         if match is None:
@@ -97,8 +97,8 @@ def from_ranges(text: str, n_blocks: int) -> list[int]:
         if first > last:
             raise InputError(f"main has {part!r}, which runs backwards")
         _check_known((first, last), n_blocks)
-        found.update(range(first, last + 1))
-    return sorted(found)
+        numbers.update(range(first, last + 1))
+    return sorted(numbers)
 
 
 def to_ranges(numbers: Iterable[int]) -> str:
@@ -115,12 +115,12 @@ def to_ranges(numbers: Iterable[int]) -> str:
     return ",".join(f"{run[0]}" if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
 
 
-def _numbers(told: object, n_blocks: int) -> Sequence[int]:
-    if isinstance(told, str):
-        return from_ranges(told, n_blocks)
-    if isinstance(told, list) and all(isinstance(each, int | str) and not isinstance(each, bool) for each in told):
-        return from_ranges(",".join(map(str, told)), n_blocks)
-    raise InputError(f"main is {told!r}: write ranges of block numbers such as 5-9,12, or nothing for none")
+def _numbers(raw: object, n_blocks: int) -> Sequence[int]:
+    if isinstance(raw, str):
+        return from_ranges(raw, n_blocks)
+    if isinstance(raw, list) and all(isinstance(each, int | str) and not isinstance(each, bool) for each in raw):
+        return from_ranges(",".join(map(str, raw)), n_blocks)
+    raise InputError(f"main is {raw!r}: write ranges of block numbers such as 5-9,12, or nothing for none")
 
 
 def _check_known(numbers: Iterable[int], n_blocks: int) -> None:

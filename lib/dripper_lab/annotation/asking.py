@@ -28,11 +28,11 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
-class Asked:
+class AskResult:
     """What a run did."""
 
     answered: int = 0
-    known: int = 0
+    earlier: int = 0
     """Answers that were there before."""
     failed: dict[str, str] = field(default_factory=dict)
     """Why a page has no answer, by its number: the next run asks again."""
@@ -59,22 +59,22 @@ def twice_share(numbers: Sequence[str], share: float) -> list[str]:
     return sorted(drawn[: round(share * len(numbers))])
 
 
-def ask(export: Export, rounds: Sequence[Round], concurrency: int) -> Asked:
+def ask(export: Export, rounds: Sequence[Round], concurrency: int) -> AskResult:
     """Ask for all answers that are not there yet.
 
     Raises MachineError where the endpoint refuses us, is gone or answers no page (answers so far
     are kept), InputError where a file of answers holds something else.
     """
-    asked = Asked()
+    result = AskResult()
     for one in rounds:
         _cut_half_line(one.file)
-        known = _known(one.file, export)
-        asked.known += len(known.intersection(one.pages))
-        _ask_round(export, one, [page for page in one.pages if page not in known], concurrency, asked)
-    return asked
+        answered = _read_answered_pages(one.file, export)
+        result.earlier += len(answered.intersection(one.pages))
+        _ask_round(export, one, [page for page in one.pages if page not in answered], concurrency, result)
+    return result
 
 
-def _ask_round(export: Export, one: Round, pages: Sequence[str], concurrency: int, asked: Asked) -> None:
+def _ask_round(export: Export, one: Round, pages: Sequence[str], concurrency: int, result: AskResult) -> None:
     used = {page: Counter[str]() for page in pages}
 
     def answer(page: str) -> Answer:
@@ -82,22 +82,22 @@ def _ask_round(export: Export, one: Round, pages: Sequence[str], concurrency: in
 
     with _requests(concurrency) as requests, one.file.open("a", encoding="utf-8") as file:
         under_way: dict[Future[Answer], str] = {requests.submit(answer, page): page for page in pages}
-        for done in as_completed(under_way):
-            page = under_way[done]
-            asked.used += used.pop(page)
+        for future in as_completed(under_way):
+            page = under_way[future]
+            result.used += used.pop(page)
             try:
-                found = done.result()
+                page_answer = future.result()
             except PageError as error:
                 log.warning("page %s: %s", page, error.detail)
-                asked.failed[page] = error.detail
-                if not asked.answered and len(asked.failed) == HOPELESS:
+                result.failed[page] = error.detail
+                if not result.answered and len(result.failed) == HOPELESS:
                     raise MachineError(f"none of {HOPELESS} pages got an answer; page {page}: {error.detail}") from None
                 continue
-            file.write(json.dumps(found.row(), ensure_ascii=False) + "\n")
+            file.write(json.dumps(page_answer.row(), ensure_ascii=False) + "\n")
             file.flush()
-            asked.answered += 1
-            if asked.answered % 50 == 0:
-                log.info("%d answers", asked.answered)
+            result.answered += 1
+            if result.answered % 50 == 0:
+                log.info("%d answers", result.answered)
 
 
 @contextmanager
@@ -110,7 +110,7 @@ def _requests(concurrency: int) -> Iterator[ThreadPoolExecutor]:
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _known(file: Path, export: Export) -> set[str]:
+def _read_answered_pages(file: Path, export: Export) -> set[str]:
     if not file.exists():
         return set()
     answers = read_answers([file], export)
@@ -123,12 +123,12 @@ def _cut_half_line(file: Path) -> None:
     """Take away what a killed run wrote of its last line."""
     if not file.exists():
         return
-    held = file.read_bytes()
-    whole = held[: held.rfind(b"\n") + 1]
-    if whole != held:
+    content = file.read_bytes()
+    whole_lines = content[: content.rfind(b"\n") + 1]
+    if whole_lines != content:
         try:
-            json.loads(held[len(whole) :])
+            json.loads(content[len(whole_lines) :])
         except ValueError:
-            file.write_bytes(whole)
+            file.write_bytes(whole_lines)
         else:
-            file.write_bytes(held + b"\n")
+            file.write_bytes(content + b"\n")

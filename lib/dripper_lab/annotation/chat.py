@@ -41,38 +41,38 @@ class Annotator:
                 refuses us or is gone.
         """
         messages = [{"role": "system", "content": self.guidelines}, {"role": "user", "content": text}]
-        said = self._ask(messages, used)
+        reply = self._ask(messages, used)
         try:
-            return self._read(said, page, n_blocks)
+            return self._read(reply, page, n_blocks)
         except InputError as error:
             again = _AGAIN.format(reason=error, page=page)
-            messages += [{"role": "assistant", "content": said}, {"role": "user", "content": again}]
-        said = self._ask(messages, used)
+            messages += [{"role": "assistant", "content": reply}, {"role": "user", "content": again}]
+        reply = self._ask(messages, used)
         try:
-            return self._read(said, page, n_blocks)
+            return self._read(reply, page, n_blocks)
         except InputError as error:
             raise PageError(ErrorCode.LABELER_FAILED, f"twice no answer in form: {error}") from None
 
     def _ask(self, messages: Sequence[Mapping[str, str]], used: Counter[str]) -> str:
-        told = self.api.post("chat/completions", {"model": self.model, "messages": list(messages), **self.body})
-        usage = told.get("usage")
+        reply = self.api.post("chat/completions", {"model": self.model, "messages": list(messages), **self.body})
+        usage = reply.get("usage")
         for name in ("prompt_tokens", "completion_tokens"):
             used[name] += int((usage if isinstance(usage, Mapping) else {}).get(name) or 0)
         used["requests"] += 1
         try:
-            said = told["choices"][0]["message"]["content"]
+            content = reply["choices"][0]["message"]["content"]
         except (KeyError, IndexError, TypeError):
-            raise PageError(ErrorCode.LABELER_FAILED, f"no answer in the reply: {str(told)[:_SHOWN]}") from None
-        return said if isinstance(said, str) else ""
+            raise PageError(ErrorCode.LABELER_FAILED, f"no answer in the reply: {str(reply)[:_SHOWN]}") from None
+        return content if isinstance(content, str) else ""
 
-    def _read(self, said: str, page: str, n_blocks: int) -> Answer:
-        told = last_object(said)
-        if str(told.get("page", page)).strip() != page:
-            raise InputError(f"it is about page {told['page']}, and {page} was asked for")
-        return answer_of({**told, "annotator": self.model}, n_blocks, page)
+    def _read(self, reply: str, page: str, n_blocks: int) -> Answer:
+        answer = last_object(reply)
+        if str(answer.get("page", page)).strip() != page:
+            raise InputError(f"it is about page {answer['page']}, and {page} was asked for")
+        return answer_of({**answer, "annotator": self.model}, n_blocks, page)
 
 
-def last_object(said: str) -> dict[str, Any]:
+def last_object(text: str) -> dict[str, Any]:
     """Return the last JSON object of a free text: a model may think aloud first, or put a fence
     around it.
 
@@ -81,11 +81,11 @@ def last_object(said: str) -> dict[str, Any]:
     >>> last_object('<think>{"kind": …</think> ```{"kind": "form"}```')
     {'kind': 'form'}
     """
-    for found in reversed(_OBJECT.findall(said)):
+    for match in reversed(_OBJECT.findall(text)):
         try:
-            told = json.loads(found)
+            value = json.loads(match)
         except ValueError:
             continue
-        if isinstance(told, dict):
-            return told
-    raise InputError(f"there is no JSON object in {said[:_SHOWN]!r}")
+        if isinstance(value, dict):
+            return value
+    raise InputError(f"there is no JSON object in {text[:_SHOWN]!r}")

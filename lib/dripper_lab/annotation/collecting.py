@@ -63,8 +63,10 @@ def read_recipe(name: str) -> list[dict[str, Any]]:
     elif (source := packaged.joinpath(f"{name}.jsonl")).is_file():
         text = source.read_text(encoding="utf-8")
     else:
-        there = sorted(each.name.removesuffix(".jsonl") for each in packaged.iterdir() if each.name.endswith(".jsonl"))
-        raise InputError(f"no recipe {name}: name a file, or one of {', '.join(there)}")
+        recipes = sorted(
+            each.name.removesuffix(".jsonl") for each in packaged.iterdir() if each.name.endswith(".jsonl")
+        )
+        raise InputError(f"no recipe {name}: name a file, or one of {', '.join(recipes)}")
     try:
         rows = [json.loads(line) for line in text.split("\n") if line.strip()]
     except ValueError as error:
@@ -85,25 +87,29 @@ def collect(rows: Sequence[Mapping[str, Any]], clones: Path, out: Path, fetch: b
     Raises:
         InputError: Where `out` is there, or no page can be had.
     """
-    made = Collection()
+    collection = Collection()
     with new_folder(out) as folder:
         (folder / "html").mkdir()
         by_id = {row["id"]: row for row in rows}
         with (folder / "truth.jsonl").open("w", encoding="utf-8", newline="\n") as truth:
-            for labelled, page in split_pages(_read_pages(rows, out.name, clones, fetch, made.left_out)):
+            for labelled, page in split_pages(_read_pages(rows, out.name, clones, fetch, collection.left_out)):
                 row = by_id[labelled.id]
                 if len(page.blocks) != row["n_blocks"]:
-                    _leave_out(made.left_out, row, "it has other blocks now than when it was labelled")
+                    _leave_out(collection.left_out, row, "it has other blocks now than when it was labelled")
                     continue
                 (folder / "html" / f"{labelled.id}.html").write_bytes(labelled.html)
                 truth.write(json.dumps(_truth_row(row, page), ensure_ascii=False) + "\n")
-                made.written += 1
-        if not made.written:
-            reasons = "; ".join(f"{count} pages: {reason}" for reason, count in made.left_out.most_common(3))
+                collection.written += 1
+        if not collection.written:
+            reasons = "; ".join(f"{count} pages: {reason}" for reason, count in collection.left_out.most_common(3))
             raise InputError(f"no page of the recipe can be had from {clones} ({reasons})")
-        meta = {"source": "public repositories, named in each row", "n": made.written, "left_out": dict(made.left_out)}
+        meta = {
+            "source": "public repositories, named in each row",
+            "n": collection.written,
+            "left_out": dict(collection.left_out),
+        }
         (folder / "META.json").write_text(json.dumps(meta, indent=1) + "\n", encoding="utf-8")
-    return made
+    return collection
 
 
 def _truth_row(row: Mapping[str, Any], page: Page) -> dict[str, Any]:
@@ -176,8 +182,8 @@ def _clone(clones: Path, name: str) -> Path | None:
     into = clones / name.replace("/", "+")
     log.info("cloning %s", name)
     address = f"https://github.com/{name}"
-    done = _run_git(clones, "clone", "--quiet", "--bare", "--filter=blob:none", address, str(into))
-    return into if done is not None else None
+    stdout = _run_git(clones, "clone", "--quiet", "--bare", "--filter=blob:none", address, str(into))
+    return into if stdout is not None else None
 
 
 def _show(repository: Path, commit: str, path: str) -> bytes | None:
@@ -188,10 +194,10 @@ def _run_git(folder: Path, *arguments: str) -> bytes | None:
     folder.mkdir(parents=True, exist_ok=True)
     command = ["git", "-c", "safe.directory=*", "-C", str(folder), *arguments]
     try:
-        done = subprocess.run(command, check=False, capture_output=True)
+        process = subprocess.run(command, check=False, capture_output=True)
     except FileNotFoundError:
         raise InputError("the command git is missing: install it to fetch pages") from None
-    if done.returncode:
-        log.debug("%s", done.stderr.decode("utf-8", "replace"))
+    if process.returncode:
+        log.debug("%s", process.stderr.decode("utf-8", "replace"))
         return None
-    return done.stdout
+    return process.stdout

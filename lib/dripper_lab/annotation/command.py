@@ -34,13 +34,13 @@ NOT_ALL = 3
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of all steps; each sets `run`."""
-    made = argparse.ArgumentParser(
+    arguments = argparse.ArgumentParser(
         prog="python -m dripper_lab.annotate", description="Annotate pages, and make training data of them."
     )
-    steps = made.add_subparsers(required=True, metavar="STEP")
+    steps = arguments.add_subparsers(required=True, metavar="STEP")
     for add in (_add_export, _add_ask, _add_import, _add_collect, _add_agreement, _add_filter, _add_sft):
         add(steps)
-    return made
+    return arguments
 
 
 Steps = Any  # argparse's own class for this has no public name.
@@ -56,10 +56,12 @@ def _add_export(steps: Steps) -> None:
     step.set_defaults(run=_export)
 
 
-def _export(told: argparse.Namespace) -> int:
-    made = export(partial(unlabelled_pages, told.pages), told.out, told.tokens, told.sample, told.seed)
-    _say(f"{made.written} of {_pages(made.pages)} exported to {told.out}, about {made.tokens:,} tokens")
-    _say_left_out(made.left_out)
+def _export(options: argparse.Namespace) -> int:
+    exported = export(
+        partial(unlabelled_pages, options.pages), options.out, options.tokens, options.sample, options.seed
+    )
+    _say(f"{exported.written} of {_pages(exported.pages)} exported to {options.out}, about {exported.tokens:,} tokens")
+    _say_left_out(exported.left_out)
     return 0
 
 
@@ -78,29 +80,29 @@ def _add_ask(steps: Steps) -> None:
     step.set_defaults(run=_ask)
 
 
-def _ask(told: argparse.Namespace) -> int:
-    exported = Export.read(told.export)
-    access = Access(os.environ.get(told.key, "").strip(), told.concurrency, told.attempts, told.timeout)
-    api = Api(told.endpoint, access, "--endpoint")
+def _ask(options: argparse.Namespace) -> int:
+    exported = Export.read(options.export)
+    access = Access(os.environ.get(options.key, "").strip(), options.concurrency, options.attempts, options.timeout)
+    api = Api(options.endpoint, access, "--endpoint")
     numbers = list(exported.rows)
     rounds = [
-        Round(told.export / file, Annotator(api, model, guidelines(), told.body), pages)
+        Round(options.export / file, Annotator(api, model, guidelines(), options.body), pages)
         for file, model, pages in (
-            (FIRST, told.model, numbers),
-            (SECOND, told.second_model or told.model, twice_share(numbers, told.twice)),
+            (FIRST, options.model, numbers),
+            (SECOND, options.second_model or options.model, twice_share(numbers, options.twice)),
         )
     ]
-    asked = ask(exported, rounds, told.concurrency)
-    used = asked.used
+    result = ask(exported, rounds, options.concurrency)
+    used = result.used
     _say(
-        f"{asked.answered} answers, {asked.known} were there; {used['requests']} requests, "
+        f"{result.answered} answers, {result.earlier} were there; {used['requests']} requests, "
         f"{used['prompt_tokens']:,} tokens read, {used['completion_tokens']:,} written"
     )
-    if told.twice:
-        _say_agreement(exported, [told.export / file for file in (FIRST, SECOND)])
-    if asked.failed:
-        _say(f"{_pages(len(asked.failed))} without an answer; the same command asks again: {', '.join(asked.failed)}")
-    return NOT_ALL if asked.failed else 0
+    if options.twice:
+        _say_agreement(exported, [options.export / file for file in (FIRST, SECOND)])
+    if result.failed:
+        _say(f"{_pages(len(result.failed))} without an answer; the same command asks again: {', '.join(result.failed)}")
+    return NOT_ALL if result.failed else 0
 
 
 def _say_agreement(exported: Export, files: Sequence[Path]) -> None:
@@ -125,19 +127,19 @@ def _add_import(steps: Steps) -> None:
     step.set_defaults(run=_import)
 
 
-def _import(told: argparse.Namespace) -> int:
-    exported = Export.read(told.export or told.answers[0].parent)
-    answers = read_answers(told.answers, exported)
-    if answers.wrong and not told.skip_wrong:
+def _import(options: argparse.Namespace) -> int:
+    exported = Export.read(options.export or options.answers[0].parent)
+    answers = read_answers(options.answers, exported)
+    if answers.wrong and not options.skip_wrong:
         raise InputError("\n".join([*answers.wrong, "nothing is imported (--skip-wrong imports the other lines)"]))
     for sentence in answers.wrong:
         log.warning("%s", sentence)
     if not answers.of_page:
-        raise InputError("there is no answer in " + ", ".join(map(str, told.answers)))
-    written = write_data_set(exported, answers, told.out)
+        raise InputError("there is no answer in " + ", ".join(map(str, options.answers)))
+    n_written = write_data_set(exported, answers, options.out)
     twice = sum(len(of) == 2 for of in answers.of_page.values())
-    _say(f"{_pages(written)} in {told.out}, {twice} of them annotated twice")
-    missing = len(exported.rows) - written
+    _say(f"{_pages(n_written)} in {options.out}, {twice} of them annotated twice")
+    missing = len(exported.rows) - n_written
     if missing or answers.wrong:
         _say(f"{_pages(missing)} of the export without an answer; {len(answers.wrong)} lines not usable")
     return 0
@@ -152,11 +154,11 @@ def _add_collect(steps: Steps) -> None:
     step.set_defaults(run=_collect)
 
 
-def _collect(told: argparse.Namespace) -> int:
-    made = collect(read_recipe(told.recipe), told.clones, told.out, told.fetch)
-    _say(f"{_pages(made.written)} written to {told.out}")
-    _say_left_out(made.left_out)
-    return NOT_ALL if made.left_out else 0
+def _collect(options: argparse.Namespace) -> int:
+    collection = collect(read_recipe(options.recipe), options.clones, options.out, options.fetch)
+    _say(f"{_pages(collection.written)} written to {options.out}")
+    _say_left_out(collection.left_out)
+    return NOT_ALL if collection.left_out else 0
 
 
 def _add_agreement(steps: Steps) -> None:
@@ -165,8 +167,8 @@ def _add_agreement(steps: Steps) -> None:
     step.set_defaults(run=_agreement)
 
 
-def _agreement(told: argparse.Namespace) -> int:
-    sys.stdout.write(agreement.report(agreements(told.data_set)))
+def _agreement(options: argparse.Namespace) -> int:
+    sys.stdout.write(agreement.report(agreements(options.data_set)))
     return 0
 
 
@@ -187,10 +189,10 @@ def _add_filter(steps: Steps) -> None:
     step.set_defaults(run=_filter)
 
 
-def _filter(told: argparse.Namespace) -> int:
-    by = Filter(told.agreement, told.sure, load("cpu"), least_shared=told.shared)
-    kept, left_out = filter_data_set(told.data_set, by)
-    _say(f"{_pages(kept)} kept")
+def _filter(options: argparse.Namespace) -> int:
+    by = Filter(options.agreement, options.sure, load("cpu"), least_shared=options.shared)
+    n_pages, left_out = filter_data_set(options.data_set, by)
+    _say(f"{_pages(n_pages)} kept")
     _say_left_out(left_out)
     return 0
 
@@ -225,31 +227,31 @@ def _add_sft(steps: Steps) -> None:
     step.set_defaults(run=_sft)
 
 
-def _sft(told: argparse.Namespace) -> int:
+def _sft(options: argparse.Namespace) -> int:
     with needed("the step sft", "lm"):
         from dripper_lab.annotation.fine_tuning import Framing, write_conversations
 
     framing = Framing.of(
         LmSettings(
-            model=told.model, prompt=told.prompt, prompt_folder=told.prompt_folder, answer=told.answer, chat="once",
-            context_tokens=told.context, overlap_blocks=told.overlap,
+            model=options.model, prompt=options.prompt, prompt_folder=options.prompt_folder, answer=options.answer, chat="once",
+            context_tokens=options.context, overlap_blocks=options.overlap,
         )
     )  # fmt: skip
-    pages = _labelled(told.data_sets)
-    licences = {name: DATA_SETS[name].licence for name in map(_name, told.data_sets) if name in DATA_SETS}
-    about = {"data_sets": [_name(each) for each in told.data_sets], "licences": licences}
-    made = write_conversations(pages, framing, told.out, told.profile, told.validation, about)
-    for name in made.pages:
-        _say(f"{name}: {_pages(made.pages[name])}, {made.windows[name]} conversations")
-    _say_left_out(made.left_out)
+    pages = _read_labelled(options.data_sets)
+    licences = {name: DATA_SETS[name].licence for name in map(_name, options.data_sets) if name in DATA_SETS}
+    about = {"data_sets": [_name(each) for each in options.data_sets], "licences": licences}
+    written = write_conversations(pages, framing, options.out, options.profile, options.validation, about)
+    for name in written.pages:
+        _say(f"{name}: {_pages(written.pages[name])}, {written.windows[name]} conversations")
+    _say_left_out(written.left_out)
     return 0
 
 
-def _labelled(data_sets: Sequence[Path]) -> Iterator[LabelledPage]:
+def _read_labelled(data_sets: Sequence[Path]) -> Iterator[LabelledPage]:
     for path in data_sets:
-        known = DATA_SETS.get(_name(path))
-        if known is not None and known.role not in (Role.TRAIN_SHIPS, Role.TRAIN_RESEARCH):
-            raise SettingsError(f"{known.name} is for {known.role}: nothing is trained on it")
+        data_set = DATA_SETS.get(_name(path))
+        if data_set is not None and data_set.role not in (Role.TRAIN_SHIPS, Role.TRAIN_RESEARCH):
+            raise SettingsError(f"{data_set.name} is for {data_set.role}: nothing is trained on it")
     for path in data_sets:
         yield from read_pages(path.resolve().parent, _name(path))
 
@@ -286,7 +288,7 @@ def _share(value: str) -> float:
 
 
 def _object(value: str) -> dict[str, Any]:
-    told = json.loads(value)
-    if not isinstance(told, dict):
+    parsed = json.loads(value)
+    if not isinstance(parsed, dict):
         raise argparse.ArgumentTypeError("must be a JSON object")
-    return told
+    return parsed

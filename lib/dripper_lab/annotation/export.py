@@ -99,13 +99,13 @@ def export(reading: Reading, out: Path, budget: int, sample: int | None = None, 
         InputError: If `out` is there already.
     """
     with new_folder(out) as folder:
-        wanted = None if sample is None else _sampled(reading, budget, sample, seed)
-        return _write(reading, folder, budget, wanted)
+        places = None if sample is None else _choose_sample(reading, budget, sample, seed)
+        return _write(reading, folder, budget, places)
 
 
-def _write(reading: Reading, out: Path, budget: int, wanted: Container[int] | None) -> Exported:
+def _write(reading: Reading, out: Path, budget: int, places: Container[int] | None) -> Exported:
     """Write the pages at the wanted places, None: all."""
-    told = Exported()
+    exported = Exported()
     for name in ("pages", "html"):
         (out / name).mkdir()
     (out / FILE).write_text(guidelines(), encoding="utf-8")
@@ -115,22 +115,22 @@ def _write(reading: Reading, out: Path, budget: int, wanted: Container[int] | No
         (out / "left_out.jsonl").open("w", encoding="utf-8") as left_out,
     ):
         for at, (name, usable) in enumerate(_usable(reading, budget)):
-            told.pages += 1
-            if not isinstance(usable, str) and wanted is not None and at not in wanted:
+            exported.pages += 1
+            if not isinstance(usable, str) and places is not None and at not in places:
                 usable = "not sampled"
             if isinstance(usable, str):
-                told.left_out[usable] += 1
+                exported.left_out[usable] += 1
                 left_out.write(_json({"id": name, "reason": usable}))
                 continue
-            told.written += 1
-            number = f"p{told.written:05d}"
+            exported.written += 1
+            number = f"p{exported.written:05d}"
             rendered = _render(number, usable, budget)
-            told.tokens += rendered.tokens
+            exported.tokens += rendered.tokens
             (out / "html" / f"{number}.html").write_bytes(usable.labelled.html)
             (out / "pages" / f"{number}.txt").write_text(rendered.text, encoding="utf-8")
             rows.write(_json(_row(number, usable, rendered)))
             template.write(_json({"page": number, "kind": "", "main": "", "sure": 0}))
-    return told
+    return exported
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,28 +142,28 @@ class _Usable:
 def _usable(reading: Reading, budget: int) -> Iterator[tuple[str, _Usable | str]]:
     """Yield every page by its id: as it can be annotated, or why it cannot."""
     ids: set[str] = set()
-    seen: set[bytes] = set()
-    for given in reading():
-        if isinstance(given, tuple):
-            yield given[0], given[1].code.value
+    digests: set[bytes] = set()
+    for labelled in reading():
+        if isinstance(labelled, tuple):
+            yield labelled[0], labelled[1].code.value
             continue
-        digest = hashlib.sha256(given.html).digest()
-        if digest in seen:
-            yield given.id, "the same page again"
+        digest = hashlib.sha256(labelled.html).digest()
+        if digest in digests:
+            yield labelled.id, "the same page again"
             continue
-        if given.id in ids:
-            raise InputError(f"the id {given.id} stands at two pages")
-        seen.add(digest)
-        ids.add(given.id)
-        yield given.id, _split(given, budget)
+        if labelled.id in ids:
+            raise InputError(f"the id {labelled.id} stands at two pages")
+        digests.add(digest)
+        ids.add(labelled.id)
+        yield labelled.id, _split(labelled, budget)
 
 
-def _split(given: LabelledPage, budget: int) -> _Usable | str:
+def _split(labelled: LabelledPage, budget: int) -> _Usable | str:
     try:
-        usable = _Usable(given, split_page(given))
+        usable = _Usable(labelled, split_page(labelled))
     except PageError as error:
         return error.code.value
-    return usable if render("p00000", given.url, usable.page, budget) else "longer than the budget of tokens"
+    return usable if render("p00000", labelled.url, usable.page, budget) else "longer than the budget of tokens"
 
 
 def _render(number: str, usable: _Usable, budget: int) -> Rendered:
@@ -172,7 +172,7 @@ def _render(number: str, usable: _Usable, budget: int) -> Rendered:
     return rendered
 
 
-def _sampled(reading: Reading, budget: int, sample: int, seed: int) -> set[int]:
+def _choose_sample(reading: Reading, budget: int, sample: int, seed: int) -> set[int]:
     """Return the places of the chosen pages among all."""
     places, sites, layouts = [], [], []
     for at, (_, usable) in enumerate(_usable(reading, budget)):

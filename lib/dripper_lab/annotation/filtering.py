@@ -97,9 +97,9 @@ def agreements(folder: Path) -> Iterator[Agreement]:
     """Yield how far the annotators of a data set agree on each page that has two. Raises
     InputError."""
     for row in read_rows(_truth(folder)):
-        found = agreement_of(row, folder)
-        if found is not None:
-            yield found
+        agreement = agreement_of(row, folder)
+        if agreement is not None:
+            yield agreement
 
 
 def agreement_of(row: Mapping[str, Any], folder: Path) -> Agreement | None:

@@ -156,8 +156,8 @@ def write_conversations(
                 _write_page(labelled, framing, profile, files[name], name, written)
         (folder / "dataset_info.json").write_text(json.dumps(_dataset_info(), indent=1) + "\n", encoding="utf-8")
         (folder / RECIPE_FILE).write_text(yaml.safe_dump(_recipe(written), sort_keys=False), encoding="utf-8")
-        told = {**_meta(framing, profile, written), **about}
-        (folder / "META.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+        meta = {**_meta(framing, profile, written), **about}
+        (folder / "META.json").write_text(json.dumps(meta, indent=1) + "\n", encoding="utf-8")
     return written
 
 
@@ -191,12 +191,12 @@ def main_blocks(labelled: LabelledPage, page: Page) -> tuple[npt.NDArray[np.bool
 
 
 def _with_silent(main: npt.NDArray[np.bool_], has_text: Sequence[bool]) -> npt.NDArray[np.bool_]:
-    shown = np.flatnonzero(has_text)
-    if not len(shown):
+    indexes = np.flatnonzero(has_text)
+    if not len(indexes):
         return main
-    places = np.searchsorted(shown, np.arange(len(main)))
-    before, after = shown[np.clip(places - 1, 0, None)], shown[np.clip(places, None, len(shown) - 1)]
-    around = main[before] & main[after] & (places > 0) & (places < len(shown))
+    places = np.searchsorted(indexes, np.arange(len(main)))
+    before, after = indexes[np.clip(places - 1, 0, None)], indexes[np.clip(places, None, len(indexes) - 1)]
+    around = main[before] & main[after] & (places > 0) & (places < len(indexes))
     return np.where(has_text, main, around)
 
 

@@ -45,11 +45,11 @@ def read_answers(files: Sequence[Path], export: Export) -> Answers:
             if not line.strip():
                 continue
             try:
-                told = json.loads(line)
-                if is_blank(told):
+                raw = json.loads(line)
+                if is_blank(raw):
                     answers.blank += 1
                     continue
-                answer = _answer(told, export)
+                answer = _answer(raw, export)
                 if answer.page in here:
                     raise InputError(f"page {answer.page} stands in line {here[answer.page]} already")
                 if len(answers.of_page.get(answer.page, ())) == 2:
@@ -87,11 +87,11 @@ def truth_row(
 ) -> dict[str, Any]:
     """Return the row of truth of a page: the first answer is the truth, the second stands beside
     it."""
-    first, *others = answers
+    first, *more = answers
     row = {name: value for name, value in exported.items() if name not in _ONLY_HERE and value is not None}
     row |= {"file": f"html/{exported['number']}.html", "page_type": first.kind}
     row |= {"sure": first.sure, "main_blocks": to_ranges(first.main), "annotator": first.annotator}
-    for second in others:
+    for second in more:
         row |= {"main_blocks_second": to_ranges(second.main), "page_type_second": second.kind}
         row |= {"sure_second": second.sure, "annotator_second": second.annotator}
     return row | describe_truth(page, first.main, labelled.more.get("lang"))
@@ -106,17 +106,17 @@ def describe_truth(page: Page, main: Collection[int], language: str | None = Non
     """
     chosen = frozenset(main)
     text = "\n".join(block.text for block in page.blocks if block.item_id in chosen and block.text)
-    told = {"truth_text": text, "lang": language or detect(text)[0], "bad": None if text else NO_MAIN}
-    return {name: value for name, value in told.items() if value is not None}
+    columns = {"truth_text": text, "lang": language or detect(text)[0], "bad": None if text else NO_MAIN}
+    return {name: value for name, value in columns.items() if value is not None}
 
 
-def _answer(told: object, export: Export) -> Answer:
-    page = str(told.get("page") or "") if isinstance(told, Mapping) else ""
+def _answer(raw: object, export: Export) -> Answer:
+    page = str(raw.get("page") or "") if isinstance(raw, Mapping) else ""
     if not page:
         raise InputError("an answer is a JSON object with page, kind, main and sure")
     if page not in export.rows:
         raise InputError(f"page {page} is not in {export.folder}")
-    return answer_of(told, export.n_blocks(page), page)
+    return answer_of(raw, export.n_blocks(page), page)
 
 
 def _lines(file: Path) -> list[str]:

@@ -57,7 +57,7 @@ def clusters_of(layouts: FloatArray, alike: float = ALIKE) -> list[npt.NDArray[n
     similarity = layouts @ layouts.T
     near = similarity >= alike
     free = np.ones(len(layouts), bool)
-    found = []
+    clusters = []
     for start in range(len(layouts)):
         if not free[start]:
             continue
@@ -68,8 +68,8 @@ def clusters_of(layouts: FloatArray, alike: float = ALIKE) -> list[npt.NDArray[n
         free &= ~members
         inside = np.flatnonzero(members)
         closeness = similarity[np.ix_(inside, inside)].mean(axis=1)
-        found.append(inside[np.argsort(-closeness.round(6), kind="stable")])
-    return sorted(found, key=lambda cluster: -len(cluster))
+        clusters.append(inside[np.argsort(-closeness.round(6), kind="stable")])
+    return sorted(clusters, key=lambda cluster: -len(cluster))
 
 
 def choose_pages(sites: Sequence[str], layouts: FloatArray, size: int, seed: int = 0) -> list[int]:
@@ -81,13 +81,13 @@ def choose_pages(sites: Sequence[str], layouts: FloatArray, size: int, seed: int
     """
     chosen: list[int] = []
     waiting: list[int] = []
-    taken = np.empty((min(size, len(sites)), layouts.shape[1]), np.float32)
+    chosen_layouts = np.empty((min(size, len(sites)), layouts.shape[1]), np.float32)
     for page in _turns(sites, layouts, seed):
         if len(chosen) == size:
             break
-        alike = bool(chosen) and float((taken[: len(chosen)] @ layouts[page]).max()) >= ALIKE
+        alike = bool(chosen) and float((chosen_layouts[: len(chosen)] @ layouts[page]).max()) >= ALIKE
         if not alike:
-            taken[len(chosen)] = layouts[page]
+            chosen_layouts[len(chosen)] = layouts[page]
         (waiting if alike else chosen).append(page)
     return sorted([*chosen, *waiting][:size])
 

@@ -28,18 +28,18 @@ def render(number: str, url: str | None, page: Page, budget: int) -> Rendered | 
     shortest blocks too."""
     head = [f"page: {number}"] + [f"{name}: {_line(value)}" for name, value in (("url", url), ("title", page.title))]
     for most in BLOCK_CHARS:
-        text = "\n".join([*head, *_numbered(page, most)]) + "\n"
+        text = "\n".join([*head, *_number_blocks(page, most)]) + "\n"
         tokens = estimate_tokens(text)
         if tokens <= budget:
             return Rendered(text, tokens)
     return None
 
 
-def shortened(text: str, most: int) -> str:
+def shorten(text: str, most: int) -> str:
     """Return a text on one line, without its middle where it is longer than `most` characters, and
     with its length.
 
-    >>> shortened("a  b", 50), shortened("x" * 200, 50)[-24:]
+    >>> shorten("a  b", 50), shorten("x" * 200, 50)[-24:]
     ('a b', 'xxxx …[200]… xxxxxxxxxxx')
     """
     text = " ".join(text.split())
@@ -48,9 +48,9 @@ def shortened(text: str, most: int) -> str:
     return f"{text[: most * 7 // 10]} …[{len(text)}]… {text[-(most * 23 // 100) :]}"
 
 
-def _numbered(page: Page, most: int) -> Sequence[str]:
-    shown = ((block.item_id, shortened(block.text, most)) for block in page.blocks)
-    return [f"{number}\t{text}" for number, text in shown if text]
+def _number_blocks(page: Page, most: int) -> Sequence[str]:
+    texts = ((block.item_id, shorten(block.text, most)) for block in page.blocks)
+    return [f"{number}\t{text}" for number, text in texts if text]
 
 
 def _line(value: str | None) -> str:

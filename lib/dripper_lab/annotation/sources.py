@@ -38,7 +38,7 @@ def unlabelled_pages(names: Sequence[str]) -> Iterator[LabelledPage | tuple[str,
         if (file := rows_file(Path(name))) is not None:
             yield from (page_of_row(file.parent, row) for row in read_rows(file))
     for page in find_pages(plain, ReadSettings()) if plain else ():
-        yield _stored(page)
+        yield _to_labelled_page(page)
 
 
 def rows_file(folder: Path) -> Path | None:
@@ -100,7 +100,7 @@ def split_known(labelled: LabelledPage) -> Page:
         raise InputError(f"the page {labelled.id}, which was annotated, cannot be split into blocks: {error}") from None
 
 
-def _stored(page: PageInput) -> LabelledPage | tuple[str, PageError]:
+def _to_labelled_page(page: PageInput) -> LabelledPage | tuple[str, PageError]:
     if page.error is not None:
         return page.id, page.error
     try:

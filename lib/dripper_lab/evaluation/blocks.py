@@ -28,7 +28,7 @@ from dripper_lab.evaluation.store import decode_page
 
 def score_blocks(pages: Iterable[LabelledPage], labelers: Mapping[str, labels.Labeler]) -> Mapping[str, list[Score]]:
     """Return, by labeler, the scores of each page that has blocks and main content."""
-    found: dict[str, list[Score]] = {name: [] for name in labelers}
+    scores: dict[str, list[Score]] = {name: [] for name in labelers}
     for page in pages:
         try:
             split = preprocess(decode_page(page))
@@ -38,9 +38,9 @@ def score_blocks(pages: Iterable[LabelledPage], labelers: Mapping[str, labels.La
         if not true.any():
             continue
         for name, labeler in labelers.items():
-            (said,) = labeler.label([split])
-            found[name].append(block_scores(said.main, true))
-    return found
+            (predicted,) = labeler.label([split])
+            scores[name].append(block_scores(predicted.main, true))
+    return scores
 
 
 def table(scores: Mapping[str, Sequence[Score]]) -> str:
@@ -61,18 +61,18 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--webmainbench", type=Path, metavar="FILE", help="the WebMainBench file, in place of DATA")
     parser.add_argument("--labelers", default="cpu;web2text;trafilatura", help="with semicolons (default %(default)s)")
     parser.add_argument("--sample", type=int, default=30, help="pages a set (default %(default)s)")
-    given = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     try:
-        source = PageSource(given.data, given.sample, None, given.webmainbench)
-        sets = [DATA_SET] if given.webmainbench else names_with(Role.EVALUATION, folder=given.data)
-        labelers = {name: labels.load(name) for name in given.labelers.split(";")}
+        source = PageSource(options.data, options.sample, None, options.webmainbench)
+        sets = [DATA_SET] if options.webmainbench else names_with(Role.EVALUATION, folder=options.data)
+        labelers = {name: labels.load(name) for name in options.labelers.split(";")}
         scores = score_blocks(_pages(source, sets), labelers)
         if not any(scores.values()):
-            raise UsageError(f"no labelled pages in {given.webmainbench or given.data}")
+            raise UsageError(f"no labelled pages in {options.webmainbench or options.data}")
     except (UsageError, MachineError) as error:
         sys.stderr.write(f"{error}\n")
         return 2
-    sys.stdout.write(f"{', '.join(sets)}: at most {given.sample} pages a set\n\n{table(scores)}")
+    sys.stdout.write(f"{', '.join(sets)}: at most {options.sample} pages a set\n\n{table(scores)}")
     return 0
 
 

@@ -13,7 +13,7 @@ from dripper_lab.datasets import Role, names_with
 from dripper_lab.evaluation.benchmarks.wceb import Reference, read_reference
 from dripper_lab.evaluation.benchmarks.webmainbench import DATA_SET as WEBMAINBENCH
 from dripper_lab.evaluation.extractors.base import Contender, choose, split_installed
-from dripper_lab.evaluation.extractors.ours import LABELERS, WITH_A_MODEL, default_labelers, ours
+from dripper_lab.evaluation.extractors.ours import LABELERS, WITH_A_MODEL, default_labelers, list_own_extractors
 from dripper_lab.evaluation.extractors.peers import peers
 from dripper_lab.evaluation.report.writer import BASELINE
 from dripper_lab.evaluation.run import RunSettings
@@ -87,7 +87,7 @@ def _extractors(arguments: argparse.Namespace, labels: LabelsSettings) -> list[C
     labelers = tuple(arguments.labelers or default_labelers(labels))
     for name in labelers:
         check_use(LabelerSettings(name=name), labels, Use("dripper"))
-    everyone = {one.name: one for one in [*ours(labelers, labels), *peers()]}
+    everyone = {one.name: one for one in [*list_own_extractors(labelers, labels), *peers()]}
     if arguments.extractors:
         chosen = choose(arguments.extractors, everyone)
     else:

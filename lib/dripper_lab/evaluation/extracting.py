@@ -47,8 +47,8 @@ class ProgressLog:
         share = 100 * self._done // self._total if self._total else 100
         if not self._fresh:
             return f"{share} % {self._place}"
-        left = (self._total - self._done) * (time.monotonic() - self._start) / self._fresh
-        return f"{share} % {self._place}, about {left / 60:.0f} min left"
+        seconds = (self._total - self._done) * (time.monotonic() - self._start) / self._fresh
+        return f"{share} % {self._place}, about {seconds / 60:.0f} min left"
 
 
 TICK_SECONDS, MAX_CALLS = 0.01, 8
@@ -70,8 +70,8 @@ def extract_set(
     """Add the outputs that are missing in `folder`. Raises MachineError where the extractor's
     package is missing."""
     with Outputs(folder, data_set, extractor) as outputs:
-        there = outputs.read()
-        waiting = [task for task in tasks if not _is_done(there, task.page)]
+        earlier_outputs = outputs.read()
+        waiting = [task for task in tasks if not _is_done(earlier_outputs, task.page)]
         progress.done(len(tasks) - len(waiting), fresh=False)
         for output in extract_tasks(extractor, waiting, limits):
             outputs.add(output)
@@ -82,7 +82,7 @@ def extract_tasks(extractor: Contender, tasks: Sequence[Task], limits: Limits) -
     """Yield the output of each page; one that fails, crashes or hangs is an output too."""
     if not tasks:
         return
-    work = partial(_timed, extractor.load(), converter(extractor.form, tasks[0].page.data_set))
+    work = partial(_extract_timed, extractor.load(), converter(extractor.form, tasks[0].page.data_set))
     _warm_up(work, tasks[0], limits)
     with Guard(work, GuardLimits(limits.cpu_seconds, limits.wall_seconds, limits.memory_bytes)) as guard:
         for task in tasks:
@@ -93,12 +93,14 @@ def vote_set(
     ensemble: Ensemble, tasks: Sequence[Task], data_set: str, folder: Path, members: Sequence[Contender]
 ) -> None:
     """Add the missing outputs of an ensemble, from the outputs of its members."""
-    said = {member.name: Outputs(folder, data_set, member).read() for member in members}
+    answers = {member.name: Outputs(folder, data_set, member).read() for member in members}
     with Outputs(folder, data_set, as_extractor(ensemble)) as outputs:
-        there = outputs.read()
+        earlier_outputs = outputs.read()
         for task in tasks:
-            if not _is_done(there, task.page):
-                outputs.add(vote(ensemble, task, {name: known[task.page.id] for name, known in said.items()}))
+            if not _is_done(earlier_outputs, task.page):
+                outputs.add(
+                    vote(ensemble, task, {name: of_member[task.page.id] for name, of_member in answers.items()})
+                )
 
 
 def vote(ensemble: Ensemble, task: Task, answers: Mapping[str, Output]) -> Output:
@@ -119,11 +121,11 @@ def _no_load() -> Extract:
     raise NotImplementedError("an ensemble votes over outputs; it does not read pages")
 
 
-def _is_done(there: dict[str, Output], page: LabelledPage) -> bool:
-    return page.id in there and there[page.id].digest == page_digest(page)
+def _is_done(outputs: dict[str, Output], page: LabelledPage) -> bool:
+    return page.id in outputs and outputs[page.id].digest == page_digest(page)
 
 
-def _timed(extract: Extract, convert: Callable[[str], str], task: Task) -> tuple[str, float]:
+def _extract_timed(extract: Extract, convert: Callable[[str], str], task: Task) -> tuple[str, float]:
     """Return (text, CPU milliseconds of the extraction); what comes after it is not its cost.
 
     The CPU clock of a virtual machine may tick every 10 ms only: a page of 1 ms is extracted again

@@ -20,7 +20,7 @@ import numpy as np
 from dripper.errors import MachineError, UsageError
 from dripper_lab.datasets import LabelledPage, Role, names_with
 from dripper_lab.evaluation.extractors.base import Contender, Task, choose, converter, extract_or_nothing
-from dripper_lab.evaluation.extractors.ours import ours
+from dripper_lab.evaluation.extractors.ours import list_own_extractors
 from dripper_lab.evaluation.extractors.peers import peers
 from dripper_lab.evaluation.sources import PageSource
 from dripper_lab.evaluation.store import decode_page
@@ -40,54 +40,54 @@ class Counts:
     """Nodes of all pages so far."""
 
     both: int = 0
-    """Main, and taken."""
-    taken: int = 0
+    """Main, and chosen."""
+    chosen: int = 0
     main: int = 0
     nodes: int = 0
 
-    def add(self, main: Sequence[bool], taken: Sequence[bool]) -> None:
+    def add(self, main: Sequence[bool], chosen: Sequence[bool]) -> None:
         """Count the nodes of one page."""
-        self.both += sum(one and other for one, other in zip(main, taken, strict=True))
-        self.taken += sum(taken)
+        self.both += sum(one and other for one, other in zip(main, chosen, strict=True))
+        self.chosen += sum(chosen)
         self.main += sum(main)
         self.nodes += len(main)
 
     @property
     def accuracy(self) -> float:
-        """The share of nodes that are taken and main, or neither."""
-        return (self.nodes - self.taken - self.main + 2 * self.both) / max(1, self.nodes)
+        """The share of nodes that are chosen and main, or neither."""
+        return (self.nodes - self.chosen - self.main + 2 * self.both) / max(1, self.nodes)
 
     @property
     def precision(self) -> float:
-        """The share of the nodes taken that are main."""
-        return self.both / max(1, self.taken)
+        """The share of the chosen nodes that are main."""
+        return self.both / max(1, self.chosen)
 
     @property
     def recall(self) -> float:
-        """The share of the main nodes that are taken."""
+        """The share of the main nodes that are chosen."""
         return self.both / max(1, self.main)
 
     @property
     def f1(self) -> float:
         """Of both."""
-        return 2 * self.both / max(1, self.taken + self.main)
+        return 2 * self.both / max(1, self.chosen + self.main)
 
 
 def score_nodes(pages: Iterable[LabelledPage], extractors: Sequence[Contender]) -> Mapping[str, Counts]:
     """Return the counts of each extractor; a page on which one fails is one of which it takes
     nothing."""
     ready = {one.name: (one.load(), one.form) for one in extractors}
-    found = {name: Counts() for name in ready}
+    counts = {name: Counts() for name in ready}
     for labelled, page in split_pages(pages):
         nodes = Leaves.of_text_nodes(page.elements).texts
         truth = Truth.of(nodes, labelled, SHARE)
-        counted = np.flatnonzero(truth.words).tolist()
-        main = [bool(truth.main[index]) for index in counted]
+        indexes = np.flatnonzero(truth.words).tolist()
+        main = [bool(truth.main[index]) for index in indexes]
         task = Task(labelled, decode_page(labelled))
         for name, (extract, form) in ready.items():
-            held = " ".join(converter(form, labelled.data_set)(extract_or_nothing(extract, task)).split())
-            found[name].add(main, [nodes[index] in held for index in counted])
-    return found
+            text = " ".join(converter(form, labelled.data_set)(extract_or_nothing(extract, task)).split())
+            counts[name].add(main, [nodes[index] in text for index in indexes])
+    return counts
 
 
 def table(counts: Mapping[str, Counts]) -> str:
@@ -105,20 +105,20 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--data", type=Path, required=True, help="folder with the archives of the data sets")
     parser.add_argument("--extractors", default=",".join(EXTRACTORS), help="with commas (default %(default)s)")
     parser.add_argument("--sample", type=int, default=20, help="pages a set (default %(default)s)")
-    given = parser.parse_args(arguments)
-    known = {one.name: one for one in [*ours(), *peers()]}
+    options = parser.parse_args(arguments)
+    by_name = {one.name: one for one in [*list_own_extractors(), *peers()]}
     try:
-        chosen = choose(given.extractors.split(","), known)
-        sets = names_with(Role.EVALUATION, folder=given.data)
-        source = PageSource(given.data, given.sample)
+        chosen = choose(options.extractors.split(","), by_name)
+        sets = names_with(Role.EVALUATION, folder=options.data)
+        source = PageSource(options.data, options.sample)
         counts = score_nodes((page for name in sets for page in source.pages(name)), chosen)
         n_nodes = max((count.nodes for count in counts.values()), default=0)
         if not n_nodes:
-            raise UsageError(f"no labelled pages in {given.data}")
+            raise UsageError(f"no labelled pages in {options.data}")
     except (UsageError, MachineError) as error:
         sys.stderr.write(f"{error}\n")
         return 2
-    sys.stdout.write(f"{', '.join(sets)}: at most {given.sample} pages a set, {n_nodes:,} nodes\n\n{table(counts)}")
+    sys.stdout.write(f"{', '.join(sets)}: at most {options.sample} pages a set, {n_nodes:,} nodes\n\n{table(counts)}")
     return 0
 
 

@@ -46,13 +46,15 @@ def score_set(job: SetScoring) -> None:
 
 
 def _fresh_rows(job: SetScoring, pages: Iterable[LabelledPage]) -> Iterator[dict[str, Any]]:
-    there = {row["id"]: row["digest"] for row in read_lines(job.path)}
+    digests = {row["id"]: row["digest"] for row in read_lines(job.path)}
     outputs = {name: read_outputs(path) for name, path in job.outputs.items()}
     for page in pages:
-        said = {name: known[page.id] for name, known in outputs.items() if page.id in known}
+        page_outputs = {
+            name: of_extractor[page.id] for name, of_extractor in outputs.items() if page.id in of_extractor
+        }
         is_wceb = page.id in job.wceb_ids
-        if there.get(page.id) != score_digest(page, said, job.metrics, is_wceb):
-            yield score_line(page, said, job.metrics, is_wceb)
+        if digests.get(page.id) != score_digest(page, page_outputs, job.metrics, is_wceb):
+            yield score_line(page, page_outputs, job.metrics, is_wceb)
 
 
 def score_line(
@@ -93,8 +95,8 @@ def page_row(page: LabelledPage, texts: Mapping[str, str], metrics: Sequence[str
 def _with_wceb(page: LabelledPage, texts: Mapping[str, str], scores: dict[str, Any]) -> dict[str, Any]:
     """Add the F1 that compares with WCEB's: ROUGE-LSum against its truth, which is not always
     ours."""
-    theirs = score_page(truth_of(page), texts, ["rouge_lsum"])
-    return {name: {**values, "wceb_f1": theirs[name]["rouge_lsum_f1"]} for name, values in scores.items()}
+    wceb_scores = score_page(truth_of(page), texts, ["rouge_lsum"])
+    return {name: {**values, "wceb_f1": wceb_scores[name]["rouge_lsum_f1"]} for name, values in scores.items()}
 
 
 def score_digest(page: LabelledPage, outputs: Mapping[str, Output], metrics: Sequence[str], is_wceb: bool) -> str:

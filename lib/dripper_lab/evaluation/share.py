@@ -46,10 +46,10 @@ def share_lines(settings: RunSettings, share: Share) -> Iterator[str]:
             outputs[output.id][extractor.name] = output
     ids = settings.reference.ids.get(share.data_set, {}) if settings.reference else {}
     for task in tasks:
-        said = outputs[task.page.id]
-        votes = {ensemble.name: vote(ensemble, task, said) for ensemble in settings.voting()}
-        score = score_line(task.page, said | votes, settings.metrics, task.page.id in ids)
-        yield json.dumps({"score": score, "outputs": {name: _plain(one) for name, one in (said | votes).items()}})
+        of_page = outputs[task.page.id]
+        votes = {ensemble.name: vote(ensemble, task, of_page) for ensemble in settings.voting()}
+        score = score_line(task.page, of_page | votes, settings.metrics, task.page.id in ids)
+        yield json.dumps({"score": score, "outputs": {name: _plain(one) for name, one in (of_page | votes).items()}})
 
 
 def metric_rows(settings: RunSettings, line: str) -> Iterator[tuple[Any, ...]]:

@@ -83,7 +83,7 @@ def stand_in(text: str) -> int:
 def measure(pages: Iterable[LabelledPage], count: Count) -> tuple[Mapping[str, Load], int]:
     """Return the load of the naive way and of each profile, and how many pages were left out, as a
     profile cannot split them."""
-    kept: dict[str, list[tuple[int, int]]] = {RAW: [], **{name: [] for name in PROFILES}}
+    pairs_by_profile: dict[str, list[tuple[int, int]]] = {RAW: [], **{name: [] for name in PROFILES}}
     left_out = 0
     for page in pages:
         try:
@@ -92,8 +92,8 @@ def measure(pages: Iterable[LabelledPage], count: Count) -> tuple[Mapping[str, L
             left_out += 1
             continue
         for name, pair in lengths.items():
-            kept[name].append(pair)
-    columns = {name: np.array(pairs, np.int64).reshape(-1, 2) for name, pairs in kept.items()}
+            pairs_by_profile[name].append(pair)
+    columns = {name: np.array(pairs, np.int64).reshape(-1, 2) for name, pairs in pairs_by_profile.items()}
     return {name: Load(both[:, 0], both[:, 1]) for name, both in columns.items()}, left_out
 
 
@@ -127,18 +127,18 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--sets", help="names, by comma (default: all that are in DATA)")
     parser.add_argument("--sample", type=int, default=30, help="pages a set (default %(default)s)")
     parser.add_argument("--tokenizer", type=Path, help="a tokenizer.json, for instance Qwen3's")
-    given = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     try:
-        count = qwen3(given.tokenizer) if given.tokenizer else stand_in
-        sets = given.sets.split(",") if given.sets else _labelled_sets(given.data)
-        pages = (page for name in sets for page in read_pages(given.data, name, sample=given.sample))
+        count = qwen3(options.tokenizer) if options.tokenizer else stand_in
+        sets = options.sets.split(",") if options.sets else _labelled_sets(options.data)
+        pages = (page for name in sets for page in read_pages(options.data, name, sample=options.sample))
         loads, left_out = measure(pages, count)
         if not len(loads[RAW].read):
-            raise InputError(f"no pages in {given.data}")
+            raise InputError(f"no pages in {options.data}")
     except (UsageError, MachineError) as error:
         sys.stderr.write(f"{error}\n")
         return 2
-    how = f"tokens of {given.tokenizer.name}" if given.tokenizer else "words, digits and signs in place of tokens"
+    how = f"tokens of {options.tokenizer.name}" if options.tokenizer else "words, digits and signs in place of tokens"
     sys.stdout.write(f"{len(loads[RAW].read)} pages of {len(sets)} sets, {left_out} left out; {how}\n\n{table(loads)}")
     return 0
 

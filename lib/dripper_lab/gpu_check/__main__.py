@@ -20,7 +20,7 @@ from dripper.labels.registry import list_options
 from dripper.warc import decode
 from dripper_lab.annotation.sources import unlabelled_pages
 from dripper_lab.datasets import LabelledPage
-from dripper_lab.gpu_check.check import Asked, Part, ask_step, check_encoder, check_lm
+from dripper_lab.gpu_check.check import Part, Questions, ask_step, check_encoder, check_lm
 from dripper_lab.gpu_check.estimate import GPUS, find_gpu
 from dripper_lab.gpu_check.page import write_page
 
@@ -32,10 +32,10 @@ FULL_LOAD = 256
 
 def main(arguments: Sequence[str]) -> int:
     """Check, write the page, and return 0; 1 where a step failed, 2 for wrong usage."""
-    given = _parser().parse_args(arguments)
+    options = _parser().parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     try:
-        parts = _check(given)
+        parts = _check(options)
     except (UsageError, RuntimeError) as error:
         log.error("%s", error)
         return 2
@@ -57,31 +57,31 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _check(given: argparse.Namespace) -> list[Part]:
-    if not given.lm and not given.encoder:
+def _check(options: argparse.Namespace) -> list[Part]:
+    if not options.lm and not options.encoder:
         raise InputError("name a checkpoint: --lm MODEL or --encoder MODEL")
-    settings = flags.settings(given, {})
-    found = (page for page in unlabelled_pages(given.pages) if isinstance(page, LabelledPage))
-    pages = [decode(page.html, page.content_type).text for page in islice(found, given.limit)]
-    if not pages:
-        raise InputError("there is no page in " + ", ".join(given.pages))
-    if len(pages) < FULL_LOAD:
-        log.warning("%d pages do not fill a GPU: %d and more do", len(pages), FULL_LOAD)
+    settings = flags.settings(options, {})
+    pages = (page for page in unlabelled_pages(options.pages) if isinstance(page, LabelledPage))
+    texts = [decode(page.html, page.content_type).text for page in islice(pages, options.limit)]
+    if not texts:
+        raise InputError("there is no page in " + ", ".join(options.pages))
+    if len(texts) < FULL_LOAD:
+        log.warning("%d pages do not fill a GPU: %d and more do", len(texts), FULL_LOAD)
     machine = ask_step("machine")
-    sheet = given.gpu or find_gpu(machine["device"])
+    sheet = options.gpu or find_gpu(machine["device"])
     gpu = GPUS[sheet] if sheet else None
-    dollars = given.dollars_per_hour or (gpu.dollars_per_hour if gpu else 1.0)
-    asked = Asked(
-        pages, list_options("lm", settings.labels), list_options("encoder", settings.labels), gpu, settings.profile,
-        given.decoders, given.authors,
+    dollars = options.dollars_per_hour or (gpu.dollars_per_hour if gpu else 1.0)
+    questions = Questions(
+        texts, list_options("lm", settings.labels), list_options("encoder", settings.labels), gpu, settings.profile,
+        options.decoders, options.authors,
     )  # fmt: skip
     parts = list[Part]()
-    for check, models in ((check_lm, given.lm), (check_encoder, given.encoder)):
+    for check, models in ((check_lm, options.lm), (check_encoder, options.encoder)):
         for model in models:
-            parts.append(check(model, asked))
+            parts.append(check(model, questions))
             # After each, so that a run that is cut off leaves what it has.
-            given.out.write_text(write_page(parts, machine, sheet, dollars, len(pages)), encoding="utf-8")
-    log.info("wrote %s", given.out)
+            options.out.write_text(write_page(parts, machine, sheet, dollars, len(texts)), encoding="utf-8")
+    log.info("wrote %s", options.out)
     return parts
 
 

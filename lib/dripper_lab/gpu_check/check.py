@@ -78,7 +78,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Questions:
     """What the check is to do.
 
     pages: decoded HTML. gpu: whose data sheet the estimates are made from; None: no estimates.
@@ -94,77 +94,91 @@ class Asked:
     authors: Path | None = None
 
 
-def check_lm(model: str, asked: Asked) -> Part:
+def check_lm(model: str, questions: Questions) -> Part:
     """Return what a checkpoint of the labeler `lm` does on the pages."""
     part = Part(model)
     checkpoint = find_checkpoint(model)
-    settings = {**asked.lm, "model": model}
-    given = {"settings": settings, "profile": checkpoint.training.profile or asked.profile}
-    read = _try(part, "read", **given, html=asked.pages)
-    if read is None:
+    settings = {**questions.lm, "model": model}
+    query = {"settings": settings, "profile": checkpoint.training.profile or questions.profile}
+    counts = _try(part, "read", **query, html=questions.pages)
+    if counts is None:
         return part
-    pages = read["pages"]
-    load = Load(read["prompt_tokens"] / pages, read["answer_tokens"] / pages)
+    pages = counts["pages"]
+    load = Load(counts["prompt_tokens"] / pages, counts["answer_tokens"] / pages)
     part.sentences.append(
-        f"{read['version']}: {pages} pages, {read['blocks']} blocks; of the mean page the prompt has {load.prompt:,.0f} tokens and "
-        f"the answer {load.answer:,.0f}; {read['windows']} windows"
+        f"{counts['version']}: {pages} pages, {counts['blocks']} blocks; of the mean page the prompt has {load.prompt:,.0f} "
+        f"tokens and the answer {load.answer:,.0f}; {counts['windows']} windows"
     )
-    probed = _try(part, "probe", **given, html=asked.pages[:PROBED_PAGES])
+    probed = _try(part, "probe", **query, html=questions.pages[:PROBED_PAGES])
     if probed is not None:
         part.report = probed["report"]
         part.sentences.append(
             f"The answer form {probed['set']} is set, and {probed['likeliest']} is the likeliest"
             + ("." if probed["fits"] else f": labels.lm.answer={probed['likeliest']} may fit better.")
         )
-    shape, labelled = Shape.of(read_config(checkpoint.folder)), dict[str, Answer]()
-    for decoder in asked.decoders:
-        found = _try(
-            part, "label", **given | {"settings": {**settings, "decoder": decoder}}, html=asked.pages, labeler="lm"
-        )
-        if found is None:
-            part.figures.append(Figure(f"`lm`, {decoder}", note="failed"))
-            continue
-        labelled[decoder] = found
-        passes = found["passes"] / max(1, found["windows"])
-        part.figures.append(
-            Figure(f"`lm`, {decoder}", _rate(found), _estimate(asked.gpu, shape, load, decoder, passes))
-        )
-        part.figures[
-            -1
-        ].note = f"{passes:.1f} passes a window, {found['main_share']:.0%} main, start {found['start_seconds']:.0f} s"
+    labelled = _label_by_decoders(part, query, Shape.of(read_config(checkpoint.folder)), load, questions)
     _compare_decoders(part, labelled)
     if "hunyuan" in checkpoint.architecture.lower() and labelled:
         asks = {"model": model, "context": checkpoint.training.context}
-        _compare_authors(part, "mineru-html", MINERU, asks, next(iter(labelled.values())), asked)
+        _compare_authors(part, "mineru-html", MINERU, asks, next(iter(labelled.values())), questions)
     return part
 
 
-def check_encoder(model: str, asked: Asked) -> Part:
+def _label_by_decoders(
+    part: Part, query: Mapping[str, Any], shape: Shape, load: Load, questions: Questions
+) -> dict[str, Answer]:
+    """Return the answers of each decoder that works, and note its figures."""
+    labelled = dict[str, Answer]()
+    for decoder in questions.decoders:
+        answer = _try(
+            part,
+            "label",
+            **{**query, "settings": {**query["settings"], "decoder": decoder}},
+            html=questions.pages,
+            labeler="lm",
+        )
+        if answer is None:
+            part.figures.append(Figure(f"`lm`, {decoder}", note="failed"))
+            continue
+        labelled[decoder] = answer
+        passes = answer["passes"] / max(1, answer["windows"])
+        part.figures.append(
+            Figure(f"`lm`, {decoder}", _rate(answer), _estimate(questions.gpu, shape, load, decoder, passes))
+        )
+        part.figures[
+            -1
+        ].note = f"{passes:.1f} passes a window, {answer['main_share']:.0%} main, start {answer['start_seconds']:.0f} s"
+    return labelled
+
+
+def check_encoder(model: str, questions: Questions) -> Part:
     """Return what a checkpoint of the labeler `encoder` does on the pages."""
     part = Part(model)
-    found = _try(
+    answer = _try(
         part,
         "label",
         labeler="encoder",
-        settings={**asked.encoder, "model": model},
+        settings={**questions.encoder, "model": model},
         profile=ENCODER_PROFILE,
-        html=asked.pages,
+        html=questions.pages,
     )
-    if found is None:
+    if answer is None:
         part.figures.append(Figure("`encoder`", note="failed"))
         return part
     rate = None
-    counted = _try(part, "count", settings={**asked.encoder, "model": model}, profile=ENCODER_PROFILE, html=asked.pages)
-    if counted is not None:
-        part.sentences.append(f"{found['version']}: the mean page has {counted['tokens']:,.0f} tokens")
-        if asked.gpu is not None and Path(model).is_dir():
-            rate = encoder_rate(Shape.of(read_config(Path(model))), asked.gpu, counted["tokens"])
-    note = f"{found['main_share']:.0%} main, start {found['start_seconds']:.0f} s"
-    part.figures.append(Figure("`encoder`", _rate(found), rate, note))
-    options = {"device": "cpu"} if asked.encoder.get("device") == "cpu" else {}
-    if asked.encoder.get("context_tokens"):
-        options["max_tokens"] = asked.encoder["context_tokens"]
-    _compare_authors(part, "pulpie", PULPIE, {"model": model, "options": options}, found, asked)
+    counts = _try(
+        part, "count", settings={**questions.encoder, "model": model}, profile=ENCODER_PROFILE, html=questions.pages
+    )
+    if counts is not None:
+        part.sentences.append(f"{answer['version']}: the mean page has {counts['tokens']:,.0f} tokens")
+        if questions.gpu is not None and Path(model).is_dir():
+            rate = encoder_rate(Shape.of(read_config(Path(model))), questions.gpu, counts["tokens"])
+    note = f"{answer['main_share']:.0%} main, start {answer['start_seconds']:.0f} s"
+    part.figures.append(Figure("`encoder`", _rate(answer), rate, note))
+    options = {"device": "cpu"} if questions.encoder.get("device") == "cpu" else {}
+    if questions.encoder.get("context_tokens"):
+        options["max_tokens"] = questions.encoder["context_tokens"]
+    _compare_authors(part, "pulpie", PULPIE, {"model": model, "options": options}, answer, questions)
     return part
 
 
@@ -177,21 +191,21 @@ def ask_step(step: str, **question: object) -> Answer:
 
 
 def _ask(command: Sequence[str], question: object, environment: Mapping[str, str]) -> Any:
-    with tempfile.TemporaryFile("w+") as told:
-        done = subprocess.run(
+    with tempfile.TemporaryFile("w+") as stderr_file:
+        process = subprocess.run(
             command,
             input=json.dumps(question),
             stdout=subprocess.PIPE,
-            stderr=told,
+            stderr=stderr_file,
             text=True,
             check=False,
             env=environment,
         )
-        told.seek(0)
-        said = told.read().strip()
-    if done.returncode:
-        raise RuntimeError(said[-SHOWN_CHARACTERS:] or f"exit code {done.returncode}")
-    return json.loads(done.stdout.splitlines()[-1])
+        stderr_file.seek(0)
+        message = stderr_file.read().strip()
+    if process.returncode:
+        raise RuntimeError(message[-SHOWN_CHARACTERS:] or f"exit code {process.returncode}")
+    return json.loads(process.stdout.splitlines()[-1])
 
 
 def _try(part: Part, step: str, **question: object) -> Answer | None:
@@ -204,8 +218,8 @@ def _try(part: Part, step: str, **question: object) -> Answer | None:
         return None
 
 
-def _rate(found: Answer) -> float | None:
-    return found["pages"] / found["seconds"] if found["pages"] and found["seconds"] else None
+def _rate(answer: Answer) -> float | None:
+    return answer["pages"] / answer["seconds"] if answer["pages"] and answer["seconds"] else None
 
 
 def _estimate(gpu: Gpu | None, shape: Shape, load: Load, decoder: str, passes: float) -> float | None:
@@ -227,29 +241,31 @@ def _compare_decoders(part: Part, labelled: Mapping[str, Answer]) -> None:
         part.sentences.append(f"{names[0]} and {name}: {differing} of {n_blocks} labels differ.")
 
 
-def _differing(ones: Sequence[str], others: Sequence[str]) -> int:
-    return sum(a != b for one, other in zip(ones, others, strict=True) for a, b in zip(one, other, strict=True))
+def _differing(first: Sequence[str], second: Sequence[str]) -> int:
+    return sum(a != b for one, other in zip(first, second, strict=True) for a, b in zip(one, other, strict=True))
 
 
 def _compare_authors(
-    part: Part, package: str, code: str, question: Mapping[str, object], ours: Answer, asked: Asked
+    part: Part, package: str, code: str, question: Mapping[str, object], answer: Answer, questions: Questions
 ) -> None:
     """Say of how many blocks the published code gives another label, on pages of which it has as
     many blocks."""
     environment = dict(os.environ)
-    if asked.authors is not None:
-        environment["PYTHONPATH"] = str(asked.authors)
+    if questions.authors is not None:
+        environment["PYTHONPATH"] = str(questions.authors)
     try:
-        theirs = _ask([sys.executable, "-c", code], {**question, "pages": asked.pages[:COMPARED_PAGES]}, environment)
+        published = _ask(
+            [sys.executable, "-c", code], {**question, "pages": questions.pages[:COMPARED_PAGES]}, environment
+        )
     except RuntimeError as error:
         last = str(error).splitlines()[-1]
         part.sentences.append(f"Not compared with the authors' code ({package}): {last}")
         return
     differing = n_blocks = pages = 0
-    for (_, labels), label in zip([one for one in theirs if one[1]], ours["labels"], strict=False):
+    for (_, labels), label in zip([one for one in published if one[1]], answer["labels"], strict=False):
         if len(labels) == len(label):
             pages += 1
             n_blocks += len(label)
-            said = "".join("01"[labels[str(block)] == "main"] for block in range(1, len(label) + 1))
-            differing += _differing([said], [label])
+            their_labels = "".join("01"[labels[str(block)] == "main"] for block in range(1, len(label) + 1))
+            differing += _differing([their_labels], [label])
     part.sentences.append(f"Beside {package}: {differing} of {n_blocks} labels differ, on {pages} pages.")

@@ -43,7 +43,7 @@ def find_gpu(name: str) -> str | None:
     ('A100', 'L4', None)
     """
     words = name.replace("-", " ").split()
-    return next((known for known in GPUS if known in words), None)
+    return next((gpu for gpu in GPUS if gpu in words), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +65,10 @@ class Shape:
         """Return the shape that a config.json tells."""
         width, heads = int(config["hidden_size"]), int(config["num_attention_heads"])
         head = int(config.get("head_dim") or width // heads)
-        kept = int(config.get("num_key_value_heads") or heads) * head
+        key_width = int(config.get("num_key_value_heads") or heads) * head
         query, layers = heads * head, int(config["num_hidden_layers"])
-        weights = width * (query + 2 * kept) + query * width + 3 * width * int(config["intermediate_size"])
-        return cls(layers, query, weights, 2 * layers * kept, width * int(config["vocab_size"]))
+        weights = width * (query + 2 * key_width) + query * width + 3 * width * int(config["intermediate_size"])
+        return cls(layers, query, weights, 2 * layers * key_width, width * int(config["vocab_size"]))
 
     def flops(self, tokens: float, before: float = 0.0, *, both_ways: bool = False) -> float:
         """Return the operations of a pass over tokens of one page.
@@ -77,8 +77,8 @@ class Shape:
             before: Tokens whose keys and values are there.
             both_ways: Every token sees all others, as in an encoder.
         """
-        seen = tokens if both_ways else before + tokens / 2
-        return self.layers * (2 * self.weights * tokens + 4 * self.query * tokens * seen)
+        context = tokens if both_ways else before + tokens / 2
+        return self.layers * (2 * self.weights * tokens + 4 * self.query * tokens * context)
 
 
 @dataclass(frozen=True, slots=True)

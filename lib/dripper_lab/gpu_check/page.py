@@ -48,14 +48,14 @@ def _summary(parts: Sequence[Part], machine: dict[str, Any], sheet: str | None, 
         for part in parts
         for figure in part.figures
     ]
-    told = [f"Dollars are those of a million pages at ${dollars:g} an hour."]
+    sentences = [f"Dollars are those of a million pages at ${dollars:g} an hour."]
     if sheet is not None:
-        told.append(f"Estimates are made from the data sheet of an {sheet}, as in docs/labeler_lm.md.")
+        sentences.append(f"Estimates are made from the data sheet of an {sheet}, as in docs/labeler_lm.md.")
     if not machine["gpu"]:
-        told.append("There was no GPU: measured figures are a CPU's, and say nothing about one.")
+        sentences.append("There was no GPU: measured figures are a CPU's, and say nothing about one.")
     return (
         "<table><tr><th>checkpoint</th><th>pages/s</th><th>estimate</th><th>$</th><th>estimate</th><th></th></tr>"
-        f"{''.join(rows)}</table><p>{escape(' '.join(told))}</p>"
+        f"{''.join(rows)}</table><p>{escape(' '.join(sentences))}</p>"
     )
 
 

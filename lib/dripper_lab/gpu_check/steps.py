@@ -72,33 +72,38 @@ def probe_lm(settings: Mapping[str, Any], profile: str, html: Sequence[str], tok
     jobs = [job for page in split(html, profile) for _, job in encoder.read(page)[:1]]
     decoder = FreeDecoder.start(encoder, of_labeler)
     try:
-        found = probe(encoder, decoder, jobs, tokens)
+        findings = probe(encoder, decoder, jobs, tokens)
     finally:
         decoder.close()
-    return {"fits": found.fits, "report": found.report(), "set": found.set_form, "likeliest": found.likeliest}
+    return {
+        "fits": findings.fits,
+        "report": findings.report(),
+        "set": findings.set_form,
+        "likeliest": findings.likeliest,
+    }
 
 
 def label(labeler: str, settings: Mapping[str, Any], profile: str, html: Sequence[str]) -> Answer:
     """Return the labels of pages, and the seconds that they took."""
-    started = time.monotonic()
-    made = load(labeler, **settings)
+    start = time.monotonic()
+    model = load(labeler, **settings)
     pages = split(html, profile)
-    way: Callable[[Sequence[SimplifiedPage]], list[Labels]] = made.label_simplified  # type: ignore[attr-defined]
+    way: Callable[[Sequence[SimplifiedPage]], list[Labels]] = model.label_simplified  # type: ignore[attr-defined]
     try:
         way(pages[:WARM_PAGES])
-        before = made.stats() if isinstance(made, LmLabeler) else {}
+        before = model.stats() if isinstance(model, LmLabeler) else {}
         loaded = time.monotonic()
         labels = way(pages[WARM_PAGES:])
-        ended = time.monotonic()
-        after = made.stats() if isinstance(made, LmLabeler) else {}
+        end = time.monotonic()
+        after = model.stats() if isinstance(model, LmLabeler) else {}
         # Those that were labelled to warm up are compared too.
         first = way(pages[:WARM_PAGES])
     finally:
-        made.close()  # type: ignore[attr-defined]
+        model.close()  # type: ignore[attr-defined]
     return {
-        "version": made.version,
-        "start_seconds": loaded - started,
-        "seconds": ended - loaded,
+        "version": model.version,
+        "start_seconds": loaded - start,
+        "seconds": end - loaded,
         "pages": len(labels),
         "labels": ["".join("01"[int(main)] for main in one.main) for one in [*first, *labels]],
         "windows": sum(one.windows for one in labels),
@@ -120,8 +125,8 @@ def count(settings: Mapping[str, Any], profile: str, html: Sequence[str]) -> Ans
 
 def split(html: Sequence[str], profile: str) -> list[SimplifiedPage]:
     """Return pages as a stage on GPUs gets them."""
-    made = [preprocess(one, profile=profile) for one in html]
-    return [SimplifiedPage(page.simplified_html, len(page.blocks)) for page in made if page.blocks]
+    prepared = [preprocess(one, profile=profile) for one in html]
+    return [SimplifiedPage(page.simplified_html, len(page.blocks)) for page in prepared if page.blocks]
 
 
 STEPS: Mapping[str, Callable[..., Answer]] = {
@@ -135,9 +140,9 @@ STEPS: Mapping[str, Callable[..., Answer]] = {
 
 def main() -> int:
     """Do the step that standard input asks for."""
-    asked = json.load(sys.stdin)
+    question = json.load(sys.stdin)
     try:
-        answer = STEPS[asked.pop("step")](**asked)
+        answer = STEPS[question.pop("step")](**question)
     except (UsageError, PageError) as error:
         sys.stderr.write(f"{error}\n")
         return 2

@@ -95,15 +95,15 @@ def antique(page: Page, draw: np.random.Generator) -> Page:
         tag, start = tree.tags[element], tree.start_tag(element)
         if tag in ("body", "head") or is_marked(start) or tree.opens[element] == tree.closes[element]:
             continue
-        named = _named(tag, start, style, numbers, draw)
+        attributes = _rename_attributes(tag, start, style, numbers, draw)
         renamed = _RENAMED.get(tag, tag)
-        parts[tree.opens[element]] = f"<{renamed}{named}>" if tag not in _TO_NOTHING else ""
+        parts[tree.opens[element]] = f"<{renamed}{attributes}>" if tag not in _TO_NOTHING else ""
         parts[tree.closes[element]] = f"</{renamed}>" if tag not in _TO_NOTHING else ""
     _rewrite(tree, parts, style, draw)
     return restore("".join(parts), page.title)
 
 
-def _named(tag: str, start: str, style: _Style, numbers: dict[str, str], draw: np.random.Generator) -> str:
+def _rename_attributes(tag: str, start: str, style: _Style, numbers: dict[str, str], draw: np.random.Generator) -> str:
     """Return the attributes of an element: those that are no names go, but for a link's or
     image's."""
     if tag in ("a", "img", "td", "th"):

@@ -80,23 +80,23 @@ def pack(group: Sequence[Example], size: int) -> TrainingBatch:
     if offsets[-1] > size or len(group) > PAGES_PER_BATCH:
         raise ValueError(f"{len(group)} pages of {offsets[-1]} blocks do not fit into one batch")
 
-    def joined(parts: Sequence[npt.NDArray[Any]], fill: float, kind: type) -> npt.NDArray[Any]:
+    def join_padded(parts: Sequence[npt.NDArray[Any]], fill: float, kind: type) -> npt.NDArray[Any]:
         whole = np.full((size, *parts[0].shape[1:]), fill, kind)
         whole[: offsets[-1]] = np.concatenate(parts)
         return whole
 
     shifted = list(zip(group, offsets, strict=False))
     blocks = BlockSequence(
-        joined([example.blocks.features for example in group], 0, np.float32),
-        joined([example.blocks.starts + offset for example, offset in shifted], 0, np.int32),
-        joined([example.blocks.ends + offset for example, offset in shifted], 1, np.int32),
+        join_padded([example.blocks.features for example in group], 0, np.float32),
+        join_padded([example.blocks.starts + offset for example, offset in shifted], 0, np.int32),
+        join_padded([example.blocks.ends + offset for example, offset in shifted], 1, np.int32),
     )
     per_page = np.zeros((2, PAGES_PER_BATCH), np.float32)
     per_page[0, : len(group)] = [example.truth_words for example in group]
     per_page[1, : len(group)] = 1
-    page = joined([np.full(length, number) for number, length in enumerate(lengths)], PAGES_PER_BATCH, np.int32)
-    words = joined([example.words for example in group], 0, np.float32)
-    matched = joined([example.matched for example in group], 0, np.float32)
+    page = join_padded([np.full(length, number) for number, length in enumerate(lengths)], PAGES_PER_BATCH, np.int32)
+    words = join_padded([example.words for example in group], 0, np.float32)
+    matched = join_padded([example.matched for example in group], 0, np.float32)
     return TrainingBatch(blocks, page, words, matched, per_page[0], per_page[1])
 
 

@@ -18,9 +18,9 @@ def fold_of(host: str, folds: int) -> int:
 def put_aside(pages: Iterable[T], folds: int, host: Callable[[T], str]) -> tuple[list[T], list[T]]:
     """Return the pages to train on, and those of one site in `folds`, to choose and score on.
     Raises UsageError where one of the two would be empty."""
-    learned, held = list[T](), list[T]()
+    learned, held_out = list[T](), list[T]()
     for page in pages:
-        (learned if fold_of(host(page), folds) else held).append(page)
-    if not learned or not held:
-        raise UsageError(f"{len(learned + held)} usable pages are of too few sites to hold some of them out")
-    return learned, held
+        (learned if fold_of(host(page), folds) else held_out).append(page)
+    if not learned or not held_out:
+        raise UsageError(f"{len(learned + held_out)} usable pages are of too few sites to hold some of them out")
+    return learned, held_out

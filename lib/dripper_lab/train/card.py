@@ -175,12 +175,12 @@ def model_card(
     bins = reliability(pages, held_out.logits, calibration)
     ceiling = np.array([page.texts.rouge5(page.main) for page in pages])
     empty = [example for example in examples if not example.truth_words]
-    found = held_out.kinds.argmax(axis=1), held_out.empty_kinds.argmax(axis=1)
-    right = _right(pages, found[0]), _right(held_out.empty, found[1])
+    kinds = held_out.kinds.argmax(axis=1), held_out.empty_kinds.argmax(axis=1)
+    right = _right(pages, kinds[0]), _right(held_out.empty, kinds[1])
     return _CARD.format(
         version=version, parameters=f"{parameters:,}", features=examples[0].blocks.features.shape[1],
         layers=len(recipe.shape.dilations), levels=examples[0].blocks.starts.shape[1], minutes=cpu_seconds / 60,
-        doubtful=DOUBTFUL, others=len(recipe.others) + kept, power=1 - recipe.balance, empty=len(empty),
+        doubtful=DOUBTFUL, others=len(recipe.other_recipes) + kept, power=1 - recipe.balance, empty=len(empty),
         kept_note=f" ({kept} of them are kept from earlier weights)" if kept else "", flags=_flags(folds, kept, start),
         without_kept=f", without the {kept} kept networks, which saw some of these pages" if kept and not start else "",
         stages=_stages(recipe, start), **{name: text.format(start=start) for name, text in _CHOSEN[bool(start)].items()},
@@ -191,7 +191,7 @@ def model_card(
         by_kind=_scores(pages, scores.rouge5, ceiling, "page type", lambda page: page.kind),
         scores=_scores(pages, scores.rouge5, ceiling, "data set, page type", _set_and_type),
         accuracy=np.concatenate(right).mean(), kind_accuracy=_accuracy_over_kinds([*pages, *held_out.empty], np.concatenate(right)),
-        kinds=_kinds([*pages, *held_out.empty], np.concatenate(found)),
+        kinds=_kinds([*pages, *held_out.empty], np.concatenate(kinds)),
         temperature=calibration.temperature, shift=calibration.shift,
         reliability=_reliability(bins), error=calibration_error(bins), switch=_switch(switched),
         plain=sum(bool(example.comments.any()) for example in examples),
@@ -219,7 +219,7 @@ def _stages(recipe: Recipe, start: str | None) -> str:
             start=start,
             share=recipe.first_share,
             epochs=recipe.epochs,
-            taught="network" if not recipe.others else f"{1 + len(recipe.others)} networks",
+            taught="network" if not recipe.other_recipes else f"{1 + len(recipe.other_recipes)} networks",
             seen=", ".join(name for name in DATA_SETS if name in SEEN_BY_START),
         )
     return _STAGES.format(share=recipe.first_share) if recipe.first_epochs else ""
@@ -247,24 +247,26 @@ def _scores(
     return table((head, "pages", "ROUGE-5 F1", "ceiling"), rows)
 
 
-def _right(examples: Sequence[Example], found: IntArray) -> FloatArray:
-    return np.array([KINDS[at] == kind_of(page) for page, at in zip(examples, found, strict=True)], np.float64)
+def _right(examples: Sequence[Example], kinds: IntArray) -> FloatArray:
+    return np.array([KINDS[at] == kind_of(page) for page, at in zip(examples, kinds, strict=True)], np.float64)
 
 
 def _accuracy_over_kinds(examples: Sequence[Example], right: FloatArray) -> float:
     return float(np.mean([share for _, share in mean_by(examples, right, kind_of).values()]))
 
 
-def _kinds(examples: Sequence[Example], found: IntArray) -> str:
+def _kinds(examples: Sequence[Example], kinds: IntArray) -> str:
     """Return for each kind its pages, how many are found, and what the others are taken for."""
     rows = []
     for kind in KINDS:
-        taken = Counter(KINDS[at] for page, at in zip(examples, found, strict=True) if kind_of(page) == kind)
-        called = sum(KINDS[at] == kind for at in found)
-        if taken:
-            others = ", ".join(f"{name} {n}" for name, n in taken.most_common(4) if name != kind)
-            precision = taken[kind] / max(1, called)
-            rows.append((kind, taken.total(), f"{taken[kind] / taken.total():.2f}", f"{precision:.2f}", others))
+        guesses = Counter(KINDS[at] for page, at in zip(examples, kinds, strict=True) if kind_of(page) == kind)
+        called = sum(KINDS[at] == kind for at in kinds)
+        if guesses:
+            confusions = ", ".join(f"{name} {n}" for name, n in guesses.most_common(4) if name != kind)
+            precision = guesses[kind] / max(1, called)
+            rows.append(
+                (kind, guesses.total(), f"{guesses[kind] / guesses.total():.2f}", f"{precision:.2f}", confusions)
+            )
     return table(("kind", "pages", "recall", "precision", "else taken for"), rows)
 
 
@@ -293,8 +295,8 @@ def _coverage(held_out: HeldOut) -> str:
     reached, sure = held_out.scores.rouge5[order], held_out.confidence[order]
     rows = []
     for share in (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4):
-        kept = max(1, round(share * len(order)))
-        rows.append((f"{share:.0%}", f"{sure[kept - 1]:.2f}", f"{1 - reached[:kept].mean():.3f}"))
+        n_pages = max(1, round(share * len(order)))
+        rows.append((f"{share:.0%}", f"{sure[n_pages - 1]:.2f}", f"{1 - reached[:n_pages].mean():.3f}"))
     return table(("pages kept", "confidence from", "risk"), rows)
 
 
@@ -305,10 +307,12 @@ def _reader(held_out: HeldOut) -> str:
     other = np.array([kind_of(held_out.examples[at]) != "article" for at in order])
     rows = []
     for share in (0.0, 0.1, 0.2, 0.3):
-        read = np.arange(len(order)) < round(share * len(order))
-        with_reader = np.where(read, READER, reached)
-        told = (f"{sure[read][-1]:.2f}", f"{reached[read].mean():.3f}") if read.any() else ("", "")
-        rows.append((f"{share:.0%}", *told, f"{with_reader.mean():.3f}", _mean(with_reader[other]), _mean(read[other])))
+        is_read = np.arange(len(order)) < round(share * len(order))
+        with_reader = np.where(is_read, READER, reached)
+        cells = (f"{sure[is_read][-1]:.2f}", f"{reached[is_read].mean():.3f}") if is_read.any() else ("", "")
+        rows.append(
+            (f"{share:.0%}", *cells, f"{with_reader.mean():.3f}", _mean(with_reader[other]), _mean(is_read[other]))
+        )
     head = (
         "pages read",
         "confidence up to",

@@ -58,7 +58,7 @@ class Training:
     """Name of the pretrained model."""
     arguments: Mapping[str, object]
     learned: Sequence[Truth]
-    held: Sequence[Truth]
+    held_out: Sequence[Truth]
     """Of the pages held out that have main content."""
     probabilities: Sequence[FloatArray]
     """Of the blocks of these, to be main."""
@@ -79,34 +79,34 @@ def base_name(base: Path) -> str:
 def save_scores(training: Training, folder: Path) -> None:
     """Write `scores.json` and `README.md` into the folder of a checkpoint."""
     choice = training.choice
-    said = {
-        "recipe": dict(training.arguments), "pages": len(training.learned), "held_out_pages": len(training.held),
+    scores = {
+        "recipe": dict(training.arguments), "pages": len(training.learned), "held_out_pages": len(training.held_out),
         "held_out_f1": choice.f1, "held_out_f1_at_half": choice.f1_at_half, "threshold": choice.threshold,
         "cpu_seconds": round(training.cpu_seconds), "data_sets": sorted({truth.key[0] for truth in training.learned}),
         # So that two trainings with the same pages held out can be compared page by page.
         "held_out_f1_by_page": {
             "/".join(truth.key): round(truth.f1(page > choice.threshold), 4)
-            for truth, page in zip(training.held, training.probabilities, strict=True)
+            for truth, page in zip(training.held_out, training.probabilities, strict=True)
         },
     }  # fmt: skip
-    (folder / "scores.json").write_text(json.dumps(said, indent=1) + "\n", encoding="utf-8")
+    (folder / "scores.json").write_text(json.dumps(scores, indent=1) + "\n", encoding="utf-8")
     (folder / "README.md").write_text(model_card(training), encoding="utf-8")
 
 
 def model_card(training: Training) -> str:
     """Return the card as Markdown."""
-    held, choice = training.held, training.choice
-    scores = [truth.f1(page > choice.threshold) for truth, page in zip(held, training.probabilities, strict=True)]
-    ceiling = np.array([truth.f1(truth.main) for truth in held])
-    ceilings = mean_by(held, ceiling, _kind)
+    held_out, choice = training.held_out, training.choice
+    scores = [truth.f1(page > choice.threshold) for truth, page in zip(held_out, training.probabilities, strict=True)]
+    ceiling = np.array([truth.f1(truth.main) for truth in held_out])
+    ceilings = mean_by(held_out, ceiling, _kind)
     rows = [
         (kind, pages, f"{f1:.4f}", f"{ceilings[kind][1]:.4f}")
-        for kind, (pages, f1) in mean_by(held, np.array(scores), _kind).items()
+        for kind, (pages, f1) in mean_by(held_out, np.array(scores), _kind).items()
     ]
     return _CARD.format(
-        labeler=training.labeler, base=training.base, minutes=training.cpu_seconds / 60, n=len(held),
+        labeler=training.labeler, base=training.base, minutes=training.cpu_seconds / 60, n=len(held_out),
         arguments=json.dumps(dict(training.arguments), indent=1), f1=choice.f1, f1_at_half=choice.f1_at_half,
-        data_sets=data_sets_table([truth.key for truth in training.learned], [truth.key for truth in held]),
+        data_sets=data_sets_table([truth.key for truth in training.learned], [truth.key for truth in held_out]),
         ceiling=ceiling.mean(), threshold=choice.threshold,
         scores=table(("kind of page", "pages", "F1", "ceiling"), rows),
     )  # fmt: skip

@@ -71,15 +71,15 @@ def add_recipe_flags(parser: argparse.ArgumentParser, recipe: object, *names: st
 
 
 def _find_sets(data: Path) -> list[str]:
-    ships, there = names_with(Role.TRAIN_SHIPS), names_with(Role.TRAIN_SHIPS, folder=data)
-    if missing := [name for name in ships if name not in there]:
+    ships, existing = names_with(Role.TRAIN_SHIPS), names_with(Role.TRAIN_SHIPS, folder=data)
+    if missing := [name for name in ships if name not in existing]:
         log.warning(
             "trained without %s, which is not in %s; python -m dripper_lab.annotate collect makes a set of its recipe, "
             "see docs/annotation.md",
             ", ".join(missing),
             data,
         )
-    return there or ships
+    return existing or ships
 
 
 def run_training(train: Callable[[], Path]) -> int:

@@ -75,14 +75,14 @@ def comment_section(texts: Sequence[str], title: str, draw: np.random.Generator)
 
     around, item, author, body = _MARKUP[int(draw.integers(len(_MARKUP)))]
     names = [f' class="{name}"' if name else "" for name in _CLASSES[int(draw.integers(len(_CLASSES)))]]
-    heading, said, when, action = one_of(_HEADINGS), one_of(_SAID), one_of(_WHEN), one_of(_ACTIONS)
+    heading, byline, when, action = one_of(_HEADINGS), one_of(_SAID), one_of(_WHEN), one_of(_ACTIONS)
     comments = []
     for text in texts:
         date = when.format(day=draw.integers(10, 29), hour=draw.integers(1, 12))
-        who = said.format(name=one_of(_NAMES), when=date)
+        who = byline.format(name=one_of(_NAMES), when=date)
         line = f"<div{names[4]}><a href='#'>{action}</a></div>" if action and item != "p" else ""
         paragraphs = "".join(f"<{body}{names[3]}>{html.escape(part)}</{body}>" for part in text.split("\n"))
-        inner = f"<{author}{names[2]}>{who}</{author}> {date if '{when}' not in said else ''} {paragraphs}{line}"
+        inner = f"<{author}{names[2]}>{who}</{author}> {date if '{when}' not in byline else ''} {paragraphs}{line}"
         comments.append(f"<{item}{names[1]}>{inner}</{item}>")
     above = heading.format(n=len(texts), title=html.escape(title[:60]))
     level = one_of(("h2", "h3", "h4", "p", "div"))
@@ -114,9 +114,9 @@ class Commenter:
     def __call__(self, page: Page, example: Example, truth: str) -> Example | None:
         """Return the page with comments, then remember the lines of its truth for the pages to
         come."""
-        made = self.add_comments(page, example)
+        commented = self.add_comments(page, example)
         self.read(truth)
-        return made
+        return commented
 
     def read(self, truth: str) -> None:
         """Remember the lines of a truth."""
@@ -145,6 +145,6 @@ class Commenter:
 
 def _example(edited: Page, page: Page, example: Example) -> Example:
     truth = [word for block in np.flatnonzero(example.main).tolist() for word in words_of(page.blocks[block].text)]
-    made = example_from(edited, truth, example.key, example.host, example.page_type)
+    labelled = example_from(edited, truth, example.key, example.host, example.page_type)
     comments = find_marked_blocks(edited, MARK)
-    return replace(made, comments=comments | made.comments, matched=np.where(comments, 0.0, made.matched))
+    return replace(labelled, comments=comments | labelled.comments, matched=np.where(comments, 0.0, labelled.matched))

@@ -33,7 +33,7 @@ from dripper_lab.train.examples import Example, Maker, read_examples
 from dripper_lab.train.folds import fit, fold_networks
 from dripper_lab.train.recipe import GOING_ON, Recipe
 from dripper_lab.train.switch_scores import switch_scores
-from dripper_lab.train.weights import SEEN_BY_START, START, folded
+from dripper_lab.train.weights import SEEN_BY_START, START, fold_network
 
 log = logging.getLogger(__name__)
 
@@ -70,48 +70,57 @@ def train_and_save(
         UsageError: If there are too few pages to train on.
     """
     started = time.process_time()
+    examples = _read_usable_examples(data, data_sets, recipe, sample, folds)
+    earlier = None if start is None else load_weights(start)
+    unseen = _choose_unseen(examples, folds, scored or folds, start)
+    networks = fold_networks(examples, recipe, folds, scored, earlier)
+    held_out = HeldOut.of([page for page in unseen if networks[fold_of(page.host, folds)]], networks, earlier)
+    log.info("cross-validated ROUGE-5 F1: %.4f on %d pages", held_out.calibration.f1, len(held_out.examples))
+    weights = held_out.calibrated(fit(examples, recipe, earlier))
+    weights = replace(weights, others=(*weights.others, *_fold_earlier_networks(keep, weights)))
+    output.mkdir(parents=True, exist_ok=True)
+    path = output / "cpu_weights.npz"
+    save_weights(weights, path)
+    seconds = time.process_time() - started
+    card = model_card(
+        version=load_weights(path).version,
+        recipe=recipe,
+        folds=(folds, scored or folds),
+        examples=examples,
+        held_out=held_out,
+        switched=switch_scores(held_out.examples, networks, held_out.calibration),
+        cpu_seconds=seconds,
+        parameters=sum(matrix.size for network in weights.networks for matrix in network.matrices.values()),
+        kept=len(weights.others) - len(recipe.other_recipes),
+        start=None if earlier is None else earlier.version,
+    )
+    draw_reliability(held_out, output / "reliability_cpu.png")
+    (output / "model_card_cpu.md").write_text(card, encoding="utf-8")
+    return path
+
+
+def _read_usable_examples(
+    data: Path, data_sets: Sequence[str], recipe: Recipe, sample: int | None, folds: int
+) -> list[Example]:
     examples = [page for name in data_sets for page in examples_of(data, name, recipe, sample) if len(page.words)]
     if len({example.host for example in examples}) < folds:
         raise UsageError(
             f"{len(examples)} usable pages in {data} are of fewer than {folds} sites: too few to validate on"
         )
-    earlier = None if start is None else load_weights(start)
-    unseen = [page for page in examples if earlier is None or page.key[0] not in SEEN_BY_START]
-    unseen = [page for page in unseen if fold_of(page.host, folds) < (scored or folds)]
+    return examples
+
+
+def _choose_unseen(examples: Sequence[Example], folds: int, scored: int, start: Path | None) -> list[Example]:
+    """Return the pages that can be scored: those of the folds held out in turn, and of no set that
+    the weights in `start` were taught on."""
+    unseen = [page for page in examples if start is None or page.key[0] not in SEEN_BY_START]
+    unseen = [page for page in unseen if fold_of(page.host, folds) < scored]
     if not any(page.truth_words for page in unseen):
         raise UsageError(
             f"all pages are of sets that the weights in {start} were taught on, so nothing can be scored: "
             "name other sets too, or train with --from-scratch"
         )
-    networks = fold_networks(examples, recipe, folds, scored, earlier)
-    held_out = HeldOut.of([page for page in unseen if networks[fold_of(page.host, folds)]], networks, earlier)
-    log.info("cross-validated ROUGE-5 F1: %.4f on %d pages", held_out.calibration.f1, len(held_out.examples))
-    weights = held_out.calibrated(fit(examples, recipe, earlier))
-    kept = _kept(keep, weights)
-    weights = replace(weights, others=(*weights.others, *kept))
-    output.mkdir(parents=True, exist_ok=True)
-    path = output / "cpu_weights.npz"
-    save_weights(weights, path)
-    seconds, version = time.process_time() - started, load_weights(path).version
-    parameters = sum(matrix.size for network in weights.networks for matrix in network.matrices.values())
-    switched = switch_scores(held_out.examples, networks, held_out.calibration)
-    tried = folds, scored or folds
-    n_kept = len(weights.others) - len(recipe.others)
-    card = model_card(
-        version,
-        recipe,
-        tried,
-        examples,
-        held_out,
-        switched,
-        seconds,
-        parameters,
-        n_kept,
-        None if earlier is None else earlier.version,
-    )
-    draw_reliability(held_out, output / "reliability_cpu.png")
-    (output / "model_card_cpu.md").write_text(card, encoding="utf-8")
-    return path
+    return unseen
 
 
 def makers(recipe: Recipe) -> Mapping[str, Sequence[Maker]]:
@@ -123,30 +132,30 @@ def makers(recipe: Recipe) -> Mapping[str, Sequence[Maker]]:
 
     aged = partial(antique, draw=draw(recipe.crowded_variants + recipe.antique_variants))
     used = {"commented"}
-    used |= {kind for each in (recipe, *recipe.others) for kind, share in asdict(each.shares).items() if share}
-    made: dict[str, Sequence[Maker]] = {
+    used |= {kind for each in (recipe, *recipe.other_recipes) for kind, share in asdict(each.shares).items() if share}
+    by_kind: dict[str, Sequence[Maker]] = {
         "crowded": [Crowder(draw(number)) for number in range(recipe.crowded_variants)],
         "antique": [Antiquary(draw(recipe.crowded_variants + number)) for number in range(recipe.antique_variants)],
         "antique_crowded": [Crowder(draw(recipe.crowded_variants), aged)],
         "commented": [Commenter(draw())],
         "antique_commented": [Commenter(draw(1), aged)],
     }
-    return {kind: of for kind, of in made.items() if kind in used}
+    return {kind: of for kind, of in by_kind.items() if kind in used}
 
 
-def _kept(keep: Path | None, weights: Weights) -> list[Network]:
+def _fold_earlier_networks(keep: Path | None, weights: Weights) -> list[Network]:
     if keep is None:
         return []
     earlier = load_weights(keep)
-    return [folded(earlier, network, weights) for network in earlier.others[-KEPT:]]
+    return [fold_network(earlier, network, weights) for network in earlier.others[-KEPT:]]
 
 
 def examples_of(data: Path, data_set: str, recipe: Recipe, sample: int | None = None) -> Iterator[Example]:
     """Yield the examples of a data set with their variants, which are made of pages of that set."""
-    made = makers(recipe)
-    if set(made) == {"commented"} and data_set in UNCOMMENTED:
-        made = {}
-    yield from read_examples(read_pages(data, data_set, sample=sample, empty=True), made)
+    of_set = makers(recipe)
+    if set(of_set) == {"commented"} and data_set in UNCOMMENTED:
+        of_set = {}
+    yield from read_examples(read_pages(data, data_set, sample=sample, empty=True), of_set)
 
 
 def main(arguments: Sequence[str]) -> int:

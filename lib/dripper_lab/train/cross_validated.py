@@ -13,9 +13,9 @@ from dripper.labels.cpu.decide import estimate_confidence
 from dripper.labels.cpu.weights import Weights
 from dripper_lab.train.by_site import fold_of
 from dripper_lab.train.examples import Example
-from dripper_lab.train.folds import held_out_logits, network_of
-from dripper_lab.train.kinds import fit_confidence, held_out_kinds
-from dripper_lab.train.validate import Calibration, PageScores, calibrate, calibrated_as, page_scores, reliability
+from dripper_lab.train.folds import compute_held_out_logits, network_of
+from dripper_lab.train.kinds import compute_held_out_kinds, fit_confidence
+from dripper_lab.train.validate import Calibration, PageScores, calibrate, keep_calibration, page_scores, reliability
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +52,12 @@ class HeldOut:
         """
         full = [example for example in examples if example.truth_words]
         empty = [example for example in examples if not example.truth_words]
-        logits, nothing = held_out_logits(full, networks), held_out_logits(empty, networks)
-        calibration = calibrate(full, logits) if start is None else calibrated_as(start, full, logits)
-        scores, lost = page_scores(full, logits, calibration), page_scores(empty, nothing, calibration)
+        logits, nothing = compute_held_out_logits(full, networks), compute_held_out_logits(empty, networks)
+        calibration = calibrate(full, logits) if start is None else keep_calibration(start, full, logits)
+        scores, empty_scores = page_scores(full, logits, calibration), page_scores(empty, nothing, calibration)
         both = [*full, *empty]
-        kinds = np.stack([held_out_kinds(network_of(example, networks), example) for example in both])
-        expected, reached = (np.concatenate([scores[at], lost[at]]) for at in (2, 1))
+        kinds = np.stack([compute_held_out_kinds(network_of(example, networks), example) for example in both])
+        expected, reached = (np.concatenate([scores[at], empty_scores[at]]) for at in (2, 1))
         if start is None:
             confidence = _confidence_by_halves(both, expected, kinds, reached)
             coefficients = fit_confidence(expected, kinds, reached)
@@ -93,10 +93,10 @@ def _confidence_by_halves(
     halves = np.array([fold_of(f"half of {page.host}", 2) for page in pages])
     confidence = np.zeros(len(pages))
     for half in (0, 1):
-        own, others = halves == half, halves != half
-        if own.any() and others.any():
-            found = fit_confidence(expected[others], kinds[others], reached[others])
-            confidence[own] = _confidence(found, expected[own], kinds[own])
+        own, other_half = halves == half, halves != half
+        if own.any() and other_half.any():
+            coefficients = fit_confidence(expected[other_half], kinds[other_half], reached[other_half])
+            confidence[own] = _confidence(coefficients, expected[own], kinds[own])
     return confidence
 
 

@@ -61,15 +61,15 @@ class Crowder:
 
     def __call__(self, page: Page, example: Example, _truth: str = "") -> Example | None:
         """Return the crowded page, then remember sections of the page for those to come."""
-        made = self.crowd(page, example)
+        crowded = self.crowd(page, example)
         self.read(page, example)
-        return made
+        return crowded
 
     def read(self, page: Page, example: Example) -> None:
         """Remember some sections of a page."""
-        found = list(_sections(page, example))
-        chosen = self.draw.permutation(len(found))[:SECTIONS_KEPT]
-        self.sections[_script(page)] += [found[index] for index in chosen]
+        sections = list(_sections(page, example))
+        chosen = self.draw.permutation(len(sections))[:SECTIONS_KEPT]
+        self.sections[_script(page)] += [sections[index] for index in chosen]
 
     def crowd(self, page: Page, example: Example) -> Example | None:
         """Return the example of the crowded page; None for a page of other KINDS, and while nothing
@@ -78,20 +78,24 @@ class Crowder:
         main = np.flatnonzero(example.main)
         if example.page_type not in KINDS or not len(main) or not sections:
             return None
-        kept = self._kept(main, example)
+        remaining = self._cut_main(main, example)
         parts = list(page.elements.parts)
-        for block in set(main.tolist()) - set(kept.tolist()):
+        for block in set(main.tolist()) - set(remaining.tolist()):
             first, last = page.blocks[block].first, page.blocks[block].last
             parts[first : last + 1] = [""] * (last + 1 - first)
         for _ in range(int(self.draw.integers(1, MOST_SECTIONS + 1))):
             section = sections[int(self.draw.integers(len(sections)))]
             before, levels = self.draw.random() < 0.3, int(self.draw.integers(4))
-            at = place_before(page, int(kept[0]), levels) if before else place_after(page, int(kept[-1]), levels)
+            at = (
+                place_before(page, int(remaining[0]), levels)
+                if before
+                else place_after(page, int(remaining[-1]), levels)
+            )
             parts[at] += f"<div{MARK}>{section}</div>"
         edited = replace(restore("".join(parts), page.title), hints=page.hints)
-        return _example(self.finish(edited), page, example, kept)
+        return _example(self.finish(edited), page, example, remaining)
 
-    def _kept(self, main: IntArray, example: Example) -> IntArray:
+    def _cut_main(self, main: IntArray, example: Example) -> IntArray:
         words = np.cumsum(example.words[main])
         least = int(np.searchsorted(words, _LEAST_WORDS)) + 1
         if len(main) <= least or self.draw.random() >= CUT:
@@ -124,10 +128,10 @@ def _sections(page: Page, example: Example) -> Iterator[str]:
         element += 1
 
 
-def _example(edited: Page, page: Page, example: Example, kept: IntArray) -> Example:
-    truth = [word for block in kept.tolist() for word in words_of(page.blocks[block].text)]
-    made = example_from(edited, truth, example.key, example.host, example.page_type)
-    return replace(made, matched=np.where(find_marked_blocks(edited, MARK), 0.0, made.matched))
+def _example(edited: Page, page: Page, example: Example, main_blocks: IntArray) -> Example:
+    truth = [word for block in main_blocks.tolist() for word in words_of(page.blocks[block].text)]
+    labelled = example_from(edited, truth, example.key, example.host, example.page_type)
+    return replace(labelled, matched=np.where(find_marked_blocks(edited, MARK), 0.0, labelled.matched))
 
 
 def _script(page: Page) -> bool:

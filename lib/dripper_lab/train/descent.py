@@ -26,7 +26,7 @@ def descend(
     loss_of: Callable[[T], Any],
     pace: Callable[[int], float],
     log_steps: int,
-    after: Callable[[int], None] = lambda done: None,
+    after: Callable[[int], None] = lambda n_steps: None,
 ) -> None:
     """Train a model in place, a step a batch.
 
@@ -40,18 +40,18 @@ def descend(
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, pace)
     model.train()
     started, mean = time.process_time(), 0.0
-    for done, batch in enumerate(batches, 1):
+    for n_steps, batch in enumerate(batches, 1):
         loss = loss_of(batch)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), CLIPPED_NORM)
         optimizer.step()
         schedule.step()
         optimizer.zero_grad(set_to_none=True)
-        mean += (float(loss.detach()) - mean) / min(done, _AVERAGED)
-        if done % log_steps == 0 or done == len(batches):
+        mean += (float(loss.detach()) - mean) / min(n_steps, _AVERAGED)
+        if n_steps % log_steps == 0 or n_steps == len(batches):
             seconds = time.process_time() - started
-            log.info("step %d of %d, loss %.4f, %.0f CPU seconds", done, len(batches), mean, seconds)
-        after(done)
+            log.info("step %d of %d, loss %.4f, %.0f CPU seconds", n_steps, len(batches), mean, seconds)
+        after(n_steps)
     model.eval()
 
 

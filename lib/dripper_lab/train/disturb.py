@@ -42,5 +42,5 @@ def disturb(batch: TrainingBatch, blanks: Blanks, recipe: Recipe, draw: np.rando
     for blank, share in ((blanks.names, recipe.name_drop), (blanks.metadata, recipe.metadata_drop)):
         hidden = (draw.random(PAGES_PER_BATCH + 1) < share)[batch.page]
         features = np.where(hidden[:, None] & ~np.isnan(blank), blank, features)
-    kept = draw.random((PAGES_PER_BATCH + 1, features.shape[1])) >= recipe.feature_drop
-    return batch._replace(blocks=batch.blocks._replace(features=(features * kept[batch.page]).astype(np.float32)))
+    mask = draw.random((PAGES_PER_BATCH + 1, features.shape[1])) >= recipe.feature_drop
+    return batch._replace(blocks=batch.blocks._replace(features=(features * mask[batch.page]).astype(np.float32)))

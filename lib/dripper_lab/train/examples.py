@@ -106,11 +106,15 @@ def read_examples(
         if example.truth_words and not example.main.any():
             log.warning("%s/%s left out: no block holds its truth", labelled.data_set, labelled.id)
             continue
-        made = {kind: [make(page, example, labelled.truth_text) for make in of] for kind, of in (makers or {}).items()}
-        yield replace(example, variants={kind: tuple(map(_halved, filter(None, of))) for kind, of in made.items()})
+        variants = {
+            kind: [make(page, example, labelled.truth_text) for make in of] for kind, of in (makers or {}).items()
+        }
+        yield replace(
+            example, variants={kind: tuple(map(_halve_precision, filter(None, of))) for kind, of in variants.items()}
+        )
 
 
-def _halved(example: Example) -> Example:
+def _halve_precision(example: Example) -> Example:
     """Return the example with features in half precision: seven variants a page would be 4 GB, and
     noise is added anyway."""
     return replace(example, blocks=example.blocks._replace(features=example.blocks.features.astype(np.float16)))
@@ -141,9 +145,9 @@ def title_block(page: PageFeatures) -> npt.NDArray[np.bool_]:
     names = page.blocks.features
     heading = (names[:, NAMES.index("own_h1")] > 0) | (names[:, NAMES.index("own_h2")] > 0)
     shared = (names[:, NAMES.index("of_title")] >= 0.6) & (names[:, NAMES.index("title_covered")] >= 0.4)
-    found = np.zeros(len(page.words), bool)
-    found[np.flatnonzero(heading & shared & (page.words > 1))[:1]] = True
-    return found
+    is_title = np.zeros(len(page.words), bool)
+    is_title[np.flatnonzero(heading & shared & (page.words > 1))[:1]] = True
+    return is_title
 
 
 def find_left_out_comments(page: PageFeatures, matched: FloatArray) -> npt.NDArray[np.bool_]:
@@ -152,6 +156,6 @@ def find_left_out_comments(page: PageFeatures, matched: FloatArray) -> npt.NDArr
     """
     features = page.blocks.features
     called = features[:, NAMES.index("named_comment")] + features[:, NAMES.index("under_comments")] > 0
-    found = called & (matched < 0.3 * page.words)
-    long = page.words[found & (page.words >= COMMENT_WORDS)].sum()
-    return found if SECTION_WORDS <= long < 0.7 * page.words.sum() else np.zeros(len(found), bool)
+    is_left_out = called & (matched < 0.3 * page.words)
+    long = page.words[is_left_out & (page.words >= COMMENT_WORDS)].sum()
+    return is_left_out if SECTION_WORDS <= long < 0.7 * page.words.sum() else np.zeros(len(is_left_out), bool)

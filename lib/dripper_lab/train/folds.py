@@ -33,25 +33,25 @@ def fit(examples: Sequence[Example], recipe: Recipe, start: Weights | None = Non
         start: Earlier weights whose networks are taught further, in the order of the recipe's;
             those that the recipe has not stay as they are.
     """
-    unfitted = _unfitted(examples, recipe, start)
+    unfitted = _make_unfitted(examples, recipe, start)
     ready = [_with_variants(unfitted, example) for example in examples]
 
     def trained(by: Recipe, earlier: Network | None) -> Network:
-        known = None if earlier is None else earlier.matrices
-        matrices = train_in_stages(ready, blanks_of(unfitted), by, known)
+        matrices = None if earlier is None else earlier.matrices
+        trained_matrices = train_in_stages(ready, blanks_of(unfitted), by, matrices)
         return Network(
-            {name: np.rint(value * WEIGHT_STEPS) / WEIGHT_STEPS for name, value in matrices.items()}, by.shape
+            {name: np.rint(value * WEIGHT_STEPS) / WEIGHT_STEPS for name, value in trained_matrices.items()}, by.shape
         )
 
-    n = len(recipe.others)
+    n = len(recipe.other_recipes)
     first, *more = (None,) * (1 + n) if start is None else start.networks
-    others = tuple(trained(by, network) for by, network in zip(recipe.others, more[:n], strict=True))
-    kept = () if start is None else start.others[n:]
-    weights = replace(unfitted, matrices=trained(recipe, first).matrices, others=(*others, *kept))
+    more_networks = tuple(trained(by, network) for by, network in zip(recipe.other_recipes, more[:n], strict=True))
+    earlier_networks = () if start is None else start.others[n:]
+    weights = replace(unfitted, matrices=trained(recipe, first).matrices, others=(*more_networks, *earlier_networks))
     return with_page_kinds(with_switch(weights, examples, recipe.switch_ridge), examples)
 
 
-def _unfitted(examples: Sequence[Example], recipe: Recipe, start: Weights | None) -> Weights:
+def _make_unfitted(examples: Sequence[Example], recipe: Recipe, start: Weights | None) -> Weights:
     """Return weights that have only what features are standardised by: what the start's are."""
     mean, scale = (start.mean, start.scale) if start is not None else _moments(examples)
     return Weights(
@@ -65,7 +65,7 @@ def _moments(examples: Sequence[Example]) -> tuple[FloatArray, FloatArray]:
 
 
 def _with_variants(weights: Weights, example: Example) -> Example:
-    variants = {kind: tuple(_ready(weights, each) for each in made) for kind, made in example.variants.items()}
+    variants = {kind: tuple(_ready(weights, each) for each in of_kind) for kind, of_kind in example.variants.items()}
     return replace(_ready(weights, example), variants=variants)
 
 
@@ -88,9 +88,9 @@ def fold_networks(
         if fold >= (folds if scored is None else scored):
             networks.append(None)
             continue
-        others = [example for example in examples if fold_of(example.host, folds) != fold]
-        log.info("fold %d of %d: %d pages held out", fold + 1, folds, len(examples) - len(others))
-        networks.append(fit(others, recipe, start) if len(others) < len(examples) else None)
+        learned = [example for example in examples if fold_of(example.host, folds) != fold]
+        log.info("fold %d of %d: %d pages held out", fold + 1, folds, len(examples) - len(learned))
+        networks.append(fit(learned, recipe, start) if len(learned) < len(examples) else None)
     return networks
 
 
@@ -103,7 +103,7 @@ def network_of(example: Example, networks: Sequence[Weights | None]) -> Weights:
     return network
 
 
-def held_out_logits(examples: Sequence[Example], networks: Sequence[Weights | None]) -> list[FloatArray]:
+def compute_held_out_logits(examples: Sequence[Example], networks: Sequence[Weights | None]) -> list[FloatArray]:
     """Return the logits of every example, shape (1 + others, n_blocks), from the networks that saw
     no page of its site."""
 

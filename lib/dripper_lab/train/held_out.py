@@ -25,8 +25,8 @@ def f1_of_pages(labelers: Sequence[Labeler], pages: Iterable[LabelledPage]) -> l
     scores: list[list[float]] = [[] for _ in labelers]
     for page, truth in read_truths(pages):
         if truth.main.any():
-            for labeler, found in zip(labelers, scores, strict=True):
-                found.append(truth.f1(labeler.label([page])[0].main))
+            for labeler, of_labeler in zip(labelers, scores, strict=True):
+                of_labeler.append(truth.f1(labeler.label([page])[0].main))
     return scores
 
 
@@ -46,11 +46,11 @@ def main(arguments: Sequence[str]) -> int:
             name: f1_of_pages(labelers, read_pages(options.data, name, sample=options.sample))
             for name in names_with(Role.TRAIN_SHIPS, folder=options.data) or names_with(Role.TRAIN_SHIPS)
         }
-        by_set["all"] = [[f1 for found in by_set.values() for f1 in found[i]] for i in range(len(labelers))]
+        by_set["all"] = [[f1 for of_set in by_set.values() for f1 in of_set[i]] for i in range(len(labelers))]
         for i, labeler in enumerate(labelers):
-            for name, found in by_set.items():
-                mean = float(np.mean(found[i])) if found[i] else 0.0
-                sys.stdout.write(f"{labeler.name}, {name}: F1 over words {mean:.4f}, {len(found[i])} pages\n")
+            for name, of_set in by_set.items():
+                mean = float(np.mean(of_set[i])) if of_set[i] else 0.0
+                sys.stdout.write(f"{labeler.name}, {name}: F1 over words {mean:.4f}, {len(of_set[i])} pages\n")
     except UsageError as error:
         sys.stderr.write(f"{error}\n")
         return 2

@@ -39,7 +39,7 @@ def summary_of(weights: Weights, example: Example) -> PageSummary:
     return summary
 
 
-def held_out_kinds(weights: Weights, example: Example) -> FloatArray:
+def compute_held_out_kinds(weights: Weights, example: Example) -> FloatArray:
     """Return the probabilities of KINDS of a page that the weights did not see, shape
     (n_kinds,)."""
     return classify_page(weights, summary_of(weights, example))
@@ -77,10 +77,10 @@ def _multinomial(inputs: FloatArray, targets: FloatArray, weight: FloatArray) ->
         value = -(weight[:, None] * targets * logs).sum() + 0.5 * (ridge * coefficients**2).sum()
         return float(value), gradient.ravel()
 
-    found = minimize(
+    solution = minimize(
         loss, np.zeros(padded.shape[1] * targets.shape[1]), jac=True, method="L-BFGS-B", options={"maxiter": 400}
     )
-    return np.asarray(found.x).reshape(padded.shape[1], -1)
+    return np.asarray(solution.x).reshape(padded.shape[1], -1)
 
 
 def fit_confidence(expected: FloatArray, kinds: FloatArray, scores: FloatArray) -> FloatArray:

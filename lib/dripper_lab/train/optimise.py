@@ -52,7 +52,7 @@ class PackedOperations:
 
     def convolve(self, x: Array, taps: Array, dilation: int) -> Array:
         """Return the dilated convolution; blocks of other pages count as zero."""
-        return self._moved(x, dilation) * taps[0] + x * taps[1] + self._moved(x, -dilation) * taps[2]
+        return self._move(x, dilation) * taps[0] + x * taps[1] + self._move(x, -dilation) * taps[2]
 
     def container_means(self, x: Array, bias: Array) -> Array:
         """Return means over each block's containers, with bias, rectified and clipped."""
@@ -65,7 +65,7 @@ class PackedOperations:
         ]
         return jnp.clip(jnp.concatenate(means, axis=1) + bias, 0, POOLED_LIMIT)
 
-    def _moved(self, x: Array, by: int) -> Any:
+    def _move(self, x: Array, by: int) -> Any:
         source = jnp.arange(len(self._page)) - by
         same = (source >= 0) & (source < len(self._page)) & (jnp.roll(self._page, by) == self._page)
         return jnp.roll(x, by, axis=0) * same[:, None]
@@ -99,18 +99,18 @@ def train(
     # An epoch has a batch more or less than the next one.
     steps = recipe.epochs * sum(1 for _ in batches(np.random.default_rng(recipe.seed)))
     average: Parameters | None = None
-    done = 0
+    n_done = 0
     for epoch in range(recipe.epochs):
         losses = []
         for batch in batches(draw):
-            done += 1
-            rate = _learning_rate(recipe, done / steps, done)
-            key = jax.random.PRNGKey(recipe.seed * 1_000_003 + done)
+            n_done += 1
+            rate = _learning_rate(recipe, n_done / steps, n_done)
+            key = jax.random.PRNGKey(recipe.seed * 1_000_003 + n_done)
             batch = disturb(batch, blanks, recipe, draw)
-            weights, moments, loss = step(weights, moments, batch, key, done, rate)
+            weights, moments, loss = step(weights, moments, batch, key, n_done, rate)
             losses.append(loss)
-            if done > recipe.average_from * steps:
-                average = _averaged(average, weights, recipe.average_decay)
+            if n_done > recipe.average_from * steps:
+                average = _average(average, weights, recipe.average_decay)
         log.info("epoch %d of %d: loss %.4f", epoch + 1, recipe.epochs, float(np.mean(losses)))
     return {name: np.asarray(value, np.float64) for name, value in (average or weights).items()}
 
@@ -188,8 +188,8 @@ def _dropout(key: Any, recipe: Recipe) -> Callable[[Any], Any]:
     branches = count()
 
     def drop(x: Any) -> Any:
-        kept = jax.random.bernoulli(jax.random.fold_in(key, next(branches)), 1 - recipe.dropout, x.shape)
-        return x * kept / (1 - recipe.dropout)
+        mask = jax.random.bernoulli(jax.random.fold_in(key, next(branches)), 1 - recipe.dropout, x.shape)
+        return x * mask / (1 - recipe.dropout)
 
     return drop
 
@@ -199,7 +199,7 @@ def _learning_rate(recipe: Recipe, progress: float, step: int) -> float:
     return float(recipe.learning_rate * min(1.0, step / 60) * (0.5 * (1 + np.cos(np.pi * progress)) + 0.01))
 
 
-def _averaged(average: Parameters | None, weights: Parameters, decay: float) -> Parameters:
+def _average(average: Parameters | None, weights: Parameters, decay: float) -> Parameters:
     if average is None:
         return {name: jnp.copy(value) for name, value in weights.items()}
     return {name: old * decay + weights[name] * (1 - decay) for name, old in average.items()}

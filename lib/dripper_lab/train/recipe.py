@@ -85,7 +85,7 @@ class Recipe:
     seed: int = 0
 
     @property
-    def others(self) -> "tuple[Recipe, ...]":
+    def other_recipes(self) -> "tuple[Recipe, ...]":
         """The recipes of the networks that give a second opinion; each has a seed of its own."""
         return tuple(
             replace(

@@ -38,11 +38,11 @@ def with_switch(weights: Weights, examples: Sequence[Example], ridge: float) -> 
         ridge: The penalty on squared coefficients.
     """
     commented = [example.commented for example in examples if example.commented is not None]
-    others = [example for example in examples if example.page_type == "forum" or example.comments.any()]
+    uncommented = [example for example in examples if example.page_type == "forum" or example.comments.any()]
     titled = [example for example in examples if example.title.any()]
     size = len(weights.feature_names) + len(weights.matrices["conv0"]) + 1
     columns = [
-        _logistic_regression(_rows(weights, [*commented, *others], lambda page: page.comments), size, ridge),
+        _logistic_regression(_rows(weights, [*commented, *uncommented], lambda page: page.comments), size, ridge),
         _logistic_regression(_rows(weights, titled, lambda page: page.title), size, ridge),
     ]
     matrix = np.rint(np.stack(columns, axis=1) * WEIGHT_STEPS) / WEIGHT_STEPS
@@ -56,8 +56,8 @@ def _rows(
     the part."""
     for example in examples:
         page = normalize_page(weights, example.blocks)
-        known = compute_states(weights.exact, weights.shape, page.features, page.ops)
-        yield np.concatenate([page.features, known, np.ones((len(known), 1))], axis=1), part(example)
+        states = compute_states(weights.exact, weights.shape, page.features, page.ops)
+        yield np.concatenate([page.features, states, np.ones((len(states), 1))], axis=1), part(example)
 
 
 def _logistic_regression(rows: Iterator[tuple[FloatArray, Flags]], size: int, ridge: float) -> FloatArray:

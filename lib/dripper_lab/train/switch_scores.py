@@ -63,13 +63,14 @@ def _score(conventions: Conventions, examples: Sequence[Example], networks: Sequ
         conventions,
         f1=mean(examples, Example.f1),
         forum_f1=mean([example for example in examples if example.page_type == "forum"], Example.f1),
-        made_up_kept=mean(commented, lambda page, main: _kept(page, main, page.comments)),
+        made_up_kept=mean(commented, lambda page, main: _measure_kept_share(page, main, page.comments)),
         plain_kept=mean(
             [example for example in examples if example.comments.any()],
-            lambda page, main: _kept(page, main, page.comments),
+            lambda page, main: _measure_kept_share(page, main, page.comments),
         ),
         titles_kept=mean(
-            [example for example in examples if example.title.any()], lambda page, main: _kept(page, main, page.title)
+            [example for example in examples if example.title.any()],
+            lambda page, main: _measure_kept_share(page, main, page.title),
         ),
     )
 
@@ -78,5 +79,5 @@ def _main(example: Example, network: Weights, conventions: Conventions) -> Flags
     return decide(score_main(network, example.blocks, example.words, conventions), example.words).main
 
 
-def _kept(example: Example, main: Flags, part: Flags) -> float:
+def _measure_kept_share(example: Example, main: Flags, part: Flags) -> float:
     return float(example.words[main & part].sum() / max(1, example.words[part].sum()))

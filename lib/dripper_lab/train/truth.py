@@ -158,11 +158,11 @@ def between(main: npt.NDArray[np.bool_], words: Sequence[int] | IntArray) -> npt
     array([ True,  True,  True, False])
     """
     has_words = np.asarray(words) > 0
-    known = np.flatnonzero(has_words)
-    if not len(known):
+    with_words = np.flatnonzero(has_words)
+    if not len(with_words):
         return main
     index = np.arange(len(main))
-    after = known.searchsorted(index)
-    left, right = known[np.maximum(after - 1, 0)], known[np.minimum(after, len(known) - 1)]
-    inside = (after > 0) & (after < len(known)) & main[left] & main[right]
+    after = with_words.searchsorted(index)
+    left, right = with_words[np.maximum(after - 1, 0)], with_words[np.minimum(after, len(with_words) - 1)]
+    inside = (after > 0) & (after < len(with_words)) & main[left] & main[right]
     return np.where(has_words, main, inside)

@@ -23,15 +23,17 @@ class Choice(NamedTuple):
     f1_at_half: float
 
 
-def choose_threshold(truths: Sequence[Truth], said: Sequence[FloatArray], thresholds: Sequence[float]) -> Choice:
+def choose_threshold(
+    truths: Sequence[Truth], probabilities: Sequence[FloatArray], thresholds: Sequence[float]
+) -> Choice:
     """Return the best of some thresholds.
 
     Args:
-        said: The probabilities of each page's blocks.
+        probabilities: The probabilities of each page's blocks.
     """
 
     def f1(threshold: float) -> float:
-        return float(np.mean([truth.f1(page > threshold) for truth, page in zip(truths, said, strict=True)]))
+        return float(np.mean([truth.f1(page > threshold) for truth, page in zip(truths, probabilities, strict=True)]))
 
     best = max(thresholds, key=f1)
     return Choice(best, f1(best), f1(0.5))
@@ -96,12 +98,12 @@ def calibrate(examples: Sequence[Example], logits: Sequence[FloatArray]) -> Cali
         scores = page_scores(examples, logits, Calibration(*candidate, 0.0)).rouge5
         return float(scores.mean()) + macro_over_kinds(examples, scores), float(scores.mean())
 
-    found = {candidate: score(candidate) for candidate in product(TEMPERATURES, SHIFTS)}
-    temperature, shift = max(found, key=lambda candidate: found[candidate][0])
-    return Calibration(temperature, shift, found[temperature, shift][1])
+    scores_by_candidate = {candidate: score(candidate) for candidate in product(TEMPERATURES, SHIFTS)}
+    temperature, shift = max(scores_by_candidate, key=lambda candidate: scores_by_candidate[candidate][0])
+    return Calibration(temperature, shift, scores_by_candidate[temperature, shift][1])
 
 
-def calibrated_as(weights: Weights, examples: Sequence[Example], logits: Sequence[FloatArray]) -> Calibration:
+def keep_calibration(weights: Weights, examples: Sequence[Example], logits: Sequence[FloatArray]) -> Calibration:
     """Return the temperature and shift of weights, with the ROUGE-5 F1 that they reach here."""
     fixed = Calibration(weights.temperature, weights.shift, 0.0)
     return replace(fixed, f1=float(page_scores(examples, logits, fixed).rouge5.mean()))

@@ -22,7 +22,7 @@ SEEN_BY_START = frozenset({
 """The data sets that they were taught on: no scores of what goes on from them can be of these."""
 
 
-def folded(earlier: Weights, network: Network, weights: Weights) -> Network:
+def fold_network(earlier: Weights, network: Network, weights: Weights) -> Network:
     """Return a network of `earlier` as one that reads features standardised as `weights` has them.
 
     The difference goes into the first layer, which is linear; only features clipped at
@@ -33,9 +33,9 @@ def folded(earlier: Weights, network: Network, weights: Weights) -> Network:
         raise ValueError("networks of other features cannot be kept")
     layer = network.matrices["input"]
     bias = network.matrices["input_bias"] + ((weights.mean - earlier.mean) / earlier.scale) @ layer
-    moved = {"input": _rounded(layer * (weights.scale / earlier.scale)[:, None]), "input_bias": _rounded(bias)}
-    return Network({**network.matrices, **moved}, network.shape)
+    input_matrices = {"input": _round(layer * (weights.scale / earlier.scale)[:, None]), "input_bias": _round(bias)}
+    return Network({**network.matrices, **input_matrices}, network.shape)
 
 
-def _rounded(values: FloatArray) -> FloatArray:
+def _round(values: FloatArray) -> FloatArray:
     return np.asarray(np.rint(values * WEIGHT_STEPS) / WEIGHT_STEPS)

@@ -98,12 +98,12 @@ def _fetch(model: str) -> Path:
     return fetch_snapshot("labels.encoder.model", model, FILES, huggingface_hub)
 
 
-def _read_context(config: dict[str, Any], wanted: int) -> int:
+def _read_context(config: dict[str, Any], tokens: int) -> int:
     """Return the tokens of a chunk: what is wanted, or what the model's positions reach."""
     reach = config.get("max_position_embeddings")
     if not isinstance(reach, int) or reach < 1:
-        return wanted
-    return min(wanted, reach - _find_first_place(config))
+        return tokens
+    return min(tokens, reach - _find_first_place(config))
 
 
 def _find_first_place(config: dict[str, Any]) -> int:

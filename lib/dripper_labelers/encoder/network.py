@@ -120,8 +120,8 @@ def _rotation(folder: Path) -> dict[str, object]:
     """Return what a EuroBERT checkpoint leaves to its authors' default: transformers has another,
     10,000, by which every position would be read wrongly and without a word."""
     config = read_config(folder)
-    told = {"rope_theta", "rope_parameters", "rope_scaling"} & {key for key, value in config.items() if value}
-    if config.get("model_type") != "eurobert" or told:
+    stated = {"rope_theta", "rope_parameters", "rope_scaling"} & {key for key, value in config.items() if value}
+    if config.get("model_type") != "eurobert" or stated:
         return {}
     return {"rope_parameters": {"rope_type": "default", "rope_theta": EUROBERT_THETA}}
 

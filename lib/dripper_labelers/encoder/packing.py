@@ -65,12 +65,12 @@ def prepare_model(model: Any, first: int) -> bool:
             lengths = [len(ids) for ids in probes]
             places = place_tokens(lengths, first).to(model.device)
             with segments(lengths):
-                told = model(input_ids=torch.cat(probes)[None], position_ids=places).logits[0].float()
+                logits = model(input_ids=torch.cat(probes)[None], position_ids=places).logits[0].float()
         except (LookupError, RuntimeError, TypeError, ValueError):  # What an architecture of another kind does.
             model.set_attn_implementation(before)
             return False
     close = _CLOSE.get(str(model.dtype).removeprefix("torch."), _CLOSE_ELSE)
-    if (told - expected).abs().max() > close * (expected.max() - expected.min()):
+    if (logits - expected).abs().max() > close * (expected.max() - expected.min()):
         model.set_attn_implementation(before)
         return False
     return True

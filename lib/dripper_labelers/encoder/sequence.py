@@ -126,15 +126,15 @@ class Sequencer:
         self._begin = _first(tokenizer.bos_token_id, tokenizer.cls_token_id)
         self._end = _first(tokenizer.eos_token_id, tokenizer.sep_token_id)
         vocabulary = tokenizer.get_vocab()
-        wanted = [reading.separator, *(MARKERS if reading.form == "outline" else ())]
-        lacking = [token for token in wanted if token not in vocabulary]
+        own_tokens = [reading.separator, *(MARKERS if reading.form == "outline" else ())]
+        lacking = [token for token in own_tokens if token not in vocabulary]
         if lacking:
             raise MachineError(
                 f"the tokenizer does not know {lacking[0]!r}: this checkpoint was not trained to label blocks at their "
                 "separators; see docs/labeler_encoder.md"
             )
         self.separator: int = vocabulary[reading.separator]
-        self._markers = {token: vocabulary[token] for token in wanted}
+        self._markers = {token: vocabulary[token] for token in own_tokens}
         if reading.form == "outline" and reading.block_tokens < LEAST_OUTLINE:
             raise MachineError(f"block_tokens={reading.block_tokens}: an outline needs {LEAST_OUTLINE} tokens or more")
         frame = len(self._frame([], 0, 1))
@@ -201,10 +201,10 @@ class Sequencer:
 
     def chunk(self, blocks: Sequence[Sequence[int]], start: int, end: int) -> Chunk:
         """Return one chunk of a page's blocks; a block that alone is too long is cut."""
-        shown = [list(ids[: self.room - 1]) for ids in blocks[start:end]]
-        ids = self._frame(shown, start, len(blocks))
-        begin = len(ids) - sum(len(block) + 1 for block in shown) - (self._end is not None)
-        ends = accumulate((len(block) + 1 for block in shown), initial=begin - 1)
+        cut_blocks = [list(ids[: self.room - 1]) for ids in blocks[start:end]]
+        ids = self._frame(cut_blocks, start, len(blocks))
+        begin = len(ids) - sum(len(block) + 1 for block in cut_blocks) - (self._end is not None)
+        ends = accumulate((len(block) + 1 for block in cut_blocks), initial=begin - 1)
         return Chunk(start, end, ids, list(ends)[1:])
 
     def _frame(self, blocks: Sequence[Sequence[int]], start: int, n_blocks: int) -> list[int]:
@@ -223,8 +223,8 @@ class Sequencer:
             ids = [self._markers[each.marker], *head[: most // 3]]
             room = most - len(ids)
             if len(text) > room:
-                kept = int(room * END_SHARE)
-                text = [*text[: room - kept], *text[len(text) - kept :]]
+                n_end = int(room * END_SHARE)
+                text = [*text[: room - n_end], *text[len(text) - n_end :]]
             sequences.append([*ids, *text])
         return sequences
 

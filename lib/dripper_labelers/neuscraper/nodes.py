@@ -50,9 +50,9 @@ def _find_nodes_in(markup: str, block: int) -> Iterator[Node]:
         last = tag.end()
     texts.append(markup[last:])
     for index, text in enumerate(texts):
-        shown = " ".join(unescape(text).split())
-        if shown:
-            yield Node(block, shown[:READ_CHARACTERS], len(shown))
+        line = " ".join(unescape(text).split())
+        if line:
+            yield Node(block, line[:READ_CHARACTERS], len(line))
         if index < len(tags) and tags[index][0] in CONTAINERS and not tags[index][1]:
             inside = " ".join(unescape(" ".join(texts[index + 1 : _find_end(tags, index) + 1])).split())
             if inside:

@@ -243,5 +243,5 @@ def _of(nodes: npt.NDArray[np.float32], which: IntArray) -> npt.NDArray[np.float
 
 
 def _flags(bits: IntArray, tags: list[str]) -> npt.NDArray[np.bool_]:
-    wanted = np.array([_TAG_BITS[tag] for tag in tags], np.int64)
-    return (bits[:, None] & wanted) > 0
+    tag_bits = np.array([_TAG_BITS[tag] for tag in tags], np.int64)
+    return (bits[:, None] & tag_bits) > 0

@@ -63,9 +63,9 @@ class Leaves:
     def of_text_nodes(cls, tree: Tree) -> "Leaves":
         """Return one leaf a text node that is not blank and not SKIPPED."""
         inside = np.full(len(tree.parts), -1, np.int64)
-        for element, (opened, closed, parent) in enumerate(zip(tree.opens, tree.closes, tree.parents, strict=True)):
-            inside[opened + 1] = element
-            inside[closed + 1] = parent
+        for element, (start, end, parent) in enumerate(zip(tree.opens, tree.closes, tree.parents, strict=True)):
+            inside[start + 1] = element
+            inside[end + 1] = parent
         skipped = np.zeros(len(tree.parts) + 1, np.int64)
         for element, tag in enumerate(tree.tags):
             if tag in SKIPPED:

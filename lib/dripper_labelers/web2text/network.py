@@ -114,9 +114,11 @@ def split_layers(matrices: Mapping[str, FloatArray], prefix: str) -> list[Layer]
 
 def name_matrices(layers: Sequence[Layer], prefix: str) -> dict[str, FloatArray]:
     """Return matrices by name, on the grid of weights."""
-    named = {
+    matrices = {
         f"{prefix}{n}{end}": part
         for n, layer in enumerate(layers)
         for end, part in zip(("", "_bias"), layer, strict=True)
     }
-    return {name: np.rint(np.asarray(value, np.float64) * WEIGHT_STEPS) / WEIGHT_STEPS for name, value in named.items()}
+    return {
+        name: np.rint(np.asarray(value, np.float64) * WEIGHT_STEPS) / WEIGHT_STEPS for name, value in matrices.items()
+    }

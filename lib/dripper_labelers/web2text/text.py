@@ -120,10 +120,10 @@ def read_texts(tree: Tree, leaves: Leaves) -> LeafTexts:
     )
 
 
-def _count(count: Callable[[str], int], texts: Sequence[str], wanted: npt.NDArray[np.bool_]) -> IntArray:
+def _count(count: Callable[[str], int], texts: Sequence[str], mask: npt.NDArray[np.bool_]) -> IntArray:
     """Return the count of each text that is wanted, else 0."""
     counts = np.zeros(len(texts), np.int64)
-    for number in np.flatnonzero(wanted).tolist():
+    for number in np.flatnonzero(mask).tolist():
         counts[number] = count(texts[number])
     return counts
 

@@ -13,7 +13,7 @@ import pytest
 from dripper.errors import InputError, MachineError
 from dripper.labels.lm import api
 from dripper.labels.lm.api import Access, Api
-from dripper_lab.annotation.asking import HOPELESS, Asked, Round, ask, twice_share
+from dripper_lab.annotation.asking import HOPELESS, AskResult, Round, ask, twice_share
 from dripper_lab.annotation.chat import Annotator, last_object
 from dripper_lab.annotation.export import Export
 from dripper_lab.annotation.folders import guidelines
@@ -21,7 +21,7 @@ from dripper_lab.annotation.importing import read_answers
 from support.annotating import ChatStub, Reply, answered, page_of, right, shown
 from support.servers import serving
 
-Ask = Callable[..., tuple[ChatStub, Asked]]
+Ask = Callable[..., tuple[ChatStub, AskResult]]
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def asking(exported: Export, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(api, "BACKOFF_SECONDS", 0.01)
     running = ExitStack()
 
-    def run(reply: Reply, pages: list[str] | None = None, **access: Any) -> tuple[ChatStub, Asked]:
+    def run(reply: Reply, pages: list[str] | None = None, **access: Any) -> tuple[ChatStub, AskResult]:
         stub = running.enter_context(serving(ChatStub(reply)))
         known = Access(**{"key": "sk-secret", "concurrency": 3, "attempts": 3, "timeout_seconds": 20} | access)
         annotator = Annotator(Api(stub.address, known, "--endpoint"), "big", guidelines(), {"temperature": 0})
@@ -42,7 +42,7 @@ def asking(exported: Export, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_every_page_is_asked_about_once_with_the_guidelines(asking: Ask, exported: Export, tmp_path: Path) -> None:
     stub, asked = asking(right)
-    assert (asked.answered, asked.known, asked.failed) == (11, 0, {})
+    assert (asked.answered, asked.earlier, asked.failed) == (11, 0, {})
     assert asked.used == {"requests": 11, "prompt_tokens": 1100, "completion_tokens": 110}
     assert sorted(stub.asked) == list(exported.rows)
     (body,) = [body for body in stub.bodies if page_of(body) == "p00002"]
@@ -65,12 +65,12 @@ def test_a_run_goes_on_where_one_stopped(asking: Ask, tmp_path: Path) -> None:
     whole = file.read_text()
     file.write_text(whole + '{"page": "p00003", "kind": "art')
     stub, asked = asking(right)
-    assert (asked.answered, asked.known) == (9, 2)
+    assert (asked.answered, asked.earlier) == (9, 2)
     assert sorted(stub.asked)[0] == "p00003"
     assert file.read_text().startswith(whole)
     assert [json.loads(line)["page"] for line in file.read_text().splitlines()].count("p00003") == 1
     stub, asked = asking(right)
-    assert (stub.bodies, asked.answered, asked.known) == ([], 0, 11)
+    assert (stub.bodies, asked.answered, asked.earlier) == ([], 0, 11)
 
 
 def test_an_answer_not_in_form_is_asked_for_once_more(asking: Ask) -> None:
@@ -100,7 +100,7 @@ def test_a_page_without_an_answer_is_told_and_asked_about_by_the_next_run(asking
     assert asked.failed["p00002"].startswith("twice no answer in form: main names block 999999")
     assert Counter(stub.asked)["p00002"] == 2
     _, asked = asking(right)
-    assert (asked.answered, asked.known, asked.failed) == (2, 9, {})
+    assert (asked.answered, asked.earlier, asked.failed) == (2, 9, {})
 
 
 def test_a_busy_endpoint_is_tried_again_and_never_flooded(asking: Ask) -> None:

@@ -1,7 +1,7 @@
 """Pages as annotators read them."""
 
 from dripper.html import preprocess
-from dripper_lab.annotation.rendering import BLOCK_CHARS, render, shortened
+from dripper_lab.annotation.rendering import BLOCK_CHARS, render, shorten
 
 PAGE = preprocess(
     f"<title>A \n title</title><p>one\ttwo\nthree</p><p><img src=a.png></p><p>{'word ' * 200}end</p><p>last</p>"
@@ -32,5 +32,5 @@ def test_a_long_page_is_shown_with_shorter_blocks_or_not_at_all() -> None:
 
 def test_a_shortened_block_is_never_longer_than_said() -> None:
     for most in BLOCK_CHARS:
-        assert shortened("x" * most, most) == "x" * most
-        assert len(shortened("x" * 5000, most)) <= most + 10
+        assert shorten("x" * most, most) == "x" * most
+        assert len(shorten("x" * 5000, most)) <= most + 10

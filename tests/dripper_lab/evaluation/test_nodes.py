@@ -23,8 +23,8 @@ def test_a_node_is_taken_where_the_text_holds_it() -> None:
     assert (counts["truth"].recall, counts["truth"].main) == (1, 3)
     assert counts["truth"].precision < 1, "the menu's words stand in the story, too"
     assert counts["menu"].recall == 0
-    assert counts["menu"].taken == 8
-    assert (counts["fails"].taken, counts["fails"].f1) == (0, 0)
+    assert counts["menu"].chosen == 8
+    assert (counts["fails"].chosen, counts["fails"].f1) == (0, 0)
 
 
 def test_figures_by_hand() -> None:

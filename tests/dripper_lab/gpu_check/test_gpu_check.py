@@ -12,7 +12,7 @@ from dripper.labels.base import SimplifiedPage
 from dripper_lab.gpu_check import __main__ as command
 from dripper_lab.gpu_check import check as module
 from dripper_lab.gpu_check.__main__ import main
-from dripper_lab.gpu_check.check import Asked, Part, check_encoder, check_lm
+from dripper_lab.gpu_check.check import Part, Questions, check_encoder, check_lm
 from dripper_lab.gpu_check.estimate import GPUS
 from dripper_lab.gpu_check.page import write_page
 from support.labelled import FOLDER, pages
@@ -58,9 +58,9 @@ class Steps:
         return answers[step]
 
 
-def asked(**changes: Any) -> Asked:
+def asked(**changes: Any) -> Questions:
     given: dict[str, Any] = {"pages": PAGES, "lm": {}, "encoder": {}, "gpu": GPUS["L4"], "profile": "dripper"}
-    return Asked(**given | changes)
+    return Questions(**given | changes)
 
 
 def test_decoders_are_compared_label_for_label(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,15 +26,15 @@ def test_the_card_says_what_was_learned_and_how_good_it_is(training: Training) -
     card = model_card(training)
     assert "python -m dripper_lab.train.encoder --base some/model --data DIR --output DIR` in 2 CPU" in card
     assert "| wcxb-dev | CC-BY-4.0 | 7 | 4 |" in card
-    ceiling = np.mean([truth.f1(truth.main) for truth in training.held])
+    ceiling = np.mean([truth.f1(truth.main) for truth in training.held_out])
     assert f"**{ceiling:.4f}** (ceiling {ceiling:.4f}; with a threshold of one half 0.0000)" in card
     assert "main above 0.3, the threshold" in card
 
 
 def test_kinds_have_their_own_rows(training: Training) -> None:
     card = model_card(training)
-    for kind in {truth.kind for truth in training.held}:
-        scores = [truth.f1(truth.main) for truth in training.held if truth.kind == kind]
+    for kind in {truth.kind for truth in training.held_out}:
+        scores = [truth.f1(truth.main) for truth in training.held_out if truth.kind == kind]
         assert f"| {kind} | {len(scores)} | {np.mean(scores):.4f} |" in card
 
 

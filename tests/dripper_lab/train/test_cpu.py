@@ -41,7 +41,7 @@ def output(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_weights_label_pages(output: Path) -> None:
     labeler = CpuLabeler.load(output / "cpu_weights.npz")
-    assert len(load_weights(output / "cpu_weights.npz").others) == len(Recipe().others) + KEPT
+    assert len(load_weights(output / "cpu_weights.npz").others) == len(Recipe().other_recipes) + KEPT
     for page, labels in zip(pages(), labeler.label(pages()), strict=True):
         assert len(labels.main) == len(page.blocks)
 

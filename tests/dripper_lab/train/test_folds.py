@@ -16,7 +16,7 @@ from dripper.labels.cpu.weights import load_weights
 from dripper_lab.train import folds
 from dripper_lab.train.by_site import fold_of
 from dripper_lab.train.examples import Example
-from dripper_lab.train.folds import fit, fold_networks, held_out_logits
+from dripper_lab.train.folds import compute_held_out_logits, fit, fold_networks
 from dripper_lab.train.optimise import train_in_stages
 from dripper_lab.train.recipe import GOING_ON, Recipe, Shares
 from dripper_lab.train.weights import START
@@ -54,7 +54,7 @@ def test_weights_are_on_the_grid_and_features_standardised() -> None:
 
 def test_a_site_that_no_network_left_out_is_refused() -> None:
     with pytest.raises(ValueError, match="no network was trained without the site host1"):
-        held_out_logits([made_example(1)], [None, None])
+        compute_held_out_logits([made_example(1)], [None, None])
 
 
 def test_no_page_is_scored_by_a_network_that_saw_its_site(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -68,8 +68,10 @@ def test_no_page_is_scored_by_a_network_that_saw_its_site(monkeypatch: pytest.Mo
 
     monkeypatch.setattr(folds, "fit", watched)
     examples = [made_example(number) for number in range(6)]
-    logits = held_out_logits(examples, fold_networks(examples, RECIPE, 3))
-    assert [own.shape for own in logits] == [(1 + len(RECIPE.others), len(example.words)) for example in examples]
+    logits = compute_held_out_logits(examples, fold_networks(examples, RECIPE, 3))
+    assert [own.shape for own in logits] == [
+        (1 + len(RECIPE.other_recipes), len(example.words)) for example in examples
+    ]
     every = {example.host for example in examples}
     for fold in {fold_of(host, 3) for host in every}:
         held_out = {host for host in every if fold_of(host, 3) == fold}
@@ -96,7 +98,7 @@ def test_what_goes_on_keeps_the_scale_and_the_other_networks(monkeypatch: pytest
 
     monkeypatch.setattr(folds, "train_in_stages", same)
     weights = fit([made_example(number) for number in range(4)], GOING_ON, start)
-    assert taught == [(GOING_ON.others[0], start.others[0].matrices), (GOING_ON, start.matrices)]
+    assert taught == [(GOING_ON.other_recipes[0], start.others[0].matrices), (GOING_ON, start.matrices)]
     assert np.array_equal(weights.mean, start.mean)
     assert np.array_equal(weights.scale, start.scale)
     assert weights.others[1:] == start.others[1:]

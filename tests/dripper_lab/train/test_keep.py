@@ -7,14 +7,14 @@ import pytest
 
 from dripper.labels.cpu.labeler import normalize_page, score_by_others
 from dripper.labels.cpu.weights import load_weights
-from dripper_lab.train.weights import folded
+from dripper_lab.train.weights import fold_network
 from support.made_examples import made_example
 
 
 def test_a_kept_network_says_what_it_said() -> None:
     earlier = load_weights()
     now = replace(earlier, mean=earlier.mean + 0.1 * earlier.scale, scale=earlier.scale * 1.25)
-    now = replace(now, others=tuple(folded(earlier, network, now) for network in earlier.others))
+    now = replace(now, others=tuple(fold_network(earlier, network, now) for network in earlier.others))
     for number in range(3):
         # Features near their means: none is clipped.
         blocks = made_example(number).blocks
@@ -28,4 +28,4 @@ def test_a_kept_network_says_what_it_said() -> None:
 def test_other_features_are_refused() -> None:
     weights = load_weights()
     with pytest.raises(ValueError, match="other features"):
-        folded(replace(weights, feature_names=("a", "b")), weights.others[0], weights)
+        fold_network(replace(weights, feature_names=("a", "b")), weights.others[0], weights)

@@ -14,7 +14,7 @@ from dripper.labels.cpu.features.page_features import NAMES
 from dripper.labels.cpu.network import Shape
 from dripper.labels.cpu.weights import Weights
 from dripper_lab.train.examples import Example
-from dripper_lab.train.kinds import fit_confidence, held_out_kinds, kind_of, with_page_kinds
+from dripper_lab.train.kinds import compute_held_out_kinds, fit_confidence, kind_of, with_page_kinds
 
 PLAIN = Weights({}, np.zeros(len(NAMES)), np.ones(len(NAMES)), Shape((), ()), NAMES, 1.0, 0.0)
 
@@ -37,7 +37,7 @@ def test_a_kind_is_told_from_the_mean_of_a_feature() -> None:
     types = ("forum", "product", "")
     weights = with_page_kinds(PLAIN, [page(number, types[number % 3]) for number in range(30)])
     for number in range(30, 36):
-        found = KINDS[int(np.argmax(held_out_kinds(weights, page(number, types[number % 3]))))]
+        found = KINDS[int(np.argmax(compute_held_out_kinds(weights, page(number, types[number % 3]))))]
         assert found == (types[number % 3] or "article")
 
 

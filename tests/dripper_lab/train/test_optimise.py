@@ -54,7 +54,7 @@ def test_a_simple_rule_is_learned_and_carries_over() -> None:
     assert accuracy(trained) > 0.85
 
 
-@pytest.mark.parametrize("recipe", [Recipe(), *Recipe().others], ids=lambda recipe: str(recipe.width))
+@pytest.mark.parametrize("recipe", [Recipe(), *Recipe().other_recipes], ids=lambda recipe: str(recipe.width))
 def test_the_networks_of_the_recipe_have_a_gradient_of_each_weight(recipe: Recipe) -> None:
     """Of shapes alone: nothing is compiled."""
     weights = jax.eval_shape(lambda: initial_weights(recipe, EXAMPLES[0]))

@@ -9,7 +9,7 @@ from dripper_lab.train.recipe import Recipe, Shares
 
 def test_the_others_have_shares_and_seeds_of_their_own() -> None:
     recipe = Recipe(seed=5, epochs=3, other_shares=(Shares(), Shares(crowded=0.4)), other_balances=(0.5, 0.0))
-    first, second = recipe.others
+    first, second = recipe.other_recipes
     assert (first.shares, second.shares) == recipe.other_shares
     assert {recipe.seed, first.seed, second.seed} == {5, 9, 10}
     assert (first.balance, second.balance) == recipe.other_balances
@@ -20,10 +20,10 @@ def test_the_others_have_shares_and_seeds_of_their_own() -> None:
 
 
 def test_no_page_has_more_variants_than_chances() -> None:
-    for recipe in (Recipe(), *Recipe().others):
+    for recipe in (Recipe(), *Recipe().other_recipes):
         assert 0 <= sum(asdict(recipe.shares).values()) <= 1
 
 
 def test_shares_without_a_balance_are_refused() -> None:
     with pytest.raises(ValueError, match="shorter"):
-        assert replace(Recipe(), other_shares=(Shares(), Shares())).others
+        assert replace(Recipe(), other_shares=(Shares(), Shares())).other_recipes

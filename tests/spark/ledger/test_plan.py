@@ -13,8 +13,8 @@ from dripper.spark.ledger.plan import (
     LedgerEntry,
     Plan,
     PlannedFile,
-    existing,
     has_changed,
+    list_batches,
     make_plan,
     of_selections_apart,
 )
@@ -171,7 +171,7 @@ def test_batches_are_resumed_at_the_stage_they_are_at(files: list[PlannedFile], 
 
 def test_a_batch_with_a_planned_file_is_planned() -> None:
     entries = [LedgerEntry(PlannedFile(name, 1), 1, state) for name, state in (("a", "labelled"), ("b", "planned"))]
-    assert existing(entries, {1}) == [Batch(1, (PlannedFile("a", 1), PlannedFile("b", 1)), "planned")]
+    assert list_batches(entries, {1}) == [Batch(1, (PlannedFile("a", 1), PlannedFile("b", 1)), "planned")]
 
 
 def test_other_files_of_the_ledger_are_left_alone() -> None:

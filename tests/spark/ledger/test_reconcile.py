@@ -14,7 +14,7 @@ from dripper.config import load
 from dripper.errors import DifferenceError
 from dripper.spark.ledger.ledger import Ledger
 from dripper.spark.ledger.plan import LedgerEntry, PlannedFile
-from dripper.spark.ledger.reconcile import Difference, bounds, differences
+from dripper.spark.ledger.reconcile import Difference, bounds, find_differences
 from dripper.spark.run.run import run, run_stages
 from dripper.spark.tables import counts
 from dripper.spark.tables.counts import rows_by_batch
@@ -56,10 +56,14 @@ def test_how_many_rows_a_batch_may_have(
 
 def test_a_difference_is_too_few_rows_too_many_or_rows_of_nobody_but_not_those_forgotten() -> None:
     entries = [entry("a", 1), entry("b", 2), entry("c", 3, "planned", 0)]
-    assert differences(entries, {1: 3, 2: 3}) == differences(entries, {1: 3, 2: 3, 3: 7}) == []
-    assert differences(entries, {1: 2, 2: 4, 4: 1}) == [Difference(1, 2, 3), Difference(2, 4, 3), Difference(4, 1, 0)]
-    assert differences(entries, {1: 2, 2: 3}, {1: 1}) == []
-    assert differences(entries, {1: 1, 2: 3}, {1: 1}) == [Difference(1, 1, 3)]
+    assert find_differences(entries, {1: 3, 2: 3}) == find_differences(entries, {1: 3, 2: 3, 3: 7}) == []
+    assert find_differences(entries, {1: 2, 2: 4, 4: 1}) == [
+        Difference(1, 2, 3),
+        Difference(2, 4, 3),
+        Difference(4, 1, 0),
+    ]
+    assert find_differences(entries, {1: 2, 2: 3}, {1: 1}) == []
+    assert find_differences(entries, {1: 1, 2: 3}, {1: 1}) == [Difference(1, 1, 3)]
 
 
 @pytest.fixture(scope="module")

@@ -15,10 +15,10 @@ from dripper.spark.ledger.plan import BatchSize, LedgerEntry, PlannedFile, make_
 from dripper.spark.ledger.relocated import (
     Move,
     check_not_moved,
-    first_name,
+    find_first_name,
     move,
-    parsed,
-    under_first_names,
+    parse_move,
+    rename_to_first_names,
 )
 from dripper.spark.run.run import run
 from dripper.spark.tables.store import Tables
@@ -39,36 +39,36 @@ def entry(name: str, **more: Any) -> LedgerEntry:
     ],
 )
 def test_prefixes_are_canonical_as_the_names_of_files_are(old: str, new: str, expected: Move) -> None:
-    assert move(old, new) == parsed(f"{old}={new}") == expected
+    assert move(old, new) == parse_move(f"{old}={new}") == expected
 
 
 @pytest.mark.parametrize("typed", ["s3://a/=s3a://a", "=s3://a", "s3://a", "s3://a=", "a=b=c", "s3://=s3://a"])
 def test_what_is_no_move_is_refused(typed: str) -> None:
     with pytest.raises(InputError):
-        parsed(typed)
+        parse_move(typed)
 
 
 def test_a_file_has_the_name_under_which_it_was_read_first_whatever_came_after() -> None:
     there_and_back = [Move("/a", "/b"), Move("/b", "/c"), Move("/c", "/a")]
-    assert {first_name(f"/{place}/x", there_and_back, {"/a/x"}) for place in "abc"} == {"/a/x"}
-    assert first_name("/c/new", there_and_back, {"/a/x"}) == "/c/new"
+    assert {find_first_name(f"/{place}/x", there_and_back, {"/a/x"}) for place in "abc"} == {"/a/x"}
+    assert find_first_name("/c/new", there_and_back, {"/a/x"}) == "/c/new"
     # Read under the new name, before anybody said that it had moved, or as it came later.
-    assert first_name("/c/x", there_and_back, {"/c/x", "/a/x"}) == "/c/x"
+    assert find_first_name("/c/x", there_and_back, {"/c/x", "/a/x"}) == "/c/x"
 
 
 def test_files_that_have_moved_are_done_and_are_opened_where_they_are() -> None:
     files = (PlannedFile("s3://new/x", 10, "etag:9", "s3a://new/x"), PlannedFile("s3://new/y", 11))
     given = Input(files, frozenset({"s3://new/x"}))
     known = [entry("s3://old/x")]
-    seen = under_first_names(given, [Move("s3://old", "s3://new")], known)
+    seen = rename_to_first_names(given, [Move("s3://old", "s3://new")], known)
     assert seen.files == (PlannedFile("s3://old/x", 10, None, "s3a://new/x"), files[1])
     assert seen.redo == {"s3://old/x"}
     plan = make_plan(seen.files, known, BatchSize(9, 9))
     assert [file.warc_file for batch in plan.fresh for file in batch.files] == ["s3://new/y"]
     # Once it was read there, the version is that of this copy, and tells when it changes.
-    seen = under_first_names(given, [Move("s3://old", "s3://new")], [entry("s3://old/x", path="s3a://new/x")])
+    seen = rename_to_first_names(given, [Move("s3://old", "s3://new")], [entry("s3://old/x", path="s3a://new/x")])
     assert seen.files[0].version == "etag:9"
-    bigger = under_first_names(Input((PlannedFile("s3://new/x", 12),)), [Move("s3://old", "s3://new")], known)
+    bigger = rename_to_first_names(Input((PlannedFile("s3://new/x", 12),)), [Move("s3://old", "s3://new")], known)
     assert len(make_plan(bigger.files, known, BatchSize(9, 9)).fresh) == 1
 
 

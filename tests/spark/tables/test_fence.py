@@ -14,7 +14,7 @@ from dripper.errors import BusyError
 from dripper.spark.ledger.lease import Lease
 from dripper.spark.ledger.ledger import Ledger
 from dripper.spark.ledger.plan import Batch
-from dripper.spark.run.closing import until_closed
+from dripper.spark.run.batch_checks import write_until_whole
 from dripper.spark.run.fused import FusedJob
 from dripper.spark.run.run import run
 from dripper.spark.tables.fence import Fence, is_conflict, persistently
@@ -140,7 +140,7 @@ def test_a_commit_under_way_fails_when_another_takes_over(spark: SparkSession, t
     if lane:
         fence.lane().__enter__()
     with pytest.raises(BusyError, match=LOST):
-        until_closed(
+        write_until_whole(
             lambda: tables.replace_batch("labels", late(), Batch(7, ())), Batch(7, ()), lambda: False, a.confirm
         )
     assert found(tables) == []

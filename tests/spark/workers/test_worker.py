@@ -19,7 +19,7 @@ from dripper.page import extraction
 from dripper.page.extraction import Extractor
 from dripper.spark.ledger.plan import PlannedFile
 from dripper.spark.run import parts
-from dripper.spark.run.closing import merged, page_key
+from dripper.spark.run.batch_checks import join_file_reports, page_key
 from dripper.spark.run.parts import FilePart
 from dripper.spark.tables.schemas import EXTRACTIONS
 from dripper.spark.workers import read as worker
@@ -79,7 +79,7 @@ def test_parts_of_a_file_give_its_rows_and_a_report_each(tmp_path: Path) -> None
     told = [json.loads(str(row["report"])) for row in rows if row["report"]]
     assert [report["span"][0] for report in told] == [0, file.weight // 3, file.weight * 2 // 3]
     assert all(report["pages"] for report in told)
-    (whole,) = merged(file.warc_file, told)
+    (whole,) = join_file_reports(file.warc_file, told)
     assert (whole["pages"], whole["bytes_read"]) == (8, file.weight)
     assert sink.counts == {"files": 1, "pages": 8, "failed": 0}
 

@@ -16,7 +16,7 @@ from dripper.warc.open import shared
 from dripper.warc.open.shared import SharedSource
 from dripper.warc.open.source import LocalFile
 from dripper.warc.read import reader as module
-from dripper.warc.read import seams
+from dripper.warc.read import spans
 from dripper.warc.read.compression import RUN_BYTES
 from support.archives import http, page, store, warc
 from support.fault_proxy import FaultProxy, faulty
@@ -113,7 +113,7 @@ def test_spans_of_a_shared_file_make_up_the_file(
         return SharedSource(local, begin, until)
 
     monkeypatch.setattr(module, "open_shared", open_shared)
-    monkeypatch.setattr(seams, "RUN_BYTES", dict.fromkeys(RUN_BYTES, 1000))
+    monkeypatch.setattr(spans, "RUN_BYTES", dict.fromkeys(RUN_BYTES, 1000))
     readers = [read_records(str(file), span=span) for span in cut(file.stat().st_size, 7)]
     assert [record for reader in readers for record in reader] == records
     assert merge_reports([reader.report for reader in readers]) == whole.report

@@ -15,7 +15,7 @@ import zstandard
 from dripper.errors import ErrorCode
 from dripper.guard import Guard, GuardLimits
 from dripper.warc import FileReport, Record, Span, merge_reports, read_records
-from dripper.warc.open.stored import Cursor
+from dripper.warc.open.base import Cursor
 from dripper.warc.read import frames, window
 from dripper.warc.read.budget import MEMBER_RECORDS, RECORD_BYTES, Doubt, may_inflate
 from dripper.warc.read.compression import GzipDecompressor, ZstdDecompressor

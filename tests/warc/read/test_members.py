@@ -7,7 +7,7 @@ import lz4.frame
 import pytest
 import zstandard
 
-from dripper.warc.open.stored import READ_BYTES
+from dripper.warc.open.base import READ_BYTES
 from dripper.warc.read.frames import Frame, FrameReader
 from dripper.warc.read.members import Members, Piece
 from support.archives import Bytes, http, page, warc

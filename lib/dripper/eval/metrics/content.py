@@ -47,7 +47,7 @@ def split_markdown(markdown: str) -> Parts:
     return Parts(
         text=markdown,
         code="\n".join([*_fenced_code(markdown), *_indented_code(markdown)]),
-        formula="\n".join(found.strip() for form in FORMULAS for found in form.findall(bare) if found.strip()),
+        formula="\n".join(formula.strip() for form in FORMULAS for formula in form.findall(bare) if formula.strip()),
         table="\n".join([*_html_tables(bare), *_pipe_tables(markdown)]),
     )
 
@@ -68,17 +68,17 @@ def score_parts(prediction: str, truth: str) -> dict[str, float | None]:
     TEDS (see there why it is higher). overall: the mean over the first four and
     table_teds_webmainbench, None left out, as WebMainBench's `overall`.
     """
-    ours, true = split_markdown(prediction), split_markdown(truth)
-    tables = as_html_table(ours.table), as_html_table(true.table)
+    predicted, true = split_markdown(prediction), split_markdown(truth)
+    tables = as_html_table(predicted.table), as_html_table(true.table)
     scores = {
-        "text_edit": edit_similarity(ours.text, true.text),
-        "code_edit": edit_similarity(ours.code, true.code),
-        "formula_edit": edit_similarity(ours.formula, true.formula),
+        "text_edit": edit_similarity(predicted.text, true.text),
+        "code_edit": edit_similarity(predicted.code, true.code),
+        "formula_edit": edit_similarity(predicted.formula, true.formula),
         "table_edit": edit_similarity(*tables),
         "table_teds_webmainbench": teds_webmainbench(*tables) if any(tables) else None,
     }
-    counted = [score for score in scores.values() if score is not None]
-    overall = sum(counted) / len(counted) if counted else None
+    values = [score for score in scores.values() if score is not None]
+    overall = sum(values) / len(values) if values else None
     return {**scores, "table_teds": teds(*tables) if any(tables) else None, "overall": overall}
 
 

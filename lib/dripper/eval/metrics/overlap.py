@@ -32,10 +32,14 @@ def tokenizer(tokens: str) -> Callable[[str], list[str]]:
     white space and punctuation, which extractors render differently without a difference in
     content. Raises UsageError for another name.
     """
-    known: dict[str, Callable[[str], list[str]]] = {"jieba": jieba_tokens, "split": str.split, "words": word_tokens}
-    if tokens not in known:
-        raise UsageError(f"unknown tokens {tokens!r}; there are: {', '.join(known)}")
-    return known[tokens]
+    tokenizers: dict[str, Callable[[str], list[str]]] = {
+        "jieba": jieba_tokens,
+        "split": str.split,
+        "words": word_tokens,
+    }
+    if tokens not in tokenizers:
+        raise UsageError(f"unknown tokens {tokens!r}; there are: {', '.join(tokenizers)}")
+    return tokenizers[tokens]
 
 
 def jieba_tokens(text: str) -> list[str]:

@@ -75,12 +75,12 @@ class _Candidates:
             return list(true)
         reachable = {index for index, token in enumerate(true) if token in self._with}
         shared = Counter(index for token in set(true) for index in self._with.get(token, ()))
-        found: set[int] = set()
+        indexes: set[int] = set()
         for index, _ in shared.most_common():  # likeliest first: once all tokens are found the rest cannot add any
-            found |= lcs_indexes(true, self._sentences[index], self._masks[index])
-            if len(found) == len(reachable):
+            indexes |= lcs_indexes(true, self._sentences[index], self._masks[index])
+            if len(indexes) == len(reachable):
                 break
-        return [true[index] for index in sorted(found)]
+        return [true[index] for index in sorted(indexes)]
 
 
 def _masks(sentence: Sequence[str]) -> dict[str, int]:
@@ -108,16 +108,16 @@ def lcs_indexes(true: Sequence[str], predicted: Sequence[str], masks: dict[str, 
         common = row & masks.get(token, 0)
         rows.append(((row + common) | (row - common)) & full)
     i, j = len(true), len(predicted)
-    found = set()
+    indexes = set()
     while i and j:
         if true[i - 1] == predicted[j - 1]:
             i, j = i - 1, j - 1
-            found.add(i)
+            indexes.add(i)
         else:
             left = j - 1 - (rows[i] & ((1 << (j - 1)) - 1)).bit_count()
             above = j - (rows[i - 1] & ((1 << j) - 1)).bit_count()
             i, j = (i, j - 1) if left > above else (i - 1, j)
-    return found
+    return indexes
 
 
 @cache

@@ -56,21 +56,21 @@ def score_page(truth: str, texts: Mapping[str, str], metrics: Iterable[str] = DE
     check_metrics(metrics)
     scorers = [METRICS[name](truth) for name in metrics]
     scored: dict[str, Values] = {}
-    seen: dict[str, Values] = {}
+    values_by_text: dict[str, Values] = {}
     for name, text in texts.items():
-        if text not in seen:  # settings of one tool often agree
-            seen[text] = {column: value for scorer in scorers for column, value in scorer(text).items()}
-        scored[name] = seen[text]
+        if text not in values_by_text:  # settings of one tool often agree
+            values_by_text[text] = {column: value for scorer in scorers for column, value in scorer(text).items()}
+        scored[name] = values_by_text[text]
     return scored
 
 
 def similarities(texts: Mapping[str, str]) -> dict[str, dict[str, float]]:
     """Return how alike the texts of two extractors are, for each pair: words ROUGE-5 F1, which is
     symmetric."""
-    counted = {name: ngrams(text, 5, "words") for name, text in texts.items()}
-    names = list(counted)
+    grams = {name: ngrams(text, 5, "words") for name, text in texts.items()}
+    names = list(grams)
     return {
-        one: {other: rouge_of_ngrams(counted[one], counted[other]).f1 for other in names[:index]}
+        one: {other: rouge_of_ngrams(grams[one], grams[other]).f1 for other in names[:index]}
         for index, one in enumerate(names)
     }
 

@@ -126,13 +126,13 @@ def _tree(element: Any) -> Node:
 def _parts(element: Any) -> list[Any]:
     """Return the rows of a table or the cells of a row; sections are looked through, captions and
     the like left out."""
-    found = []
+    parts = []
     for child in element.find_all(True, recursive=False):
         if child.name in ("thead", "tbody", "tfoot"):
-            found += _parts(child)
+            parts += _parts(child)
         elif child.name in ("tr", "td", "th"):
-            found.append(child)
-    return found
+            parts.append(child)
+    return parts
 
 
 def _label(element: Any) -> tuple[str, int]:

@@ -59,40 +59,40 @@ def prune_mapping(mapping_html: str, main_ids: Collection[int]) -> str:
 
 def prune_blocks(tree: Tree, blocks: Sequence[Block], main_ids: Collection[int], *, with_media: bool = False) -> str:
     """Return what `prune` returns, from the tree in hand."""
-    wanted = {int(item_id) for item_id in main_ids}
+    ids = {int(item_id) for item_id in main_ids}
     slices = {
         block.item_id: Slice(
             block.element if block.is_run else tree.parents[block.element], block.first, block.last, block.is_run
         )
         for block in blocks
-        if block.item_id in wanted
+        if block.item_id in ids
     }
-    chosen = _choose(slices, wanted, len(blocks))
-    return _cut(tree, _add_media(tree, blocks, wanted, chosen) if with_media else chosen)
+    chosen = _choose(slices, ids, len(blocks))
+    return _cut(tree, _add_media(tree, blocks, ids, chosen) if with_media else chosen)
 
 
 def _choose(slices: Mapping[int, Slice], main_ids: Iterable[int], n_blocks: int) -> list[Slice]:
     """Return the slices of the main ids in document order."""
-    wanted = {int(item_id) for item_id in main_ids}
-    if foreign := sorted(wanted - slices.keys()):
+    ids = {int(item_id) for item_id in main_ids}
+    if foreign := sorted(ids - slices.keys()):
         raise UnknownItemError(f"main ids {foreign[:5]} are not among the page's ids 1..{n_blocks}")
-    return sorted((slices[item_id] for item_id in wanted), key=lambda kept: kept.first)
+    return sorted((slices[item_id] for item_id in ids), key=lambda part: part.first)
 
 
 def _add_media(tree: Tree, blocks: Sequence[Block], main: set[int], slices: list[Slice]) -> list[Slice]:
     """Return the slices, and the images and captions that belong to them, in document order."""
     spans = place_media(tree, blocks, main)
     added = [Slice(span.owner, span.first, span.last, False, span.is_caption) for span in spans]
-    return sorted(slices + added, key=lambda kept: kept.first) if added else slices
+    return sorted(slices + added, key=lambda part: part.first) if added else slices
 
 
 def _cut(tree: Tree, slices: list[Slice]) -> str:
     """Return the slices inside their ancestors. Each ancestor opens and closes once: linear in what
     is kept."""
     cutter = _Cutter(tree, _find_kept_cells(tree, slices))
-    for kept in slices:
-        cutter.go_to(kept.owner, kept)
-        cutter.add(kept)
+    for part in slices:
+        cutter.go_to(part.owner, part)
+        cutter.add(part)
     cutter.go_to(-1, None)
     return "".join(cutter.out)
 
@@ -101,10 +101,10 @@ def _find_kept_cells(tree: Tree, slices: list[Slice]) -> dict[int, set[int]]:
     """Return the kept cells of each row that something is kept of."""
     rows: dict[int, set[int]] = {}
     ancestors: set[int] = set()
-    for kept in slices:
-        element = kept.owner
-        if not kept.is_run and tree.names[tree.parts[kept.first]] in CELLS:
-            rows.setdefault(element, set()).add(kept.first)
+    for part in slices:
+        element = part.owner
+        if not part.is_run and tree.names[tree.parts[part.first]] in CELLS:
+            rows.setdefault(element, set()).add(part.first)
         while element > 0 and element not in ancestors:
             ancestors.add(element)
             if tree.tags[element] in CELLS:
@@ -145,25 +145,25 @@ class _Cutter:
         self.is_broken = False
         """Whether something was left out since the last text of that line."""
 
-    def go_to(self, owner: int, kept: Slice | None) -> None:
+    def go_to(self, owner: int, part: Slice | None) -> None:
         """Close and open elements until `owner` is the innermost open one (-1: none)."""
-        tree, opened = self.tree, self.open
-        while opened and not opened[-1] <= owner <= tree.lasts[opened[-1]]:
-            element = opened.pop()
+        tree, open_elements = self.tree, self.open
+        while open_elements and not open_elements[-1] <= owner <= tree.lasts[open_elements[-1]]:
+            element = open_elements.pop()
             self.fill_row(element, tree.closes[element])
             self.out.append(tree.parts[tree.closes[element]])
             self.pass_tag(element, tree.closes[element])
-        path, innermost = [], opened[-1] if opened else -1
+        path, innermost = [], open_elements[-1] if open_elements else -1
         while owner != innermost:
             path.append(owner)
             owner = tree.parents[owner]
         for element in reversed(path):
             self.fill_row(tree.parents[element], tree.opens[element])
             self.out.append(self.start_tag(element))
-            opened.append(element)
+            open_elements.append(element)
             self.pass_tag(element, tree.opens[element])
-        if kept is not None and opened:
-            self.fill_row(opened[-1], kept.first)
+        if part is not None and open_elements:
+            self.fill_row(open_elements[-1], part.first)
 
     def fill_row(self, row: int, before: int) -> None:
         """Write the row's cells that begin before part `before` as empty ones: they have nothing
@@ -185,17 +185,17 @@ class _Cutter:
         else:
             self.line = None
 
-    def add(self, kept: Slice) -> None:
+    def add(self, part: Slice) -> None:
         """Write a slice; a line break stands for what is left out between a run and the text before
         it."""
-        if kept.is_run and self.line is not None and (self.is_broken or self.is_apart(self.line, kept.first)):
+        if part.is_run and self.line is not None and (self.is_broken or self.is_apart(self.line, part.first)):
             self.out.append("<br>")
-        self.out += self.tree.parts[kept.first : kept.last + 1]
-        if kept.is_caption:
-            self.out[kept.first - kept.last - 1] = mark_caption(self.tree.parts[kept.first])
-        if not kept.is_run and self.tree.names[self.tree.parts[kept.first]] == "li":
-            self.out[kept.first - kept.last - 1] = self.start_tag(bisect_left(self.tree.opens, kept.first))
-        self.line, self.is_broken = kept.last if kept.is_run else None, False
+        self.out += self.tree.parts[part.first : part.last + 1]
+        if part.is_caption:
+            self.out[part.first - part.last - 1] = mark_caption(self.tree.parts[part.first])
+        if not part.is_run and self.tree.names[self.tree.parts[part.first]] == "li":
+            self.out[part.first - part.last - 1] = self.start_tag(bisect_left(self.tree.opens, part.first))
+        self.line, self.is_broken = part.last if part.is_run else None, False
 
     def start_tag(self, element: int) -> str:
         """Return an element's start tag; an item of an `ol` keeps its number where items before it

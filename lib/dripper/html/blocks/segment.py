@@ -129,7 +129,7 @@ def classify(tree: Tree, texts: list[str], removed: bytearray, columns_decide: b
     is_block = {tag: tag not in NOT_BLOCK for tag in set(tags)}
     block = bytearray(map(is_block.__getitem__, tags))
     splits = bytearray(len(tags))
-    whole = _find_tables(tree, removed, block, columns_decide) if "table" in is_block else frozenset[int]()
+    whole_tables = _find_tables(tree, removed, block, columns_decide) if "table" in is_block else frozenset[int]()
     quiet = _mark(tree, "cc-no-block", "true")
     if "math" in is_block:
         quiet |= {element for element, tag in enumerate(tags) if tag == "math"}
@@ -146,13 +146,13 @@ def classify(tree: Tree, texts: list[str], removed: bytearray, columns_decide: b
                 continue
         if block[element] or splits[element]:
             splits[parents[element]] = 1
-    return Kinds(block, splits, whole)
+    return Kinds(block, splits, whole_tables)
 
 
 def _mark(tree: Tree, attribute: str, value: str) -> set[int]:
     """Return the elements that carry attribute="value"; looks at each distinct tag once."""
-    wanted = {tag for tag in tree.names if attribute in tag and attributes(tag).get(attribute) == value}
-    return {i for i in range(len(tree)) if tree.start_tag(i) in wanted} if wanted else set()
+    tags = {tag for tag in tree.names if attribute in tag and attributes(tag).get(attribute) == value}
+    return {i for i in range(len(tree)) if tree.start_tag(i) in tags} if tags else set()
 
 
 def _find_tables(tree: Tree, removed: bytearray, block: bytearray, columns_decide: bool) -> frozenset[int]:
@@ -219,13 +219,13 @@ def _find_items(tree: Tree, removed: bytearray, element: int) -> list[int]:
 def _is_content_list(tree: Tree, texts: list[str], removed: bytearray, splits: bytearray, element: int) -> bool:
     """Tell whether a list holds items only, none of them with a block inside: such a list is one
     paragraph."""
-    wanted, has_items = LIST_ITEMS[tree.tags[element]], False
+    item_tags, has_items = LIST_ITEMS[tree.tags[element]], False
     if _find_text(texts, tree.opens[element] + 1) >= 0:
         return False
     child = element + 1
     while child <= tree.lasts[element]:
         if not removed[child]:
-            if tree.tags[child] not in wanted or splits[child]:
+            if tree.tags[child] not in item_tags or splits[child]:
                 return False
             has_items = True
         if _find_text(texts, tree.closes[child] + 1) >= 0 and not removed[child]:

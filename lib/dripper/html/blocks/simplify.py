@@ -76,7 +76,7 @@ def write_simplified(tree: Tree, parts: list[str], short: "ShortTags", blocks: I
     for item_id, index in enumerate(starts, 1):
         out[index] = add_id(out[index], item_id)
     markup = " ".join("".join(out).split())
-    return _KEPT_SPACE.sub(lambda kept: chr(int(kept[1], 16)), markup) if "\0" in markup else markup
+    return _KEPT_SPACE.sub(lambda match: chr(int(match[1], 16)), markup) if "\0" in markup else markup
 
 
 class ShortTags(dict[str, str]):

@@ -306,11 +306,11 @@ def _rewrite_texts(tree: Tree, holes: list[str]) -> None:
 
 def _cut_tex(text: str, holes: list[str]) -> str:
     """Return a text with holes for its LaTeX: without them its backslashes would be doubled."""
-    pieces, done = list[str](), 0
+    pieces, position = list[str](), 0
     for start, end in find_tex(text):
-        pieces += [text[done:start], _add_hole(holes, text[start:end])]
-        done = end
-    return "".join([*pieces, text[done:]])
+        pieces += [text[position:start], _add_hole(holes, text[start:end])]
+        position = end
+    return "".join([*pieces, text[position:]])
 
 
 def _may_be_formula(tag: str) -> bool:

@@ -42,11 +42,11 @@ def find_tex(text: str) -> Iterator[tuple[int, int]]:
         last |= {match.group(): match.start() for match in _ENDS.finditer(text)}
     position = 0
     while match := _OPENS.search(text, position):
-        start, opened = match.start(), match.group()
-        mark = f"\\end{{{match[1]}}}" if match[1] else _CLOSING.get(opened, "")
+        start, opener = match.start(), match.group()
+        mark = f"\\end{{{match[1]}}}" if match[1] else _CLOSING.get(opener, "")
         position = start + 1
         if not mark:
-            end = match.end() if "\\" in opened else -1
+            end = match.end() if "\\" in opener else -1
         elif last.get(mark, -1) <= match.end():
             end = -1
         else:

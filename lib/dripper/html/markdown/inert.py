@@ -33,9 +33,9 @@ _HARMLESS = re.compile("[\ufdd5-\ufdda\ufddd-\ufde5\ufdec]")
 """All but those of the backslash, `<` and `&`, of which what follows decides at last."""
 
 
-def _compile(written: str) -> re.Pattern[str]:
+def _compile(pattern: str) -> re.Pattern[str]:
     """Return an expression in which `{x}` is the stand-in for the character x."""
-    return re.compile(re.sub(r"\{([^A-Za-z0-9,])\}", lambda match: _STAND_IN[match[1]], written))
+    return re.compile(re.sub(r"\{([^A-Za-z0-9,])\}", lambda match: _STAND_IN[match[1]], pattern))
 
 
 _ANYWHERE = "\\`*_~[]|"
@@ -322,11 +322,11 @@ def _stands_in_word(unit: str, run: re.Match[str]) -> bool:
 
 
 def _escape_runs(unit: str, runs: list[re.Match[str]], escaped: str) -> str:
-    parts, done = list[str](), 0
+    parts, position = list[str](), 0
     for run in runs:
-        parts += [unit[done : run.start()], escaped * len(run[0])]
-        done = run.end()
-    return "".join([*parts, unit[done:]])
+        parts += [unit[position : run.start()], escaped * len(run[0])]
+        position = run.end()
+    return "".join([*parts, unit[position:]])
 
 
 def _escape_brackets(unit: str) -> str:
@@ -361,15 +361,15 @@ def _write_emphasis(unit: str) -> str:
             break
     pieces = _EDGE.split(unit)
     pairs = _pair_marks(pieces)
-    kept = {index for pair in pairs for index in pair}
+    paired = {index for pair in pairs for index in pair}
     for index in range(1, len(pieces), 2):
-        if index not in kept:
+        if index not in paired:
             pieces[index] = ""
     _move_blanks(pieces)
     for first, last in pairs:
         _settle_pair(pieces, first, last)
-    written = "".join(_WRITTEN.get(piece, piece) for piece in pieces)
-    return written if is_inside else written.lstrip(" ")
+    text = "".join(_WRITTEN.get(piece, piece) for piece in pieces)
+    return text if is_inside else text.lstrip(" ")
 
 
 def _pair_marks(pieces: list[str]) -> list[tuple[int, int]]:
@@ -417,14 +417,14 @@ def _settle_pair(pieces: list[str], first: int, last: int) -> None:
     opens = _is_edge(following, outer)
     pieces[first - 1], pieces[first + 1] = pieces[first - 1] + inner[:moved], inner[moved:]
     inner = pieces[last - 1]
-    kept = len(inner)
+    cut = len(inner)
     outer, before = _next(pieces, last), inner[-1:] or _last(pieces, last)
     is_end_of_link = inner.endswith("\ufdd3)")
-    while kept and inner[kept - 1] not in _STRUCTURE and not _is_edge(before, outer) and not is_end_of_link:
-        outer, kept = inner[kept - 1], kept - 1
-        before = inner[kept - 1 : kept] or _last(pieces, last - 1)
-        is_end_of_link = inner.endswith("\ufdd3)", 0, kept)
-    pieces[last - 1], pieces[last + 1] = inner[:kept], inner[kept:] + pieces[last + 1]
+    while cut and inner[cut - 1] not in _STRUCTURE and not _is_edge(before, outer) and not is_end_of_link:
+        outer, cut = inner[cut - 1], cut - 1
+        before = inner[cut - 1 : cut] or _last(pieces, last - 1)
+        is_end_of_link = inner.endswith("\ufdd3)", 0, cut)
+    pieces[last - 1], pieces[last + 1] = inner[:cut], inner[cut:] + pieces[last + 1]
     # A mark right behind another's end would be read as one with it.
     begins_late = (
         not pieces[first - 1] and pieces[first - 2 : first - 1] not in ([], [""]) and pieces[first - 2] not in _CLOSER

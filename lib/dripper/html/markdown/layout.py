@@ -159,9 +159,9 @@ def _order_image(tree: Tree, element: int, holes: list[str]) -> None:
 
 def _order_link(tree: Tree, element: int, holes: list[str]) -> None:
     inside, tag = _copy_inside(tree, element), tree.start_tag(element)
-    written = attribute(tag, "href") or ""
-    is_ready = written.startswith(("https://", "http://")) and is_plain(written)
-    address = written if is_ready else clean_inert_address(written)
+    href = attribute(tag, "href") or ""
+    is_ready = href.startswith(("https://", "http://")) and is_plain(href)
+    address = href if is_ready else clean_inert_address(href)
     if not address or (_SHOWS.isdisjoint(inside) and not unescape(_read_text(tree, element)).strip()):
         _retag(tree, element, "", "")
         return
@@ -180,11 +180,11 @@ def _order_link(tree: Tree, element: int, holes: list[str]) -> None:
 def _find_title(tree: Tree, elements: range) -> int | None:
     """Return what the link of a card can go to: its first heading, else the first line in it that
     has a text."""
-    shown = [i for i in elements if tree.tags[i] in LINE_BREAKING and tree.tags[i] != "br" and _read_text(tree, i)]
-    heading = next((i for i in shown if tree.tags[i] in _HEADINGS), None)
+    lines = [i for i in elements if tree.tags[i] in LINE_BREAKING and tree.tags[i] != "br" and _read_text(tree, i)]
+    heading = next((i for i in lines if tree.tags[i] in _HEADINGS), None)
     if heading is not None:
         return heading
-    return next((i for i in shown if tree.tags[i] != "pre" and LINE_BREAKING.isdisjoint(_copy_inside(tree, i))), None)
+    return next((i for i in lines if tree.tags[i] != "pre" and LINE_BREAKING.isdisjoint(_copy_inside(tree, i))), None)
 
 
 def _order_table(tree: Tree, table: int, settings: MarkdownSettings) -> None:

@@ -43,12 +43,12 @@ def write_text(tree: Tree) -> str:
     before, lines, was_forced = "", 2, False
     for index, part in enumerate(tree.parts):
         if index % 2:
-            wanted = breaks.get(part, 0)
+            n_breaks = breaks.get(part, 0)
             if part in forced:
-                wanted, was_forced = 1 + was_forced, True
-            if wanted > lines:
-                chunks.append("\n" * (wanted - lines))
-                lines = wanted
+                n_breaks, was_forced = 1 + was_forced, True
+            if n_breaks > lines:
+                chunks.append("\n" * (n_breaks - lines))
+                lines = n_breaks
         elif part and (text := " ".join(unescape(part).split())):
             if not lines and (before[-1].isspace() or (text[0] not in _CLOSING and before[-1] != "(")):
                 chunks.append(" ")

@@ -55,8 +55,8 @@ def choose_heading(
 
 def _find_block(headline: str, texts: Sequence[str]) -> int | None:
     """Return the number of the first block that says the headline and nothing else."""
-    wanted = _normalize(headline)
-    return next((item_id for item_id, text in enumerate(texts, 1) if _normalize(text) == wanted), None)
+    normalized = _normalize(headline)
+    return next((item_id for item_id, text in enumerate(texts, 1) if _normalize(text) == normalized), None)
 
 
 def _names_site(heading: str, headline: str) -> bool:

@@ -75,8 +75,8 @@ def set_source(tag: str, address: str) -> str:
     if attribute(tag, "src") is None:
         start = tag.find(" ") if " " in tag else len(tag) - 1
         return f"{tag[:start]} {new}{tag[start:]}"
-    kept = [f'{key}="{escape_attribute(unescape(raw))}"' for key, raw in raw_attributes(tag) if key != "src"]
-    return " ".join([tag[: tag.find(" ")], new, *kept]) + ">"
+    attributes = [f'{key}="{escape_attribute(unescape(raw))}"' for key, raw in raw_attributes(tag) if key != "src"]
+    return " ".join([tag[: tag.find(" ")], new, *attributes]) + ">"
 
 
 def show_pictures(tree: Tree) -> None:
@@ -86,9 +86,9 @@ def show_pictures(tree: Tree) -> None:
     if "picture" in names:
         for picture in [element for element, tag in enumerate(tree.tags) if tag == "picture"]:
             inside = range(picture + 1, tree.lasts[picture] + 1)
-            shown = next((element for element in inside if tree.tags[element] == "img"), -1)
-            if shown > 0 and (best := find_addresses(tree, picture)):
-                _write(tree, shown, set_source(tree.start_tag(shown), best[0]), "img")
+            image = next((element for element in inside if tree.tags[element] == "img"), -1)
+            if image > 0 and (best := find_addresses(tree, picture)):
+                _write(tree, image, set_source(tree.start_tag(image), best[0]), "img")
     if "amp-img" in names:
         for element in [element for element, tag in enumerate(tree.tags) if tag == "amp-img"]:
             if tree.start_tag(element).startswith("<amp-img"):

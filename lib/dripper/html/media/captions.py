@@ -35,11 +35,11 @@ def leave_out_captions(tags: list[str]) -> dict[str, StartTag]:
 
 def find_captions(tree: Tree) -> list[int]:
     """Return the elements that say to be captions, with a text and no image in them."""
-    named = {tag for tag in tree.names if "caption" in tag and tag[1] != "/"}
-    named = {tag for tag in named if tree.names[tag] == "figcaption" or "caption" in read_names(tag)}
-    if not named:
+    tags = {tag for tag in tree.names if "caption" in tag and tag[1] != "/"}
+    tags = {tag for tag in tags if tree.names[tag] == "figcaption" or "caption" in read_names(tag)}
+    if not tags:
         return []
-    captions = [element for element, part in enumerate(tree.opens) if tree.parts[part] in named]
+    captions = [element for element, part in enumerate(tree.opens) if tree.parts[part] in tags]
     return [element for element in captions if _is_caption(tree, element)]
 
 
@@ -48,20 +48,20 @@ def _is_caption(tree: Tree, element: int) -> bool:
     return inside[0] != "table" and IMAGES.isdisjoint(inside) and 0 < len(read_text(tree, element)) <= LONGEST_CAPTION
 
 
-def find_captioned(tree: Tree, caption: int, shown: Sequence[int]) -> Sequence[int]:
+def find_captioned(tree: Tree, caption: int, images: Sequence[int]) -> Sequence[int]:
     """Return the images of a caption: those in the nearest element around it that has any.
 
     Args:
-        shown: All images, in document order.
+        images: All images, in document order.
     """
     above = caption
     for _ in range(_MOST_ABOVE):
         above = tree.parents[above]
         if above < 0:
             break
-        first, last = bisect_left(shown, above), bisect_left(shown, tree.lasts[above] + 1)
+        first, last = bisect_left(images, above), bisect_left(images, tree.lasts[above] + 1)
         if first < last:
-            return shown[first:last] if last - first <= _MOST_SHARING else []
+            return images[first:last] if last - first <= _MOST_SHARING else []
     return []
 
 

@@ -40,9 +40,9 @@ def list_images(tree: Tree) -> list[tuple[ShownImage, str]]:
     how Markdown writes the address of each."""
     images = find_images(tree)
     captions: dict[int, str] = {}
-    shown = [image.element for image in images]
+    elements = [image.element for image in images]
     for caption in find_captions(tree) if images else ():
-        captions |= dict.fromkeys(find_captioned(tree, caption, shown), read_text(tree, caption))
+        captions |= dict.fromkeys(find_captioned(tree, caption, elements), read_text(tree, caption))
     listed: list[tuple[ShownImage, str]] = []
     for element, inner in images:
         tag = tree.start_tag(inner)

@@ -146,11 +146,11 @@ def place_media(tree: Tree, blocks: Sequence[Block], main: Set[int]) -> list[Spa
     for film in filter(places.is_main, films):
         if not places.is_touched(tree.opens[film], tree.closes[film]):
             spans[tree.opens[film]] = Span(tree.parents[film], tree.opens[film], tree.closes[film], False)
-    shown = sorted([*(image.element for image in images), *figures])
+    elements = sorted([*(image.element for image in images), *figures])
     shown_in_main = {*(image.element for image in chosen), *filter(places.is_main, figures)}
     for caption in find_captions(tree) if shown_in_main else ():
         first, last = tree.opens[caption], tree.closes[caption]
-        if not shown_in_main.isdisjoint(find_captioned(tree, caption, shown)) and not places.is_touched(first, last):
+        if not shown_in_main.isdisjoint(find_captioned(tree, caption, elements)) and not places.is_touched(first, last):
             spans[first] = Span(tree.parents[caption], first, last, True)
     return _drop_inner(sorted(spans.values(), key=lambda span: span.first))
 
@@ -176,9 +176,9 @@ class _Places:
 
     def __init__(self, tree: Tree, blocks: Sequence[Block], main: Set[int]) -> None:
         self._tree = tree
-        kept = [block for block in blocks if block.item_id in main]
-        self._kept_firsts = [block.first for block in kept]
-        self._kept_lasts = [block.last for block in kept]
+        main_blocks = [block for block in blocks if block.item_id in main]
+        self._kept_firsts = [block.first for block in main_blocks]
+        self._kept_lasts = [block.last for block in main_blocks]
         self._firsts = [block.first for block in blocks]
         sizes = [len(block.text) for block in blocks]
         if "figure" in tree.tags:
@@ -264,10 +264,10 @@ class _Places:
     def _judge(self, element: int) -> int | None:
         """Return what the place in an element is by what it says; None where it says nothing, or
         nothing but an image's caption, so that the next one around it is to be asked."""
-        (said, main), tag = self._count(element), self._tree.tags[element]
+        (length, main), tag = self._count(element), self._tree.tags[element]
         # Names are read last: they take most of the time.
-        if said >= _TEXT and (main or said > LONGEST_CAPTION or _FIGURES.isdisjoint(self._read_names(element))):
-            if main < _SHARE * said:
+        if length >= _TEXT and (main or length > LONGEST_CAPTION or _FIGURES.isdisjoint(self._read_names(element))):
+            if main < _SHARE * length:
                 return _NOT_MAIN
             return _AMONG if tag == "body" else _MAIN
         return _NOT_MAIN if tag in _OUTSIDE or not _AROUND.isdisjoint(self._read_names(element)) else None

@@ -74,11 +74,11 @@ def split_authors(texts: Iterable[str]) -> tuple[str, ...]:
     """
     names: dict[str, str] = {}
     for text in texts:
-        whole = _cut_before(join_lines(text))
-        parts = _APART.split(whole)
+        line = _cut_before(join_lines(text))
+        parts = _APART.split(line)
         # "Lee, Ann" and "Marks & Spencer" are one name each: several have a first and a last name
         # each.
-        for name in (part.strip(_ENDS) for part in (parts if all(" " in part for part in parts) else [whole])):
+        for name in (part.strip(_ENDS) for part in (parts if all(" " in part for part in parts) else [line])):
             if 1 < len(name) <= _LONGEST and not _NO_NAME.search(name) and name.casefold() not in _NOBODY:
                 names.setdefault(name.casefold(), name)
     return tuple(names.values())[:_MOST]

@@ -146,8 +146,8 @@ class JsonLd:
                 authors = value.get(name)
                 for item in authors if isinstance(authors, list) else [authors]:
                     if isinstance(item, Mapping):
-                        whole = self._named.get(item["@id"], item) if isinstance(item.get("@id"), str) else item
-                        if any(kind.endswith(_ORGANISATIONS) for kind in read_types(dict(whole))):
+                        node = self._named.get(item["@id"], item) if isinstance(item.get("@id"), str) else item
+                        if any(kind.endswith(_ORGANISATIONS) for kind in read_types(dict(node))):
                             yield from self._texts(item)
 
     def image(self) -> Iterator[str]:
@@ -163,8 +163,8 @@ class JsonLd:
             if isinstance(item, str):
                 yield item
             elif isinstance(item, Mapping):
-                whole = self._named.get(item["@id"], item) if isinstance(item.get("@id"), str) else item
-                names = (whole.get(name) for name in inside)
+                node = self._named.get(item["@id"], item) if isinstance(item.get("@id"), str) else item
+                names = (node.get(name) for name in inside)
                 text = next((name[0] if isinstance(name, list) and name else name for name in names if name), None)
                 if isinstance(text, str):
                     yield text
@@ -262,10 +262,10 @@ def read_metadata(head: Head, tree: Tree, page_title: str = "") -> Metadata:
 
 def _take_first(*sources: Iterable[str]) -> str | None:
     # Once each: a page can refer to a long blank text as often as it likes.
-    seen = set[str]()
+    values = set[str]()
     for value in chain.from_iterable(sources):
-        if value not in seen:
-            seen.add(value)
+        if value not in values:
+            values.add(value)
             if text := join_lines(unescape(value)):
                 return text
     return None
@@ -288,12 +288,13 @@ def _choose_authors(
     stated = (data.texts("author", "creator"), *metas.all(AUTHORS))
     # On a shop's page, those whom its elements name wrote reviews.
     is_product = data.describes_product or any(kind.startswith("product") for kind in metas.each(("og:type",)))
-    shown = () if is_product else (visible.items("author"), visible.related("author"), visible.bylines())
-    named = chain(
-        (split_authors(map(_strip_markup, source)) for source in stated), (read_byline(source) for source in shown)
+    visible_names = () if is_product else (visible.items("author"), visible.related("author"), visible.bylines())
+    declared_names = chain(
+        (split_authors(map(_strip_markup, source)) for source in stated),
+        (read_byline(source) for source in visible_names),
     )
     first: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
-    for names in named:
+    for names in declared_names:
         divided = divide(names)
         if divided[0]:
             return divided[0], divided[1] or first[1]

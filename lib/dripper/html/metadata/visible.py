@@ -124,9 +124,9 @@ class Visible:
 
     def _of_tags(self, tags: Iterable[str]) -> list[tuple[int, str]]:
         """Return the elements that have one of these start tags, none too long, with it."""
-        wanted = {tag for tag in tags if len(tag) <= _LONGEST_TAG}
+        names = {tag for tag in tags if len(tag) <= _LONGEST_TAG}
         starts = map(self._tree.parts.__getitem__, self._tree.opens)
-        return [(element, tag) for element, tag in enumerate(starts) if tag in wanted] if wanted else []
+        return [(element, tag) for element, tag in enumerate(starts) if tag in names] if names else []
 
     def _name_in(self, element: int) -> int:
         """The element within this one that holds the name of the thing it describes, else
@@ -175,12 +175,12 @@ class Visible:
         return unescape(text) if len(text) <= _LONGEST else ""
 
 
-def _find_places(names: list[str], wanted: str) -> Iterator[int]:
+def _find_places(names: list[str], name: str) -> Iterator[int]:
     """Yield where a name stands."""
     place = -1
     with suppress(ValueError):
         while True:
-            place = names.index(wanted, place + 1)
+            place = names.index(name, place + 1)
             yield place
 
 

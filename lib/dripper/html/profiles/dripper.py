@@ -59,14 +59,14 @@ def use_real_address(tag: str) -> str:
     if not names:
         return tag
     source = attribute(tag, "src")
-    shown = (source or "").strip()
+    own_source = (source or "").strip()
     real = next(
         (value for name in _LAZY if name in names and _ADDRESS.match(value := (attribute(tag, name) or "").strip())),
         "",
     )
-    if not real and (not shown or shown.startswith("data:")):
+    if not real and (not own_source or own_source.startswith("data:")):
         real = next((address for name in _LAZY_SETS if (address := choose_largest(attribute(tag, name) or ""))), "")
-    if not real or real == shown:
+    if not real or real == own_source:
         return tag
     new = f' src="{escape_attribute(real)}"'
     if source is not None:
@@ -194,13 +194,13 @@ def close_raw_text(html: bytes) -> bytes:
     b'<p>a<iframe src="x"/></iframe><p>b'
     """
     last_end = {match[1].lower(): match.start() for match in _RAW_END.finditer(html)}
-    parts, done = list[bytes](), 0
+    parts, position = list[bytes](), 0
     for match in _RAW_START.finditer(html):
         name = match[1].lower()
         if last_end.get(name, -1) < match.end():
-            parts += [html[done : match.end()], b"</%s>" % name]
-            done = match.end()
-    return b"".join([*parts, html[done:]])
+            parts += [html[position : match.end()], b"</%s>" % name]
+            position = match.end()
+    return b"".join([*parts, html[position:]])
 
 
 def read_tags(tags: list[str]) -> dict[str, StartTag]:

@@ -32,8 +32,8 @@ def is_removed(tag: str) -> bool:
     if name in ("html", "body") or name in _REMOVED:
         return name in _REMOVED
     values = attributes(tag)
-    named = {*values.get("class", "").lower().split(), *values.get("id", "").lower().split()}
-    return not _NAMES.isdisjoint(named) or bool(DISPLAY_NONE.search(values.get("style", "")))
+    names = {*values.get("class", "").lower().split(), *values.get("id", "").lower().split()}
+    return not _NAMES.isdisjoint(names) or bool(DISPLAY_NONE.search(values.get("style", "")))
 
 
 PAPER = LosslessProfile("paper", read_tags, 1.0, (CUTOFF, CUTOFF))

@@ -95,15 +95,15 @@ _ENDS, _BEGINS = frozenset(".!?:)%"), frozenset("($€£")
 
 def _add_space(tree: Tree, texts: list[str], changed: dict[int, str], first: int, last: int) -> None:
     """Note a space between the tags `first` to `last`: behind what ends, before what begins."""
-    ended = last
+    last_end = last
     for index in range(first, last + 1, 2):
         if texts[index] and texts[index][1] != "/":
-            ended = index - 2
+            last_end = index - 2
             break
-    if ended < first:
+    if last_end < first:
         changed[first - 1] = changed.get(first - 1, texts[first - 1]) + " "
     else:
-        changed[ended + 1] = " " + changed.get(ended + 1, texts[ended + 1])
+        changed[last_end + 1] = " " + changed.get(last_end + 1, texts[last_end + 1])
 
 
 def _is_apart(tree: Tree, first: int, last: int, before: str, after: str) -> bool:
@@ -159,9 +159,9 @@ def _are_spaced(before: str, after: str) -> bool:
 def _have_two_targets(tree: Tree, first: int, tags: list[str]) -> bool:
     """Tell whether the link that ends in the tags from `first` on leads elsewhere than that which
     begins there."""
-    ended = next((tag for tag in _list_start_tags(tree, first, len(tags)) if tree.names[tag] == "a"), "")
-    begun = next(tag for tag in tags if tag[1] != "/" and tree.names[tag] == "a")
-    return attribute(ended, "href") != attribute(begun, "href")
+    old_link = next((tag for tag in _list_start_tags(tree, first, len(tags)) if tree.names[tag] == "a"), "")
+    new_link = next(tag for tag in tags if tag[1] != "/" and tree.names[tag] == "a")
+    return attribute(old_link, "href") != attribute(new_link, "href")
 
 
 def _list_start_tags(tree: Tree, first: int, count: int) -> list[str]:

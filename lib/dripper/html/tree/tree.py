@@ -96,22 +96,22 @@ def attributes(tag: str) -> dict[str, str]:
     return values
 
 
-def attribute(tag: str, wanted: str) -> str | None:
+def attribute(tag: str, key: str) -> str | None:
     """Return one attribute of a serialised start tag, unescaped, or None; values beside it may be
     megabytes.
 
     >>> attribute('<p class="a" hidden="">', "hidden"), attribute("<p>", "id")
     ('', None)
     """
-    if f" {wanted}" not in tag:
+    if f" {key}" not in tag:
         return None
-    start = tag.find(f' {wanted}="')
+    start = tag.find(f' {key}="')
     if start >= 0 and "'" not in tag and tag.count('"') == 2 * tag.count('="'):
         # Every value has double quotes and none has one inside: what was found is no part of
         # another value.
-        start += len(wanted) + 3
+        start += len(key) + 3
         return unescape(tag[start : tag.index('"', start)])
-    return next((unescape(value) for name, value in raw_attributes(tag) if name == wanted), None)
+    return next((unescape(value) for name, value in raw_attributes(tag) if name == key), None)
 
 
 def raw_attributes(tag: str) -> Iterator[tuple[str, str]]:
@@ -141,19 +141,19 @@ def cut_parts(parts: list[str], cuts: list[tuple[int, int]]) -> list[str]:
     """Return `parts` without the tag ranges `cuts` (first and last index, ascending, disjoint);
     texts on both sides join.
     """
-    kept: list[str] = []
+    remaining: list[str] = []
     position, carried = 0, ""
     for first, last in cuts:
         if first - 1 > position:
-            kept.append(carried + parts[position])
-            kept.extend(parts[position + 1 : first - 1])
+            remaining.append(carried + parts[position])
+            remaining.extend(parts[position + 1 : first - 1])
             carried = parts[first - 1]
         else:
             carried += parts[position]
         position = last + 1
-    kept.append(carried + parts[position])
-    kept.extend(parts[position + 1 :])
-    return kept
+    remaining.append(carried + parts[position])
+    remaining.extend(parts[position + 1 :])
+    return remaining
 
 
 def escape_attribute(value: str) -> str:

@@ -41,8 +41,8 @@ class Base(NamedTuple):
         own = _parse(clean_address(url or ""), is_own=True)
         if not base_href.strip():
             return own
-        written = clean_address(base_href)
-        return _parse(own.join(written) if own is not None else written, is_own=False) or own
+        address = clean_address(base_href)
+        return _parse(own.join(address) if own is not None else address, is_own=False) or own
 
     def join(self, address: str) -> str:
         """Return an address of the page as an absolute one, cleaned.
@@ -104,16 +104,16 @@ def follow_dots(path: str) -> str:
     """
     if "/." not in path:
         return path
-    kept: list[str] = []
+    resolved: list[str] = []
     segments = path.split("/")[1:]
     for segment in segments:
         if segment == "..":
-            del kept[-1:]
+            del resolved[-1:]
         elif segment != ".":
-            kept.append(segment)
+            resolved.append(segment)
     if segments[-1] in (".", ".."):
-        kept.append("")
-    return "/" + "/".join(kept)
+        resolved.append("")
+    return "/" + "/".join(resolved)
 
 
 def read_scheme(address: str) -> str:
@@ -139,9 +139,9 @@ def rewrite_set(candidates: str, rewrite: Callable[[str], str | None]) -> str:
     >>> rewrite_set("a.jpg, b,c.jpg 2x", str.upper)
     'A.JPG, B,C.JPG 2x'
     """
-    written: list[str] = []
+    entries: list[str] = []
     for address, descriptor in read_set(candidates):
         rewritten = rewrite(address)
         if rewritten is not None:
-            written.append(f"{rewritten} {descriptor}".rstrip())
-    return ", ".join(written)
+            entries.append(f"{rewritten} {descriptor}".rstrip())
+    return ", ".join(entries)

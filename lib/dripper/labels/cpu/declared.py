@@ -31,12 +31,12 @@ def mark_ingredients(page: Page, labels: Labels) -> Labels:
     if len(declared) < _FEWEST or not labels.main.any():
         return labels
     texts = [_letters_of(block.text) for block in page.blocks]
-    there = {each for each in declared if any(each in text for text in texts)}
-    if len(there) < _FEWEST:
+    shown = {each for each in declared if any(each in text for text in texts)}
+    if len(shown) < _FEWEST:
         return labels
     main = labels.main.copy()
     for index, text in enumerate(texts):
-        if text and not main[index] and sum(len(each) for each in there if each in text) >= _COVER * len(text):
+        if text and not main[index] and sum(len(each) for each in shown if each in text) >= _COVER * len(text):
             main[index] = True
     return replace(labels, main=main)
 

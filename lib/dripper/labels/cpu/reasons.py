@@ -70,10 +70,10 @@ def weigh_groups(weights: Weights, features: Array, do: Operations) -> Mapping[s
     def logits(values: Array) -> FloatArray:
         return np.asarray(forward(weights.exact, weights.shape, values, do), np.float64)
 
-    whole = logits(features.copy())
+    all_logits = logits(features.copy())
     log_odds = {}
     for group, columns in _list_columns().items():
         without = features.copy()
         without[:, columns] = 0
-        log_odds[group] = (whole - logits(without)) / weights.temperature
+        log_odds[group] = (all_logits - logits(without)) / weights.temperature
     return log_odds

@@ -69,7 +69,7 @@ DOUBTFUL = 0.85
 
 def probability_with_second_opinion(
     logits: FloatArray,
-    others: Callable[[], Sequence[FloatArray]],
+    other_logits: Callable[[], Sequence[FloatArray]],
     calibration: tuple[float, float],
     blocks: BlockSequence,
     words: IntArray,
@@ -81,7 +81,7 @@ def probability_with_second_opinion(
 
     Args:
         logits: Of the network, not calibrated.
-        others: Returns the logits of the other networks.
+        other_logits: Returns the logits of the other networks.
         calibration: Temperature and shift.
         blocks: The blocks of the page, with their containers.
         words: (n_blocks,), the number of words of each block.
@@ -94,5 +94,5 @@ def probability_with_second_opinion(
     if not words.any() or decide(probability, words).expected_f1 >= DOUBTFUL:
         return probability
     # Logits stand on a grid, so their sum is exact and has no order.
-    opinions = [logits, *others()]
+    opinions = [logits, *other_logits()]
     return calibrate(np.sum(opinions, axis=0) / len(opinions))

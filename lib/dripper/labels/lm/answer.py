@@ -84,9 +84,11 @@ def parse_answer(text: str) -> dict[int, bool]:
         return {int(item): label == MAIN for item, label in _COMPACT_ITEM.findall(text)}
     text = text[start:]
     try:
-        found = json.loads(text[: text.rfind("}") + 1])
+        answer = json.loads(text[: text.rfind("}") + 1])
     except (ValueError, RecursionError):
         return {int(item): label == MAIN for item, label in _JSON_ITEM.findall(text)}
     return {
-        int(item): label == MAIN for item, label in found.items() if label in (MAIN, OTHER) and item.strip().isdecimal()
+        int(item): label == MAIN
+        for item, label in answer.items()
+        if label in (MAIN, OTHER) and item.strip().isdecimal()
     }

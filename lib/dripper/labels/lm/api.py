@@ -95,12 +95,12 @@ class Api:
         if reply.status >= 400:
             raise PageError(ErrorCode.LABELER_FAILED, f"the server refuses the page with {reply.status}: {text[:200]}")
         try:
-            told = json.loads(text)
+            answer = json.loads(text)
         except ValueError:
-            told = None
-        if not isinstance(told, dict):
+            answer = None
+        if not isinstance(answer, dict):
             raise MachineError(f"{self._called}: {address} is no OpenAI-compatible API: {text[:200]!r}")
-        return told
+        return answer
 
     def _without_key(self, text: str) -> str:
         """Some servers repeat the key that they refuse, and replies end up in logs."""

@@ -125,9 +125,9 @@ def fingerprint(folder: Path) -> str:
     for file in sorted([*folder.glob("*.safetensors"), *folder.glob("*.bin")]):
         size = file.stat().st_size
         digest.update(f"{file.name} {size}".encode())
-        with file.open("rb") as opened:
-            opened.seek(max(0, size - FINGERPRINT_BYTES))
-            digest.update(opened.read())
+        with file.open("rb") as stream:
+            stream.seek(max(0, size - FINGERPRINT_BYTES))
+            digest.update(stream.read())
     return digest.hexdigest()[:12]
 
 

@@ -71,8 +71,8 @@ class PageEncoder:
         prompt_name = training.prompt if settings.prompt == "auto" else settings.prompt
         answer: str = settings.answer
         if answer == "auto":
-            asked = None if settings.prompt == "auto" else PUBLIC.get(prompt_name)
-            answer = asked.answer if asked is not None else training.answer
+            public = None if settings.prompt == "auto" else PUBLIC.get(prompt_name)
+            answer = public.answer if public is not None else training.answer
         prompt = find_prompt(prompt_name, answer, prompt_folder(settings.prompt_folder))
         chat = training.chat if settings.chat == "auto" else settings.chat
         tokenizer = ChatTokenizer.load(checkpoint.folder, chat)
@@ -117,9 +117,9 @@ class PageEncoder:
         if not page.n_blocks:
             return []
         html = self.tokenizer.without_specials(page.simplified_html)
-        whole = Job(self.tokenizer.prompt_ids(self.prompt.text(html)), page.n_blocks, page.draft)
-        if len(whole.prompt_ids) - self._prompt_tokens <= self._budget(page.n_blocks):
-            return [(PageWindow(0, page.n_blocks, html), whole)]
+        job = Job(self.tokenizer.prompt_ids(self.prompt.text(html)), page.n_blocks, page.draft)
+        if len(job.prompt_ids) - self._prompt_tokens <= self._budget(page.n_blocks):
+            return [(PageWindow(0, page.n_blocks, html), job)]
         safe = SimplifiedPage(html, page.n_blocks)
         windows = cut_windows(safe, self._budget, self.tokenizer.count, self._overlap)
         draft = page.draft

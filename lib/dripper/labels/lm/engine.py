@@ -58,10 +58,10 @@ def start_engine(encoder: PageEncoder, settings: LmSettings, **options: object) 
             f"vLLM {engine_version()} cannot start {encoder.checkpoint.name} with decoder {settings.decoder}: "
             f"{summarize(error)}. {advice(settings.decoder)}"
         ) from error
-    held = int(engine.llm_engine.vllm_config.model_config.max_model_len)
-    if held < encoder.context:
-        log.warning("%s: windows of %d tokens, for which there is memory", encoder.checkpoint.version, held)
-    encoder.limit_context(held)
+    context = int(engine.llm_engine.vllm_config.model_config.max_model_len)
+    if context < encoder.context:
+        log.warning("%s: windows of %d tokens, for which there is memory", encoder.checkpoint.version, context)
+    encoder.limit_context(context)
     log.info("vLLM %s serves %s", engine_version(), encoder.checkpoint.version)
     return engine
 
@@ -82,13 +82,13 @@ def require(settings: LmSettings, module: str, name: str) -> Any:
 
 def common_options(encoder: PageEncoder, settings: LmSettings) -> Mapping[str, object]:
     """Return the engine's options that all decoders share."""
-    whole = settings.context_tokens is None and encoder.context == encoder.checkpoint.context
+    fills_context = settings.context_tokens is None and encoder.context == encoder.checkpoint.context
     return {
         "model": weights(encoder, settings),
         "dtype": settings.dtype,
         # A context that nobody asked for may be more than a GPU holds: vLLM then takes what it
         # does.
-        "max_model_len": AS_FITS if whole else encoder.context,
+        "max_model_len": AS_FITS if fills_context else encoder.context,
         "gpu_memory_utilization": settings.gpu_memory_share,
         "enable_prefix_caching": True,
         "disable_log_stats": True,

@@ -61,8 +61,8 @@ def find_rivals(set_form: str, template: Template, encode: Encode) -> list[Rival
     return rivals
 
 
-def _parting(ours: Sequence[int], theirs: Sequence[int]) -> tuple[int, int, int] | None:
-    for at, (one, other) in enumerate(zip(ours, theirs, strict=False)):
+def _parting(written: Sequence[int], expected: Sequence[int]) -> tuple[int, int, int] | None:
+    for at, (one, other) in enumerate(zip(written, expected, strict=False)):
         if HOLE in (one, other):
             # A label here and something else there cannot be compared: the label is not known.
             return None

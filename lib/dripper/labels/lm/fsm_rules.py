@@ -24,9 +24,9 @@ class Machine:
         token = self.answer[min(written, len(self.answer) - 1)]
         if token == HOLE:
             token = self.main if float(logits[self.main] - logits[self.other]) > self.margin else self.other
-        kept = logits[token].clone()
+        logit = logits[token].clone()
         logits.fill_(-float("inf"))
-        logits[token] = kept
+        logits[token] = logit
 
 
 def machine_of(arguments: Mapping[str, Any] | None) -> Machine | None:

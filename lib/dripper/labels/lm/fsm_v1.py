@@ -40,9 +40,9 @@ class StateMachine(LogitsProcessor):  # type: ignore[misc,unused-ignore]
             if (machine := machine_of(params.extra_args)) is not None:
                 self._rows[row] = (machine, output)
         for source, target, direction in batch_update.moved:
-            moved, other = self._rows.pop(source, None), self._rows.pop(target, None)
-            if moved is not None:
-                self._rows[target] = moved
+            moved_row, other = self._rows.pop(source, None), self._rows.pop(target, None)
+            if moved_row is not None:
+                self._rows[target] = moved_row
             if other is not None and direction is MoveDirectionality.SWAP:
                 self._rows[source] = other
 

@@ -54,8 +54,8 @@ class StateMachine(LogitsProcessor):  # type: ignore[misc,unused-ignore]
         """Return the masked logits, shape (rows, vocabulary)."""
         slots = ctx.expanded_idx_mapping.long()
         # A row predicts the token after its position; the answer begins where the prompt ends.
-        written = (ctx.pos.long() + 1 - self._prompts[slots]).clamp_(0, self._answers.shape[1] - 1)
-        tokens = self._answers[slots, written].long()
+        lengths = (ctx.pos.long() + 1 - self._prompts[slots]).clamp_(0, self._answers.shape[1] - 1)
+        tokens = self._answers[slots, lengths].long()
         main, other = self._labels[slots].unbind(1)
         wins = (logits.gather(1, main[:, None]) - logits.gather(1, other[:, None]))[:, 0] > self._margins[slots]
         tokens = torch.where(tokens == HOLE, torch.where(wins, main, other), tokens)

@@ -56,13 +56,13 @@ class GeneratingDecoder(ABC):
         ones; one that is not among them is at most as likely as the last of them."""
         places = sorted({rival.at for rival in check.rivals})
         looked = jobs[: check.wants]
-        begun = self._templates.of(1).tokens
-        inputs = [{"prompt_token_ids": [*job.prompt_ids, *begun[:at].tolist()]} for job in looked for at in places]
+        beginning = self._templates.of(1).tokens
+        inputs = [{"prompt_token_ids": [*job.prompt_ids, *beginning[:at].tolist()]} for job in looked for at in places]
         parameters = import_extra("vllm").SamplingParams(temperature=0, max_tokens=1, logprobs=LIKELIEST)
         outputs = iter(call_engine(self._engine, lambda: self._engine.generate(inputs, parameters, use_tqdm=False)))
         for _ in looked:
-            told = {at: next(outputs).outputs[0].logprobs[0] for at in places}
-            likely = {at: {token: one.logprob for token, one in of.items()} for at, of in told.items()}
+            logprobs = {at: next(outputs).outputs[0].logprobs[0] for at in places}
+            likely = {at: {token: one.logprob for token, one in of.items()} for at, of in logprobs.items()}
             check.add(
                 {
                     rival.name: _likely(likely[rival.at], rival.token) - _likely(likely[rival.at], rival.set_token)
@@ -71,10 +71,10 @@ class GeneratingDecoder(ABC):
             )
 
     def _decode_output(self, output: Any, template: Template) -> DecodedLabels:
-        written = np.array(output.outputs[0].token_ids, np.int64)
-        main = follow(written, template, self._templates)
+        token_ids = np.array(output.outputs[0].token_ids, np.int64)
+        main = follow(token_ids, template, self._templates)
         prompt = len(output.prompt_token_ids) - (output.num_cached_tokens or 0)
-        return DecodedLabels(main, np.full(len(main), np.nan), len(written), prompt + len(written) - 1)
+        return DecodedLabels(main, np.full(len(main), np.nan), len(token_ids), prompt + len(token_ids) - 1)
 
 
 def follow(

@@ -120,7 +120,7 @@ class LmLabeler:
         return Labels(main, self._decision.probability(margins), passes=passes, windows=len(windows))
 
     def _count(self, labels: Sequence[Labels], decoded: Sequence[DecodedLabels], seconds: float) -> None:
-        done = {
+        counts = {
             "pages": len(labels),
             "windows": len(decoded),
             "blocks": sum(len(one.main) for one in labels),
@@ -128,5 +128,5 @@ class LmLabeler:
             "tokens": sum(one.tokens for one in decoded),
             "seconds": seconds,
         }
-        for name, value in done.items():
+        for name, value in counts.items():
             self._stats[name] += value

@@ -55,12 +55,12 @@ def read_written(text: str) -> Written:
     rest = text[thinking.end() :] if thinking else text
     answer = rest.lstrip()
     labels = [item[3] == MAIN for item in _ITEM.finditer(answer)]
-    fitting = [form.name for form in FORMS.values() if labels and answer.startswith(_begun(form, labels))]
+    fitting = [form.name for form in FORMS.values() if labels and answer.startswith(_write_beginning(form, labels))]
     leading = rest[: len(rest) - len(answer)]
     return Written(thinking[1] if thinking else None, leading, answer, fitting[0] if fitting else None, len(labels))
 
 
-def _begun(form: AnswerForm, labels: Sequence[bool]) -> str:
+def _write_beginning(form: AnswerForm, labels: Sequence[bool]) -> str:
     text = form.text(labels)
     return text[: len(text) - len(form.closing)]
 
@@ -72,11 +72,11 @@ def separators(answers: Sequence[str]) -> Counter[tuple[str, str]]:
     >>> separators(["1 = main; 2 = other; 3 = "]).most_common(1)
     [((' = ', '; '), 1)]
     """
-    found = Counter[tuple[str, str]]()
+    counts = Counter[tuple[str, str]]()
     for answer in answers:
         items = list(_ITEM.finditer(answer))
-        found.update((one[2], answer[one.end() : two.start()]) for one, two in pairwise(items))
-    return found
+        counts.update((one[2], answer[one.end() : two.start()]) for one, two in pairwise(items))
+    return counts
 
 
 class FreeDecoder:
@@ -188,10 +188,10 @@ def probe(encoder: PageEncoder, decoder: FreeDecoder, jobs: Sequence[Job], token
     Args:
         tokens: Of a free answer at most. Forms that its tokenizer cannot write are left out.
     """
-    written = [read_written(text) for text in decoder.write(jobs, tokens)]
+    answers = [read_written(text) for text in decoder.write(jobs, tokens)]
     likelihoods = {}
     for name, form in FORMS.items():
         # Where the tokenizer writes a label in several tokens there.
         with suppress(MachineError):
             likelihoods[name] = float(np.mean(decoder.likelihoods(jobs, form)))
-    return Probe(encoder.version, encoder.templates.form.name, written, likelihoods)
+    return Probe(encoder.version, encoder.templates.form.name, answers, likelihoods)

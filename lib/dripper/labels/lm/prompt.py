@@ -207,15 +207,15 @@ def read_prompts(wheel: Path) -> dict[str, str]:
     """Return the public prompts in a wheel, by name, without a page. Raises MachineError where one
     is missing or another."""
     try:
-        with zipfile.ZipFile(wheel) as opened:
-            tree = ast.parse(opened.read(MODULE))
+        with zipfile.ZipFile(wheel) as archive:
+            tree = ast.parse(archive.read(MODULE))
     except (OSError, KeyError, zipfile.BadZipFile, SyntaxError) as error:
         raise MachineError(f"{wheel.name} does not hold {MODULE}: {error}") from None
     functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
     texts = {}
     for name, public in PUBLIC.items():
         try:
-            text = _returned(functions[public.function])
+            text = _read_prompt_text(functions[public.function])
             prompt = public.split(name, text.replace(_PAGE, ""))
         except (KeyError, TypeError, ValueError) as error:
             raise MachineError(f"{wheel.name} has another prompt {name} than expected: {error}") from None
@@ -225,34 +225,34 @@ def read_prompts(wheel: Path) -> dict[str, str]:
 
 def _download(folder: Path) -> Path:
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:", PACKAGE]
-    told = subprocess.run([*command, "--dest", str(folder)], capture_output=True, text=True, check=False)
+    pip = subprocess.run([*command, "--dest", str(folder)], capture_output=True, text=True, check=False)
     wheels = list(folder.glob("*.whl"))
-    if told.returncode or not wheels:
+    if pip.returncode or not wheels:
         raise MachineError(
-            f"pip could not download {PACKAGE}: {told.stderr.strip().splitlines()[-1:] or told.returncode}"
+            f"pip could not download {PACKAGE}: {pip.stderr.strip().splitlines()[-1:] or pip.returncode}"
         )
     return wheels[0]
 
 
-def _returned(function: ast.FunctionDef) -> str:
+def _read_prompt_text(function: ast.FunctionDef) -> str:
     """Return the text that a function assigns to `prompt`, its first argument being the page."""
-    known = {**_CONSTANTS, function.args.args[0].arg: _PAGE}
+    texts = {**_CONSTANTS, function.args.args[0].arg: _PAGE}
     for node in ast.walk(function):
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            known[node.targets[0].id] = _text(node.value, known)
-    return known["prompt"]
+            texts[node.targets[0].id] = _text(node.value, texts)
+    return texts["prompt"]
 
 
-def _text(node: ast.expr, known: Mapping[str, str]) -> str:
+def _text(node: ast.expr, texts: Mapping[str, str]) -> str:
     """Return the value of an expression of literals, f-strings and names. Raises TypeError for
     anything else."""
     match node:
         case ast.Constant(value=str(text)):
             return text
         case ast.Name(id=name):
-            return known[name]
+            return texts[name]
         case ast.JoinedStr(values=parts):
-            return "".join(_text(part, known) for part in parts)
+            return "".join(_text(part, texts) for part in parts)
         case ast.FormattedValue(value=value, conversion=-1, format_spec=None):
-            return _text(value, known)
+            return _text(value, texts)
     raise TypeError(f"line {node.lineno} is more than a text")

@@ -61,9 +61,9 @@ class ServerDecoder:
             text, usage = answer["choices"][0]["text"], answer.get("usage") or {}
         except (KeyError, IndexError, TypeError):
             raise PageError(ErrorCode.LABELER_FAILED, f"no answer in the server's reply: {str(answer)[:200]}") from None
-        written = int(usage.get("completion_tokens") or 0)
+        n_tokens = int(usage.get("completion_tokens") or 0)
         main = parse_served_answer(text, job.n_blocks)
-        return DecodedLabels(main, np.full(job.n_blocks, np.nan), written, len(job.prompt_ids) + max(written - 1, 0))
+        return DecodedLabels(main, np.full(job.n_blocks, np.nan), n_tokens, len(job.prompt_ids) + max(n_tokens - 1, 0))
 
     def _request(self, job: Job) -> dict[str, object]:
         """The prompt goes as tokens: the server's own template and special tokens stay out of
@@ -88,12 +88,12 @@ def parse_served_answer(text: str, n_blocks: int) -> "np.ndarray[tuple[int], np.
 
     Raises PageError (labeler_failed) where it says nothing of any.
     """
-    known = {item: main for item, main in parse_answer(text).items() if 1 <= item <= n_blocks}
-    if not known:
+    labels = {item: main for item, main in parse_answer(text).items() if 1 <= item <= n_blocks}
+    if not labels:
         raise PageError(ErrorCode.LABELER_FAILED, f"the model's answer labels no block: {text[:200]!r}")
-    if len(known) < n_blocks:
-        log.warning("an answer labels %d of %d blocks; the others are taken as other", len(known), n_blocks)
-    return np.array([known.get(item, False) for item in range(1, n_blocks + 1)], bool)
+    if len(labels) < n_blocks:
+        log.warning("an answer labels %d of %d blocks; the others are taken as other", len(labels), n_blocks)
+    return np.array([labels.get(item, False) for item in range(1, n_blocks + 1)], bool)
 
 
 def choose_model(models: Sequence[Mapping[str, Any]], encoder: PageEncoder, settings: LmSettings) -> str:

@@ -50,7 +50,7 @@ class Templates:
         self.form = form
         self._encode = encode
         self._model = model or "this model"
-        tokens = self._encoded([True]), self._encoded([False])
+        tokens = self._encode_answer([True]), self._encode_answer([False])
         differing = [pair for pair in zip(*tokens, strict=False) if pair[0] != pair[1]]
         if len(tokens[0]) != len(tokens[1]) or len(differing) != 1:
             raise self._unfit("its tokenizer does not write `main` and `other` as one token each")
@@ -61,8 +61,8 @@ class Templates:
     def of(self, n_blocks: int) -> Template:
         """Return the template for a page of n_blocks >= 1 blocks: 5 + digits tokens a block as
         JSON, 1 + digits compact."""
-        main = np.array(self._encoded([True] * n_blocks), np.int64)
-        other = np.array(self._encoded([False] * n_blocks), np.int64)
+        main = np.array(self._encode_answer([True] * n_blocks), np.int64)
+        other = np.array(self._encode_answer([False] * n_blocks), np.int64)
         if len(main) != len(other):
             raise self._unfit(f"an answer for {n_blocks} blocks has no fixed length")
         holes = np.flatnonzero(main != other)
@@ -78,10 +78,10 @@ class Templates:
     def _check(self, length: int) -> None:
         """A mix of labels must be written with the same tokens as all-main and all-other."""
         mixed = np.arange(length) % 3 == 1
-        if self.of(length).fill(self.labels(mixed)) != self._encoded(mixed.tolist()):
+        if self.of(length).fill(self.labels(mixed)) != self._encode_answer(mixed.tolist()):
             raise self._unfit("its tokenizer writes a label in other tokens when the label before it changes")
 
-    def _encoded(self, main: Sequence[bool]) -> list[int]:
+    def _encode_answer(self, main: Sequence[bool]) -> list[int]:
         return self._encode(self.form.text(main))
 
     def _unfit(self, reason: str) -> MachineError:

@@ -64,10 +64,10 @@ class ChatTokenizer:
         """Return the tokens of a prompt in its chat frame, ready for the answer."""
         text = prompt
         if self._chat == "twice":
-            text = self._framed([{"role": "user", "content": text}], generate=False)
+            text = self._apply_template([{"role": "user", "content": text}], generate=False)
         if self._chat != "none":
             system = [{"role": "system", "content": SYSTEM_MESSAGE}] if self._chat == "twice" else []
-            text = self._framed([*system, {"role": "user", "content": text}], generate=True)
+            text = self._apply_template([*system, {"role": "user", "content": text}], generate=True)
         # A template writes its special tokens itself, but the published code of 1.1 lets vLLM add
         # the tokenizer's once more.
         ids: list[int] = self._tokenizer.encode(text, add_special_tokens=self._chat != "once")
@@ -85,7 +85,7 @@ class ChatTokenizer:
                 html = html.replace(token, f"{_REFERENCES.get(token[0]) or f'&#{ord(token[0])};'}{token[1:]}")
         return html
 
-    def _framed(self, messages: Sequence[dict[str, str]], *, generate: bool) -> str:
+    def _apply_template(self, messages: Sequence[dict[str, str]], *, generate: bool) -> str:
         return str(
             self._tokenizer.apply_chat_template(
                 list(messages), tokenize=False, add_generation_prompt=generate, enable_thinking=False

@@ -171,6 +171,6 @@ def clip(html: str, tokens: int, count_tokens: Callable[[str], int]) -> str:
             ErrorCode.LABELER_FAILED,
             "the prompt alone fills the model's context; raise labels.lm.context_tokens or choose a shorter prompt",
         )
-    while (found := count_tokens(html)) > tokens:
-        html = html[: min(len(html) - 1, len(html) * tokens // found)]
+    while (n_tokens := count_tokens(html)) > tokens:
+        html = html[: min(len(html) - 1, len(html) * tokens // n_tokens)]
     return html

@@ -44,17 +44,17 @@ class Pages(Protocol):
 
 
 def begin(
-    books: Books, counted: Mapping[tuple[Rule, int], int], rules: Collection[Rule], request: Mapping[str, Any]
+    books: Books, counts: Mapping[tuple[Rule, int], int], rules: Collection[Rule], request: Mapping[str, Any]
 ) -> None:
     """Note rules as begun: a row for each batch that has pages of one, and one for a rule that
     names no page yet.
 
     Args:
-        counted: As `Pages.count` returns it.
+        counts: As `Pages.count` returns it.
         request: What all these rows have in common: who asks, when and why.
     """
-    places: list[tuple[Rule, int | None, int]] = [(each, batch, n) for (each, batch), n in sorted(counted.items())]
-    places += [(each, None, 0) for each in sorted(set(rules) - {each for each, _ in counted})]
+    places: list[tuple[Rule, int | None, int]] = [(each, batch, n) for (each, batch), n in sorted(counts.items())]
+    places += [(each, None, 0) for each in sorted(set(rules) - {each for each, _ in counts})]
     rows = [
         {**request, "state": BEGUN, "kind": each.kind, "pattern": each.pattern, "batch": batch, "rows": n}
         for each, batch, n in places
@@ -63,16 +63,16 @@ def begin(
 
 
 def go_on(
-    books: Books, pages: Pages, ledger: Ledger, check: Callable[[], None], known: Sequence[Mapping[str, Any]]
+    books: Books, pages: Pages, ledger: Ledger, check: Callable[[], None], rule_rows: Sequence[Mapping[str, Any]]
 ) -> int:
     """Finish what was begun to be forgotten, and return how many pages that was. Needs the lease,
     and tables that were reconciled.
 
     Args:
         check: Called before each commit; raises where the lease has gone to another.
-        known: The rows of `forgotten`.
+        rule_rows: The rows of `forgotten`.
     """
-    rows = [row for row in known if row["state"] == BEGUN]
+    rows = [row for row in rule_rows if row["state"] == BEGUN]
     if not rows:
         return 0
     counts = rows_by_batch(rows)
@@ -80,7 +80,7 @@ def go_on(
     pages.delete(rules_of(rows), check)
     _close_counts(pages, ledger, counts, check)
     check()
-    amend(books, TABLE, among("request", {row["request"] for row in rows}), _done)
+    amend(books, TABLE, among("request", {row["request"] for row in rows}), _mark_done)
     return sum(counts.values())
 
 
@@ -92,7 +92,7 @@ def rules_in_force(books: Books, pages: Pages, ledger: Ledger, check: Callable[[
     return rules_of(rows)
 
 
-def _done(row: Row) -> Row:
+def _mark_done(row: Row) -> Row:
     return row | {"state": DONE}
 
 
@@ -103,7 +103,7 @@ def _close_counts(pages: Pages, ledger: Ledger, counts: Mapping[int, int], check
     replacing = {
         entry.file.warc_file for entry in entries if entry.state in UNFINISHED and entry.file.selection is None
     }
-    mine = [
+    touched = [
         entry
         for entry in entries
         if entry.batch in counts
@@ -111,13 +111,13 @@ def _close_counts(pages: Pages, ledger: Ledger, counts: Mapping[int, int], check
         and entry.state != UNFINISHED[0]
         and not (entry.file.selection is not None and entry.file.warc_file in replacing)
     ]
-    left: dict[str, dict[tuple[int, str], tuple[int, int]]] = {}
+    remaining: dict[str, dict[tuple[int, str], tuple[int, int]]] = {}
     for table in PAGE_TABLES:
-        batches = {entry.batch for entry in mine if _table_of(entry) == table}
-        left[table] = pages.count_left(table, batches) if batches else {}
+        batches = {entry.batch for entry in touched if _table_of(entry) == table}
+        remaining[table] = pages.count_left(table, batches) if batches else {}
     reports = []
-    for entry in mine:
-        n_pages, n_failed = left[_table_of(entry)].get((entry.batch, entry.file.warc_file), (0, 0))
+    for entry in touched:
+        n_pages, n_failed = remaining[_table_of(entry)].get((entry.batch, entry.file.warc_file), (0, 0))
         if n_pages < entry.pages:
             reports.append((entry, n_pages, n_failed))
     if reports:

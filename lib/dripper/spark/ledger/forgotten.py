@@ -100,24 +100,24 @@ class Rules:
     @cached_property
     def _rules_by_kind(self) -> Mapping[str, Mapping[str, Rule]]:
         """By kind, the rule of each value."""
-        named: dict[str, dict[str, Rule]] = {kind: {} for kind in KINDS}
+        by_kind: dict[str, dict[str, Rule]] = {kind: {} for kind in KINDS}
         for each in sorted(self.rules):
             names = spellings(each.pattern) if each.kind in ("host", "domain") else [each.pattern]
-            named[each.kind].update(dict.fromkeys(names, each))
-        return named
+            by_kind[each.kind].update(dict.fromkeys(names, each))
+        return by_kind
 
     def rule_of(self, page_id: str, url: str, host: str | None) -> Rule | None:
         """Return the rule by which a page is forgotten; None: by no rule."""
-        named = self._rules_by_kind
-        found = named["page_id"].get(page_id) or named["url"].get(url)
-        if found or not host:
-            return found
-        if found := named["host"].get(host):
-            return found
-        if domains := named["domain"]:
+        by_kind = self._rules_by_kind
+        matching = by_kind["page_id"].get(page_id) or by_kind["url"].get(url)
+        if matching or not host:
+            return matching
+        if matching := by_kind["host"].get(host):
+            return matching
+        if domains := by_kind["domain"]:
             while host:
-                if found := domains.get(host):
-                    return found
+                if matching := domains.get(host):
+                    return matching
                 host = host.partition(".")[2]
         return None
 
@@ -133,16 +133,16 @@ class Rules:
         Args:
             of: The name of the table among others, with its dot.
         """
-        named, parts = self._rules_by_kind, []
+        by_kind, parts = self._rules_by_kind, []
         for column in ("page_id", "url", "host"):
-            parts += _within(f"{of}{column}", named[column])
-        return " OR ".join([*parts, *_of_domains(f"{of}host", named["domain"])]) or "FALSE"
+            parts += _within(f"{of}{column}", by_kind[column])
+        return " OR ".join([*parts, *_of_domains(f"{of}host", by_kind["domain"])]) or "FALSE"
 
     def host_condition(self) -> str:
         """Return the SQL condition for rows of hosts that are forgotten as a whole, in tables whose
         rows are of no single page."""
-        named = self._rules_by_kind
-        return " OR ".join([*_within("host", named["host"]), *_of_domains("host", named["domain"])]) or "FALSE"
+        by_kind = self._rules_by_kind
+        return " OR ".join([*_within("host", by_kind["host"]), *_of_domains("host", by_kind["domain"])]) or "FALSE"
 
 
 NO_RULES = Rules()
@@ -171,8 +171,8 @@ def rules_of(rows: Iterable[Mapping[str, Any]]) -> Rules:
 
 def rows_by_batch(rows: Sequence[Mapping[str, Any]]) -> dict[int, int]:
     """Return how many pages of each batch were, or are to be, forgotten."""
-    found: dict[int, int] = {}
+    counts: dict[int, int] = {}
     for row in rows:
         if row["batch"] is not None:
-            found[row["batch"]] = found.get(row["batch"], 0) + (row["rows"] or 0)
-    return found
+            counts[row["batch"]] = counts.get(row["batch"], 0) + (row["rows"] or 0)
+    return counts

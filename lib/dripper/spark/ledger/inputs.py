@@ -44,43 +44,45 @@ def read_input(warcs: str, redo: str, selection: str, settings: Settings) -> Inp
     again = list_named_files(redo, settings.reading) if redo else []
     names = frozenset(file.address for file in again)
     if selection:
-        return _selected(selection, names, redo, settings)
-    found = expand(warcs, settings.reading) if warcs or not redo else []
-    known = {file.address for file in found}
-    files = tuple(map(_planned, [*found, *(file for file in again if file.address not in known)]))
+        return _read_selection(selection, names, redo, settings)
+    sources = expand(warcs, settings.reading) if warcs or not redo else []
+    addresses = {file.address for file in sources}
+    files = tuple(map(_plan_file, [*sources, *(file for file in again if file.address not in addresses)]))
     return Input(files, names, redo, describe_input(warcs or redo))
 
 
-def _selected(text: str, redo: frozenset[str], redo_typed: str, settings: Settings) -> Input:
-    found = select(text, settings.reading)
-    if not found.n_records:
+def _read_selection(text: str, redo: frozenset[str], redo_typed: str, settings: Settings) -> Input:
+    selection = select(text, settings.reading)
+    if not selection.n_records:
         raise InputError(f"--select {describe_input(text)}: no record of the index fits")
     by_address: dict[str, tuple[str, dict[Place, None]]] = {}
-    for path, places in found.files.items():
+    for path, places in selection.files.items():
         # Two indexes may name one file in two ways.
         by_address.setdefault(canonical_address(path), (path, {}))[1].update(dict.fromkeys(places))
     files = (
-        PlannedFile(address, path=opening_path(path), selection=found.identity, places=tuple(sorted(places)))
+        PlannedFile(address, path=opening_path(path), selection=selection.identity, places=tuple(sorted(places)))
         for address, (path, places) in by_address.items()
     )
     problems = (
-        (f"{found.n_problems} lines of the index hold no capture: {found.problems[0]}",) if found.problems else ()
+        (f"{selection.n_problems} lines of the index hold no capture: {selection.problems[0]}",)
+        if selection.problems
+        else ()
     )
     return Input(tuple(files), redo, redo_typed, f"--select {describe_input(text)}", problems)
 
 
-def _planned(file: SourceFile) -> PlannedFile:
+def _plan_file(file: SourceFile) -> PlannedFile:
     return PlannedFile(file.address, file.size_bytes, file.version, opening_path(file.path))
 
 
-def check_known(given: Input, entries: Sequence[LedgerEntry]) -> None:
+def check_known(source: Input, entries: Sequence[LedgerEntry]) -> None:
     """Raise InputError where a file is to be read again that the ledger does not know."""
-    known = {entry.file.key for entry in entries}
-    keys = {file.key for file in given.files if file.warc_file in given.redo}
-    unknown = (given.redo - {name for name, _ in keys}) | {key[0] for key in keys - known}
+    ledger_keys = {entry.file.key for entry in entries}
+    keys = {file.key for file in source.files if file.warc_file in source.redo}
+    unknown = (source.redo - {name for name, _ in keys}) | {key[0] for key in keys - ledger_keys}
     if unknown:
         raise InputError(
-            f"--redo {given.redo_typed}: {min(unknown)} was never read into this output; --warcs reads new files"
+            f"--redo {source.redo_typed}: {min(unknown)} was never read into this output; --warcs reads new files"
         )
 
 
@@ -98,7 +100,7 @@ def _describe_part(part: str) -> str:
     return f"{key}={loggable(value)}" if equals and key.replace("-", "").isalpha() else loggable(part)
 
 
-def without_known(spark: SparkSession, tables: Tables, plan: Plan, entries: Iterable[LedgerEntry]) -> Plan:
+def drop_known(spark: SparkSession, tables: Tables, plan: Plan, entries: Iterable[LedgerEntry]) -> Plan:
     """Return the plan without the places of selections whose records have a row by another reading
     of their file.
 
@@ -110,42 +112,46 @@ def without_known(spark: SparkSession, tables: Tables, plan: Plan, entries: Iter
     """
     keys = {file.key for batch in (*plan.resumed, *plan.fresh) for file in batch.files if file.selection is not None}
     names = {name for name, _ in keys}
-    others = {
+    readings = {
         (entry.file.warc_file, number)
         for entry in entries
         if entry.file.warc_file in names and entry.file.key not in keys
         for number in batches_of(entry)
     }
-    if not others:
+    if not readings:
         return plan
-    known = _offsets(spark, tables, others)
-    resumed, fresh = (tuple(_less(batch, known, keys) for batch in batches) for batches in (plan.resumed, plan.fresh))
+    offsets = _read_offsets(spark, tables, readings)
+    resumed, fresh = (
+        tuple(_drop_stored_places(batch, offsets, keys) for batch in batches) for batches in (plan.resumed, plan.fresh)
+    )
     return replace(plan, resumed=resumed, fresh=fresh)
 
 
-def _less(batch: Batch, known: dict[str, set[int]], keys: set[Key]) -> Batch:
-    return replace(batch, files=tuple(_less_of(file, known) if file.key in keys else file for file in batch.files))
+def _drop_stored_places(batch: Batch, offsets: dict[str, set[int]], keys: set[Key]) -> Batch:
+    return replace(
+        batch, files=tuple(_drop_stored_places_of(file, offsets) if file.key in keys else file for file in batch.files)
+    )
 
 
-def _less_of(file: PlannedFile, known: dict[str, set[int]]) -> PlannedFile:
-    offsets = known.get(file.warc_file, set())
-    left = tuple(place for place in file.places if place.offset not in offsets)
-    return replace(file, places=left, n_before=len(file.places) - len(left))
+def _drop_stored_places_of(file: PlannedFile, offsets: dict[str, set[int]]) -> PlannedFile:
+    file_offsets = offsets.get(file.warc_file, set())
+    places = tuple(place for place in file.places if place.offset not in file_offsets)
+    return replace(file, places=places, n_before=len(file.places) - len(places))
 
 
-def _offsets(spark: SparkSession, tables: Tables, readings: set[tuple[str, int]]) -> dict[str, set[int]]:
+def _read_offsets(spark: SparkSession, tables: Tables, readings: set[tuple[str, int]]) -> dict[str, set[int]]:
     """Return, by file, where the records are stored that these (file, batch) have a row of."""
     columns = [list(column) for column in zip(*sorted(readings), strict=True)]
-    wanted = spark.createDataFrame(pa.table(columns, names=["warc_file", "batch"]))
+    reading_rows = spark.createDataFrame(pa.table(columns, names=["warc_file", "batch"]))
     numbers = sorted({number for _, number in readings})
-    found: dict[str, set[int]] = {}
+    offsets: dict[str, set[int]] = {}
     # What a staged run has not extracted yet will have a row, and is in `pages`.
-    there = [table for table in ("extractions", "pages") if tables.version(table) is not None]
-    for table in there:
+    stored_tables = [table for table in ("extractions", "pages") if tables.version(table) is not None]
+    for table in stored_tables:
         rows = tables.read(table).where(F.col("batch").isin(numbers))
         rows = rows.where(~F.array_contains("flags", "inflated offset")).join(
-            F.broadcast(wanted), ["warc_file", "batch"]
+            F.broadcast(reading_rows), ["warc_file", "batch"]
         )
         for row in rows.select("warc_file", "warc_offset").collect():
-            found.setdefault(row["warc_file"], set()).add(row["warc_offset"])
-    return found
+            offsets.setdefault(row["warc_file"], set()).add(row["warc_offset"])
+    return offsets

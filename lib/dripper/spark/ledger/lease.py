@@ -13,7 +13,8 @@ import socket
 import threading
 import time
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -50,8 +51,8 @@ def _awake_or_not() -> float:
 
 
 class Lease:
-    """The right to write into one output. Use as a context manager; `end` says how the run
-    ended."""
+    """The right to write into one output: `take` it before the first commit, and `end` it however
+    the run ended."""
 
     def __init__(
         self,
@@ -119,8 +120,8 @@ class Lease:
     def _begin(self, runs: Sequence[Mapping[str, Any]], columns: dict[str, Any]) -> None:
         """Add the run's row under the next number, later than any other run by its time of
         beginning."""
-        begun = [_milliseconds(run["started_at"]) for run in runs if run["started_at"]]
-        started = max([_milliseconds(self._now()), *(one + 1 for one in begun)])
+        starts = [_milliseconds(run["started_at"]) for run in runs if run["started_at"]]
+        started = max([_milliseconds(self._now()), *(one + 1 for one in starts)])
         now = datetime.fromtimestamp(started / 1000, UTC)
         row = {"run_id": self.run_id, "state": "running", "holder": self._holder, "writers": self._writers}
         self._row = row | {"started_at": now, "heard_at": now} | columns
@@ -130,14 +131,14 @@ class Lease:
         for epoch in (last + 1, max(last + 1, int(self._now().timestamp()))):
             self._row["epoch"] = epoch
             try:
-                made = self._books.append(TABLE, [self._row], (_SEQUENCE, epoch))
+                version = self._books.append(TABLE, [self._row], (_SEQUENCE, epoch))
             except SPARK_ERRORS as error:
                 if is_conflict(error):
                     raise BusyError(_say_taken(first_line(error))) from error
                 raise InputError(f"cannot write to {self._books.name(TABLE)}: {first_line(error)}") from error
             # What was committed nobody else has the number of.
-            if made is not None or self._is_newest():
-                self._newest_at = None if made == UNKNOWN else made
+            if version is not None or self._is_newest():
+                self._newest_at = None if version == UNKNOWN else version
                 break
             if self._runs(at_least("epoch", epoch)):
                 raise BusyError(_say_taken(f"number {epoch} is another's"))
@@ -151,9 +152,9 @@ class Lease:
         if lanes := lanes_to_shut(runs):
             logger.info("commits of an earlier run, which did not end well, are shut out from now on")
             self._books.shut_out(lanes)
-        if lost := [run["run_id"] for run in runs if run["state"] == "running"]:
+        if dead_runs := [run["run_id"] for run in runs if run["state"] == "running"]:
             self._newest_at = None
-            amend(self._books, TABLE, among("run_id", lost), _lost)
+            amend(self._books, TABLE, among("run_id", dead_runs), _mark_lost)
 
     @property
     def is_first(self) -> bool:
@@ -222,8 +223,8 @@ class Lease:
             for other in runs:
                 if other["state"] != "running" or self._is_over(other):
                     continue
-                heard, since = watched.setdefault(other["run_id"], (other["heard_at"], now))
-                if other["heard_at"] != heard or is_alive(other["holder"], self._holder):
+                last_beat, since = watched.setdefault(other["run_id"], (other["heard_at"], now))
+                if other["heard_at"] != last_beat or is_alive(other["holder"], self._holder):
                     raise BusyError(_at_work_words(other))
                 if now - since < self._patience:
                     unknown.append(other)
@@ -253,10 +254,12 @@ class Lease:
         self._newest_at = version if is_newest else None
         return is_newest
 
-    def _after(self, made: int | None) -> int | None:
+    def _after(self, version: int | None) -> int | None:
         """Return the version at which this run is still the newest, after a commit of its own that
         made a version: nobody else's came between."""
-        return made if made is not None and self._newest_at is not None and made == self._newest_at + 1 else None
+        return (
+            version if version is not None and self._newest_at is not None and version == self._newest_at + 1 else None
+        )
 
     def _beat_now_and_then(self) -> None:
         while not self._stop.wait(self._beat_seconds):
@@ -272,41 +275,58 @@ class Lease:
         with self._lock:
             if self._stop.is_set():
                 return
-            heard = self._awake()
+            awake_at = self._awake()
             self.confirm()
             self._row["heard_at"] = self._now()
             self._write()
-            self._heard = heard
+            self._heard = awake_at
 
     def _write(self) -> None:
         self._newest_at = self._after(self._books.replace(TABLE, [self._row], among("run_id", [self.run_id])))
 
 
+@contextmanager
+def hold_lease(books: Books, job: str) -> Iterator[Lease]:
+    """Hold the lease for a job that is no run, and note in the table `runs` how it ended.
+
+    Raises BusyError where another run holds it.
+    """
+    lease = Lease(books)
+    lease.take(job=job)
+    ending: dict[str, Any] = {"state": "interrupted", "exit_code": 3}
+    try:
+        yield lease
+        lease.confirm_commits()
+        ending = {"state": "ended", "exit_code": 0}
+    finally:
+        lease.end(**ending)
+
+
 def this_process() -> str:
     """Return who this driver is: machine, process, and when they were started, as far as they can
     be told apart."""
-    return f"{socket.gethostname()} {_boot()} {os.getpid()} {_started(os.getpid())}"
+    return f"{socket.gethostname()} {_boot()} {os.getpid()} {_read_start_ticks(os.getpid())}"
 
 
-def is_dead(holder: str, mine: str) -> bool:
-    """Whether the driver `holder` is known to have ended: it ran on the machine of `mine`, and its
-    process is not there."""
-    return _same_machine(holder, mine) and not _is_there(holder)
+def is_dead(holder: str, itself: str) -> bool:
+    """Whether the driver `holder` is known to have ended: it ran on the machine of `itself`, and
+    its process is not there."""
+    return _same_machine(holder, itself) and not _is_there(holder)
 
 
-def is_alive(holder: str, mine: str) -> bool:
+def is_alive(holder: str, itself: str) -> bool:
     """Whether the driver `holder` is known to be at work, as its process is there, on the machine
-    of `mine`."""
-    return _same_machine(holder, mine) and _is_there(holder)
+    of `itself`."""
+    return _same_machine(holder, itself) and _is_there(holder)
 
 
-def _same_machine(holder: str, mine: str) -> bool:
-    return holder.split(" ")[:2] == mine.split(" ")[:2] and "-" not in holder.split(" ")[1:2]
+def _same_machine(holder: str, other: str) -> bool:
+    return holder.split(" ")[:2] == other.split(" ")[:2] and "-" not in holder.split(" ")[1:2]
 
 
 def _is_there(holder: str) -> bool:
     process, started = holder.split(" ")[2:4]
-    return _started(int(process)) == started
+    return _read_start_ticks(int(process)) == started
 
 
 def _boot() -> str:
@@ -319,7 +339,7 @@ def _boot() -> str:
         return "-"
 
 
-def _started(process: int) -> str:
+def _read_start_ticks(process: int) -> str:
     """Return when a process was started, in ticks of its machine's clock; "" where there is no such
     process."""
     try:
@@ -345,7 +365,7 @@ def lanes_to_shut(runs: Sequence[Mapping[str, Any]]) -> int:
     return max([lanes, *(run["writers"] or 1 for run in runs if run["state"] == "running")])
 
 
-def _lost(run: Row) -> Row:
+def _mark_lost(run: Row) -> Row:
     return run | {"state": "lost"} if run["state"] == "running" else run
 
 

@@ -18,8 +18,8 @@ from dripper.spark.ledger.plan import (
     LedgerEntry,
     Plan,
     PlannedFile,
-    existing,
     fault_of,
+    list_batches,
 )
 from dripper.spark.tables.books import EVERY_ROW, Books, Row, Where, amend, among, is_set
 from dripper.warc.open.identity import reading_path
@@ -50,7 +50,7 @@ class Ledger:
         self._run_id = run_id
         self._max_attempts = max_attempts
         self._last_batch = 0
-        self._known: dict[Key, LedgerEntry] | None = {} if is_new else None
+        self._cached_entries: dict[Key, LedgerEntry] | None = {} if is_new else None
         # Two commits at once of one driver would be one conflict after the other: each rewrites
         # files of the plan.
         self._lock = threading.RLock()
@@ -62,30 +62,30 @@ class Ledger:
             return list(self._entries().values())
 
     def _entries(self) -> dict[Key, LedgerEntry]:
-        if self._known is None:
+        if self._cached_entries is None:
             # A table that no run of this release has opened yet may lack the youngest columns.
             rows = self._books.read(TABLE, EVERY_ROW, _ENTRY_COLUMNS)
             self.number_above(row["batch"] for row in rows)
-            self._known = {_key(row): _entry(row) for row in rows}
-        return self._known
+            self._cached_entries = {_key(row): _entry(row) for row in rows}
+        return self._cached_entries
 
     def _replace(self, rows: Sequence[Row], where: Where) -> None:
         """Put rows in the place of others, in the table and in what is known of it."""
         with self._lock:
             # Of a commit that fails it may be unknown whether it was done.
-            known, self._known = self._known, None
+            entries, self._cached_entries = self._cached_entries, None
             self._books.replace(TABLE, rows, where)
-            if known is not None:
-                stays = {key: entry for key, entry in known.items() if not where.holds(_place(entry))}
-                self._known = stays | {_key(row): _entry(row) for row in rows}
+            if entries is not None:
+                stays = {key: entry for key, entry in entries.items() if not where.holds(_place(entry))}
+                self._cached_entries = stays | {_key(row): _entry(row) for row in rows}
 
     def _append(self, rows: Sequence[Row]) -> None:
         with self._lock:
-            known, self._known = self._known, None
+            entries, self._cached_entries = self._cached_entries, None
             self.number_above(row["batch"] for row in rows)
             self._books.append(TABLE, rows)
-            if known is not None:
-                self._known = known | {_key(row): _entry(row) for row in rows}
+            if entries is not None:
+                self._cached_entries = entries | {_key(row): _entry(row) for row in rows}
 
     def _change(self, batches: Collection[int], change: Callable[[Row], Row]) -> None:
         """Put in the place of each row of these batches what `change` makes of it, as `amend`
@@ -93,10 +93,10 @@ class Ledger:
         if not batches:
             return
         with self._lock:
-            known, self._known = self._known, None
+            entries, self._cached_entries = self._cached_entries, None
             changed = amend(self._books, TABLE, among("batch", batches), change)
-            if known is not None and changed is not None:
-                self._known = known | {_key(row): _entry(row) for row in changed}
+            if entries is not None and changed is not None:
+                self._cached_entries = entries | {_key(row): _entry(row) for row in changed}
 
     @property
     def last_batch(self) -> int:
@@ -112,7 +112,7 @@ class Ledger:
         """Return the batches that are at this state, one of UNFINISHED, in order."""
         entries = self.entries()
         numbers = {entry.batch for entry in entries if entry.state in UNFINISHED}
-        return [batch for batch in existing(entries, numbers) if batch.state == state]
+        return [batch for batch in list_batches(entries, numbers) if batch.state == state]
 
     def record(self, plan: Plan) -> None:
         """Write the plan down before any work, so that a killed run is resumed with the same
@@ -121,18 +121,20 @@ class Ledger:
         Files that leave the batch of their last reading go first. Their old rows stay until the new
         ones are committed (`PlannedFile.replaces`), and so does what the ledger counted in them.
         """
-        moved = {entry.file.key: entry.batch for entry in plan.moved}
+        batch_of_moved = {entry.file.key: entry.batch for entry in plan.moved}
         planned = [_planned_row(file, batch.number, self._run_id) for batch in plan.fresh for file in batch.files]
         self.number_above(batch.number for batch in plan.fresh)
-        if moved:
-            told = {_key(row): {name: row[name] for name in _MOVED} for row in planned if _key(row) in moved}
-            self._change(set(moved.values()), lambda row: row | told.get(_key(row), {}))
-        unknown = [row for row in planned if _key(row) not in moved]
+        if batch_of_moved:
+            moved_values = {
+                _key(row): {name: row[name] for name in _MOVED} for row in planned if _key(row) in batch_of_moved
+            }
+            self._change(set(batch_of_moved.values()), lambda row: row | moved_values.get(_key(row), {}))
+        unknown = [row for row in planned if _key(row) not in batch_of_moved]
         if unknown:
             self._append(unknown)
 
     def finish(
-        self, ended: Sequence[tuple[Batch, Sequence[Report]]], now: datetime, state: str | None = None
+        self, results: Sequence[tuple[Batch, Sequence[Report]]], now: datetime, state: str | None = None
     ) -> list[Report]:
         """Note what was counted in each file of some batches, in one commit, and return the rows.
 
@@ -141,21 +143,21 @@ class Ledger:
                 of selections from a file that was read whole goes.
         """
         rows: list[Report] = []
-        for batch, reports in ended:
+        for batch, reports in results:
             files = {file.warc_file: file for file in batch.files}
             any_read = any(report["error"] is None for report in reports)
             rows += [
-                self._finished(report, files[report["warc_file"]], batch.number, now, state, any_read)
+                self._finish_row(report, files[report["warc_file"]], batch.number, now, state, any_read)
                 for report in reports
             ]
-        where = among("batch", [batch.number for batch, _ in ended])
-        whole = [file.warc_file for batch, _ in ended for file in batch.files if file.supersedes]
-        if state is None and whole:
-            where |= is_set("selection") & among("warc_file", whole)
+        where = among("batch", [batch.number for batch, _ in results])
+        whole_files = [file.warc_file for batch, _ in results for file in batch.files if file.supersedes]
+        if state is None and whole_files:
+            where |= is_set("selection") & among("warc_file", whole_files)
         self._replace(rows, where)
         return rows
 
-    def _finished(
+    def _finish_row(
         self, report: Report, file: PlannedFile, batch: int, now: datetime, state: str | None, any_read: bool
     ) -> dict[str, Any]:
         row = report | {
@@ -182,16 +184,16 @@ class Ledger:
             self._entries()
             group_of = {name: i for i, group in enumerate(suspects) for name in group}
             rest = tuple(file for file in batch.files if file.warc_file not in group_of)
-            made = [replace(batch, files=rest)] if rest else []
+            batches = [replace(batch, files=rest)] if rest else []
             for i in range(len(suspects)):
                 self._last_batch += 1
-                mine = (file for file in batch.files if group_of.get(file.warc_file) == i)
-                counted = tuple(_suspected(file, batch, len(suspects[i]) == 1) for file in mine)
-                made.append(Batch(self._last_batch, counted))
-            numbers = {batch.number, *(b.number for b in made)}
-            rows = [_planned_row(file, b.number, self._run_id) for b in made for file in b.files]
+                members = (file for file in batch.files if group_of.get(file.warc_file) == i)
+                suspected_files = tuple(_make_suspect(file, batch, len(suspects[i]) == 1) for file in members)
+                batches.append(Batch(self._last_batch, suspected_files))
+            numbers = {batch.number, *(b.number for b in batches)}
+            rows = [_planned_row(file, b.number, self._run_id) for b in batches for file in b.files]
             self._replace(rows, among("batch", numbers))
-        return made
+        return batches
 
     def put_back(self, batch: Batch, state: str) -> None:
         """Note that the batch is at `state` again, one of UNFINISHED that lies before its own: what
@@ -213,19 +215,19 @@ class Ledger:
     def dismiss(self, names: Collection[str]) -> None:
         """Note that somebody knows of these files, which failed or are no whole archives, and does
         not want to hear of them any more. Rows that were read of them stay."""
-        wanted = set(names)
+        warc_files = set(names)
 
         def dismissed(row: Row) -> Row:
             is_faulty = row["state"] == "done" and row["selection"] is None and (row["n_problems"] or 0) > 0
             is_bad = row["state"] in ("failed", "set_aside") or is_faulty
-            return row | {"state": "dismissed"} if row["warc_file"] in wanted and is_bad else row
+            return row | {"state": "dismissed"} if row["warc_file"] in warc_files and is_bad else row
 
-        self._change({entry.batch for entry in self.entries() if entry.file.warc_file in wanted}, dismissed)
+        self._change({entry.batch for entry in self.entries() if entry.file.warc_file in warc_files}, dismissed)
 
-    def forget(self, left: Sequence[tuple[LedgerEntry, int, int]]) -> None:
+    def forget(self, remaining: Sequence[tuple[LedgerEntry, int, int]]) -> None:
         """Note that of these files so many pages are left, and so many of them failed: the others
         are skipped as forgotten. One commit."""
-        counts = {(entry.file.key, entry.batch): (n_pages, n_failed) for entry, n_pages, n_failed in left}
+        counts = {(entry.file.key, entry.batch): (n_pages, n_failed) for entry, n_pages, n_failed in remaining}
 
         def forgotten(row: Row) -> Row:
             n_pages, n_failed = counts.get((_key(row), row["batch"]), (row["pages"], 0))
@@ -235,7 +237,7 @@ class Ledger:
             skipped[FORGOTTEN] = skipped.get(FORGOTTEN, 0) + row["pages"] - n_pages
             return row | {"pages": n_pages, "failed_pages": n_failed, "skipped": skipped}
 
-        self._change({entry.batch for entry, _, _ in left}, forgotten)
+        self._change({entry.batch for entry, _, _ in remaining}, forgotten)
 
     def rebuild(self, rows: Sequence[dict[str, Any]], now: datetime) -> None:
         """Note files that the ledger does not know, by what their rows in a table tell.
@@ -271,7 +273,7 @@ _REBUILT = "the ledger was rebuilt from rows; whether the file was read to its e
 _NOTHING_READ = {"records": 0, "pages": 0, "failed_pages": 0, "skipped": {}, "bytes_read": 0, "clipped": False}
 
 
-def _suspected(file: PlannedFile, batch: Batch, is_alone: bool) -> PlannedFile:
+def _make_suspect(file: PlannedFile, batch: Batch, is_alone: bool) -> PlannedFile:
     """The batch may have been committed, and not noted in the ledger: then its rows are those of an
     earlier reading."""
     replaces = batch.number if file.replaces is None else file.replaces

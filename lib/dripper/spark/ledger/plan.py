@@ -173,24 +173,26 @@ def make_plan(
         last: New batches are numbered above it, and above those of the ledger.
     """
     entries = {entry.file.key: entry for entry in ledger}
-    wanted = {file.key: file for file in files}
-    unfinished = {entry.batch for entry in entries.values() if entry.state in UNFINISHED and entry.file.key in wanted}
-    stored = existing(entries.values(), unfinished)
-    anew = frozenset(batch.number for batch in stored if batch.state != "planned" and _is_redone(batch, redo))
-    known = (replace(batch, state="planned") if batch.number in anew else batch for batch in stored)
-    resumed = [batch for batch in known if batch.state in states]
-    superseded = _superseded(entries.values())
+    files_by_key = {file.key: file for file in files}
+    unfinished = {
+        entry.batch for entry in entries.values() if entry.state in UNFINISHED and entry.file.key in files_by_key
+    }
+    ledger_batches = list_batches(entries.values(), unfinished)
+    anew = frozenset(batch.number for batch in ledger_batches if batch.state != "planned" and _is_redone(batch, redo))
+    batches = (replace(batch, state="planned") if batch.number in anew else batch for batch in ledger_batches)
+    resumed = [batch for batch in batches if batch.state in states]
+    superseded = _find_superseded(entries.values())
     todo = [
-        _superseding(_again(file, entry) if entry else file, superseded)
-        for file, entry in _undone(wanted, entries, unfinished, set(redo))
+        _note_superseded(_plan_again(file, entry) if entry else file, superseded)
+        for file, entry in _list_undone(files_by_key, entries, unfinished, set(redo))
     ]
     room = len(todo) if limit is None else max(0, limit - sum(len(batch.files) for batch in resumed))
     chosen = todo[:room]
     first = 1 + max((entry.batch for entry in entries.values()), default=0)
     first = max(first, last + 1)
-    untouched = wanted.keys() - {file.key for file in todo}
+    untouched = files_by_key.keys() - {file.key for file in todo}
     return Plan(
-        resumed=tuple(_open_as_typed(batch, wanted) for batch in resumed),
+        resumed=tuple(_open_as_typed(batch, files_by_key) for batch in resumed),
         fresh=tuple(Batch(first + i, tuple(group)) for i, group in enumerate(_groups(chosen, size))),
         moved=tuple(entries[file.key] for file in chosen if file.key in entries),
         n_done=len(untouched) - sum(len(untouched & {f.key for f in batch.files}) for batch in resumed),
@@ -205,33 +207,33 @@ def _is_redone(batch: Batch, redo: Collection[str]) -> bool:
     return any(file.warc_file in redo for file in batch.files)
 
 
-def _undone(
-    wanted: dict[Key, PlannedFile], entries: dict[Key, LedgerEntry], unfinished: set[int], redo: set[str]
+def _list_undone(
+    files: dict[Key, PlannedFile], entries: dict[Key, LedgerEntry], unfinished: set[int], redo: set[str]
 ) -> Iterable[tuple[PlannedFile, LedgerEntry | None]]:
     """Yield the files that need a new batch, those that the ledger does not know first, each with
     its entry."""
-    known = []
-    for key, file in wanted.items():
+    again = []
+    for key, file in files.items():
         entry = entries.get(key)
-        whole = entries.get((file.warc_file, None))
-        if file.selection is not None and whole is not None and whole.state == "done":
+        whole_entry = entries.get((file.warc_file, None))
+        if file.selection is not None and whole_entry is not None and whole_entry.state == "done":
             continue
         if entry is None:
             yield file, None
         elif entry.batch not in unfinished and (
             file.warc_file in redo or entry.state == "failed" or has_changed(file, entry)
         ):
-            known.append((file, entry))
-    yield from known
+            again.append((file, entry))
+    yield from again
 
 
-def _superseded(entries: Iterable[LedgerEntry]) -> dict[str, tuple[int, ...]]:
+def _find_superseded(entries: Iterable[LedgerEntry]) -> dict[str, tuple[int, ...]]:
     """Return, for files of which selections were read, the batches that hold their rows."""
-    found: dict[str, set[int]] = {}
+    batches: dict[str, set[int]] = {}
     for entry in entries:
         if entry.file.selection is not None:
-            found.setdefault(entry.file.warc_file, set()).update(batches_of(entry))
-    return {name: tuple(sorted(numbers)) for name, numbers in found.items()}
+            batches.setdefault(entry.file.warc_file, set()).update(batches_of(entry))
+    return {name: tuple(sorted(numbers)) for name, numbers in batches.items()}
 
 
 def batches_of(entry: LedgerEntry) -> list[int]:
@@ -240,7 +242,7 @@ def batches_of(entry: LedgerEntry) -> list[int]:
     return [entry.batch] if entry.file.replaces is None else [entry.batch, entry.file.replaces]
 
 
-def _superseding(file: PlannedFile, superseded: Mapping[str, tuple[int, ...]]) -> PlannedFile:
+def _note_superseded(file: PlannedFile, superseded: Mapping[str, tuple[int, ...]]) -> PlannedFile:
     numbers = superseded.get(file.warc_file, ()) if file.selection is None else ()
     return replace(file, supersedes=numbers) if numbers else file
 
@@ -273,36 +275,36 @@ def fault_of(row: Mapping[str, Any]) -> ArchiveFault | None:
     return find_archive_fault(row["records"], dict(row["skipped"] or {}), bool(row["clipped"]))
 
 
-def _again(file: PlannedFile, entry: LedgerEntry) -> PlannedFile:
+def _plan_again(file: PlannedFile, entry: LedgerEntry) -> PlannedFile:
     was_refused = entry.state == "failed"
     return replace(
         file, replaces=entry.batch if entry.pages else None, attempts=entry.file.attempts if was_refused else 0
     )
 
 
-def _open_as_typed(batch: Batch, wanted: dict[Key, PlannedFile]) -> Batch:
+def _open_as_typed(batch: Batch, typed: dict[Key, PlannedFile]) -> Batch:
     """A signed address is not kept: the one that was typed for this run is the one that works. Nor
     are the places of records."""
     files = (
-        replace(file, path=wanted[file.key].path, places=wanted[file.key].places) if file.key in wanted else file
+        replace(file, path=typed[file.key].path, places=typed[file.key].places) if file.key in typed else file
         for file in batch.files
     )
     return replace(batch, files=tuple(files))
 
 
-def existing(entries: Iterable[LedgerEntry], numbers: Collection[int]) -> list[Batch]:
+def list_batches(ledger: Iterable[LedgerEntry], numbers: Collection[int]) -> list[Batch]:
     """Return the batches of these numbers as the ledger has them, in order.
 
     A batch with a file that is planned is redone as a whole, hence planned.
     """
-    known = list(entries)
-    superseded = _superseded(known)
-    chosen = sorted((e for e in known if e.batch in numbers), key=lambda e: (e.batch, e.file.warc_file))
+    entries = list(ledger)
+    superseded = _find_superseded(entries)
+    chosen = sorted((e for e in entries if e.batch in numbers), key=lambda e: (e.batch, e.file.warc_file))
     batches = []
     for number, group in groupby(chosen, key=lambda e: e.batch):
         members = list(group)
         states = [state for state in UNFINISHED if any(member.state == state for member in members)]
-        files = tuple(_superseding(member.file, superseded) for member in members)
+        files = tuple(_note_superseded(member.file, superseded) for member in members)
         batches.append(Batch(number, files, states[0] if states else "planned"))
     return batches
 

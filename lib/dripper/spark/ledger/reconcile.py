@@ -53,27 +53,28 @@ class Difference:
     """By the ledger."""
 
 
-def bounds(entries: Iterable[LedgerEntry]) -> dict[int, tuple[int, int | None]]:
+def bounds(ledger: Iterable[LedgerEntry]) -> dict[int, tuple[int, int | None]]:
     """Return, for each batch of the ledger, the fewest and the most rows that it may have.
 
     The most is None where a batch is on its way, or has rows that one on its way will replace: a
     kill may have come before or after its commit. Whole readings replace those of selections, too.
     """
-    known = list(entries)
-    on_their_way = [entry for entry in known if entry.state in UNFINISHED]
+    entries = list(ledger)
+    on_their_way = [entry for entry in entries if entry.state in UNFINISHED]
     replacing = {entry.file.warc_file for entry in on_their_way if entry.file.selection is None}
-    begun, touched = {entry.batch for entry in on_their_way}, {n for entry in on_their_way for n in batches_of(entry)}
+    open_batches = {entry.batch for entry in on_their_way}
+    touched = {n for entry in on_their_way for n in batches_of(entry)}
     fewest, most = Counter(dict.fromkeys(touched, 0)), Counter(dict.fromkeys(touched, 0))
-    for entry in known:
+    for entry in entries:
         if entry.state in UNFINISHED:
             continue
         may_be_gone = entry.file.selection is not None and entry.file.warc_file in replacing
-        fewest[entry.batch] += 0 if may_be_gone or entry.batch in begun else entry.pages
+        fewest[entry.batch] += 0 if may_be_gone or entry.batch in open_batches else entry.pages
         most[entry.batch] += entry.pages
     return {batch: (fewest[batch], None if batch in touched else most[batch]) for batch in most}
 
 
-def differences(
+def find_differences(
     entries: Iterable[LedgerEntry], rows: Mapping[int, int], leaving: Mapping[int, int] | None = None
 ) -> list[Difference]:
     """Return the batches in which the table has not as many rows as the ledger counts, in order.
@@ -82,15 +83,15 @@ def differences(
         rows: Of each batch of the table.
         leaving: Of each batch, rows that are on their way out.
     """
-    allowed, found = bounds(entries), []
+    allowed, unequal = bounds(entries), []
     for batch in sorted(allowed.keys() | rows.keys()):
         fewest, most = allowed.get(batch, (0, 0))
-        there = rows.get(batch, 0)
-        if there < fewest - (leaving or {}).get(batch, 0):
-            found.append(Difference(batch, there, fewest))
-        elif most is not None and there > most:
-            found.append(Difference(batch, there, most))
-    return found
+        n_rows = rows.get(batch, 0)
+        if n_rows < fewest - (leaving or {}).get(batch, 0):
+            unequal.append(Difference(batch, n_rows, fewest))
+        elif most is not None and n_rows > most:
+            unequal.append(Difference(batch, n_rows, most))
+    return unequal
 
 
 def compare(books: Books, ledger: Ledger, confirm: Callable[[], None]) -> tuple[list[Difference], dict[int, int]]:
@@ -103,18 +104,18 @@ def compare(books: Books, ledger: Ledger, confirm: Callable[[], None]) -> tuple[
     """
     rows, entries = books.rows_by_batch(TABLE), ledger.entries()
     ledger.number_above(rows)
-    found = differences(entries, rows)
-    if found:
-        found = differences(entries, rows, forgotten.on_their_way(books))
+    unequal = find_differences(entries, rows)
+    if unequal:
+        unequal = find_differences(entries, rows, forgotten.on_their_way(books))
         confirm()
-    return found, rows
+    return unequal, rows
 
 
 def reconcile(spark: SparkSession, tables: Tables, ledger: Ledger, confirm: Callable[[], None]) -> None:
     """Raise DifferenceError where `extractions` has not the rows that the ledger counts; what was
     removed on purpose is no difference. See `compare`."""
-    found, rows = compare(SparkBooks(spark, tables), ledger, confirm)
-    if not found:
+    unequal, rows = compare(SparkBooks(spark, tables), ledger, confirm)
+    if not unequal:
         return
     entries = ledger.entries()
     name, repair = tables.sql_name(TABLE), f"jobs/maintain.py --output {tables.output} --repair"
@@ -125,14 +126,14 @@ def reconcile(spark: SparkSession, tables: Tables, ledger: Ledger, confirm: Call
             f"in {_batches(rows)}; nothing was done, as a run would write over them. Restore the ledger, or {repair} rebuilds "
             "it from the rows"
         )
-    since = changed_at(spark, tables, TABLE, found)
+    since = find_changes(spark, tables, TABLE, unequal)
     of_ledger = ""
-    if any(each.batch not in since for each in found):
+    if any(each.batch not in since for each in unequal):
         of_ledger = f"; the ledger was last changed by version {_changed_by_people(spark, tables, 'warc_files')}"
     raise DifferenceError(
-        f"{name} and the ledger differ: {'; '.join(_describe(each, since) for each in found[:SHOWN])}"
-        f"{f'; and {len(found) - SHOWN} more' if len(found) > SHOWN else ''}{of_ledger}. Nothing was done. Restore the table, or "
-        f"{repair} has the files of these batches read again by the next run"
+        f"{name} and the ledger differ: {'; '.join(_describe(each, since) for each in unequal[:SHOWN])}"
+        f"{f'; and {len(unequal) - SHOWN} more' if len(unequal) > SHOWN else ''}{of_ledger}. Nothing was done. Restore the table, "
+        f"or {repair} has the files of these batches read again by the next run"
     )
 
 
@@ -147,7 +148,7 @@ def _batches(numbers: Iterable[int]) -> str:
     return f"batch {listed[0]}" if len(listed) == 1 else f"{len(listed)} batches ({listed[0]} to {listed[-1]})"
 
 
-def changed_at(spark: SparkSession, tables: Tables, table: str, found: Sequence[Difference]) -> dict[int, str]:
+def find_changes(spark: SparkSession, tables: Tables, table: str, unequal: Sequence[Difference]) -> dict[int, str]:
     """Return, by batch, the version of the table that made the difference, with its operation and
     time; a batch whose version is not found is left out."""
     counts: dict[int, dict[int, int]] = {}
@@ -157,7 +158,7 @@ def changed_at(spark: SparkSession, tables: Tables, table: str, found: Sequence[
             counts[version] = rows_by_batch(tables.read(table, version)) if version >= 0 else {}
         return counts[version]
 
-    told: dict[int, str] = {}
+    changes_by_batch: dict[int, str] = {}
     # Versions whose log or data was cleared are not told.
     with suppress(PySparkException, Py4JError):
         history = _history(spark, tables, table)
@@ -165,18 +166,20 @@ def changed_at(spark: SparkSession, tables: Tables, table: str, found: Sequence[
         changes = [row for row in history if not row["operation"].startswith(_KEEPS_ROWS)]
         changes.sort(key=lambda row: (row["operation"] == "WRITE", -row["version"]))
         for row in islice(changes, _VERSIONS_TRIED):
-            left = [each for each in found if each.batch not in told]
-            if not left:
+            unexplained = [each for each in unequal if each.batch not in changes_by_batch]
+            if not unexplained:
                 break
             before, after = rows_at(row["version"] - 1), rows_at(row["version"])
-            for each in left:
+            for each in unexplained:
                 # Rows of which none are counted are a run's: it is the ledger that has changed.
                 is_of_ledger = row["operation"] == "WRITE" and not each.counted
                 if before.get(each.batch, 0) == each.counted != after.get(each.batch, 0) and not is_of_ledger:
-                    told[each.batch] = _change(row)
+                    changes_by_batch[each.batch] = _change(row)
         if history and history[-1]["version"] == 0:
-            told = {each.batch: _change(history[-1]) for each in found if each.rows < each.counted} | told
-    return told
+            first_change = _change(history[-1])
+            fewer = [each.batch for each in unequal if each.rows < each.counted]
+            changes_by_batch = dict.fromkeys(fewer, first_change) | changes_by_batch
+    return changes_by_batch
 
 
 def _history(spark: SparkSession, tables: Tables, table: str) -> list[dict[str, Any]]:
@@ -216,28 +219,30 @@ def repair(spark: SparkSession, output: str) -> Iterator[str]:
     for table in (TABLE, "warc_files", "runs"):
         tables.create(table)
     books = SparkBooks(spark, tables)
-    held = Lease(books)
-    held.take(job="repair")
+    lease = Lease(books)
+    lease.take(job="repair")
     ending: dict[str, Any] = {"state": "interrupted", "exit_code": 3}
     try:
-        yield from _repair(tables, books, Ledger(books, held.run_id), held)
-        held.confirm_commits()
+        yield from _repair(tables, books, Ledger(books, lease.run_id), lease)
+        lease.confirm_commits()
         ending = {"state": "ended", "exit_code": 0}
     finally:
         try:
-            held.end(**ending)
+            lease.end(**ending)
         except Exception:
             logger.warning("the end of the repair could not be noted in %s", tables.sql_name("runs"), exc_info=True)
 
 
-def _repair(tables: Tables, books: Books, ledger: Ledger, held: Lease) -> Iterator[str]:
-    found, _ = compare(books, ledger, held.confirm)
+def _repair(tables: Tables, books: Books, ledger: Ledger, lease: Lease) -> Iterator[str]:
+    unequal, _ = compare(books, ledger, lease.confirm)
     entries = ledger.entries()
-    if not found:
+    if not unequal:
         yield f"{tables.sql_name(TABLE)}: every batch has the rows that the ledger counts, nothing to repair"
         return
-    mended = _mended(entries, {each.batch for each in found}, _files_in(tables, [each.batch for each in found]))
-    held.check()
+    mended = _choose_repairs(
+        entries, {each.batch for each in unequal}, _files_in(tables, [each.batch for each in unequal])
+    )
+    lease.check()
     if mended.outdated:
         batches = defaultdict(list)
         for batch, name in mended.outdated:
@@ -253,14 +258,14 @@ def _repair(tables: Tables, books: Books, ledger: Ledger, held: Lease) -> Iterat
             "were read to their ends it cannot know (--redo FILES reads them again, and so must those of --select)"
         )
     if mended.again:
-        batches_again = _apart(mended.again, ledger)
+        batches_again = _split_by_batch(mended.again, ledger)
         ledger.record(Plan(fresh=tuple(batches_again), moved=tuple(mended.again)))
         names = list_names({entry.file.warc_file for entry in mended.again})
         yield (f"{say_count(len(mended.again), 'file', 'is')} planned again, {names}: give them to the next run")
 
 
 @dataclass(frozen=True, slots=True)
-class _Mended:
+class _Repairs:
     """What a repair writes."""
 
     again: list[LedgerEntry]
@@ -273,20 +278,20 @@ class _Mended:
 
 def _files_in(tables: Tables, batches: Sequence[int]) -> dict[tuple[int, str], tuple[int, int]]:
     """Return, by batch and file, the rows there are, and the error rows among them."""
-    counted = (
+    row_counts = (
         tables.read(TABLE)
         .where(F.col("batch").isin(list(batches)))
         .groupBy("batch", "warc_file")
         .agg(F.count("*").alias("rows"), F.count("error_code").alias("failed"))
     )
-    return {(row["batch"], row["warc_file"]): (row["rows"], row["failed"]) for row in counted.collect()}
+    return {(row["batch"], row["warc_file"]): (row["rows"], row["failed"]) for row in row_counts.collect()}
 
 
-def _mended(
-    entries: Sequence[LedgerEntry], batches: set[int], there: Mapping[tuple[int, str], tuple[int, int]]
-) -> _Mended:
-    """Return what brings these batches in order. there: the rows and error rows of each file in
-    them."""
+def _choose_repairs(
+    entries: Sequence[LedgerEntry], batches: set[int], row_counts: Mapping[tuple[int, str], tuple[int, int]]
+) -> _Repairs:
+    """Return what brings these batches in order. row_counts: the rows and error rows of each file
+    in them."""
     at: dict[tuple[int, str], list[LedgerEntry]] = defaultdict(list)
     for entry in entries:
         at[entry.batch, entry.file.warc_file].append(entry)
@@ -295,26 +300,28 @@ def _mended(
     left_alone = {(n, entry.file.warc_file) for entry in on_their_way for n in batches_of(entry)}
     replacing = {entry.file.warc_file for entry in on_their_way if entry.file.selection is None}
     again, outdated = [], []
-    for (batch, name), mine in sorted(at.items()):
-        counted, n_rows = sum(entry.pages for entry in mine), there.get((batch, name), (0, 0))[0]
+    for (batch, name), readings in sorted(at.items()):
+        counted, n_rows = sum(entry.pages for entry in readings), row_counts.get((batch, name), (0, 0))[0]
         if batch not in batches or counted == n_rows or name in replacing or (batch, name) in left_alone:
             continue
-        again += [replace(entry, file=replace(entry.file, replaces=batch)) for entry in mine if entry.pages]
+        again += [replace(entry, file=replace(entry.file, replaces=batch)) for entry in readings if entry.pages]
         outdated += [(batch, name)] if not counted else []
-    known = {entry.file.warc_file for entry in entries}
-    strangers = sorted(place for place in there if place not in at and place not in left_alone)
-    outdated += [place for place in strangers if place[1] in known]
+    ledger_names = {entry.file.warc_file for entry in entries}
+    strangers = sorted(place for place in row_counts if place not in at and place not in left_alone)
+    outdated += [place for place in strangers if place[1] in ledger_names]
     for i, entry in enumerate(again):
         # The rows of another reading stay until the next one, where those of the last are gone.
         instead = [place for place in outdated if place[1] == entry.file.warc_file]
-        if instead and (entry.batch, entry.file.warc_file) not in there:
+        if instead and (entry.batch, entry.file.warc_file) not in row_counts:
             again[i] = replace(entry, file=replace(entry.file, replaces=instead[-1][0]))
             outdated.remove(instead[-1])
-    return _Mended(again, _rebuilt([place for place in strangers if place[1] not in known], there), outdated)
+    return _Repairs(
+        again, _rebuild_rows([place for place in strangers if place[1] not in ledger_names], row_counts), outdated
+    )
 
 
-def _rebuilt(
-    places: Sequence[tuple[int, str]], there: Mapping[tuple[int, str], tuple[int, int]]
+def _rebuild_rows(
+    places: Sequence[tuple[int, str]], row_counts: Mapping[tuple[int, str], tuple[int, int]]
 ) -> list[dict[str, Any]]:
     """Return rows for the ledger. A file with rows in several batches was read in selections: a
     whole reading takes their place."""
@@ -323,15 +330,15 @@ def _rebuilt(
         {
             "warc_file": name,
             "batch": batch,
-            "pages": there[batch, name][0],
-            "failed_pages": there[batch, name][1],
+            "pages": row_counts[batch, name][0],
+            "failed_pages": row_counts[batch, name][1],
             "selection": f"rebuilt {batch}" if times[name] > 1 else None,
         }
         for batch, name in places
     ]
 
 
-def _apart(entries: Sequence[LedgerEntry], ledger: Ledger) -> list[Batch]:
+def _split_by_batch(entries: Sequence[LedgerEntry], ledger: Ledger) -> list[Batch]:
     """Return new batches for the files, one for each that they come from."""
     by_batch: dict[int, list[LedgerEntry]] = defaultdict(list)
     for entry in entries:

@@ -9,14 +9,13 @@ files where they are.
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any
 
 from pyspark.sql import SparkSession
 
 from dripper.addresses import loggable
 from dripper.errors import InputError
 from dripper.spark.ledger.inputs import Input
-from dripper.spark.ledger.lease import Lease
+from dripper.spark.ledger.lease import hold_lease
 from dripper.spark.ledger.plan import LedgerEntry, PlannedFile
 from dripper.spark.tables.books import Books
 from dripper.spark.tables.log_store import require_log_store
@@ -60,7 +59,7 @@ def move(old: str, new: str) -> Move:
     return Move(*prefixes)
 
 
-def parsed(text: str) -> Move:
+def parse_move(text: str) -> Move:
     """Return the move that OLD=NEW names. Raises InputError."""
     old, equals, new = text.partition("=")
     if not equals or "=" in new:
@@ -70,32 +69,32 @@ def parsed(text: str) -> Move:
     return move(old, new)
 
 
-def first_name(address: str, moves: Sequence[Move], known: Collection[str]) -> str:
+def find_first_name(address: str, moves: Sequence[Move], ledger_names: Collection[str]) -> str:
     """Return the address under which a file was read first: its own, where that is known, or none
     of those is that it had before.
 
     Args:
         moves: The oldest first.
 
-    >>> first_name("c/x", [Move("a", "b"), Move("b", "c")], {"a/x"})
+    >>> find_first_name("c/x", [Move("a", "b"), Move("b", "c")], {"a/x"})
     'a/x'
     """
     name = address
     for each in reversed(moves):
-        if name in known:
+        if name in ledger_names:
             return name
         name = each.before(name) or name
-    return name if name in known else address
+    return name if name in ledger_names else address
 
 
-def under_first_names(given: Input, moves: Sequence[Move], entries: Iterable[LedgerEntry]) -> Input:
+def rename_to_first_names(source: Input, moves: Sequence[Move], entries: Iterable[LedgerEntry]) -> Input:
     """Return the input with the addresses under which its files were read first."""
     if not moves:
-        return given
+        return source
     by_name = {entry.file.warc_file: entry for entry in entries}
 
     def renamed(file: PlannedFile) -> PlannedFile:
-        name = first_name(file.warc_file, moves, by_name)
+        name = find_first_name(file.warc_file, moves, by_name)
         if name == file.warc_file:
             return file
         path = file.path or file.warc_file
@@ -103,19 +102,19 @@ def under_first_names(given: Input, moves: Sequence[Move], entries: Iterable[Led
         is_same = by_name[name].file.path == reading_path(path)
         return replace(file, warc_file=name, path=path, version=file.version if is_same else None)
 
-    redo = frozenset(first_name(name, moves, by_name) for name in given.redo)
-    return replace(given, files=tuple(map(renamed, given.files)), redo=redo)
+    redo = frozenset(find_first_name(name, moves, by_name) for name in source.redo)
+    return replace(source, files=tuple(map(renamed, source.files)), redo=redo)
 
 
 def check_not_moved(files: Iterable[PlannedFile], entries: Iterable[LedgerEntry]) -> None:
     """Raise InputError where most of the files that the ledger does not know have name and size of
     files that it knows: they were moved, it seems, and would be read twice."""
-    known = {entry.file.warc_file: entry for entry in entries}
+    by_name = {entry.file.warc_file: entry for entry in entries}
     at: dict[tuple[str, int], str] = {}
-    for name, entry in known.items():
+    for name, entry in by_name.items():
         if entry.file.size_bytes and entry.state == "done":
             at[_base(name), entry.file.size_bytes] = name
-    new = [file for file in files if file.warc_file not in known]
+    new = [file for file in files if file.warc_file not in by_name]
     alike = [(at[key], file) for file in new if (key := (_base(file.warc_file), file.size_bytes or 0)) in at]
     if not alike or 2 * len(alike) <= len(new):
         return
@@ -142,15 +141,15 @@ def _prefixes(old: str, new: str) -> tuple[str, str]:
     return "/".join(olds), "/".join(news)
 
 
-def moves_of(books: Books) -> list[Move]:
+def read_moves(books: Books) -> list[Move]:
     """Return the moves that an output knows, the oldest first."""
     rows = sorted(books.read(TABLE), key=lambda row: row["relocated_at"])
     return [Move(row["old_prefix"], row["new_prefix"]) for row in rows]
 
 
-def note_move(books: Books, moved: Move, now: datetime) -> None:
+def note_move(books: Books, relocation: Move, now: datetime) -> None:
     """Note a move. Needs the lease."""
-    books.append(TABLE, [{"old_prefix": moved.old, "new_prefix": moved.new, "relocated_at": now}])
+    books.append(TABLE, [{"old_prefix": relocation.old, "new_prefix": relocation.new, "relocated_at": now}])
 
 
 def relocate(
@@ -169,33 +168,26 @@ def relocate(
             f"--output {output}: there is no table warc_files, so nothing was read yet that can have moved"
         )
     books = SparkBooks(spark, tables)
-    known = {row["warc_file"] for row in books.read("warc_files", columns=["warc_file"])}
-    moves = moves_of(books)
+    names = {row["warc_file"] for row in books.read("warc_files", columns=["warc_file"])}
+    moves = read_moves(books)
     if moved in moves[-1:]:
         return f"{moved.old} is known to be at {moved.new}"
-    n_files = sum(1 for name in known if _is_at(name, moved.old, moves))
+    n_files = sum(1 for name in names if _is_at(name, moved.old, moves))
     if not n_files:
         raise InputError(
-            f"{moved.old}: none of the files that were read ({len(known)}) is there; the column warc_file has names"
+            f"{moved.old}: none of the files that were read ({len(names)}) is there; the column warc_file has names"
         )
-    told = (
+    sentence = (
         f"{say_count(n_files, 'file')} of {moved.old} {'is' if n_files == 1 else 'are'} found at {moved.new}; pages keep their "
         "ids, and warc_file its names"
     )
     if dry_run:
-        return f"dry run: {told}"
+        return f"dry run: {sentence}"
     for table in ("runs", TABLE):
         tables.create(table)
-    held = Lease(books)
-    held.take(job="relocate")
-    ending: dict[str, Any] = {"state": "interrupted", "exit_code": 3}
-    try:
+    with hold_lease(books, job="relocate"):
         note_move(books, moved, datetime.now(UTC))
-        held.confirm_commits()
-        ending = {"state": "ended", "exit_code": 0}
-    finally:
-        held.end(**ending)
-    return told
+    return sentence
 
 
 def _is_at(name: str, prefix: str, moves: Sequence[Move]) -> bool:

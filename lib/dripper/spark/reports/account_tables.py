@@ -111,7 +111,7 @@ def run_facts(tables: Tables, cost: CostSettings, run_id: str | None = None) -> 
         run=run,
         files=[_file(file) for file in files],
         slowest_pages=_slowest(rows, files),
-        failed_pages=[_page(row) for row in _failed(rows).collect()],
+        failed_pages=[_page(row) for row in _choose_failed(rows).collect()],
         methods=_count_by(rows, "method"),
         languages=_count_by(rows, "language"),
         core_dollars_per_hour=cost.core_dollars_per_hour,
@@ -122,32 +122,32 @@ def _run(tables: Tables, run_id: str | None) -> Mapping[str, Any]:
     if tables.version("runs") is None:
         raise InputError(f"--output {tables.output}: there is no table runs, so no run to report of")
     runs = tables.read("runs")
-    wanted = runs.where(F.col("run_id") == run_id) if run_id else runs.where(F.col("job") != "dismiss")
-    found = wanted.orderBy(F.col("epoch").desc()).head()
-    if found is None:
+    candidates = runs.where(F.col("run_id") == run_id) if run_id else runs.where(F.col("job") != "dismiss")
+    newest = candidates.orderBy(F.col("epoch").desc()).head()
+    if newest is None:
         raise InputError(f"{tables.output} has no run" + (f" {run_id}: the table runs has them all" if run_id else ""))
-    run = found.asDict()
+    run = newest.asDict()
     return run | {name: _utc(run[name]) for name in ("started_at", "heard_at", "ended_at")}
 
 
 def _file(row: Row) -> FileFacts:
-    told = {name: row[name] for name in _FILE if row[name] is not None}
-    return FileFacts(**told, finished_at=_utc(row["finished_at"]), task_ms=row["task_ms"])
+    values = {name: row[name] for name in _FILE if row[name] is not None}
+    return FileFacts(**values, finished_at=_utc(row["finished_at"]), task_ms=row["task_ms"])
 
 
 def _slowest(rows: DataFrame, files: Sequence[Row]) -> list[PageFacts]:
-    told = {file["slowest_page"]["page_id"]: file["slowest_page"]["ms"] for file in files if file["slowest_page"]}
-    slowest = sorted(told, key=lambda page_id: (-told[page_id], page_id))[:_SHOWN_PAGES]
+    ms_by_page = {file["slowest_page"]["page_id"]: file["slowest_page"]["ms"] for file in files if file["slowest_page"]}
+    slowest = sorted(ms_by_page, key=lambda page_id: (-ms_by_page[page_id], page_id))[:_SHOWN_PAGES]
     if not slowest:
         return []
-    found = {row["page_id"]: row for row in rows.where(F.col("page_id").isin(slowest)).select(*_PAGE).collect()}
-    return [_page(found[page_id], told[page_id]) for page_id in slowest if page_id in found]
+    rows_by_page = {row["page_id"]: row for row in rows.where(F.col("page_id").isin(slowest)).select(*_PAGE).collect()}
+    return [_page(rows_by_page[page_id], ms_by_page[page_id]) for page_id in slowest if page_id in rows_by_page]
 
 
 _PAGE = ("page_id", "url", "warc_file", "warc_offset", "payload_bytes", "error_code", "error_detail")
 
 
-def _failed(rows: DataFrame) -> DataFrame:
+def _choose_failed(rows: DataFrame) -> DataFrame:
     first = F.when(F.col("error_code").isin(*_FAILED_FIRST), 0).otherwise(1)
     failed = rows.where(F.col("error_code").isNotNull()).select(*_PAGE)
     return failed.orderBy(first, "error_code", "page_id").limit(_SHOWN_PAGES)
@@ -158,8 +158,8 @@ def _page(row: Row, ms: int | None = None) -> PageFacts:
 
 
 def _count_by(rows: DataFrame, column: str) -> dict[str, int]:
-    counted = rows.where(F.col("error_code").isNull()).groupBy(column).count().collect()
-    pairs = sorted(((row[0] or "unknown", row["count"]) for row in counted), key=lambda pair: (-pair[1], pair[0]))
+    rows_by_value = rows.where(F.col("error_code").isNull()).groupBy(column).count().collect()
+    pairs = sorted(((row[0] or "unknown", row["count"]) for row in rows_by_value), key=lambda pair: (-pair[1], pair[0]))
     return dict(pairs)
 
 

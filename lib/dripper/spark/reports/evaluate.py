@@ -40,7 +40,7 @@ def evaluate(
     last = tables.read(table).agg(F.max("batch")).head()
     batch = (last[0] + 1) if last is not None and last[0] is not None else 0
     planned = spark.createDataFrame(list(shares), "data_set string, number int, of int").repartition(len(shares))
-    computed = planned.mapInPandas(partial(_computed, lines), _LINES).persist()
+    computed = planned.mapInPandas(partial(_compute_lines, lines), _LINES).persist()
     try:
         tables.append(table, _table_rows(computed, rows, batch))
         yield from (row.line for row in computed.toLocalIterator())
@@ -50,11 +50,11 @@ def evaluate(
 
 def _table_rows(computed: DataFrame, rows: Callable[[str], Iterator[tuple[Any, ...]]], batch: int) -> DataFrame:
     fields = [field for field in EVALUATIONS.fields if field.name != "batch"]
-    found = computed.mapInPandas(partial(_rows, rows, [field.name for field in fields]), StructType(fields))
-    return found.withColumn("batch", F.lit(batch).cast("long")).select(EVALUATIONS.fieldNames())
+    scored = computed.mapInPandas(partial(_rows, rows, [field.name for field in fields]), StructType(fields))
+    return scored.withColumn("batch", F.lit(batch).cast("long")).select(EVALUATIONS.fieldNames())
 
 
-def _computed(lines: Callable[[Share], Iterator[str]], frames: Iterator[Any]) -> Iterator[Any]:
+def _compute_lines(lines: Callable[[Share], Iterator[str]], frames: Iterator[Any]) -> Iterator[Any]:
     pandas: Any = import_module("pandas")
     for frame in frames:
         for share in frame.itertuples(index=False):

@@ -125,9 +125,11 @@ def plan_summary(plan: Plan) -> str:
     ]
     for kind, batches in (("goes on", plan.resumed), ("new", plan.fresh)):
         for batch in batches:
-            known = sum(file.size_bytes or 0 for file in batch.files)
+            n_bytes = sum(file.size_bytes or 0 for file in batch.files)
             unknown = sum(file.size_bytes is None for file in batch.files)
-            sizes = f"{known / 1e6:.1f} MB" + (f" and {say_count(unknown, 'file')} of unknown size" if unknown else "")
+            sizes = f"{n_bytes / 1e6:.1f} MB" + (
+                f" and {say_count(unknown, 'file')} of unknown size" if unknown else ""
+            )
             if places := [place for file in batch.files for place in file.places]:
                 sizes = f"{say_count(len(places), 'record')}, {sum(place.length for place in places) / 1e6:.1f} MB"
             lines.append(f"batch {batch.number} ({kind}): {say_count(len(batch.files), 'file')}, {sizes}")
@@ -136,19 +138,19 @@ def plan_summary(plan: Plan) -> str:
     return "\n".join(lines) + "\n"
 
 
-def cost_summary(read: PagesRead, settings: Settings) -> str:
+def cost_summary(pages: PagesRead, settings: Settings) -> str:
     """Return what labelling the pages of a plan in a stage of its own would cost, and the share of
     them that a chain's next labeler gets, from some of its pages; "" where there is nothing to
     do."""
-    if not read.files:
+    if not pages.files:
         return ""
-    sample = take_sample(read, settings)
+    sample = take_sample(pages, settings)
     decoder = labeler_settings("lm", settings.labels).decoder
-    whole = estimate(sample, read.weight, decoder)
+    total = estimate(sample, pages.weight, decoder)
     lines = _chain_words(sample, settings)
     if (runs_staged(settings.labeler) or settings.sites.enabled) and (sample.tokens or not sample.split):
         decodes = chain_of(settings.labeler.name)[-1] == "lm"
-        lines += describe_estimate(sample, whole, settings.cost.devices, decoder if decodes else None)
+        lines += describe_estimate(sample, total, settings.cost.devices, decoder if decodes else None)
     return "".join(line + "\n" for line in lines)
 
 
@@ -181,6 +183,6 @@ def show(spark: SparkSession, output: str, n_rows: int) -> str:
     lines = ["", query]
     for row in spark.sql(query).collect():
         text = " ".join(row["markdown"].split())
-        shown = text if len(text) <= _SHOWN_CHARACTERS else text[:_SHOWN_CHARACTERS] + "…"
-        lines.append(printable(f"  {row['url']} | {row['n_main']} | {shown}"))
+        excerpt = text if len(text) <= _SHOWN_CHARACTERS else text[:_SHOWN_CHARACTERS] + "…"
+        lines.append(printable(f"  {row['url']} | {row['n_main']} | {excerpt}"))
     return "\n".join(lines) + "\n"

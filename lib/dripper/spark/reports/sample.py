@@ -48,9 +48,9 @@ def read_pages(files: Sequence[PlannedFile], settings: Settings) -> PagesRead:
     most. Of a file that cannot be read there are none."""
     step = max(1, len(files) // _FILES)
     chosen = files[::step][:_FILES]
-    wanted = -(-settings.cost.sample_pages // max(1, len(chosen)))
-    read = [(file, list(islice(_records(file, settings), wanted))) for file in chosen]
-    return PagesRead(sum(file.weight for file in files), read)
+    a_file = -(-settings.cost.sample_pages // max(1, len(chosen)))
+    records_by_file = [(file, list(islice(_records(file, settings), a_file))) for file in chosen]
+    return PagesRead(sum(file.weight for file in files), records_by_file)
 
 
 def planned_files(plan: Plan) -> list[PlannedFile]:
@@ -58,10 +58,10 @@ def planned_files(plan: Plan) -> list[PlannedFile]:
     return [file for batch in (*plan.resumed, *plan.fresh) for file in batch.files]
 
 
-def take_sample(read: PagesRead, settings: Settings) -> Sample:
+def take_sample(pages_read: PagesRead, settings: Settings) -> Sample:
     """Return what the pages tell; one that cannot be split tells nothing, and ends nothing."""
     bytes_read = pages = 0
-    made: list[tuple[str, Prepared]] = []
+    prepared: list[tuple[str, Prepared]] = []
     limits = GuardLimits.of(settings.limits)
     first = _first_of_chain(settings)
     remembers = first is not None and settings.sites.enabled
@@ -72,15 +72,17 @@ def take_sample(read: PagesRead, settings: Settings) -> Sample:
         limits,
     )
     with closing(guard):
-        for file, records in read.files:
+        for file, records in pages_read.files:
             end = 0
             for record in records:
                 end = weight_until(file, record, end)
                 pages += 1
-                made += [(host_name(record.url) or "", page) for page in _prepared(record, guard)]
+                prepared += [(host_name(record.url) or "", page) for page in _prepare_record(record, guard)]
             bytes_read += end
-    going = _to_be_labelled(made, settings) if first is not None else [page for _, page in made]
-    return Sample(bytes_read, pages, [page.tokens for page in going], [len(page.texts) for page in going], len(made))
+    going = _choose_to_be_labelled(prepared, settings) if first is not None else [page for _, page in prepared]
+    return Sample(
+        bytes_read, pages, [page.tokens for page in going], [len(page.texts) for page in going], len(prepared)
+    )
 
 
 def _first_of_chain(settings: Settings) -> Labeler | None:
@@ -92,39 +94,39 @@ def _first_of_chain(settings: Settings) -> Labeler | None:
     return warm_labeler(first or alone, settings.labels)
 
 
-def _to_be_labelled(made: Sequence[tuple[str, Prepared]], settings: Settings) -> list[Prepared]:
+def _choose_to_be_labelled(prepared: Sequence[tuple[str, Prepared]], settings: Settings) -> list[Prepared]:
     """Return those pages of a sample, each with its host, that a chain's next labeler would get."""
     if settings.sites.enabled:
-        return _by_layout(made, settings)
-    return _going_on([page for _, page in made], settings.labeler)
+        return _choose_by_layout(prepared, settings)
+    return _choose_going_on([page for _, page in prepared], settings.labeler)
 
 
-def _going_on(pages: Sequence[Prepared], labeler: LabelerSettings) -> list[Prepared]:
-    """As `_to_be_labelled`, in the way of `spark.escalation`."""
+def _choose_going_on(pages: Sequence[Prepared], labeler: LabelerSettings) -> list[Prepared]:
+    """As `_choose_to_be_labelled`, in the way of `spark.escalation`."""
     if labeler.escalate_share is None:
         return [page for page in pages if page.labels is None or not is_sure(page.labels, labeler.escalate_below)]
     by_confidence = sorted(pages, key=lambda page: np.nan_to_num(page.labels.confidence, nan=-1) if page.labels else -1)
     return by_confidence[: round(labeler.escalate_share * len(pages))]
 
 
-def _by_layout(pages: Sequence[tuple[str, Prepared]], settings: Settings) -> list[Prepared]:
-    """As `_to_be_labelled`, in the way of `spark.layout_choice`."""
+def _choose_by_layout(pages: Sequence[tuple[str, Prepared]], settings: Settings) -> list[Prepared]:
+    """As `_choose_to_be_labelled`, in the way of `spark.layout_choice`."""
     by_host: dict[str, list[tuple[Prepared, PageMemory]]] = defaultdict(list)
-    others: list[Prepared] = []
+    unplaced: list[Prepared] = []
     for host, page in pages:
         if host and page.memory is not None:
             by_host[host].append((page, page.memory))
         else:
-            others.append(page)
-    going = _going_on(others, settings.labeler)
+            unplaced.append(page)
+    going = _choose_going_on(unplaced, settings.labeler)
     for layout in (
         layout for site in by_host.values() for layout in group_by_layout(site, lambda pair: pair[1].skeleton)
     ):
         if len(layout) < LEAST_PAGES:
-            going += _going_on([page for page, _ in layout], settings.labeler)
+            going += _choose_going_on([page for page, _ in layout], settings.labeler)
         else:
-            shown = {f"{i:09}": memory.blocks for i, (_, memory) in enumerate(layout)}
-            going += [layout[int(i)][0] for i in choose_representatives(shown, settings.sites.representatives)]
+            blocks_by_name = {f"{i:09}": memory.blocks for i, (_, memory) in enumerate(layout)}
+            going += [layout[int(i)][0] for i in choose_representatives(blocks_by_name, settings.sites.representatives)]
     return going
 
 
@@ -141,7 +143,7 @@ def _records(file: PlannedFile, settings: Settings) -> Iterator[Record]:
     return iter(reader_of(FilePart(file, file.weight), settings.reading))
 
 
-def _prepared(record: Record, guard: Guard[PageInput, Prepared]) -> list[Prepared]:
+def _prepare_record(record: Record, guard: Guard[PageInput, Prepared]) -> list[Prepared]:
     if record.error_code is not None:
         return []
     try:
@@ -154,10 +156,10 @@ def _prepared(record: Record, guard: Guard[PageInput, Prepared]) -> list[Prepare
 _PROBE = "<p>One page, so that nothing is loaded on the first one that counts.</p>"
 
 
-def cpu_summary(read: PagesRead, settings: Settings) -> str:
+def cpu_summary(pages_read: PagesRead, settings: Settings) -> str:
     """Return the CPU time that the pages of a plan would take to split and label; "" where there is
     nothing to do. Raises as the labeler's loading does."""
-    if not read.files:
+    if not pages_read.files:
         return ""
     labeler = load_from_settings(settings.labeler, settings.labels)
     labelers: Mapping[str, Labeler] = getattr(labeler, "members", {labeler.name: labeler})
@@ -166,15 +168,15 @@ def cpu_summary(read: PagesRead, settings: Settings) -> str:
     seconds: Counter[str] = Counter()
     pages = bytes_read = 0
     with closing(_guard(labelers, settings)) as guard:
-        for file, records in read.files:
+        for file, records in pages_read.files:
             end = 0
             for record in records:
                 pages, end = pages + 1, weight_until(file, record, end)
                 if record.error_code is None:
-                    seconds.update(_timed(guard, (record.payload, record.content_type, record.url)))
+                    seconds.update(_time_page(guard, (record.payload, record.content_type, record.url)))
             bytes_read += end
     sample = CpuSample(bytes_read, pages, dict(seconds))
-    return "\n".join(describe_cpu(sample, read.weight)) + "\n"
+    return "\n".join(describe_cpu(sample, pages_read.weight)) + "\n"
 
 
 def _guard(labelers: Mapping[str, Labeler], settings: Settings) -> Guard[PageInput, dict[str, float]]:
@@ -191,7 +193,7 @@ def _guard(labelers: Mapping[str, Labeler], settings: Settings) -> Guard[PageInp
     return Guard(work, GuardLimits.of(settings.limits))
 
 
-def _timed(guard: Guard[PageInput, dict[str, float]], page: PageInput) -> Mapping[str, float]:
+def _time_page(guard: Guard[PageInput, dict[str, float]], page: PageInput) -> Mapping[str, float]:
     """Return CPU seconds by step; nothing of a page that ends as an error row."""
     try:
         return guard.call(page)

@@ -12,17 +12,17 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StringType, StructField
 
 from dripper.spark.ledger.plan import Batch, of_selections_apart
-from dripper.spark.run.closing import told_reports, until_closed, whole_reports
+from dripper.spark.run.batch_checks import match_reports_to_count, match_reports_to_rows, write_until_whole
 from dripper.spark.run.isolation import Isolation
 from dripper.spark.run.notes import Notes
 from dripper.spark.run.outcome import Report, Totals, is_outage
 from dripper.spark.run.output import BETWEEN, OF_SITES, Work
 from dripper.spark.run.parts import Tasks, split_into_tasks
 from dripper.spark.run.progress import Progress, cancel, describe_jobs
-from dripper.spark.run.scheduler import Breaker, Turns, work_through
+from dripper.spark.run.scheduler import BatchLocks, Breaker, work_through
 from dripper.spark.session import capacity
 from dripper.spark.tables.batches import replaced_rows, touched_batches, within
-from dripper.spark.tables.observed import observed
+from dripper.spark.tables.observed import read_observed
 from dripper.spark.tables.schemas import EXTRACTIONS, nullable
 from dripper.spark.workers.read import REPORT, files_mapper
 
@@ -39,8 +39,8 @@ class FusedJob:
         self._totals = Totals()
         self._breaker = Breaker(work.settings.batch.max_failures)
         attempts = work.settings.batch.file_attempts
-        self._turns = Turns()
-        self._notes = Notes(work.ledger, work.lease.check, self._noted)
+        self._locks = BatchLocks()
+        self._notes = Notes(work.ledger, work.lease.check, self._count_noted)
         self._new: set[int] = set()
         """Batches of which no row can be there yet."""
         self._isolation = Isolation(work.ledger, attempts, lambda: self._breaker.is_open)
@@ -61,7 +61,7 @@ class FusedJob:
                 self._isolation.work_off(
                     batch,
                     lambda part: split_into_tasks(part, capacity.slots(work.spark), work.settings.batch.split_bytes),
-                    lambda part, tasks: until_closed(
+                    lambda part, tasks: write_until_whole(
                         lambda: self._attempt(part, tasks, progress),
                         part,
                         lambda: self._breaker.is_open,
@@ -81,7 +81,7 @@ class FusedJob:
         self._totals.add_failures(worked)
         return self._totals
 
-    def _noted(self, rows: Sequence[Report]) -> None:
+    def _count_noted(self, rows: Sequence[Report]) -> None:
         with self._totals.lock:
             self._totals.add_noted(rows)
 
@@ -91,31 +91,33 @@ class FusedJob:
         mapper = files_mapper(
             tasks, batch.number, work.settings, to_arrow_schema(with_report), progress.sink, rules=work.rules
         )
-        seen = Observation()
+        observation = Observation()
         rows = (
             work.spark.range(0, len(tasks), 1, len(tasks))
             .mapInArrow(mapper, with_report)
             # The reports leave with the same pass: a second action over the plan would read every
             # archive again.
-            .observe(seen, F.concat_ws("\n", F.collect_list(REPORT)).alias("reports"))
+            .observe(observation, F.concat_ws("\n", F.collect_list(REPORT)).alias("reports"))
             .where(F.col("page_id").isNotNull())
             .drop(REPORT)
         )
         work.lease.check()
-        with self._turns.taking(batch):
+        with self._locks.hold(batch):
             n_rows = self._write(batch, rows)
-            told = [json.loads(line) for line in observed(seen, work.lease.confirm)["reports"].splitlines()]
+            reports = [
+                json.loads(line) for line in read_observed(observation, work.lease.confirm)["reports"].splitlines()
+            ]
             self._clear_stages(batch)
-        reports = told_reports(batch, told, n_rows)
-        if reports is None:
-            written = work.tables.read("extractions").where(F.col("batch") == batch.number)
-            reports = whole_reports(batch, told, written)
-        self._notes.add(batch, reports)
+        file_reports = match_reports_to_count(batch, reports, n_rows)
+        if file_reports is None:
+            rows_written = work.tables.read("extractions").where(F.col("batch") == batch.number)
+            file_reports = match_reports_to_rows(batch, reports, rows_written)
+        self._notes.add(batch, file_reports)
         progress.batch_done(batch.number)
-        self._breaker.failed() if is_outage(reports) else self._breaker.succeeded()
+        self._breaker.failed() if is_outage(file_reports) else self._breaker.succeeded()
         with self._totals.lock:
-            self._totals.add_read(reports)
-            self._totals.add_written(reports)
+            self._totals.add_read(file_reports)
+            self._totals.add_written(file_reports)
             self._totals.stage_ms["extract"] += round((time.monotonic() - start) * 1000)
 
     def _write(self, batch: Batch, rows: DataFrame) -> int | None:
@@ -132,8 +134,8 @@ class FusedJob:
         log = tables.log("extractions")
         before = log.newest()
         sequence = tables.append("extractions", rows)
-        found = log.find(sequence, before.version) if sequence and before else None
-        return found.rows if found else None
+        commit = log.find(sequence, before.version) if sequence and before else None
+        return commit.rows if commit else None
 
     def _clear_stages(self, batch: Batch) -> None:
         """Delete what a staged run left of the batch's files between its stages: nobody takes it

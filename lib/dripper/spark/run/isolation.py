@@ -34,8 +34,8 @@ def suspects(error: Exception, tasks: Tasks) -> list[str] | None:
     words = str(error)
     if not _DEATHS.search(words):
         return None
-    found = _TASK.search(words)
-    of = tasks[int(found[1])] if found and int(found[1]) < len(tasks) else [part for task in tasks for part in task]
+    match = _TASK.search(words)
+    of = tasks[int(match[1])] if match and int(match[1]) < len(tasks) else [part for task in tasks for part in task]
     return list(dict.fromkeys(part.file.warc_file for part in of))
 
 
@@ -75,16 +75,16 @@ class Isolation:
                 self._count_success()
             except Exception as error:
                 in_a_row = self._count_failure()
-                found = None if self._is_stopped() else suspects(error, tasks)
-                if found is None or in_a_row > _MOST_IN_A_ROW:
+                suspected = None if self._is_stopped() else suspects(error, tasks)
+                if suspected is None or in_a_row > _MOST_IN_A_ROW:
                     raise
                 why = reason(error)
                 if len(current.files) > 1:
-                    waiting[:0] = self._smaller(current, found, why)
+                    waiting[:0] = self._split_batch(current, suspected, why)
                 elif not self._gave_up(current, why, set_aside):
                     # To the end: what works meanwhile shows that it is this file, and not the
                     # machine.
-                    waiting += self._ledger.isolate(current, [found])
+                    waiting += self._ledger.isolate(current, [suspected])
                     if current.files[0].attempts + 1 >= self._max_attempts and len(waiting) == 1:
                         raise
 
@@ -111,9 +111,9 @@ class Isolation:
         self._ledger.set_aside(batch, why, datetime.now(UTC))
         return True
 
-    def _smaller(self, batch: Batch, found: Sequence[str], why: str) -> list[Batch]:
-        logger.warning("batch %d failed (%s): %d of its files are tried apart", batch.number, why, len(found))
-        if len(found) < len(batch.files):
-            return self._ledger.isolate(batch, [found])
-        half = len(found) // 2
-        return self._ledger.isolate(batch, [found[:half], found[half:]])
+    def _split_batch(self, batch: Batch, suspected: Sequence[str], why: str) -> list[Batch]:
+        logger.warning("batch %d failed (%s): %d of its files are tried apart", batch.number, why, len(suspected))
+        if len(suspected) < len(batch.files):
+            return self._ledger.isolate(batch, [suspected])
+        half = len(suspected) // 2
+        return self._ledger.isolate(batch, [suspected[:half], suspected[half:]])

@@ -19,13 +19,13 @@ from dripper.labels.chain import chain_of
 from dripper.labels.fallback import Fallback
 from dripper.labels.registry import check_blocks, resolve_fallback
 from dripper.spark.ledger.plan import Batch
-from dripper.spark.run.closing import check_rows
+from dripper.spark.run.batch_checks import check_rows
 from dripper.spark.run.outcome import Totals
 from dripper.spark.run.output import Work
 from dripper.spark.run.progress import Progress
 from dripper.spark.session.engines import Engines, own_workers
 from dripper.spark.tables.batches import within
-from dripper.spark.tables.observed import observed
+from dripper.spark.tables.observed import read_observed
 from dripper.spark.tables.schemas import LABELS, nullable
 from dripper.spark.tables.store import Tables
 from dripper.spark.workers.extract import LABEL_COLUMNS
@@ -55,13 +55,13 @@ class LabelStage:
             only: The pages to label, in the column `page_id`; None: all that have blocks.
 
         Raises:
-            UnclosedError: If what was written is not that.
+            WrongRowsError: If what was written is not that.
         """
-        tables, mine = self._work.tables, within([batch.number])
-        stored = tables.read("blocks").where(mine)
-        blocks = stored if only is None else stored.join(only.select("page_id"), "page_id", "left_semi")
-        read, labelled = Observation(), Observation()
-        rows = self._labelled(blocks, progress, read).observe(
+        tables, of_batch = self._work.tables, within([batch.number])
+        all_blocks = tables.read("blocks").where(of_batch)
+        blocks = all_blocks if only is None else all_blocks.join(only.select("page_id"), "page_id", "left_semi")
+        tokens_seen, labelled = Observation(), Observation()
+        rows = self._label_blocks(blocks, progress, tokens_seen).observe(
             labelled,
             F.count("*").alias("pages"),
             F.count("error_code").alias("failed"),
@@ -71,15 +71,15 @@ class LabelStage:
         with self._labelling:
             start = time.monotonic()
             self._work.lease.check()
-            tables.replace_where("labels", rows, mine)
+            tables.replace_where("labels", rows, of_batch)
             seconds = time.monotonic() - start
-        check_rows(tables, "labels", batch, stored if only is None else only)
+        check_rows(tables, "labels", batch, all_blocks if only is None else only)
         confirm = self._work.lease.confirm
-        counted, n_tokens = observed(labelled, confirm), observed(read, confirm)["tokens"]
+        counts, n_tokens = read_observed(labelled, confirm), read_observed(tokens_seen, confirm)["tokens"]
         with self._totals.lock:
             totals = self._totals.label
             for name in ("pages", "failed", "windowed", "passes"):
-                setattr(totals, name, getattr(totals, name) + int(counted[name]))
+                setattr(totals, name, getattr(totals, name) + int(counts[name]))
             totals.tokens += int(n_tokens)
             totals.seconds += seconds
             totals.engines = self._engines.n
@@ -90,7 +90,7 @@ class LabelStage:
         n, most = self._engines.n, self._settings.stages.partition_pages
         return n * max(1, math.ceil(blocks.count() / (n * most)))
 
-    def _labelled(self, blocks: DataFrame, progress: Progress, read: Observation) -> DataFrame:
+    def _label_blocks(self, blocks: DataFrame, progress: Progress, tokens_seen: Observation) -> DataFrame:
         schema = nullable(LABELS.fields)
         mapper = labels_mapper(self._engines.loader, self._settings, to_arrow_schema(schema), progress.sink)
         pages = (
@@ -98,7 +98,7 @@ class LabelStage:
                 *("page_id", "batch", "simplified_html", F.size("item_ids").alias("n_blocks"), "tokens"),
                 *("profile", "draft"),
             )
-            .observe(read, F.coalesce(F.sum("tokens"), F.lit(0)).alias("tokens"))
+            .observe(tokens_seen, F.coalesce(F.sum("tokens"), F.lit(0)).alias("tokens"))
             # The shuffle keeps the scan off the GPU executors. Longest first: pages of like length
             # share a batch, and the last batches are short.
             .repartition(self._n_partitions(blocks), "page_id")
@@ -109,35 +109,35 @@ class LabelStage:
 
 
 @dataclass(frozen=True, slots=True)
-class MadeFor:
+class Purpose:
     """What a stage was run for. labeler: the setting labeler.name. by_sites: sites.enabled."""
 
     labeler: str
     by_sites: bool
 
 
-def made_for(tables: Tables, run_ids: Collection[str]) -> dict[str, MadeFor]:
+def read_purposes(tables: Tables, run_ids: Collection[str]) -> dict[str, Purpose]:
     """Return for each of these runs, by its row of the table `runs`, whom it made its tables
     for."""
     rows = tables.read("runs").where(F.col("run_id").isin(sorted(run_ids))).select("run_id", "settings", "versions")
-    return {row["run_id"]: _made_for(row) for row in rows.collect() if row["versions"]}
+    return {row["run_id"]: _parse_purpose(row) for row in rows.collect() if row["versions"]}
 
 
-def _made_for(row: Row) -> MadeFor:
+def _parse_purpose(row: Row) -> Purpose:
     sites = json.loads(row["settings"] or "{}").get("sites", {})
-    return MadeFor(row["versions"].get("labeler", ""), bool(sites.get("enabled")))
+    return Purpose(row["versions"].get("labeler", ""), bool(sites.get("enabled")))
 
 
-def check_made_for(tables: Tables, batch: Batch, run_ids: Collection[str], settings: Settings) -> None:
+def check_chain(tables: Tables, batch: Batch, run_ids: Collection[str], settings: Settings) -> None:
     """Raise SettingsError where the batch was preprocessed for another chain than these settings
     name: its pages would go on to nobody, or to the wrong labeler."""
     now = settings.labeler.name
-    for before in made_for(tables, run_ids).values():
+    for before in read_purposes(tables, run_ids).values():
         is_chain = len(chain_of(now)) > 1 or len(chain_of(before.labeler)) > 1
         if (is_chain and before.labeler != now) or (before.by_sites and not settings.sites.enabled):
-            asked = f"labeler.name={before.labeler}" + (", sites.enabled=true" if before.by_sites else "")
+            needed = f"labeler.name={before.labeler}" + (", sites.enabled=true" if before.by_sites else "")
             raise SettingsError(
-                f"batch {batch.number} was preprocessed for {asked}, and this run would label it for labeler.name={now}: name the "
+                f"batch {batch.number} was preprocessed for {needed}, and this run would label it for labeler.name={now}: name the "
                 "same, or read its files again with --redo"
             )
 
@@ -166,13 +166,13 @@ def with_labels(pages: DataFrame, labels: DataFrame, settings: Settings) -> tupl
     are none, and the settings of the labeler that was. Raises SettingsError where its fallback
     lacks something."""
     labels = labels.select("page_id", *(F.col(name).alias(alias) for name, alias in LABEL_COLUMNS.items()))
-    told = labels.agg(F.max("labeler"), F.sum(F.coalesce(F.size("main"), F.lit(0)) + 100)).head()
-    assert told is not None
-    if (told[1] or 0) < _BROADCAST_BYTES:
+    summary = labels.agg(F.max("labeler"), F.sum(F.coalesce(F.size("main"), F.lit(0)) + 100)).head()
+    assert summary is not None
+    if (summary[1] or 0) < _BROADCAST_BYTES:
         labels = F.broadcast(labels)
     first = pages.where(F.col("first_labels").isNotNull()).select("first_labels.labeler").head()
     # The fallback `auto` goes by the labeler that was, whatever the settings of this stage name.
-    name = first[0] if first is not None else told[0]
+    name = first[0] if first is not None else summary[0]
     labeler = settings.labeler.model_copy(update={"name": name} if name else {})
     joined = pages.drop("site_memory").join(labels, "page_id", "left")
     if resolve_fallback(labeler) == Fallback.TRAFILATURA:

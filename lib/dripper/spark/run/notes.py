@@ -27,13 +27,13 @@ class Notes:
         self,
         ledger: Ledger,
         check: Callable[[], None],
-        noted: Callable[[Sequence[Report]], None],
+        on_noted: Callable[[Sequence[Report]], None],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """check: raises where the lease has gone to another. noted: told of the ledger's rows."""
+        """check: raises where the lease has gone to another. on_noted: gets the ledger's rows."""
         self._ledger = ledger
         self._check = check
-        self._noted = noted
+        self._on_noted = on_noted
         self._clock = clock
         self._lock = threading.Lock()
         self._waiting: dict[int, tuple[Batch, Sequence[Report]]] = {}
@@ -67,6 +67,6 @@ class Notes:
     def _write(self) -> None:
         if self._waiting:
             self._check()
-            self._noted(self._ledger.finish(list(self._waiting.values()), datetime.now(UTC)))
+            self._on_noted(self._ledger.finish(list(self._waiting.values()), datetime.now(UTC)))
         self._waiting.clear()
         self._last = self._clock()

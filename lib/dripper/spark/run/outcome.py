@@ -191,15 +191,16 @@ def bad_inputs(totals: Totals, plan: Plan) -> list[str]:
     words = []
     faults = {**plan.faults, **totals.faults}
     for fault, (verb, what) in _FAULTS.items():
-        if names := [name for name, found in faults.items() if found is fault]:
+        if names := [name for name, its_fault in faults.items() if its_fault is fault]:
             words.append(
                 f"{say_count(len(names), 'file', verb)} {what}, {list_names(names)}: fetch again, or say "
                 "with --dismiss FILE,… that it is known"
             )
-    gone = [name for name in totals.failed_files.get(FileErrorKind.GONE, []) if name not in totals.set_aside]
-    if gone:
+    absent = [name for name in totals.failed_files.get(FileErrorKind.GONE, []) if name not in totals.set_aside]
+    if absent:
         words.append(
-            f"{say_count(len(gone), 'file', 'does')} not exist, {list_names(gone)}; if that is known, say so with --dismiss FILE,…"
+            f"{say_count(len(absent), 'file', 'does')} not exist, {list_names(absent)}; if that is known, say so "
+            "with --dismiss FILE,…"
         )
     aside = [*totals.set_aside, *(name for name in plan.set_aside if name not in totals.set_aside)]
     if aside:

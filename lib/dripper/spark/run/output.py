@@ -82,6 +82,34 @@ def open_output(
     """
     tables = Tables(spark, output)
     require_log_store(spark, tables, settings.output.single_writer)
+    is_new = _bring_up_tables(tables, settings, is_staged)
+    writers = max(settings.batch.in_flight, _STAGES_AT_ONCE if is_staged else 1)
+    run_lease, start = Lease(SparkBooks(spark, tables), writers=writers), time.monotonic()
+    run_lease.take(
+        is_new=is_new[lease.TABLE],
+        job=job,
+        input=input,
+        settings=changed_settings(settings),
+        versions=_list_versions(spark, settings),
+    )
+    ending: dict[str, Any] = {"state": "interrupted", "exit_code": 3}
+    try:
+        if is_staged:
+            tables.create(BETWEEN[-1])
+        output_at_work = OpenOutput(_open_books(spark, tables, run_lease, settings, is_new))
+        yield output_at_work
+        run_lease.confirm_commits()
+        if output_at_work.outcome is not None:
+            ending = {"state": "ended", **_describe_ending(output_at_work.outcome, time.monotonic() - start)}
+    except Exception as error:
+        ending = {"state": "ended", "exit_code": 3, "complaints": [f"{type(error).__name__}: {error}"[:1000]]}
+        raise
+    finally:
+        run_lease.end(**ending)
+
+
+def _bring_up_tables(tables: Tables, settings: Settings, is_staged: bool) -> dict[str, bool]:
+    """Make the tables of a run where they are not there; return by name which of them are new."""
     of_sites = OF_SITES if settings.sites.enabled else ()
     names = (lease.TABLE, "warc_files", "extractions", *(BETWEEN[:-1] if is_staged else ()), *of_sites)
     # At once, as each waits for the file system and for Spark's planner most of the time.
@@ -89,59 +117,43 @@ def open_output(
         versions = list(pool.map(tables.version, names))
         for name, table_version in zip(names, versions, strict=True):
             tables.check_version(name, table_version)
-        is_new = dict(zip(names, pool.map(tables.bring_up, names, versions), strict=True))
-    writers = max(settings.batch.in_flight, _STAGES_AT_ONCE if is_staged else 1)
+        return dict(zip(names, pool.map(tables.bring_up, names, versions), strict=True))
+
+
+def _open_books(
+    spark: SparkSession, tables: Tables, run_lease: Lease, settings: Settings, is_new: Mapping[str, bool]
+) -> Work:
+    """Return what a run that holds the lease works with: a ledger that agrees with the rows, and
+    the rules by which pages are forgotten."""
     books = SparkBooks(spark, tables)
-    held, start = Lease(books, writers=writers), time.monotonic()
-    held.take(
-        is_new=is_new[lease.TABLE],
-        job=job,
-        input=input,
-        settings=changed_settings(settings),
-        versions=_versions(spark, settings),
-    )
-    ending: dict[str, Any] = {"state": "interrupted", "exit_code": 3}
-    try:
-        if is_staged:
-            tables.create(BETWEEN[-1])
-        attempts = settings.batch.file_attempts
-        # A table that was new before the lease was taken may be full by now, of a run that came
-        # between.
-        is_empty = is_new.get("warc_files", False) and held.is_first
-        ledger = Ledger(books, held.run_id, attempts, is_new=is_empty)
-        if not (is_empty and is_new.get("extractions", False)):
-            reconcile(spark, tables, ledger, held.confirm)
-        rules = rules_in_force(books, SparkPages(tables), ledger, held.check)
-        output_at_work = OpenOutput(Work(spark, tables, ledger, held, settings, rules))
-        yield output_at_work
-        held.confirm_commits()
-        if output_at_work.outcome is not None:
-            ending = {"state": "ended", **_ending(output_at_work.outcome, time.monotonic() - start)}
-    except Exception as error:
-        ending = {"state": "ended", "exit_code": 3, "complaints": [f"{type(error).__name__}: {error}"[:1000]]}
-        raise
-    finally:
-        held.end(**ending)
+    # A table that was new before the lease was taken may be full by now, of a run that came
+    # between.
+    is_empty = is_new.get("warc_files", False) and run_lease.is_first
+    ledger = Ledger(books, run_lease.run_id, settings.batch.file_attempts, is_new=is_empty)
+    if not (is_empty and is_new.get("extractions", False)):
+        reconcile(spark, tables, ledger, run_lease.confirm)
+    rules = rules_in_force(books, SparkPages(tables), ledger, run_lease.check)
+    return Work(spark, tables, ledger, run_lease, settings, rules)
 
 
 def changed_settings(settings: Settings) -> str:
     """Return the settings that are not as by default, as JSON, without what may be secret."""
     secret: Mapping[str, Any] = {"spark": {"properties"}, "labels": {"lm": {"api_key"}}}
     changed = settings.model_dump(mode="json", exclude_defaults=True, exclude=dict(secret))
-    return json.dumps(_loggable(changed), sort_keys=True)
+    return json.dumps(_hide_secrets(changed), sort_keys=True)
 
 
-def _loggable(value: Any) -> Any:
+def _hide_secrets(value: Any) -> Any:
     """Return settings with what is secret in their addresses left out."""
     if isinstance(value, dict):
-        return {key: _loggable(part) for key, part in value.items()}
+        return {key: _hide_secrets(part) for key, part in value.items()}
     if isinstance(value, list):
-        return [_loggable(part) for part in value]
+        return [_hide_secrets(part) for part in value]
     return loggable(value) if isinstance(value, str) and "://" in value else value
 
 
-def _versions(spark: SparkSession, settings: Settings) -> dict[str, str]:
-    found = {
+def _list_versions(spark: SparkSession, settings: Settings) -> dict[str, str]:
+    versions = {
         "dripper": dripper.__version__,
         "spark": spark.version,
         "python": platform.python_version(),
@@ -149,11 +161,11 @@ def _versions(spark: SparkSession, settings: Settings) -> dict[str, str]:
         "labeler": settings.labeler.name,
     }
     with suppress(PackageNotFoundError):
-        found["delta"] = version("delta-spark")
-    return found
+        versions["delta"] = version("delta-spark")
+    return versions
 
 
-def _ending(outcome: Outcome, seconds: float) -> dict[str, Any]:
+def _describe_ending(outcome: Outcome, seconds: float) -> dict[str, Any]:
     totals: Totals = outcome.totals
     complaints: Sequence[str] = (*outcome.complaints, *outcome.bad_inputs)
     return {

@@ -28,13 +28,13 @@ def is_staged(settings: Settings) -> bool:
         raise SettingsError(
             "sites.enabled makes a run staged, and labeler.staged=false forbids it: leave one of them out"
         )
-    first, *others = chain_of(labeler.name)
-    if len(others) > 1 or (others and find_entry(first).staged):
+    first, *later = chain_of(labeler.name)
+    if len(later) > 1 or (later and find_entry(first).staged):
         raise SettingsError(
             f"labeler.name={labeler.name}: sites.enabled is for one labeler, or for two of which the first labels every page on "
             "CPUs, as cpu,lm"
         )
-    if others and labeler.escalate_share is not None:
+    if later and labeler.escalate_share is not None:
         raise SettingsError(
             "labeler.escalate_share is for chains without sites.enabled: of a layout sites.representatives pages go on, of pages "
             "in no layout those below labeler.escalate_below"
@@ -82,16 +82,16 @@ def confidence() -> Column:
 
 def _least_sure(pages: DataFrame, share: float) -> Column:
     """Return whether a page is among the least sure `share` of `pages`, rounded to whole pages."""
-    counted = pages.groupBy(_bin().alias("bin")).count().orderBy("bin").collect()
-    left = round(share * sum(row["count"] for row in counted))
-    for row in counted:
-        if row["count"] > left:
+    bins = pages.groupBy(_bin().alias("bin")).count().orderBy("bin").collect()
+    remaining = round(share * sum(row["count"] for row in bins))
+    for row in bins:
+        if row["count"] > remaining:
             break
-        left -= row["count"]
+        remaining -= row["count"]
     else:
         return F.lit(True)
     within = pages.where(_bin() == row["bin"]).select(confidence().alias("confidence"), "page_id")
-    chosen = within.orderBy("confidence", "page_id").limit(left).collect()
+    chosen = within.orderBy("confidence", "page_id").limit(remaining).collect()
     if not chosen:
         below: Column = _bin() < row["bin"]
         return below

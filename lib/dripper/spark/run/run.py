@@ -10,12 +10,12 @@ from dripper.errors import InputError
 from dripper.labels.engine import Loader, check_labeler, load_labeler
 from dripper.labels.entry import Use
 from dripper.labels.registry import check_blocks, check_use, load_from_settings
-from dripper.spark.ledger.inputs import Input, check_known, describe_input, read_input, without_known
+from dripper.spark.ledger.inputs import Input, check_known, describe_input, drop_known, read_input
 from dripper.spark.ledger.ledger import Ledger
 from dripper.spark.ledger.plan import UNFINISHED, Batch, BatchSize, Plan, make_plan
-from dripper.spark.ledger.relocated import Move, check_not_moved, first_name, moves_of, under_first_names
+from dripper.spark.ledger.relocated import Move, check_not_moved, find_first_name, read_moves, rename_to_first_names
 from dripper.spark.run.fused import FusedJob
-from dripper.spark.run.label_stage import check_made_for, check_profiles
+from dripper.spark.run.label_stage import check_chain, check_profiles
 from dripper.spark.run.outcome import Outcome, Totals, bad_inputs, work_left
 from dripper.spark.run.output import BETWEEN, OpenOutput, Work, open_output
 from dripper.spark.run.progress import Progress
@@ -55,8 +55,8 @@ def dry_plan(
     version = tables.version("warc_files")
     tables.check_version("warc_files", version)
     ledger = Ledger(SparkBooks(spark, tables), run_id="", is_new=version is None)
-    given = read_input(warcs, "", select, settings)
-    return _plan(spark, tables, ledger, given, settings, limit, really_new=really_new, moves=moves)
+    source = read_input(warcs, "", select, settings)
+    return _plan(spark, tables, ledger, source, settings, limit, really_new=really_new, moves=moves)
 
 
 def run(
@@ -95,16 +95,16 @@ def run(
     _check_use(settings)
     load_from_settings(settings.labeler, settings.labels)
     require_workers(spark)
-    given = read_input(warcs, redo, select, settings)
-    with open_output(spark, output, settings, job="run", input=given.description) as output_at_work:
+    source = read_input(warcs, redo, select, settings)
+    with open_output(spark, output, settings, job="run", input=source.description) as output_at_work:
         work = output_at_work.work
-        plan = _plan(spark, work.tables, work.ledger, given, settings, limit, really_new=really_new)
+        plan = _plan(spark, work.tables, work.ledger, source, settings, limit, really_new=really_new)
         batches = _begin_batches(work.ledger, plan)
         totals = Totals()
         if batches:
-            with Progress(spark, _n_files(batches)) as progress:
+            with Progress(spark, _count_files(batches)) as progress:
                 totals = FusedJob(work).run(batches, progress, (batch.number for batch in plan.fresh))
-        return _end_run(output_at_work, plan, totals, given.problems)
+        return _end_run(output_at_work, plan, totals, source.problems)
 
 
 def dismiss(spark: SparkSession, files: str, output: str, settings: Settings) -> int:
@@ -123,12 +123,12 @@ def dismiss(spark: SparkSession, files: str, output: str, settings: Settings) ->
         bad = {
             entry.file.warc_file for entry in ledger.entries() if entry.fault or entry.state in ("failed", "set_aside")
         }
-        known = {entry.file.warc_file for entry in ledger.entries()}
-        moves = moves_of(SparkBooks(spark, output_at_work.work.tables))
-        names = [first_name(name, moves, known) for name in names]
-        if others := [name for name in names if name not in bad]:
+        ledger_names = {entry.file.warc_file for entry in ledger.entries()}
+        moves = read_moves(SparkBooks(spark, output_at_work.work.tables))
+        names = [find_first_name(name, moves, ledger_names) for name in names]
+        if foreign := [name for name in names if name not in bad]:
             raise InputError(
-                f"--dismiss {others[0]}: no file of that address failed, or is no whole archive, in {output}"
+                f"--dismiss {foreign[0]}: no file of that address failed, or is no whole archive, in {output}"
             )
         ledger.dismiss(names)
         output_at_work.outcome = Outcome(Plan(), Totals(), ledger.counts())
@@ -139,7 +139,7 @@ def _plan(
     spark: SparkSession,
     tables: Tables,
     ledger: Ledger,
-    given: Input,
+    source: Input,
     settings: Settings,
     limit: int | None,
     states: Collection[str] = UNFINISHED,
@@ -150,12 +150,12 @@ def _plan(
     size = BatchSize(settings.batch.files, settings.batch.bytes_per_core * capacity.slots(spark))
     entries = ledger.entries()
     if entries:
-        given = under_first_names(given, [*moves_of(SparkBooks(spark, tables)), *moves], entries)
+        source = rename_to_first_names(source, [*read_moves(SparkBooks(spark, tables)), *moves], entries)
     if not really_new:
-        check_not_moved(given.files, entries)
-    check_known(given, entries)
-    plan = make_plan(given.files, entries, size, limit, states, given.redo, ledger.last_batch)
-    return without_known(spark, tables, plan, entries)
+        check_not_moved(source.files, entries)
+    check_known(source, entries)
+    plan = make_plan(source.files, entries, size, limit, states, source.redo, ledger.last_batch)
+    return drop_known(spark, tables, plan, entries)
 
 
 def _end_run(
@@ -221,49 +221,58 @@ def run_stages(
             f"--output {output}: there is no table pages; run jobs/preprocess.py into the same output first"
         )
     plans = stages[0] == "preprocess"
-    given = read_input(warcs or "", redo, select, settings) if plans else Input()
-    states = [UNFINISHED[STAGES.index(stage)] for stage in stages]
+    source = read_input(warcs or "", redo, select, settings) if plans else Input()
     with open_output(
-        spark, output, settings, job=", ".join(stages), input=given.description, is_staged=True
+        spark, output, settings, job=", ".join(stages), input=source.description, is_staged=True
     ) as output_at_work:
         work = output_at_work.work
-        lost = [] if has_pages else _lost(work.ledger)
-        if plans:
-            for table in BETWEEN:
-                work.ledger.number_above(rows_by_batch(work.tables.read(table)))
-            plan = _plan(spark, work.tables, work.ledger, given, settings, limit, states, really_new)
-        else:
-            plan = _ready(work.ledger, states[0], limit)
-        if "label" in stages:
-            _check_made_for(work, plan, settings)
+        put_back = [] if has_pages else _put_back_batches(work.ledger)
+        plan = _plan_stages(work, stages, source, settings, limit, really_new)
         batches = _begin_batches(work.ledger, plan)
         totals = Totals()
         if batches:
-            with Progress(spark, _n_files(batches)) as progress:
+            with Progress(spark, _count_files(batches)) as progress:
                 totals = StagedJob(work, engines).run(batches, progress, stages)
-        left = {batch.number for batch in lost} - {batch.number for batch in batches}
-        totals.put_back |= dict.fromkeys(left, ("preprocess", _NO_PAGES))
-        return _end_run(output_at_work, plan, totals, given.problems, stages)
+        waiting = {batch.number for batch in put_back} - {batch.number for batch in batches}
+        totals.put_back |= dict.fromkeys(waiting, ("preprocess", _NO_PAGES))
+        return _end_run(output_at_work, plan, totals, source.problems, stages)
+
+
+def _plan_stages(
+    work: Work, stages: Sequence[str], source: Input, settings: Settings, limit: int | None, really_new: bool
+) -> Plan:
+    """Return what some stages are to do: with files for `preprocess`, else with the batches that
+    the stage before has left."""
+    states = [UNFINISHED[STAGES.index(stage)] for stage in stages]
+    if stages[0] == "preprocess":
+        for table in BETWEEN:
+            work.ledger.number_above(rows_by_batch(work.tables.read(table)))
+        plan = _plan(work.spark, work.tables, work.ledger, source, settings, limit, states, really_new)
+    else:
+        plan = _plan_waiting(work.ledger, states[0], limit)
+    if "label" in stages:
+        _check_chains(work, plan, settings)
+    return plan
 
 
 _NO_PAGES = "the table pages is not there"
 
 
-def _lost(ledger: Ledger) -> list[Batch]:
+def _put_back_batches(ledger: Ledger) -> list[Batch]:
     """Put back the batches between stages, whose rows went with the table `pages`, and return
     them."""
-    lost = [batch for state in UNFINISHED[1:] for batch in ledger.batches(state)]
-    for batch in lost:
+    batches = [batch for state in UNFINISHED[1:] for batch in ledger.batches(state)]
+    for batch in batches:
         logger.warning("batch %d goes back to the stage preprocess: %s", batch.number, _NO_PAGES)
         ledger.put_back(batch, UNFINISHED[0])
-    return lost
+    return batches
 
 
-def _check_made_for(work: Work, plan: Plan, settings: Settings) -> None:
+def _check_chains(work: Work, plan: Plan, settings: Settings) -> None:
     for batch in plan.resumed:
         if batch.state == "preprocessed":
             run_ids = {report["run_id"] for report in work.ledger.reports(batch)}
-            check_made_for(work.tables, batch, run_ids, settings)
+            check_chain(work.tables, batch, run_ids, settings)
     if last := who_labels(settings)[1]:
         numbers = [
             batch.number for batch in plan.resumed if batch.state == "preprocessed" and batch.number not in plan.anew
@@ -283,15 +292,15 @@ def _engines(spark: SparkSession, stages: Sequence[str], settings: Settings, loa
     return Engines(loader, n_engines(spark, settings.stages), engine_profile(spark, settings.stages))
 
 
-def _ready(ledger: Ledger, state: str, limit: int | None) -> Plan:
+def _plan_waiting(ledger: Ledger, state: str, limit: int | None) -> Plan:
     batches = ledger.batches(state)
-    taken = batches if limit is None else batches[:limit]
-    return Plan(resumed=tuple(taken), n_left=_n_files(batches) - _n_files(taken))
+    chosen = batches if limit is None else batches[:limit]
+    return Plan(resumed=tuple(chosen), n_left=_count_files(batches) - _count_files(chosen))
 
 
 def _begin_batches(ledger: Ledger, plan: Plan) -> list[Batch]:
     batches = [*plan.resumed, *plan.fresh]
-    files, in_batches = say_count(_n_files(batches), "file"), say_count(len(batches), "batch")
+    files, in_batches = say_count(_count_files(batches), "file"), say_count(len(batches), "batch")
     logger.info("%s to do in %s, %d done before", files, in_batches, plan.n_done)
     for batch in plan.resumed:
         if batch.number in plan.anew:
@@ -300,5 +309,5 @@ def _begin_batches(ledger: Ledger, plan: Plan) -> list[Batch]:
     return batches
 
 
-def _n_files(batches: Sequence[Batch]) -> int:
+def _count_files(batches: Sequence[Batch]) -> int:
     return sum(len(batch.files) for batch in batches)

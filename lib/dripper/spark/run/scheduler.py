@@ -15,26 +15,26 @@ from dripper.spark.tables.batches import touched_batches
 from dripper.spark.tables.sql import reason
 
 
-class Turns:
-    """Who may write into which batches. Safe to use from several threads."""
+class BatchLocks:
+    """Locks of batches: who holds one may write into it. Safe to use from several threads."""
 
     def __init__(self) -> None:
         self._condition = threading.Condition()
         self._taken: set[int] = set()
 
     @contextmanager
-    def taking(self, batch: Batch) -> Iterator[None]:
+    def hold(self, batch: Batch) -> Iterator[None]:
         """Wait until nobody else is at work on the batches in which `batch` puts or replaces rows,
         and keep them until the end."""
-        mine = touched_batches(batch)
+        numbers = touched_batches(batch)
         with self._condition:
-            self._condition.wait_for(lambda: self._taken.isdisjoint(mine))
-            self._taken |= mine
+            self._condition.wait_for(lambda: self._taken.isdisjoint(numbers))
+            self._taken |= numbers
         try:
             yield
         finally:
             with self._condition:
-                self._taken -= mine
+                self._taken -= numbers
                 self._condition.notify_all()
 
 
@@ -103,7 +103,7 @@ def work_through(
         cancel: Ends what is being worked on.
     """
     worked = Worked()
-    lost: list[BusyError] = []
+    busy_errors: list[BusyError] = []
 
     def take(batch: Batch) -> None:
         if breaker.is_open:
@@ -112,7 +112,7 @@ def work_through(
         try:
             work(batch)
         except BusyError as error:
-            lost.append(error)
+            busy_errors.append(error)
             breaker.stop()
         except Exception as error:
             if not breaker.is_open:
@@ -132,8 +132,8 @@ def work_through(
         raise
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
-    if lost:
-        raise lost[0]
+    if busy_errors:
+        raise busy_errors[0]
     return worked
 
 

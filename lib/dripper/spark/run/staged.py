@@ -21,25 +21,25 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StringType, StructField
 
 from dripper.spark.ledger.plan import UNFINISHED, Batch, of_selections_apart
-from dripper.spark.run.closing import (
+from dripper.spark.run.batch_checks import (
     NO_ROWS,
     LostRowsError,
-    UnclosedError,
+    WrongRowsError,
     check_between,
     check_pages,
     check_rows,
+    match_reports_to_rows,
     rows_by_file,
-    until_closed,
-    whole_reports,
+    write_until_whole,
 )
 from dripper.spark.run.isolation import Isolation
-from dripper.spark.run.label_stage import LabelStage, made_for, with_labels
+from dripper.spark.run.label_stage import LabelStage, read_purposes, with_labels
 from dripper.spark.run.outcome import Report, Totals, is_outage
 from dripper.spark.run.output import Work
 from dripper.spark.run.parts import Tasks, split_into_tasks
 from dripper.spark.run.progress import Progress, cancel, describe_jobs
 from dripper.spark.run.routing import to_be_labelled, who_labels, with_escalated
-from dripper.spark.run.scheduler import Breaker, Turns, work_through
+from dripper.spark.run.scheduler import BatchLocks, Breaker, work_through
 from dripper.spark.session import capacity
 from dripper.spark.session.engines import Engines
 from dripper.spark.sites.layouts import Layouts
@@ -69,7 +69,7 @@ class StagedJob:
         self._reports: dict[int, list[Report]] = {}
         self._breaker = Breaker(work.settings.batch.max_failures)
         self._isolation = Isolation(work.ledger, work.settings.batch.file_attempts, lambda: self._breaker.is_open)
-        self._turns = Turns()
+        self._locks = BatchLocks()
         # While the stage `label` is planned, the session's environment says so, and no other stage
         # may be.
         self._planning = threading.Lock()
@@ -82,12 +82,12 @@ class StagedJob:
 
         def take(batch: Batch) -> None:
             parts = [batch]
-            left = STAGES[UNFINISHED.index(batch.state) :]
-            if "preprocess" in left:
+            remaining = STAGES[UNFINISHED.index(batch.state) :]
+            if "preprocess" in remaining:
                 parts = self._preprocess_all(batch, progress) if "preprocess" in stages else []
             for part in parts:
                 for stage, do in (("label", self._label), ("extract", self._extract)):
-                    if stage in left and stage in stages and not self._breaker.is_open:
+                    if stage in remaining and stage in stages and not self._breaker.is_open:
                         if not self._is_whole_before(stage, part):
                             break
                         self._do(stage, part, partial(do, part, progress))
@@ -172,7 +172,7 @@ class StagedJob:
     def _label_by_site(self, batches: Sequence[Batch], sites: Sites, progress: Progress) -> None:
         self._totals.sites.update(sites.label(batches))
         for batch in batches:
-            self._labelled(batch)
+            self._note_labelled(batch)
             progress.batch_done(batch.number, "sites")
 
     def _work_through(self, batches: Sequence[Batch], at_once: int, take: Callable[[Batch], None]) -> bool:
@@ -183,14 +183,14 @@ class StagedJob:
         return not (worked.failed or worked.not_begun)
 
     def _do(self, stage: str, batch: Batch, do: Callable[[], None]) -> None:
-        with self._turns.taking(batch):
+        with self._locks.hold(batch):
             self._do_timed(stage, f"batch {batch.number}: {stage}", batch, do)
 
     def _do_timed(self, stage: str, what: str, batch: Batch, do: Callable[[], None]) -> None:
         """Do it until its counts close. what: its name in Spark's UI."""
         start = time.monotonic()
         with describe_jobs(self._work.spark, self._work.lease.run_id, what):
-            until_closed(do, batch, lambda: self._breaker.is_open, self._work.lease.confirm)
+            write_until_whole(do, batch, lambda: self._breaker.is_open, self._work.lease.confirm)
         with self._totals.lock:
             self._totals.stage_ms[stage] += round((time.monotonic() - start) * 1000)
 
@@ -218,48 +218,51 @@ class StagedJob:
             tasks, batch.number, self._settings, to_arrow_schema(schema), progress.sink, preparing, self._work.rules
         )
         with self._planning:
-            made = self._work.spark.range(0, len(tasks), 1, len(tasks)).mapInArrow(mapper, schema)
+            prepared = self._work.spark.range(0, len(tasks), 1, len(tasks)).mapInArrow(mapper, schema)
         # Two tables and the reports from one pass, on the executors' disks in between: 6.9 CPU s
         # for 485 pages, by way of a third table 8.3, for one table alone 5.6. An executor that is
         # lost takes its part along, and the archives are read again, perhaps with another outcome:
         # so the tables are compared with the reports, and each other, before the ledger says so.
-        made = made.persist(StorageLevel.DISK_ONLY)
+        prepared = prepared.persist(StorageLevel.DISK_ONLY)
         self._work.lease.check()
         try:
-            told = [json.loads(row[0]) for row in made.where(F.col(REPORT).isNotNull()).select(REPORT).collect()]
-            pages = made.where(F.col("page_id").isNotNull())
-            if self._first is not None and self._sites is None:
-                pages = with_escalated(pages, self._settings.labeler)
-            self._forget_earlier(batch)
-            if self._sites is not None:
-                self._sites.forget(batch)
-            self._tables.replace_batch("pages", pages.select(*PAGES.names), batch)
-            blocks = pages.where(F.col("simplified_html").isNotNull() & to_be_labelled())
-            numbers, draft = F.sequence(F.lit(1), F.col("n_blocks")), F.col("first_labels.main")
-            blocks = blocks.withColumns({"item_ids": numbers, "draft": draft}).select(*BLOCKS.names)
-            if self._has_blocks:
-                self._tables.replace_where("blocks", blocks, f"batch = {batch.number}")
-            else:
-                self._tables.delete("blocks", f"batch = {batch.number}")
+            reports = [json.loads(row[0]) for row in prepared.where(F.col(REPORT).isNotNull()).select(REPORT).collect()]
+            self._write_pages(batch, prepared.where(F.col("page_id").isNotNull()))
         finally:
-            made.unpersist()
-        written = self._batch_of("pages", batch)
-        reports = whole_reports(batch, told, written)
+            prepared.unpersist()
+        rows_written = self._batch_of("pages", batch)
+        file_reports = match_reports_to_rows(batch, reports, rows_written)
         n_blocks = 0
         if self._has_blocks:
-            n_blocks = check_rows(self._tables, "blocks", batch, written.where(to_be_labelled()))
+            n_blocks = check_rows(self._tables, "blocks", batch, rows_written.where(to_be_labelled()))
         if self._sites is not None:
             self._sites.sum_up(batch)
         self._work.lease.check()
-        noted = self._work.ledger.finish([(batch, reports)], datetime.now(UTC), state="preprocessed")
-        self._reports[batch.number] = reports
-        self._breaker.failed() if is_outage(reports) else self._breaker.succeeded()
+        rows = self._work.ledger.finish([(batch, file_reports)], datetime.now(UTC), state="preprocessed")
+        self._reports[batch.number] = file_reports
+        self._breaker.failed() if is_outage(file_reports) else self._breaker.succeeded()
         with self._totals.lock:
-            self._totals.add_read(reports)
-            self._totals.add_noted(noted)
-            self._totals.blocks += sum(report["pages"] - report["failed_pages"] for report in reports)
+            self._totals.add_read(file_reports)
+            self._totals.add_noted(rows)
+            self._totals.blocks += sum(report["pages"] - report["failed_pages"] for report in file_reports)
             if self._first is not None and self._sites is None:
                 self._totals.escalated = (self._totals.escalated or 0) + n_blocks
+
+    def _write_pages(self, batch: Batch, pages: DataFrame) -> None:
+        """Write the tables `pages` and `blocks` of a batch."""
+        if self._first is not None and self._sites is None:
+            pages = with_escalated(pages, self._settings.labeler)
+        self._forget_earlier(batch)
+        if self._sites is not None:
+            self._sites.forget(batch)
+        self._tables.replace_batch("pages", pages.select(*PAGES.names), batch)
+        blocks = pages.where(F.col("simplified_html").isNotNull() & to_be_labelled())
+        numbers, draft = F.sequence(F.lit(1), F.col("n_blocks")), F.col("first_labels.main")
+        blocks = blocks.withColumns({"item_ids": numbers, "draft": draft}).select(*BLOCKS.names)
+        if self._has_blocks:
+            self._tables.replace_where("blocks", blocks, f"batch = {batch.number}")
+        else:
+            self._tables.delete("blocks", f"batch = {batch.number}")
 
     def _forget_earlier(self, batch: Batch) -> None:
         """Delete what an earlier reading of the batch's files left in tables whose rows do not name
@@ -313,13 +316,13 @@ class StagedJob:
         if self._sites is not None:
             return True
         run_ids = {str(report.get("run_id")) for report in self._files_of(batch)}
-        return any(run.by_sites for run in made_for(self._work.tables, run_ids).values())
+        return any(run.by_sites for run in read_purposes(self._work.tables, run_ids).values())
 
     def _label(self, batch: Batch, progress: Progress) -> None:
         self._label_stage.label(batch, progress)
-        self._labelled(batch)
+        self._note_labelled(batch)
 
-    def _labelled(self, batch: Batch) -> None:
+    def _note_labelled(self, batch: Batch) -> None:
         self._work.lease.check()
         self._work.ledger.finish([(batch, self._files_of(batch))], datetime.now(UTC), state="labelled")
 
@@ -332,17 +335,17 @@ class StagedJob:
         self._work.lease.check()
         self._tables.replace_batch("extractions", rows, batch)
         check_rows(self._tables, "extractions", batch, self._batch_of("pages", batch))
-        counted = rows_by_file(self._batch_of("extractions", batch))
+        counts = rows_by_file(self._batch_of("extractions", batch))
         for report in self._files_of(batch):
-            n_rows = counted.get(report["warc_file"], NO_ROWS)["rows"]
+            n_rows = counts.get(report["warc_file"], NO_ROWS)["rows"]
             if n_rows != report["pages"]:
-                raise UnclosedError(f"{report['warc_file']}: {report['pages']} pages were read, and {n_rows} are rows")
-        reports = [report | counted.get(report["warc_file"], NO_ROWS) for report in self._files_of(batch)]
+                raise WrongRowsError(f"{report['warc_file']}: {report['pages']} pages were read, and {n_rows} are rows")
+        reports = [report | counts.get(report["warc_file"], NO_ROWS) for report in self._files_of(batch)]
         self._work.lease.check()
-        noted = self._work.ledger.finish([(batch, reports)], datetime.now(UTC))
+        ledger_rows = self._work.ledger.finish([(batch, reports)], datetime.now(UTC))
         with self._totals.lock:
             self._totals.add_written(reports)
-            self._totals.add_noted(noted)
+            self._totals.add_noted(ledger_rows)
 
     def _files_of(self, batch: Batch) -> list[Report]:
         """Return what is known of the batch's files: from this run's first stage, or from the

@@ -90,15 +90,15 @@ def live(spark: SparkSession) -> Live | None:
 
 def properties(spark: SparkSession) -> dict[str, str]:
     """Return those of the session's properties that tell how far it may grow."""
-    found = {}
+    values = {}
     for name in _READ:
         try:
             value = spark.conf.get(name, None)
         except Exception:  # Serverless sessions refuse most names, whatever the default, with one of several types.
             continue
         if value:
-            found[name] = value
-    return found
+            values[name] = value
+    return values
 
 
 def is_local(properties: Mapping[str, str]) -> bool:
@@ -134,5 +134,5 @@ def _autoscales(properties: Mapping[str, str]) -> bool:
 def _number(properties: Mapping[str, str], name: str) -> int | None:
     """A number above 0; None for what is not told, and for Java's largest integer, which stands for
     no bound."""
-    told = properties.get(name, "")
-    return int(told) if told.isdecimal() and 0 < int(told) < (1 << 31) - 1 else None
+    value = properties.get(name, "")
+    return int(value) if value.isdecimal() and 0 < int(value) < (1 << 31) - 1 else None

@@ -37,13 +37,13 @@ def adapt_to_one_machine(spark: SparkSession) -> None:
     are."""
     if not is_local(properties(spark)):
         return
-    known = spark.conf.getAll
+    conf = spark.conf.getAll
     for name, value in LOCAL.items():
-        if name not in known and spark.conf.isModifiable(name):
+        if name not in conf and spark.conf.isModifiable(name):
             spark.conf.set(name, value)
     late = [
-        *([JAVA_OPTIONS] if _FAST_START not in known.get(JAVA_OPTIONS, "") else []),
-        *(["spark.ui.enabled"] if "spark.ui.enabled" not in known else []),
+        *([JAVA_OPTIONS] if _FAST_START not in conf.get(JAVA_OPTIONS, "") else []),
+        *(["spark.ui.enabled"] if "spark.ui.enabled" not in conf else []),
     ]
     if late:
         _log.info(

@@ -67,7 +67,7 @@ def open_session(settings: SparkSettings, app_name: str = "dripper") -> SparkSes
         properties |= (
             (LOCAL if master.startswith("local") else {}) | _LEAN | _DELTA | delta_jars(settings) | _quiet_logging()
         )
-    for key, value in _merged(properties, settings.properties).items():
+    for key, value in _merge_properties(properties, settings.properties).items():
         builder = builder.config(key, value)
     # PySpark logs the whole JVM stack of every failed analysis, also of those that this program
     # expects and handles.
@@ -88,15 +88,15 @@ def open_session(settings: SparkSettings, app_name: str = "dripper") -> SparkSes
 def is_given() -> bool:
     """Whether somebody else starts and stops the session: spark-submit, a notebook, Databricks, a
     Connect server."""
-    given = ("PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "DATABRICKS_RUNTIME_VERSION")
-    return any(name in os.environ for name in given) or SparkSession.getActiveSession() is not None
+    variables = ("PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "DATABRICKS_RUNTIME_VERSION")
+    return any(name in os.environ for name in variables) or SparkSession.getActiveSession() is not None
 
 
 def _is_submitted() -> bool:
     """Whether spark-submit runs this program, and nobody has a session yet whose settings are
     theirs."""
-    begun = "PYSPARK_GATEWAY_PORT" in os.environ and "DATABRICKS_RUNTIME_VERSION" not in os.environ
-    return begun and SparkSession.getActiveSession() is None
+    by_submit = "PYSPARK_GATEWAY_PORT" in os.environ and "DATABRICKS_RUNTIME_VERSION" not in os.environ
+    return by_submit and SparkSession.getActiveSession() is None
 
 
 def require_workers(spark: SparkSession, module: str = "dripper.spark.workers.read") -> None:
@@ -116,16 +116,16 @@ def require_workers(spark: SparkSession, module: str = "dripper.spark.workers.re
     except Exception:  # Connect sessions have no context and raise one of several types here, by version.
         return
     try:
-        host, python, lacks, theirs = context.parallelize([module], 1).map(_probe()).collect()[0]
+        host, python, lacks, its_version = context.parallelize([module], 1).map(_probe()).collect()[0]
     except Exception as error:
         if not (words := _NO_PYTHON.search(str(error))):
             raise
         raise MachineError(f"the executors' Python does not start: {words[0].strip()}. {_SHIP}") from None
     if lacks:
         raise MachineError(f"the executor on {host} cannot run this job, its {python}: {lacks}. {_SHIP}")
-    if theirs != dripper.__version__:
+    if its_version != dripper.__version__:
         raise MachineError(
-            f"the executor on {host} has dripper {theirs} in its {python}, and the driver has {dripper.__version__}. {_SHIP}"
+            f"the executor on {host} has dripper {its_version} in its {python}, and the driver has {dripper.__version__}. {_SHIP}"
         )
 
 
@@ -160,10 +160,10 @@ def _require_java() -> None:
     words = f"install Java {' or '.join(_SUPPORTED_JAVA)} (a JRE is enough) and set JAVA_HOME or PATH"
     if not java or not Path(java).exists():
         raise MachineError(f"no Java found{f' at JAVA_HOME={home}' if home else ''}: {words}")
-    told = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
-    found = re.search(r'version "(\d+)', told)
-    if not found or found[1] not in _SUPPORTED_JAVA:
-        raise MachineError(f"{java} is Java {found[1] if found else 'of an unknown version'}: {words}")
+    answer = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
+    match = re.search(r'version "(\d+)', answer)
+    if not match or match[1] not in _SUPPORTED_JAVA:
+        raise MachineError(f"{java} is Java {match[1] if match else 'of an unknown version'}: {words}")
 
 
 def _quiet_logging() -> dict[str, str]:
@@ -171,19 +171,19 @@ def _quiet_logging() -> dict[str, str]:
     return {JAVA_OPTIONS: f"-Dlog4j2.configurationFile={files('dripper.spark') / 'log4j2.properties'}"}
 
 
-def _merged(ours: dict[str, str], theirs: dict[str, str]) -> dict[str, str]:
+def _merge_properties(defaults: dict[str, str], user_properties: dict[str, str]) -> dict[str, str]:
     """The user's properties win, but for Java's options, which are a list."""
-    options = " ".join(filter(None, (ours.get(JAVA_OPTIONS), theirs.get(JAVA_OPTIONS))))
-    return ours | theirs | ({JAVA_OPTIONS: options} if options else {})
+    options = " ".join(filter(None, (defaults.get(JAVA_OPTIONS), user_properties.get(JAVA_OPTIONS))))
+    return defaults | user_properties | ({JAVA_OPTIONS: options} if options else {})
 
 
 def delta_jars(settings: SparkSettings) -> dict[str, str]:
     """Return the properties that bring Delta along: from `settings.jars`, an earlier download, or
     Maven Central."""
     if settings.jars:
-        return {"spark.jars": ",".join(_jars_on_disk(settings.jars))}
+        return {"spark.jars": ",".join(_list_jars(settings.jars))}
     package = delta_package(settings)
-    fetched = _fetched_jars(package)
+    fetched = _find_fetched_jars(package)
     if fetched:
         return {"spark.jars": ",".join(fetched), "spark.jars.packages": ""}
     return {"spark.jars.packages": package}
@@ -207,24 +207,24 @@ def delta_package(settings: SparkSettings) -> str:
     return f"io.delta:{artifact}:{delta}"
 
 
-def _jars_on_disk(jars: str) -> list[str]:
-    found = (
+def _list_jars(jars: str) -> list[str]:
+    paths = (
         sorted(map(str, Path(jars).glob("*.jar"))) if Path(jars).is_dir() else [jar.strip() for jar in jars.split(",")]
     )
-    missing = [jar for jar in found if not Path(jar).is_file()]
-    if missing or not found:
+    missing = [jar for jar in paths if not Path(jar).is_file()]
+    if missing or not paths:
         raise MachineError(
             f"setting spark.jars={jars}: {f'no such file {missing[0]}' if missing else 'no *.jar in that folder'}"
         )
     for part in ("delta-spark", "delta-storage"):
-        if not any(part in Path(jar).name for jar in found):
+        if not any(part in Path(jar).name for jar in paths):
             raise MachineError(
-                f"setting spark.jars={jars}: no {part} jar among {', '.join(Path(jar).name for jar in found)}"
+                f"setting spark.jars={jars}: no {part} jar among {', '.join(Path(jar).name for jar in paths)}"
             )
-    return found
+    return paths
 
 
-def _fetched_jars(package: str) -> list[str]:
+def _find_fetched_jars(package: str) -> list[str]:
     """Delta's jars from an earlier run, as Ivy left them; asking Ivy again costs 2 s and 20 lines
     of its log."""
     group, artifact, version = package.split(":")

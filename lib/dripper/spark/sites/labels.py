@@ -81,16 +81,16 @@ def site_labels(
     """
     hosts = hosts_with_evidence(site_blocks)
     large = F.broadcast(hosts.where(F.col("of_host") > _PAGES_A_TASK))
-    mine = pages.join(hosts.select("host"), "host", "left_semi").join(large, "host", "left")
-    mine = mine.withColumn("part", F.pmod(F.xxhash64("page_id"), _parts())).drop("of_host")
-    wanted = mine.select("host").distinct()
-    known = _sums(site_blocks.join(wanted, "host", "left_semi"), batches)
+    parts = pages.join(hosts.select("host"), "host", "left_semi").join(large, "host", "left")
+    parts = parts.withColumn("part", F.pmod(F.xxhash64("page_id"), _parts())).drop("of_host")
+    own_hosts = parts.select("host").distinct()
+    evidence = _sums(site_blocks.join(own_hosts, "host", "left_semi"), batches)
     if layouts is not None:
-        examples = _examples(layouts.join(wanted, "host", "left_semi"))
-        known = known.unionByName(examples, allowMissingColumns=True)
-    known = known.join(large, "host", "left")
-    known = known.withColumn("part", F.explode(F.sequence(F.lit(0).cast("long"), _parts() - 1))).drop("of_host")
-    rows = known.unionByName(mine, allowMissingColumns=True)
+        examples = _examples(layouts.join(own_hosts, "host", "left_semi"))
+        evidence = evidence.unionByName(examples, allowMissingColumns=True)
+    evidence = evidence.join(large, "host", "left")
+    evidence = evidence.withColumn("part", F.explode(F.sequence(F.lit(0).cast("long"), _parts() - 1))).drop("of_host")
+    rows = evidence.unionByName(parts, allowMissingColumns=True)
     # What is known comes first, layouts in the order in which they were first seen.
     order = [F.col("page_id").asc_nulls_first(), F.col("first_batch"), F.col("kind"), F.col("fingerprint")]
     rows = rows.repartition("host", "part").sortWithinPartitions("host", "part", *order)
@@ -199,10 +199,10 @@ def _labels_of(row: Row, layout: str, host: _Host, settings: SiteSettings) -> tu
     if template is not None and (filled := fill(template, page, before)).fits:
         by = f"{TEMPLATES} of {taught_by(host.examples[layout])}"
         return replace(filled.labels, method=before.method + BY_TEMPLATE), f"{version},{by}"
-    known = host.of_batch.get(row["batch"], set())
+    counted = host.of_batch.get(row["batch"], set())
     if not is_counted(row["page_id"], host.pages_of_batch.get(row["batch"], 1), settings):
-        known = set()
-    labels = relabel(page, before, host.sums, sum_counted(page, known))
+        counted = set()
+    labels = relabel(page, before, host.sums, sum_counted(page, counted))
     if labels is before:
         return labels, version
     return replace(labels, method=before.method + BY_SITE), f"{version},{RULE}"

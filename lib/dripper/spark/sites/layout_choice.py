@@ -47,13 +47,13 @@ def placed_pages(pages: DataFrame, site_blocks: DataFrame) -> DataFrame:
         site_blocks: Of all batches.
     """
     is_known = can_be_remembered()
-    found = pages.select(
+    skeletons = pages.select(
         *("page_id", "batch"),
         *(F.when(is_known, F.col(name)).otherwise(F.lit(NOWHERE)).alias(name) for name in _KEY),
         confidence().alias("confidence"),
     ).withColumnRenamed("layout_id", "skeleton")
-    names = _layout_names(site_blocks.join(found.select("host").distinct(), "host", "left_semi"))
-    return found.join(names, ["host", "skeleton"], "left").select(
+    names = _layout_names(site_blocks.join(skeletons.select("host").distinct(), "host", "left_semi"))
+    return skeletons.join(names, ["host", "skeleton"], "left").select(
         "page_id", "batch", "host", F.coalesce("layout_id", "skeleton").alias("layout_id"), "confidence"
     )
 
@@ -61,44 +61,44 @@ def placed_pages(pages: DataFrame, site_blocks: DataFrame) -> DataFrame:
 def _layout_names(site_blocks: DataFrame) -> DataFrame:
     """Return the layout of each skeleton of a host."""
     skeletons = site_blocks.where(F.col("kind") == LAYOUT).groupBy("host", "fingerprint")
-    seen = skeletons.agg(F.max("signature").alias("signature"), F.min("batch").alias("first_batch"))
-    ordered = seen.repartition("host").sortWithinPartitions("host", "first_batch", "fingerprint")
+    signatures = skeletons.agg(F.max("signature").alias("signature"), F.min("batch").alias("first_batch"))
+    ordered = signatures.repartition("host").sortWithinPartitions("host", "first_batch", "fingerprint")
     return ordered.mapInArrow(grouped_mapper(("host",), _names_of, _NAMES), _NAMES)
 
 
-def _names_of(rows: Iterable[Row]) -> Iterator[Row]:
+def _names_of(group: Iterable[Row]) -> Iterator[Row]:
     """Yield the layouts of one host's skeletons, in the order in which they were first seen."""
-    known = list(rows)
-    skeletons = [Skeleton(layout_id_of(row["fingerprint"]), np.array(row["signature"], np.int32)) for row in known]
+    rows = list(group)
+    skeletons = [Skeleton(layout_id_of(row["fingerprint"]), np.array(row["signature"], np.int32)) for row in rows]
     for skeleton, layout in join_layouts(skeletons).items():
-        yield {"host": known[0]["host"], "skeleton": skeleton, "layout_id": layout}
+        yield {"host": rows[0]["host"], "skeleton": skeleton, "layout_id": layout}
 
 
 def choices(
-    pages: DataFrame, placed: DataFrame, stored: DataFrame, batches: DataFrame, settings: SiteSettings, below: float
+    pages: DataFrame, placed: DataFrame, earlier: DataFrame, batches: DataFrame, settings: SiteSettings, below: float
 ) -> DataFrame:
     """Return the rows of `layouts` for some batches of which nothing is chosen yet.
 
     Args:
         pages, placed: All pages of those batches that have blocks, as in the table and as
             `placed_pages` gives them.
-        stored: Rows of `layouts` of other batches; a layout of which one has examples is not
+        earlier: Rows of `layouts` of other batches; a layout of which one has examples is not
             asked for again.
         batches: Their numbers, in the column `batch`.
         below: Pages in no layout that has representatives go on where the confidence is lower.
     """
-    settled = stored.where(F.size("examples") > 0).groupBy(*_KEY).agg(F.max("state").alias("known"))
+    settled = earlier.where(F.size("examples") > 0).groupBy(*_KEY).agg(F.max("state").alias("known"))
     layouts = placed.groupBy(*_KEY).agg(F.count("*").alias("n")).join(settled, _KEY, "left")
     few = F.when(F.col("host") == NOWHERE, NO_LAYOUT).when(F.col("n") < LEAST_PAGES, TOO_FEW_PAGES)
     layouts = layouts.select(*_KEY, F.coalesce("known", few.otherwise(CHOSEN)).alias("state"))
-    told = placed.join(layouts, _KEY)
-    chosen = _representatives(pages, told.where(F.col("state") == CHOSEN), settings.representatives)
-    told = told.join(chosen.withColumn("is_chosen", F.lit(True)), "page_id", "left")
+    states = placed.join(layouts, _KEY)
+    chosen = _representatives(pages, states.where(F.col("state") == CHOSEN), settings.representatives)
+    states = states.join(chosen.withColumn("is_chosen", F.lit(True)), "page_id", "left")
     is_unsure = ~F.col("state").isin(CHOSEN, TEMPLATE) & (F.col("confidence") < below)
-    told = told.withColumn("goes_on", F.coalesce("is_chosen", is_unsure))
+    states = states.withColumn("goes_on", F.coalesce("is_chosen", is_unsure))
     marks = batches.select("batch", *(F.lit(NOWHERE).alias(name) for name in _KEY), F.lit(NO_LAYOUT).alias("state"))
     return (
-        told.unionByName(marks, allowMissingColumns=True)
+        states.unionByName(marks, allowMissingColumns=True)
         .groupBy("batch", *_KEY, "state")
         .agg(
             F.count("page_id").alias("pages"),
@@ -111,14 +111,14 @@ def _representatives(pages: DataFrame, placed: DataFrame, k: int) -> DataFrame:
     """Return the representatives of each layout, in the column `page_id`."""
     place = F.row_number().over(Window.partitionBy(*_KEY).orderBy("page_id"))
     compared = placed.withColumn("place", place).where(F.col("place") <= _MOST_COMPARED).select("page_id", *_KEY)
-    kept = select_remembered(pages).drop(*_KEY).join(compared, "page_id")
-    kept = kept.repartition(*_KEY).sortWithinPartitions(*_KEY, "page_id")
+    remembered = select_remembered(pages).drop(*_KEY).join(compared, "page_id")
+    remembered = remembered.repartition(*_KEY).sortWithinPartitions(*_KEY, "page_id")
 
     def choose(rows: Iterable[Row]) -> Iterator[Row]:
         for page_id in choose_representatives({row["page_id"]: page_blocks(row) for row in rows}, k):
             yield {"page_id": page_id}
 
-    return kept.mapInArrow(grouped_mapper(_KEY, choose, _CHOSEN), _CHOSEN)
+    return remembered.mapInArrow(grouped_mapper(_KEY, choose, _CHOSEN), _CHOSEN)
 
 
 def grouped_mapper(
@@ -147,13 +147,13 @@ def recount_layouts(stored: DataFrame, placed: DataFrame) -> DataFrame:
     """
     key = ["batch", *_KEY]
     counts = placed.groupBy(*key).agg(F.count("*").alias("pages"))
-    asked = stored.select("batch", F.explode("representatives").alias("page_id"))
-    left = asked.join(placed.select("batch", "page_id", *_KEY), ["batch", "page_id"])
-    left = left.groupBy(*key).agg(F.array_sort(F.collect_list("page_id")).alias("left"))
-    found = stored.drop("pages").join(counts, key, "left").join(left, key, "left")
+    representatives = stored.select("batch", F.explode("representatives").alias("page_id"))
+    remaining = representatives.join(placed.select("batch", "page_id", *_KEY), ["batch", "page_id"])
+    remaining = remaining.groupBy(*key).agg(F.array_sort(F.collect_list("page_id")).alias("left"))
+    recounted = stored.drop("pages").join(counts, key, "left").join(remaining, key, "left")
     names = F.coalesce("left", F.array().cast("array<string>"))
     is_left = lambda example: F.array_contains(names, example["page_id"])  # noqa: E731
-    return found.select(
+    return recounted.select(
         *key,
         *("state", F.coalesce("pages", F.lit(0)).cast("long").alias("pages"), names.alias("representatives")),
         F.filter("examples", is_left).alias("examples"),

@@ -37,14 +37,14 @@ def with_examples(layouts: DataFrame, labels: DataFrame, pages: DataFrame) -> Da
         labels, pages: Rows of these batches; of `labels` no others than representatives' are
             read.
     """
-    asked = layouts.where(F.col("state") == CHOSEN).select(
+    representatives = layouts.where(F.col("state") == CHOSEN).select(
         "batch", *_KEY, F.explode("representatives").alias("page_id")
     )
     answers = labels.select("page_id", "batch", "main", "labeler", "labeler_version")
-    kept = select_remembered(pages).select("page_id", "batch", "site_memory", "first_labels")
-    rows = asked.join(answers, ["page_id", "batch"], "left").join(kept, ["page_id", "batch"])
+    remembered = select_remembered(pages).select("page_id", "batch", "site_memory", "first_labels")
+    rows = representatives.join(answers, ["page_id", "batch"], "left").join(remembered, ["page_id", "batch"])
     rows = rows.repartition(*_KEY).sortWithinPartitions(*_KEY, "page_id")
-    taught = rows.mapInArrow(grouped_mapper(_KEY, _taught, _TAUGHT), _TAUGHT)
+    taught = rows.mapInArrow(grouped_mapper(_KEY, _learn_layout, _TAUGHT), _TAUGHT)
     # Not of those that were settled before.
     is_taught = (F.col("state") == CHOSEN) & F.col("taught").isNotNull()
     is_own = lambda example: F.array_contains("representatives", example["page_id"])  # noqa: E731
@@ -56,21 +56,21 @@ def with_examples(layouts: DataFrame, labels: DataFrame, pages: DataFrame) -> Da
     )
 
 
-def _taught(rows: Iterable[Row]) -> Iterator[Row]:
+def _learn_layout(group: Iterable[Row]) -> Iterator[Row]:
     """Yield what the representatives of a layout teach."""
-    asked = list(rows)
-    good = [row for row in asked if _is_usable(row)]
-    seen = [(page_blocks(row), first_labels(row), _main(row["main"])) for row in good]
-    key = {name: asked[0][name] for name in _KEY}
-    yield key | {"taught": state_of(seen), "learned": [_example(row) for row in good]}
+    rows = list(group)
+    good = [row for row in rows if _is_usable(row)]
+    examples = [(page_blocks(row), first_labels(row), _main(row["main"])) for row in good]
+    key = {name: rows[0][name] for name in _KEY}
+    yield key | {"taught": state_of(examples), "learned": [_example(row) for row in good]}
 
 
-def state_of(seen: Sequence[tuple[PageBlocks, Labels, npt.NDArray[np.bool_]]]) -> str:
+def state_of(examples: Sequence[tuple[PageBlocks, Labels, npt.NDArray[np.bool_]]]) -> str:
     """Return the state of a layout by its representatives that have good labels: of each what it
     keeps, its own labels, and the good ones, shape (n_blocks,)."""
-    if not seen:
+    if not examples:
         return FAILED
-    return TEMPLATE if measure_consistency(seen) >= LEAST_CONSISTENT else INCONSISTENT
+    return TEMPLATE if measure_consistency(examples) >= LEAST_CONSISTENT else INCONSISTENT
 
 
 def _is_usable(row: Row) -> bool:
@@ -83,8 +83,8 @@ def _main(main: Sequence[bool]) -> npt.NDArray[np.bool_]:
 
 
 def _example(row: Row) -> dict[str, Any]:
-    kept = {name: row["site_memory"][name] for name in ("paths", "texts", "words")}
-    return kept | {name: row[name] for name in ("page_id", "main", "labeler", "labeler_version")}
+    hashes = {name: row["site_memory"][name] for name in ("paths", "texts", "words")}
+    return hashes | {name: row[name] for name in ("page_id", "main", "labeler", "labeler_version")}
 
 
 def template_of(examples: Iterable[Row]) -> Template:

@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 
 from dripper.errors import SettingsError
 from dripper.spark.ledger.plan import Batch
-from dripper.spark.run.closing import UnclosedError, check_rows_of
+from dripper.spark.run.batch_checks import WrongRowsError, check_rows_of
 from dripper.spark.run.output import Work
 from dripper.spark.sites.layout_choice import (
     CHOSEN,
@@ -54,7 +54,7 @@ class Layouts:
         if new:
             self._check_preprocessed([batch.number for batch in new])
             self._choose(new)
-        counted = (
+        counts = (
             self._rows("layouts", numbers)
             .agg(
                 F.coalesce(F.sum("pages"), F.lit(0)).alias("split"),
@@ -65,8 +65,8 @@ class Layouts:
             )
             .head()
         )
-        assert counted is not None
-        return {name: int(count) for name, count in counted.asDict().items()}
+        assert counts is not None
+        return {name: int(count) for name, count in counts.asDict().items()}
 
     def _choose(self, batches: Sequence[Batch]) -> None:
         new = {batch.number for batch in batches}
@@ -74,22 +74,22 @@ class Layouts:
         pages = self._rows("pages", touched).where(F.col("error_code").isNull())
         placed = placed_pages(pages, self._tables.read("site_blocks")).persist(StorageLevel.DISK_ONLY)
         try:
-            lost = recount_layouts(self._rows("layouts", touched - new), placed.where(~F.col("batch").isin(new)))
-            stored = self._tables.read("layouts").where(~F.col("batch").isin(touched)).unionByName(lost)
+            recounted = recount_layouts(self._rows("layouts", touched - new), placed.where(~F.col("batch").isin(new)))
+            stored = self._tables.read("layouts").where(~F.col("batch").isin(touched)).unionByName(recounted)
             numbers = self._work.spark.createDataFrame([(number,) for number in sorted(new)], "batch long")
             is_new, below = F.col("batch").isin(new), self._settings.labeler.escalate_below
-            made = choices(pages.where(is_new), placed.where(is_new), stored, numbers, self._settings.sites, below)
-            rows = made.unionByName(lost, allowMissingColumns=True).select(*LAYOUTS.names)
+            new_rows = choices(pages.where(is_new), placed.where(is_new), stored, numbers, self._settings.sites, below)
+            rows = new_rows.unionByName(recounted, allowMissingColumns=True).select(*LAYOUTS.names)
             self._work.lease.check()
             self._tables.replace_where("layouts", rows, within(touched))
         finally:
             placed.unpersist()
 
     def _check_preprocessed(self, numbers: Sequence[int]) -> None:
-        whole = self._rows("pages", numbers).where(F.col("error_code").isNull())
-        without = whole.where(F.col("first_labels").isNotNull() & F.col("site_memory").isNull())
+        good_pages = self._rows("pages", numbers).where(F.col("error_code").isNull())
+        without = good_pages.where(F.col("first_labels").isNotNull() & F.col("site_memory").isNull())
         blocks = self._rows("blocks", numbers).select("page_id")
-        if not (without.isEmpty() and whole.join(blocks, "page_id", "left_anti").isEmpty()):
+        if not (without.isEmpty() and good_pages.join(blocks, "page_id", "left_anti").isEmpty()):
             raise SettingsError(
                 "a batch was preprocessed without sites.enabled, or for another labeler: label it as it was preprocessed, "
                 "or read its files again with --redo"
@@ -106,7 +106,7 @@ class Layouts:
         chosen = self.read_chosen([batch.number])
         try:
             check_rows_of("labels", self._rows("labels", [batch.number]).join(chosen, "page_id", "left_semi"), chosen)
-        except UnclosedError:
+        except WrongRowsError:
             return False
         return True
 

@@ -21,24 +21,24 @@ _BLOCK_BYTES = 24
 """Kept of a block in `pages`, uncompressed: two hashes, its words, its probability."""
 
 
-def sites_summary(read: PagesRead, settings: Settings) -> str:
+def sites_summary(pages_read: PagesRead, settings: Settings) -> str:
     """Return what the hosts of a sample would change, as a line for a person; "" where there is
     nothing to do."""
-    if not read.files:
+    if not pages_read.files:
         return ""
     by_host: dict[str, list[tuple[PageBlocks, Labels]]] = defaultdict(list)
     with closing(_guard(settings)) as guard:
-        for _, records in read.files:
+        for _, records in pages_read.files:
             for record in records:
                 host = host_name(record.url)
                 if host is None or record.error_code is not None:
                     continue
                 try:
-                    made = guard.call((record.payload, record.content_type, record.url))
+                    page = guard.call((record.payload, record.content_type, record.url))
                 except PageError:
                     continue
-                if made.memory is not None and made.labels is not None:
-                    by_host[host].append((made.memory.blocks, made.labels))
+                if page.memory is not None and page.labels is not None:
+                    by_host[host].append((page.memory.blocks, page.labels))
     return sites_words(list(by_host.values()))
 
 
@@ -51,13 +51,13 @@ def sites_words(hosts: list[list[tuple[PageBlocks, Labels]]]) -> str:
     n_pages = sum(map(len, hosts))
     if not n_pages:
         return "sites     no estimate: the sample has no page with text\n"
-    known = [pages for pages in hosts if len(pages) >= LEAST_PAGES]
+    large = [pages for pages in hosts if len(pages) >= LEAST_PAGES]
     changed = n_blocks = 0
     for pages in hosts:
         site = SiteStatistics.of(page for page, _ in pages)
         changed += sum(relabel(page, labels, site) is not labels for page, labels in pages)
         n_blocks += sum(len(page.words) for page, _ in pages)
-    shared = sum(map(len, known))
+    shared = sum(map(len, large))
     return (
         f"sites     {shared} of {n_pages} pages of a sample share their host with another, labels of {changed} would change; "
         f"with more pages of a host read, more do\n"

@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 
 from dripper.errors import SettingsError
 from dripper.spark.ledger.plan import Batch
-from dripper.spark.run.closing import check_rows_of
+from dripper.spark.run.batch_checks import check_rows_of
 from dripper.spark.run.output import Work
 from dripper.spark.run.routing import who_labels
 from dripper.spark.sites.labels import BY_SITE, BY_TEMPLATE, layouts_of, site_labels, with_evidence
@@ -54,21 +54,21 @@ class Sites:
 
     def label(self, batches: Sequence[Batch]) -> dict[str, int]:
         """Write the labels of all pages of the batches whose hosts know more than the page; return
-        counts for the closing words. Raises UnclosedError where what was written is not that."""
+        counts for the closing words. Raises WrongRowsError where what was written is not that."""
         return self._label_alone(batches) if self.layouts is None else self._label_others(batches, self.layouts)
 
     def _label_alone(self, batches: Sequence[Batch]) -> dict[str, int]:
         numbers = sorted(batch.number for batch in batches)
-        mine = within(numbers)
-        if not self._tables.read("blocks").where(mine).isEmpty():
+        of_batches = within(numbers)
+        if not self._tables.read("blocks").where(of_batches).isEmpty():
             raise SettingsError(
                 "a batch was preprocessed without sites.enabled, or for a chain: label it as it was preprocessed, or read its "
                 "files again with --redo"
             )
         site_blocks = self._tables.read("site_blocks")
-        pages = select_remembered(self._tables.read("pages").where(mine))
+        pages = select_remembered(self._tables.read("pages").where(of_batches))
         rows = site_labels(pages, site_blocks, numbers, self._settings)
-        written = self._write(rows, mine, with_evidence(pages, site_blocks))
+        written = self._write(rows, of_batches, with_evidence(pages, site_blocks))
         touched = within(set().union(*(touched_batches(batch) for batch in batches)))
         labels, stored = (self._tables.read(table).where(touched) for table in ("labels", "pages"))
         self._tables.replace_where("layouts", layouts_of(labels, stored), touched)
@@ -77,20 +77,20 @@ class Sites:
     def _label_others(self, batches: Sequence[Batch], layouts: Layouts) -> dict[str, int]:
         """As `label`, beside the labels that the next labeler of a chain gave."""
         numbers = sorted(batch.number for batch in batches)
-        mine = within(numbers)
+        of_batches = within(numbers)
         site_blocks, chosen = self._tables.read("site_blocks"), layouts.read_chosen(numbers)
-        pages = select_remembered(self._tables.read("pages").where(mine))
-        others = pages.join(chosen.select("page_id"), "page_id", "left_anti")
-        rows = site_labels(others, site_blocks, numbers, self._settings, self._tables.read("layouts"))
-        asked = self._tables.read("labels").where(mine).drop("layout_id").join(chosen, ["page_id", "batch"])
-        expected = with_evidence(others, site_blocks).select("page_id").unionByName(chosen.select("page_id"))
-        written = self._write(rows.unionByName(asked.select(*LABELS.names)), mine, expected)
+        pages = select_remembered(self._tables.read("pages").where(of_batches))
+        rest = pages.join(chosen.select("page_id"), "page_id", "left_anti")
+        rows = site_labels(rest, site_blocks, numbers, self._settings, self._tables.read("layouts"))
+        answers = self._tables.read("labels").where(of_batches).drop("layout_id").join(chosen, ["page_id", "batch"])
+        expected = with_evidence(rest, site_blocks).select("page_id").unionByName(chosen.select("page_id"))
+        written = self._write(rows.unionByName(answers.select(*LABELS.names)), of_batches, expected)
         return _count_methods(written.join(chosen.select("page_id"), "page_id", "left_anti"))
 
-    def _write(self, rows: DataFrame, mine: str, expected: DataFrame) -> DataFrame:
+    def _write(self, rows: DataFrame, of_batches: str, expected: DataFrame) -> DataFrame:
         self._work.lease.check()
-        self._tables.replace_where("labels", rows, mine)
-        written = self._tables.read("labels").where(mine)
+        self._tables.replace_where("labels", rows, of_batches)
+        written = self._tables.read("labels").where(of_batches)
         check_rows_of("labels", written, expected)
         return written
 
@@ -98,6 +98,6 @@ class Sites:
 def _count_methods(labels: DataFrame) -> dict[str, int]:
     ends = {"changed": BY_SITE, "by_template": BY_TEMPLATE}
     counts = (F.count_if(F.col("method").endswith(end)).alias(name) for name, end in ends.items())
-    counted = labels.agg(F.count("*").alias("pages"), *counts).head()
-    assert counted is not None
-    return {name: int(count) for name, count in counted.asDict().items()}
+    counts_row = labels.agg(F.count("*").alias("pages"), *counts).head()
+    assert counts_row is not None
+    return {name: int(count) for name, count in counts_row.asDict().items()}

@@ -57,23 +57,23 @@ def site_sums(pages: DataFrame, settings: SiteSettings) -> DataFrame:
     """Return the rows of `site_blocks` for pages of `select_remembered`, which is read twice."""
     counts = pages.groupBy("batch", "host").agg(F.count("*").alias("of_host"))
     many = counts.where(F.col("of_host") > settings.most_pages)
-    counted = pages.join(F.broadcast(many), ["batch", "host"], "left")
-    counted = counted.where(F.col("of_host").isNull() | _is_counted(settings))
-    added = counted.select(*_ADDED).mapInArrow(_add_up, _SUMS)
+    counted_pages = pages.join(F.broadcast(many), ["batch", "host"], "left")
+    counted_pages = counted_pages.where(F.col("of_host").isNull() | _is_counted(settings))
+    added = counted_pages.select(*_ADDED).mapInArrow(_add_up, _SUMS)
     sums = added.groupBy("batch", "host", "kind", "fingerprint").agg(
         *(F.sum(name).alias(name) for name in ("pages", "words", "log_odds")), F.max("signature").alias("signature")
     )
     # How many pages a host has in all tells a later reader which of them were counted.
-    whole = counts.withColumn("kind", F.lit(PAGE))
-    sums = sums.join(whole, ["batch", "host", "kind"], "left").withColumn("words", F.coalesce("of_host", "words"))
-    return _bounded(sums, settings.most_fingerprints).select(*_SUMS.names)
+    host_rows = counts.withColumn("kind", F.lit(PAGE))
+    sums = sums.join(host_rows, ["batch", "host", "kind"], "left").withColumn("words", F.coalesce("of_host", "words"))
+    return _keep_most_frequent(sums, settings.most_fingerprints).select(*_SUMS.names)
 
 
 def _is_counted(settings: SiteSettings) -> Column:
     """As `is_counted`, in SQL."""
     place = F.conv(F.substring("page_id", 1, _HASH_DIGITS), 16, 10).cast("double") / _HASHES
-    counted: Column = place < F.lit(float(settings.most_pages)) / F.col("of_host")
-    return counted
+    is_within: Column = place < F.lit(float(settings.most_pages)) / F.col("of_host")
+    return is_within
 
 
 def is_counted(page_id: str, of_host: int, settings: SiteSettings) -> bool:
@@ -85,7 +85,7 @@ def is_counted(page_id: str, of_host: int, settings: SiteSettings) -> bool:
     return int(page_id[:_HASH_DIGITS], 16) / _HASHES < settings.most_pages / of_host
 
 
-def _bounded(sums: DataFrame, most: int) -> DataFrame:
+def _keep_most_frequent(sums: DataFrame, most: int) -> DataFrame:
     """Keep of each host the fingerprints on most pages; equal ones in order of the hash."""
     of_host, of_kind = Window.partitionBy("batch", "host"), Window.partitionBy("batch", "host", "kind")
     n_pages = F.max(F.when(F.col("kind") == PAGE, F.col("pages"))).over(of_host)
@@ -151,14 +151,14 @@ def _flat(pages: pa.Table, name: str) -> Any:
 
 def page_blocks(row: Row) -> PageBlocks:
     """Return what a row of `select_remembered` keeps of its page's blocks."""
-    kept, labels = row["site_memory"], row["first_labels"]
+    memory, labels = row["site_memory"], row["first_labels"]
     odds = log_odds(np.array(labels["probability"], np.float32).astype(np.float64)).astype(np.float32)
-    return PageBlocks(fingerprints_of(kept), np.array(kept["words"], np.int32), odds, labels["confidence"])
+    return PageBlocks(fingerprints_of(memory), np.array(memory["words"], np.int32), odds, labels["confidence"])
 
 
-def fingerprints_of(kept: Row) -> Fingerprints:
+def fingerprints_of(hashes: Row) -> Fingerprints:
     """Return the hashes of blocks that a `site_memory`, or an example of `layouts`, has."""
-    return Fingerprints(np.array(kept["paths"], np.int64), np.array(kept["texts"], np.int64))
+    return Fingerprints(np.array(hashes["paths"], np.int64), np.array(hashes["texts"], np.int64))
 
 
 def first_labels(row: Row) -> Labels:

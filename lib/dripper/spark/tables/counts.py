@@ -19,12 +19,12 @@ def rows_by_batch(table: DataFrame) -> dict[int, int]:
     if files is not None:
         deleted = F.coalesce(F.col("deletionVector.cardinality"), F.lit(0))
         n_rows = F.get_json_object("stats", "$.numRecords").cast("long") - deleted
-        counted = files.groupBy(F.col("partitionValues")["batch"].cast("long").alias("batch")).agg(
+        counts = files.groupBy(F.col("partitionValues")["batch"].cast("long").alias("batch")).agg(
             F.sum(n_rows).alias("rows"), F.count_if(n_rows.isNull()).alias("uncounted")
         )
-        found = counted.collect()
-        if not any(row["uncounted"] or row["batch"] is None for row in found):
-            return {row["batch"]: row["rows"] for row in found if row["rows"]}
+        rows = counts.collect()
+        if not any(row["uncounted"] or row["batch"] is None for row in rows):
+            return {row["batch"]: row["rows"] for row in rows if row["rows"]}
     return {row["batch"]: row["count"] for row in table.groupBy("batch").count().collect()}
 
 

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -15,7 +14,7 @@ from pyspark.sql import functions as F
 from dripper.errors import InputError
 from dripper.spark.ledger.forgetting import PAGE_TABLES, begin, go_on
 from dripper.spark.ledger.forgotten import TABLE, Rule, Rules
-from dripper.spark.ledger.lease import Lease
+from dripper.spark.ledger.lease import Lease, hold_lease
 from dripper.spark.ledger.ledger import Ledger
 from dripper.spark.ledger.reconcile import reconcile
 from dripper.spark.tables.batches import within
@@ -56,48 +55,41 @@ def forget(
     """
     tables = Tables(spark, output)
     require_log_store(spark, tables, single_writer)
-    there = [table for table in PAGE_TABLES if tables.version(table) is not None]
-    if not there or tables.version("warc_files") is None:
+    page_tables = [table for table in PAGE_TABLES if tables.version(table) is not None]
+    if not page_tables or tables.version("warc_files") is None:
         raise InputError(f"--output {output}: there is no table extractions or pages to forget anything of")
     if rules and not (dry_run or reason.strip()):
         raise InputError("--reason is empty: say why, for those who ask later")
     if dry_run:
         if not rules:
             raise InputError(_NOTHING_NAMED)
-        counted = SparkPages(tables).count(Rules(frozenset(rules)))
-        yield from _sentences(counted, rules, lambda n: "would be")
+        counts = SparkPages(tables).count(Rules(frozenset(rules)))
+        yield from _sentences(counts, rules, lambda n: "would be")
         return
-    for table in ("runs", "warc_files", *there, TABLE):
+    for table in ("runs", "warc_files", *page_tables, TABLE):
         tables.create(table)
-    held = Lease(SparkBooks(spark, tables))
-    held.take(job="forget")
-    ending: dict[str, Any] = {"state": "interrupted", "exit_code": 3}
-    try:
-        yield from _forget(spark, tables, held, rules, reason)
-        held.confirm_commits()
-        ending = {"state": "ended", "exit_code": 0}
-    finally:
-        held.end(**ending)
+    with hold_lease(SparkBooks(spark, tables), job="forget") as lease:
+        yield from _forget(spark, tables, lease, rules, reason)
 
 
-def _forget(spark: SparkSession, tables: Tables, held: Lease, rules: Collection[Rule], reason: str) -> Iterator[str]:
+def _forget(spark: SparkSession, tables: Tables, lease: Lease, rules: Collection[Rule], reason: str) -> Iterator[str]:
     books, pages = SparkBooks(spark, tables), SparkPages(tables)
-    ledger = Ledger(books, held.run_id)
-    reconcile(spark, tables, ledger, held.confirm)
-    if earlier := go_on(books, pages, ledger, held.check, books.read(TABLE)):
+    ledger = Ledger(books, lease.run_id)
+    reconcile(spark, tables, ledger, lease.confirm)
+    if earlier := go_on(books, pages, ledger, lease.check, books.read(TABLE)):
         yield f"of a call before, which did not come to its end, {say_count(earlier, 'page', 'is')} forgotten"
     if not rules:
         if not earlier:
             raise InputError(_NOTHING_NAMED)
         yield _horizon(tables)
         return
-    counted = pages.count(Rules(frozenset(rules)))
-    held.check()
+    counts = pages.count(Rules(frozenset(rules)))
+    lease.check()
     by, now = _user(spark), datetime.now(UTC)
     request = {"request": uuid.uuid4().hex, "reason": reason, "forgotten_by": by, "forgotten_at": now}
-    begin(books, counted, rules, request)
-    go_on(books, pages, ledger, held.check, books.read(TABLE))
-    yield from _sentences(counted, rules, lambda n: "is" if n == 1 else "are")
+    begin(books, counts, rules, request)
+    go_on(books, pages, ledger, lease.check, books.read(TABLE))
+    yield from _sentences(counts, rules, lambda n: "is" if n == 1 else "are")
     yield _horizon(tables)
 
 
@@ -118,49 +110,49 @@ class SparkPages:
         columns = ["batch", "host", *(name for name in ("page_id", "url") if name in kinds)]
         for row in pages.groupBy(*columns).count().collect():
             values = row.asDict()
-            found = rules.rule_of(values.get("page_id") or "", values.get("url") or "", row["host"])
-            assert found is not None
-            counts[found, row["batch"]] += row["count"]
+            rule = rules.rule_of(values.get("page_id") or "", values.get("url") or "", row["host"])
+            assert rule is not None
+            counts[rule, row["batch"]] += row["count"]
         return dict(counts)
 
     def delete(self, rules: Rules, check: Callable[[], None]) -> None:
         """Delete the rows of all tables; see `Pages`."""
         tables = self._tables
-        there = {t for t in (*PAGE_TABLES, *_BY_PAGE_ID, *_BY_SITE, "published") if tables.version(t) is not None}
+        existing = {t for t in (*PAGE_TABLES, *_BY_PAGE_ID, *_BY_SITE, "published") if tables.version(t) is not None}
         condition = rules.condition()
-        sources = [table for table in PAGE_TABLES if table in there]
+        sources = [table for table in PAGE_TABLES if table in existing]
         for table in _BY_PAGE_ID:
-            for source in sources if table in there else ():
+            for source in sources if table in existing else ():
                 check()
                 tables.delete_matching(table, source, "page_id", condition)
-            if table in there and (ids := [each.pattern for each in rules.rules if each.kind == "page_id"]):
+            if table in existing and (ids := [each.pattern for each in rules.rules if each.kind == "page_id"]):
                 tables.delete(table, f"page_id IN ({', '.join(map(quoted, sorted(ids)))})")
-        sites = _sites(tables, rules) if there & set(_BY_SITE) else []
+        sites = _sites(tables, rules) if existing & set(_BY_SITE) else []
         for table in _BY_SITE:
-            if table in there:
+            if table in existing:
                 check()
                 of_sites = [f"(batch = {batch} AND host = {quoted(host)})" for batch, host in sites]
                 tables.delete(table, " OR ".join([f"({rules.host_condition()})", *of_sites]))
         for table in ("pages", "published", "extractions"):
-            if table in there:
+            if table in existing:
                 check()
                 tables.delete(table, condition)
 
     def count_left(self, table: str, batches: Collection[int]) -> dict[tuple[int, str], tuple[int, int]]:
         """Return the rows that are left of each file; see `Pages`."""
         rows = self._tables.read(table).where(within(batches)).groupBy("batch", "warc_file")
-        counted = rows.agg(F.count("*").alias("rows"), F.count("error_code").alias("failed")).collect()
-        return {(row["batch"], row["warc_file"]): (row["rows"], row["failed"]) for row in counted}
+        rows_by_file = rows.agg(F.count("*").alias("rows"), F.count("error_code").alias("failed")).collect()
+        return {(row["batch"], row["warc_file"]): (row["rows"], row["failed"]) for row in rows_by_file}
 
 
 def _pages(tables: Tables, condition: str) -> DataFrame | None:
     """Return page_id, url, host and batch of the pages for which a condition holds, each once."""
-    found: DataFrame | None = None
+    pages: DataFrame | None = None
     for table in PAGE_TABLES:
         if tables.version(table) is not None:
             rows = tables.read(table).where(condition).select("page_id", "url", "host", "batch")
-            found = rows if found is None else found.unionByName(rows)
-    return found.dropDuplicates(["page_id", "batch"]) if found is not None else None
+            pages = rows if pages is None else pages.unionByName(rows)
+    return pages.dropDuplicates(["page_id", "batch"]) if pages is not None else None
 
 
 def _sites(tables: Tables, rules: Rules) -> list[tuple[int, str]]:
@@ -182,14 +174,14 @@ def _user(spark: SparkSession) -> str:
 
 
 def _sentences(
-    counted: Mapping[tuple[Rule, int], int], rules: Collection[Rule], verb: Callable[[int], str]
+    counts: Mapping[tuple[Rule, int], int], rules: Collection[Rule], verb: Callable[[int], str]
 ) -> Sequence[str]:
-    told = []
+    sentences = []
     for each in sorted(rules):
-        batches = [n for (found, _), n in counted.items() if found == each]
+        batches = [n for (rule, _), n in counts.items() if rule == each]
         pages, of = say_count(sum(batches), "page"), say_count(len(batches), "batch")
-        told.append(f"{each.kind} {each.pattern}: {pages} in {of} {verb(sum(batches))} forgotten")
-    return told
+        sentences.append(f"{each.kind} {each.pattern}: {pages} in {of} {verb(sum(batches))} forgotten")
+    return sentences
 
 
 def _horizon(tables: Tables) -> str:

@@ -47,12 +47,12 @@ class TableLog:
     def newest(self) -> Snapshot | None:
         """Return the newest version; None where it is not known, or there is no table."""
         try:
-            found = self._pair()._2()
-            version = int(found.version())
+            snapshot = self._pair()._2()
+            version = int(snapshot.version())
             if version < 0:
                 return None
-            told = json.loads(found.metadata().json())["metaData"]
-            return Snapshot(version, told["id"], told.get("configuration", {}))
+            metadata = json.loads(snapshot.metadata().json())["metaData"]
+            return Snapshot(version, metadata["id"], metadata.get("configuration", {}))
         except _UNREACHABLE:
             return None
 

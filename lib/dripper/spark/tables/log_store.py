@@ -48,10 +48,10 @@ def log_store_problem(location: str, conf_get: Callable[[str], str | None]) -> s
     >>> print(log_store_problem("s3a://b/out", {}.get)[:48])
     s3a://b/out: Delta alone cannot keep two writers
     """
-    found = _S3.match(location)
-    if not found or _on_databricks(conf_get):
+    match = _S3.match(location)
+    if not match or _on_databricks(conf_get):
         return None
-    scheme = found[1].lower()
+    scheme = match[1].lower()
     keys = (f"spark.delta.logStore.{scheme}.impl", "spark.delta.logStore.class")
     if any(_SAFE in (conf_get(key) or "") for key in keys):
         return None

@@ -47,8 +47,8 @@ def maintain(
         )
     tables = Tables(spark, output)
     require_log_store(spark, tables, single_writer)
-    there = [table for table in TABLES if tables.version(table) is not None]
-    if not there:
+    existing = [table for table in TABLES if tables.version(table) is not None]
+    if not existing:
         raise InputError(f"--output {output}: none of the tables {', '.join(TABLES)} is there")
     if repairs:
         yield from repair(spark, output)
@@ -57,13 +57,19 @@ def maintain(
     if repairs:
         # Older versions are the other way to mend a table.
         return
-    for table in there:
-        name = tables.sql_name(table)
-        if table == publish.TABLE:
-            removed, added = publish.optimize(spark, tables)
-        else:
-            metrics = spark.sql(f"OPTIMIZE {name}").select("metrics.*").head()
-            assert metrics is not None
-            removed, added = metrics["numFilesRemoved"], metrics["numFilesAdded"]
-        spark.sql(f"VACUUM {name} RETAIN {retain_hours} HOURS")
-        yield f"{name}: {say_count(removed, 'file')} joined into {added}, old versions cleared"
+    for table in existing:
+        yield _compact(spark, tables, table, retain_hours)
+
+
+def _compact(spark: SparkSession, tables: Tables, table: str, retain_hours: int) -> str:
+    """Join the small files of a table, clear its old versions, and return what was done, in a
+    sentence."""
+    name = tables.sql_name(table)
+    if table == publish.TABLE:
+        removed, added = publish.optimize(spark, tables)
+    else:
+        metrics = spark.sql(f"OPTIMIZE {name}").select("metrics.*").head()
+        assert metrics is not None
+        removed, added = metrics["numFilesRemoved"], metrics["numFilesAdded"]
+    spark.sql(f"VACUUM {name} RETAIN {retain_hours} HOURS")
+    return f"{name}: {say_count(removed, 'file')} joined into {added}, old versions cleared"

@@ -18,24 +18,24 @@ _OBSERVED_SECONDS = 3.0
 the write out."""
 
 
-def observed(seen: Observation, confirm: Callable[[], None]) -> dict[str, Any]:
+def read_observed(observation: Observation, confirm: Callable[[], None]) -> dict[str, Any]:
     """Return what was observed in a write that has ended.
 
     Args:
         confirm: Raises where nothing was, as the write was another's to do.
     """
-    while (found := answer(seen)) is None:
+    while (values := wait_for_observed(observation)) is None:
         confirm()
-    return found
+    return values
 
 
-def answer(seen: Observation) -> dict[str, Any] | None:
+def wait_for_observed(observation: Observation) -> dict[str, Any] | None:
     """Return what was observed in a write; None: nothing yet, perhaps for ever."""
     answers: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
 
     def get() -> None:
         try:
-            answers.put(seen.get)
+            answers.put(observation.get)
         except Exception as error:  # Connect raises where classic Spark waits.
             logger.info("nothing was observed: %s", first_line(error))
             time.sleep(_OBSERVED_SECONDS)

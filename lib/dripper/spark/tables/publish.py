@@ -10,17 +10,16 @@ that have changed since the last one. A row says which state of its batch it is 
 import logging
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from dripper.errors import InputError
 from dripper.spark.ledger.forgetting import rules_in_force
-from dripper.spark.ledger.lease import Lease
+from dripper.spark.ledger.lease import Lease, hold_lease
 from dripper.spark.ledger.ledger import Ledger
 from dripper.spark.ledger.plan import UNFINISHED
-from dripper.spark.ledger.reconcile import Difference, changed_at, reconcile
+from dripper.spark.ledger.reconcile import Difference, find_changes, reconcile
 from dripper.spark.tables.batches import within
 from dripper.spark.tables.forget import SparkPages
 from dripper.spark.tables.schemas import PUBLISHED, TABLES
@@ -79,42 +78,34 @@ def publish(spark: SparkSession, output: str, with_main_html: bool = True, targe
     """
     tables = Tables(spark, output)
     _prepare(tables, with_main_html)
-    held = Lease(SparkBooks(spark, tables))
-    held.take(job="publish")
-    ending: dict[str, Any] = {"state": "interrupted", "exit_code": 3}
-    try:
-        told = _publish(spark, tables, held, target_bytes)
-        held.confirm_commits()
-        ending = {"state": "ended", "exit_code": 0}
-    finally:
-        held.end(**ending)
-    return told
+    with hold_lease(SparkBooks(spark, tables), job="publish") as lease:
+        return _publish(spark, tables, lease, target_bytes)
 
 
-def _publish(spark: SparkSession, tables: Tables, held: Lease, target_bytes: int) -> str:
+def _publish(spark: SparkSession, tables: Tables, lease: Lease, target_bytes: int) -> str:
     books = SparkBooks(spark, tables)
-    ledger = Ledger(books, held.run_id)
-    reconcile(spark, tables, ledger, held.confirm)
-    rules_in_force(books, SparkPages(tables), ledger, held.check)
-    wanted, there = _read_states(tables), _there(tables)
-    lost = _lost(wanted, there)
-    since = changed_at(spark, tables, TABLE, lost) if lost else {}
-    groups = list(_groups(wanted, there))
+    ledger = Ledger(books, lease.run_id)
+    reconcile(spark, tables, ledger, lease.confirm)
+    rules_in_force(books, SparkPages(tables), ledger, lease.check)
+    current, published = _read_states(tables), _read_published(tables)
+    differing = _find_lost_rows(current, published)
+    since = find_changes(spark, tables, TABLE, differing) if differing else {}
+    groups = list(_groups(current, published))
     for group in groups:
-        held.check()
-        _replace(spark, tables, group, wanted, there)
+        lease.check()
+        _replace(spark, tables, group, current, published)
     name = tables.sql_name(TABLE)
     if not groups:
-        return f"{name}: nothing to publish, all {len(wanted)} batches are there"
+        return f"{name}: nothing to publish, all {len(current)} batches are there"
     before, after = optimize(spark, tables, target_bytes)
     batches = [batch for group in groups for batch in group]
-    n_rows = sum(wanted[batch].rows for batch in batches if batch in wanted)
+    n_rows = sum(current[batch].rows for batch in batches if batch in current)
     differed = ""
-    if lost:
+    if differing:
         when = ", ".join(sorted(set(since.values())))
         differed = (
-            f"; {len(lost)} of them were published before, and had {sum(each.rows for each in lost)} of their "
-            f"{sum(each.counted for each in lost)} rows{when and f' since version {when}'}"
+            f"; {len(differing)} of them were published before, and had {sum(each.rows for each in differing)} of their "
+            f"{sum(each.counted for each in differing)} rows{when and f' since version {when}'}"
         )
     return (
         f"{name}: {say_count(len(batches), 'batch')} with {say_count(n_rows, 'row')} published in "
@@ -151,15 +142,15 @@ def _read_states(tables: Tables) -> dict[int, State]:
     # Not as text, which is another in each time zone.
     finished = F.unix_micros("finished_at").alias("finished_at")
     # Pages that were forgotten since are deleted here, too: no state of a batch changes by it.
-    read = F.col("pages") + F.coalesce(F.try_element_at("skipped", F.lit(FORGOTTEN)), F.lit(0))
-    replaced = {"finished_at": finished, "pages": read}
-    told = F.concat_ws("|", *(replaced.get(name, F.col(name)) for name in _KEY))
+    pages_read = F.col("pages") + F.coalesce(F.try_element_at("skipped", F.lit(FORGOTTEN)), F.lit(0))
+    replaced = {"finished_at": finished, "pages": pages_read}
+    values = F.concat_ws("|", *(replaced.get(name, F.col(name)) for name in _KEY))
     states = (
         ledger.withColumn("holds", batch)
         .where("holds IS NOT NULL")
         .groupBy("holds")
         .agg(
-            F.substring(F.sha2(F.concat_ws("\n", F.sort_array(F.collect_list(told))), 256), 1, 16).alias("version"),
+            F.substring(F.sha2(F.concat_ws("\n", F.sort_array(F.collect_list(values))), 256), 1, 16).alias("version"),
             F.sum("pages").alias("rows"),
             (F.count_if(is_on_its_way) == 0).alias("is_settled"),
         )
@@ -167,7 +158,7 @@ def _read_states(tables: Tables) -> dict[int, State]:
     return {row["holds"]: State(row["version"], row["rows"], row["is_settled"]) for row in states.collect()}
 
 
-def _there(tables: Tables) -> dict[int, State]:
+def _read_published(tables: Tables) -> dict[int, State]:
     """Return the batches that are published, and in which state; "" where rows of several are, as
     nothing here writes them."""
     versions = F.array_sort(F.collect_set("batch_version")).alias("versions")
@@ -175,28 +166,28 @@ def _there(tables: Tables) -> dict[int, State]:
     return {row["batch"]: State(row["versions"][0] if len(row["versions"]) == 1 else "", row["rows"]) for row in rows}
 
 
-def _lost(wanted: dict[int, State], there: dict[int, State]) -> list[Difference]:
+def _find_lost_rows(current: dict[int, State], published: dict[int, State]) -> list[Difference]:
     """Return the batches that are published in the state that is wanted, and yet have not its
     rows."""
     return [
-        Difference(batch, state.rows, wanted[batch].rows)
-        for batch, state in sorted(there.items())
-        if batch in wanted
-        and state.version == wanted[batch].version
-        and wanted[batch].is_settled
-        and state.rows != wanted[batch].rows
+        Difference(batch, state.rows, current[batch].rows)
+        for batch, state in sorted(published.items())
+        if batch in current
+        and state.version == current[batch].version
+        and current[batch].is_settled
+        and state.rows != current[batch].rows
     ]
 
 
-def _groups(wanted: dict[int, State], there: dict[int, State]) -> Iterator[list[int]]:
+def _groups(current: dict[int, State], published: dict[int, State]) -> Iterator[list[int]]:
     """Yield the batches of each commit. Where batches are replaced, or have gone, all is one
     commit, as a file that was read again has moved from one batch to another."""
-    fresh = sorted(wanted.keys() - there.keys())
-    lost = {each.batch for each in _lost(wanted, there)}
+    fresh = sorted(current.keys() - published.keys())
+    differing = {each.batch for each in _find_lost_rows(current, published)}
     changed = sorted(
         batch
-        for batch, state in there.items()
-        if batch not in wanted or wanted[batch].version != state.version or batch in lost
+        for batch, state in published.items()
+        if batch not in current or current[batch].version != state.version or batch in differing
     )
     if changed:
         yield [*changed, *fresh]
@@ -204,26 +195,26 @@ def _groups(wanted: dict[int, State], there: dict[int, State]) -> Iterator[list[
     group: list[int] = []
     rows = 0
     for batch in fresh:
-        if group and rows + wanted[batch].rows > _ROWS_A_COMMIT:
+        if group and rows + current[batch].rows > _ROWS_A_COMMIT:
             yield group
             group, rows = [], 0
         group.append(batch)
-        rows += wanted[batch].rows
+        rows += current[batch].rows
     if group:
         yield group
 
 
 def _replace(
-    spark: SparkSession, tables: Tables, group: list[int], wanted: dict[int, State], there: dict[int, State]
+    spark: SparkSession, tables: Tables, group: list[int], current: dict[int, State], published: dict[int, State]
 ) -> None:
     """Publish the batches of a group, in one commit."""
     columns = [name for name in tables.read(TABLE).columns if name in PUBLISHED.names]
-    states = [(batch, wanted[batch].version) for batch in group if batch in wanted]
+    states = [(batch, current[batch].version) for batch in group if batch in current]
     rows = tables.read("extractions").where(F.col("batch").isin(group))
     versions = spark.createDataFrame(states, "batch long, batch_version string")
     rows = rows.join(F.broadcast(versions), "batch").select(*columns)
     logger.info("publishing %d batches", len(group))
-    if not there.keys().isdisjoint(group):
+    if not published.keys().isdisjoint(group):
         tables.replace_where(TABLE, rows, within(group), compression="zstd")
     else:
         tables.append(TABLE, rows, compression="zstd")
@@ -232,14 +223,14 @@ def _replace(
 def optimize(spark: SparkSession, tables: Tables, target_bytes: int = TARGET_BYTES) -> tuple[int, int]:
     """Cluster the table and join its small files; return how many files were taken, and how many
     made of them."""
-    wanted = {
+    properties = {
         "spark.databricks.delta.optimize.maxFileSize": str(target_bytes),
         "spark.databricks.delta.optimize.minFileSize": str(target_bytes),
         "spark.sql.parquet.compression.codec": "zstd",
     }
-    before = {name: spark.conf.get(name, None) for name in wanted}
+    before = {name: spark.conf.get(name, None) for name in properties}
     try:
-        for name, value in wanted.items():
+        for name, value in properties.items():
             spark.conf.set(name, value)
         metrics = spark.sql(f"OPTIMIZE {tables.sql_name(TABLE)}").select("metrics.*").head()
     finally:

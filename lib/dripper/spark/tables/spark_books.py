@@ -14,7 +14,7 @@ from pyspark.sql.types import StructField, StructType
 from dripper.spark.tables.books import EVERY_ROW, UNKNOWN, Row, Where
 from dripper.spark.tables.counts import rows_by_batch
 from dripper.spark.tables.fence import Fence
-from dripper.spark.tables.observed import answer
+from dripper.spark.tables.observed import wait_for_observed
 from dripper.spark.tables.schemas import TABLES, nullable
 from dripper.spark.tables.store import ABSENT, Tables
 
@@ -43,33 +43,33 @@ class SparkBooks:
     def read(self, table: str, where: Where = EVERY_ROW, columns: Sequence[str] = ()) -> list[Row]:
         """Return rows; see `Books`."""
         try:
-            found = self._tables.read(table)
-            there = found.columns
+            frame = self._tables.read(table)
+            existing = frame.columns
         except AnalysisException as error:
             if error.getCondition() in ABSENT:
                 return []
             raise
-        names = [name for name in columns or there if name in there]
-        rows = found if where is EVERY_ROW else found.where(where.sql)
+        names = [name for name in columns or existing if name in existing]
+        rows = frame if where is EVERY_ROW else frame.where(where.sql)
         return rows_of(rows.select(*(f"`{name}`" for name in names)).toArrow())
 
     def append(self, table: str, rows: Sequence[Row], sequence: tuple[str, int] | None = None) -> int | None:
         """Add rows; see `Books`."""
         frame, before = self.frame(table, rows), self.version(table)
         if sequence is None:
-            return self._made(table, self._tables.append(table, frame, maxRecordsPerFile=ROWS_A_FILE), before)
-        seen = Observation()
-        self._tables.append(table, frame.observe(seen, F.count("*").alias("rows")), sequence)
-        made = self._made(table, sequence, before)
-        if made is not None and made != UNKNOWN:
-            return made
+            return self._find_version(table, self._tables.append(table, frame, maxRecordsPerFile=ROWS_A_FILE), before)
+        observation = Observation()
+        self._tables.append(table, frame.observe(observation, F.count("*").alias("rows")), sequence)
+        version = self._find_version(table, sequence, before)
+        if version is not None and version != UNKNOWN:
+            return version
         # What was written and raised nothing was committed, or left out: then nothing was observed.
-        return UNKNOWN if answer(seen) is not None else None
+        return UNKNOWN if wait_for_observed(observation) is not None else None
 
     def replace(self, table: str, rows: Sequence[Row], where: Where) -> int | None:
         """Put rows in the place of others; see `Books`."""
         before = self.version(table)
-        return self._made(table, self._tables.replace_where(table, self.frame(table, rows), where.sql), before)
+        return self._find_version(table, self._tables.replace_where(table, self.frame(table, rows), where.sql), before)
 
     def amend(self, table: str, amended: Sequence[tuple[Row, Row]], where: Where) -> bool:
         """Put rows in the place of those that are still as they were read; see `Books`."""
@@ -79,14 +79,14 @@ class SparkBooks:
         new = ", ".join(f"t.`{field.name}` = a.`{NOW}{field.name}`" for field in columns)
         pairs.createOrReplaceTempView(view)
         try:
-            told = self._tables.change(
+            metrics = self._tables.change(
                 table,
                 f"MERGE INTO {self.name(table)} t USING (SELECT * FROM {view}) a ON ({where.sql}) AND {same} "
                 f"WHEN MATCHED THEN UPDATE SET {new}",
             ).head()
         finally:
             self._spark.catalog.dropTempView(view)
-        return told is not None and bool(told["num_affected_rows"] == len(amended))
+        return metrics is not None and bool(metrics["num_affected_rows"] == len(amended))
 
     def delete(self, table: str, where: Where) -> int | None:
         """Delete rows; see `Books`."""
@@ -112,12 +112,12 @@ class SparkBooks:
         """Return how SQL addresses the table."""
         return self._tables.sql_name(table)
 
-    def _made(self, table: str, sequence: tuple[str, int] | None, before: int | None) -> int | None:
+    def _find_version(self, table: str, sequence: tuple[str, int] | None, before: int | None) -> int | None:
         """Return the version that the commit of this sequence made."""
         if sequence is None or before is None:
             return UNKNOWN
-        found = self._tables.log(table).find(sequence, before)
-        return None if found is None else found.version
+        commit = self._tables.log(table).find(sequence, before)
+        return None if commit is None else commit.version
 
     def frame(self, table: str, rows: Sequence[Row]) -> DataFrame:
         """Return rows as a data frame of the table's columns."""
@@ -140,8 +140,8 @@ class SparkBooks:
         declared = TABLES[table][0]
         # Rows that were read, and are written back, have people's own columns as well.
         more = {name for row in rows for name in row} - {*declared.names}
-        others = [field for field in self._tables.read(table).schema if field.name in more] if more else []
-        return nullable([*declared.fields, *others])
+        added = [field for field in self._tables.read(table).schema if field.name in more] if more else []
+        return nullable([*declared.fields, *added])
 
 
 WAS, NOW = "was ", "now "

@@ -45,28 +45,28 @@ def as_added(field: StructField) -> StructField:
     return StructField(field.name, field.dataType, True, field.metadata)
 
 
-def missing_fields(wanted: DataType, there: DataType, path: str = "") -> dict[str, StructField]:
-    """Return the fields of the type `wanted` that the type `there` lacks, by their path as SQL
+def missing_fields(declared: DataType, stored: DataType, path: str = "") -> dict[str, StructField]:
+    """Return the fields of the type `declared` that the type `stored` lacks, by their path as SQL
     writes it, at any depth.
 
     >>> old, new = StructType().add("b", "long"), StructType().add("b", "long").add("c", "long")
     >>> list(missing_fields(StructType().add("a", new), StructType().add("a", old)))
     ['a.c']
     """
-    if isinstance(wanted, ArrayType) and isinstance(there, ArrayType):
-        return missing_fields(wanted.elementType, there.elementType, f"{path}.element")
-    if isinstance(wanted, MapType) and isinstance(there, MapType):
-        return missing_fields(wanted.keyType, there.keyType, f"{path}.key") | missing_fields(
-            wanted.valueType, there.valueType, f"{path}.value"
+    if isinstance(declared, ArrayType) and isinstance(stored, ArrayType):
+        return missing_fields(declared.elementType, stored.elementType, f"{path}.element")
+    if isinstance(declared, MapType) and isinstance(stored, MapType):
+        return missing_fields(declared.keyType, stored.keyType, f"{path}.key") | missing_fields(
+            declared.valueType, stored.valueType, f"{path}.value"
         )
-    if not (isinstance(wanted, StructType) and isinstance(there, StructType)):
+    if not (isinstance(declared, StructType) and isinstance(stored, StructType)):
         return {}
-    fields = {field.name.lower(): field for field in there}
+    fields = {field.name.lower(): field for field in stored}
     missing: dict[str, StructField] = {}
-    for field in wanted:
+    for field in declared:
         inner = f"{path}.{field.name}" if path else field.name
-        known = fields.get(field.name.lower())
-        missing |= {inner: field} if known is None else missing_fields(field.dataType, known.dataType, inner)
+        existing = fields.get(field.name.lower())
+        missing |= {inner: field} if existing is None else missing_fields(field.dataType, existing.dataType, inner)
     return missing
 
 

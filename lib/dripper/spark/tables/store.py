@@ -58,7 +58,7 @@ class Tables:
     def sql_name(self, table: str) -> str:
         """Return how SQL addresses the table: `catalog.schema.table`, or delta.`path`."""
         if self.in_catalog:
-            return _dotted(*self._names, table)
+            return _join_names(*self._names, table)
         return f"delta.`{self._path(table)}`"
 
     def location(self) -> str:
@@ -67,11 +67,11 @@ class Tables:
         if not self.in_catalog:
             return self.output
         try:
-            told = self._spark.sql(f"DESCRIBE SCHEMA EXTENDED {_dotted(*self._names)}").collect()
+            rows = self._spark.sql(f"DESCRIBE SCHEMA EXTENDED {_join_names(*self._names)}").collect()
         except SPARK_ERRORS:
             # Whatever is wrong with it is told where the tables are opened.
             return ""
-        return next((row[1] for row in told if row[0] == "Location"), "") or ""
+        return next((row[1] for row in rows if row[0] == "Location"), "") or ""
 
     def create(self, table: str) -> bool:
         """Make the table if it is not there, with comments on its columns; return whether it is
@@ -120,11 +120,11 @@ class Tables:
             layout: How SQL says that it is partitioned or clustered.
         """
         columns = ", ".join(column_ddl(field) for field in fields)
-        told = {VERSION_PROPERTY: str(SCHEMA_VERSION)} | READABLE | dict(properties or {})
+        table_properties = {VERSION_PROPERTY: str(SCHEMA_VERSION)} | READABLE | dict(properties or {})
         try:
             self._spark.sql(
                 f"CREATE TABLE {self.sql_name(table)} ({columns}) USING delta {layout} COMMENT {quoted(comment)} "
-                f"TBLPROPERTIES ({', '.join(f'{quoted(key)} = {quoted(value)}' for key, value in told.items())})"
+                f"TBLPROPERTIES ({', '.join(f'{quoted(key)} = {quoted(value)}' for key, value in table_properties.items())})"
             )
         except SPARK_ERRORS as error:
             # Another driver may have been here first: which of the two may write is the lease's to
@@ -149,21 +149,23 @@ class Tables:
 
     def _missing(self, table: str) -> dict[str, StructField]:
         """Return the columns that the table lacks, and the fields within columns, by their path."""
-        wanted = [field for field in TABLES[table][0] if field.name not in OPTIONAL.get(table, set())]
-        return missing_fields(StructType(wanted), self.read(table).schema)
+        required = [field for field in TABLES[table][0] if field.name not in OPTIONAL.get(table, set())]
+        return missing_fields(StructType(required), self.read(table).schema)
 
     def _refuse_gone(self, table: str, missing: Mapping[str, StructField]) -> None:
         """Raise InputError where one of the columns was there: somebody renamed or dropped it."""
         name = self.sql_name(table)
-        gone = {path: "" for path, field in missing.items() if not field.nullable}
+        new_names = {path: "" for path, field in missing.items() if not field.nullable}
         for row in self._spark.sql(f"DESCRIBE HISTORY {name}").where(_IS_OF_COLUMNS).collect():
             of = row["operationParameters"]
             before, after = (of.get(key, "").replace("`", "") for key in ("oldColumnPath", "newColumnPath"))
             dropped = re.findall(r"[\w.]+", of.get("columns", "")) if not before else [before]
             # The newest comes first, and says what it is called now.
-            gone = {path: after for path in missing if path.lower() in [each.lower() for each in dropped]} | gone
-        if gone:
-            path, now = next(iter(gone.items()))
+            new_names = {
+                path: after for path in missing if path.lower() in [each.lower() for each in dropped]
+            } | new_names
+        if new_names:
+            path, now = next(iter(new_names.items()))
             cure = f"name it so again (ALTER TABLE {name} RENAME COLUMN `{now}` TO `{path}`)" if now else "restore it"
             raise InputError(
                 f"{name} had the column {path}, which was {f'renamed to {now}' if now else 'dropped'}: {cure}, or choose "
@@ -288,19 +290,19 @@ class Tables:
     def change(self, table: str, statement: str) -> DataFrame:
         """Run a DELETE, MERGE or UPDATE of the table: one commit. Return what it tells of itself:
         no row, where Delta left it out."""
-        told: list[DataFrame] = []
+        results: list[DataFrame] = []
 
         def run(sequence: tuple[str, int] | None) -> None:
-            with self._sequenced(sequence):
-                told[:] = [self._spark.sql(statement)]
+            with self._in_sequence(sequence):
+                results[:] = [self._spark.sql(statement)]
 
         # What they are given is the session's, and so is of one statement at a time.
         with self._changing:
             self._commit(table, run)
-        return told[0]
+        return results[0]
 
     @contextmanager
-    def _sequenced(self, sequence: tuple[str, int] | None) -> Iterator[None]:
+    def _in_sequence(self, sequence: tuple[str, int] | None) -> Iterator[None]:
         """Give the session's statements a sequence."""
         try:
             for key, value in zip(_TXN_OF_SQL, sequence or (), strict=False):
@@ -336,9 +338,9 @@ class Tables:
     def _save(
         self, table: str, writer: DataFrameWriter, sequence: tuple[str, int] | None = None
     ) -> tuple[str, int] | None:
-        def save(given: tuple[str, int] | None) -> None:
-            if given is not None:
-                writer.option("txnAppId", given[0]).option("txnVersion", given[1])
+        def save(transaction: tuple[str, int] | None) -> None:
+            if transaction is not None:
+                writer.option("txnAppId", transaction[0]).option("txnVersion", transaction[1])
             if self.in_catalog:
                 writer.format("delta").saveAsTable(self.sql_name(table))
             else:
@@ -381,5 +383,5 @@ ABSENT = frozenset(
 """How Spark calls it that there is no table."""
 
 
-def _dotted(*names: str) -> str:
+def _join_names(*names: str) -> str:
     return ".".join(f"`{name.replace('`', '``')}`" for name in names)

@@ -34,7 +34,7 @@ class Devices:
     held: tuple[str, ...] = ()
     """Addresses."""
 
-    def hold(self, told: Sequence[str]) -> tuple[str, ...]:
+    def hold(self, assigned: Sequence[str]) -> tuple[str, ...]:
         """Note the addresses that the worker's task was told, and return those that the worker
         holds: as many, the same in every task, and those of no other worker that is alive.
 
@@ -44,27 +44,27 @@ class Devices:
         self.folder.mkdir(parents=True, exist_ok=True)
         with (self.folder / "lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            others = self._others()
-            taken = {address for noted in others for address in noted["held"]}
-            if len(self.held) != len(told):
-                known = [*told, *(address for noted in others for address in noted["told"])]
-                free = [address for address in dict.fromkeys(known) if address not in taken]
-                self.held = tuple([*free, *(address for address in told if address in taken)][: len(told)])
-            noted = {"told": list(told), "held": list(self.held)}
-            (self.folder / f"{self.worker}.json").write_text(json.dumps(noted))
+            notes = self._read_notes()
+            in_use = {address for note in notes for address in note["held"]}
+            if len(self.held) != len(assigned):
+                addresses = [*assigned, *(address for note in notes for address in note["told"])]
+                free = [address for address in dict.fromkeys(addresses) if address not in in_use]
+                self.held = tuple([*free, *(address for address in assigned if address in in_use)][: len(assigned)])
+            note = {"told": list(assigned), "held": list(self.held)}
+            (self.folder / f"{self.worker}.json").write_text(json.dumps(note))
         return self.held
 
-    def _others(self) -> list[dict[str, list[str]]]:
-        noted = []
+    def _read_notes(self) -> list[dict[str, list[str]]]:
+        notes = []
         for file in sorted(self.folder.glob("*.json")):
             worker = int(file.stem)
             if worker == self.worker:
                 continue
             if self.is_alive(worker):
-                noted.append(json.loads(file.read_text()))
+                notes.append(json.loads(file.read_text()))
             else:
                 file.unlink()
-        return noted
+        return notes
 
 
 def hold_devices() -> dict[str, str]:
@@ -74,10 +74,10 @@ def hold_devices() -> dict[str, str]:
     resources = context.resources() if context is not None else {}
     if RESOURCE not in resources:
         return {}
-    held = _devices(os.getppid(), os.getpid()).hold(list(resources[RESOURCE].addresses))
+    addresses = _devices(os.getppid(), os.getpid()).hold(list(resources[RESOURCE].addresses))
     # nvidia-smi, by which Spark's script finds addresses, counts in this order; CUDA's own is the
     # fastest first.
-    return {"CUDA_VISIBLE_DEVICES": ",".join(held), "CUDA_DEVICE_ORDER": "PCI_BUS_ID"}
+    return {"CUDA_VISIBLE_DEVICES": ",".join(addresses), "CUDA_DEVICE_ORDER": "PCI_BUS_ID"}
 
 
 @WorkerSingleton

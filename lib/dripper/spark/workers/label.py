@@ -41,12 +41,12 @@ def labels_mapper(
                 _check_blocks(settings.model_dump_json(), profile)
             try:
                 os.environ.update(hold_devices())
-                made = _labelled(_engine(loader, settings.model_dump_json()), group)
+                answers = _label_rows(_engine(loader, settings.model_dump_json()), group)
             except Exception:
                 # Spark tries the task again, maybe in this worker: with an engine of its own.
                 _engine.forget()
                 raise
-            yield from in_batches(made, schema)
+            yield from in_batches(answers, schema)
             if progress is not None:
                 progress.add({"labelled": len(group)})
 
@@ -68,7 +68,7 @@ def _engine(loader: Loader, settings: str) -> Engine:
     return Engine(lambda: loader(parsed))
 
 
-def _labelled(engine: Engine, rows: Sequence[Row]) -> list[Row]:
+def _label_rows(engine: Engine, rows: Sequence[Row]) -> list[Row]:
     outcomes = engine.label([SimplifiedPage(row["simplified_html"], row["n_blocks"], row["draft"]) for row in rows])
     by = {"labeler": engine.labeler.name, "labeler_version": engine.labeler.version}
     return [

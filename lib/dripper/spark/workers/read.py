@@ -32,7 +32,7 @@ from dripper.page.prepare import Prepared
 from dripper.page.rows import Row, extraction_row, prepared_row, storable
 from dripper.page.stages import preparer
 from dripper.spark.ledger.forgotten import NO_RULES, Rules
-from dripper.spark.run.closing import page_key
+from dripper.spark.run.batch_checks import page_key
 from dripper.spark.run.parts import FilePart, Tasks, reader_of
 from dripper.spark.run.routing import who_labels
 from dripper.spark.workers.singleton import WorkerSingleton
@@ -192,8 +192,8 @@ def _rows_of_part(
         methods.update([row["method"]] if row.get("method") is not None else [])
         keys += page_key(record.page_id)
         yield storable(row)
-    counted = {"page_keys": keys, "span": [part.span.start, part.span.end], "errors": errors, "methods": methods}
-    yield {REPORT: json.dumps(asdict(reader.report) | counted | stopwatch.times())}
+    counts = {"page_keys": keys, "span": [part.span.start, part.span.end], "errors": errors, "methods": methods}
+    yield {REPORT: json.dumps(asdict(reader.report) | counts | stopwatch.times())}
     if progress is not None:
         progress.add({"files": int(part.span.end is None), "pages": reader.report.pages, "failed": errors.total()})
 
@@ -234,9 +234,9 @@ class Stopwatch:
     @contextmanager
     def page(self, page_id: str) -> Iterator[None]:
         """Time one page."""
-        begun = time.monotonic()
+        start = time.monotonic()
         yield
-        self._slowest = max(self._slowest or (-1.0, ""), (time.monotonic() - begun, page_id))
+        self._slowest = max(self._slowest or (-1.0, ""), (time.monotonic() - start, page_id))
 
     def times(self) -> dict[str, Any]:
         """Return what the ledger says of it: `task_ms` until now, and `slowest_page`."""

@@ -21,15 +21,15 @@ class WorkerSingleton(Generic[P, Thing]):
     def __init__(self, make: Callable[P, Thing]) -> None:
         update_wrapper(self, make)
         self._make = make
-        self._kept: tuple[Hashable, Thing] | None = None
+        self._cached: tuple[Hashable, Thing] | None = None
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Thing:
         """Return what is kept for these arguments, which have to be hashable; else make it."""
         key = (args, tuple(sorted(kwargs.items())))
-        if self._kept is None or self._kept[0] != key:
+        if self._cached is None or self._cached[0] != key:
             self.forget()
-            self._kept = key, self._make(*args, **kwargs)
-        return self._kept[1]
+            self._cached = key, self._make(*args, **kwargs)
+        return self._cached[1]
 
     def __reduce__(self) -> str:
         """Travel to workers by name, as functions of a module do.
@@ -42,4 +42,4 @@ class WorkerSingleton(Generic[P, Thing]):
 
     def forget(self) -> None:
         """Let go what is kept, so that the next call makes it anew."""
-        self._kept = None
+        self._cached = None

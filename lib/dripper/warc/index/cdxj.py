@@ -10,7 +10,7 @@ from typing import Any
 
 from dripper.errors import FileError, FileErrorKind
 from dripper.warc.index.selection import Capture
-from dripper.warc.open.stored import READ_BYTES, Readable
+from dripper.warc.open.base import READ_BYTES, Readable
 from dripper.warc.read.headers import parse_whole_number
 
 _MAX_LINE_BYTES = 1 << 22

@@ -34,9 +34,9 @@ class ColumnarIndex:
         except (OSError, ValueError) as error:
             raise FileError(FileErrorKind.UNREADABLE, f"the index {path} cannot be read: {error}") from error
         self._columns = set(self._dataset.schema.names)
-        wanted = {_STATUS: selection.statuses, _LANGUAGES: selection.languages, _MIMES[0]: selection.mimes}
+        values_by_column = {_STATUS: selection.statuses, _LANGUAGES: selection.languages, _MIMES[0]: selection.mimes}
         lacking = [name for name in _NEEDED if name not in self._columns]
-        lacking += [name for name, values in wanted.items() if values and name not in self._columns]
+        lacking += [name for name, values in values_by_column.items() if values and name not in self._columns]
         if lacking:
             raise InputError(
                 f"the index {path} has no column {lacking[0]}; leave out what it is needed for, or take another"
@@ -87,17 +87,17 @@ class ColumnarIndex:
             tests.append(_join_with_or(pc.match_substring(pc.field(_LANGUAGES), code) for code in chosen.languages))
         if not tests:
             return None
-        whole = tests[0]
+        condition = tests[0]
         for test in tests[1:]:
-            whole = whole & test
-        return whole
+            condition = condition & test
+        return condition
 
 
 def _join_with_or(tests: Iterator[Any]) -> Any:
-    whole = next(tests)
+    condition = next(tests)
     for test in tests:
-        whole = whole | test
-    return whole
+        condition = condition | test
+    return condition
 
 
 def _open_file_system(path: str, settings: S3Settings) -> tuple[str, Any]:

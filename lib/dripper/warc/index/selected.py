@@ -7,8 +7,8 @@ from contextlib import closing
 from dripper.errors import InputError
 from dripper.settings import ReadSettings
 from dripper.warc.index.select import Place
+from dripper.warc.open.base import Readable, Source
 from dripper.warc.open.shared import FIRST_BYTES, open_shared
-from dripper.warc.open.stored import Readable, Source
 from dripper.warc.read.frames import HEAD_BYTES, Frame, FrameReader, Gap, Part
 from dripper.warc.read.headers import clean_url
 from dripper.warc.read.members import Members

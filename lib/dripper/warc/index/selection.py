@@ -86,10 +86,10 @@ class Selection:
             files: The archives' addresses. The order in which things were written does not
                 count.
         """
-        wanted = {name: sorted(value) if value is not None else None for name, value in asdict(self).items()}
-        del wanted["indexes"]
-        described = json.dumps([wanted, sorted(versions.items()), sorted(files)], ensure_ascii=True)
-        return hashlib.sha256(described.encode()).hexdigest()[:16]
+        conditions = {name: sorted(value) if value is not None else None for name, value in asdict(self).items()}
+        del conditions["indexes"]
+        description = json.dumps([conditions, sorted(versions.items()), sorted(files)], ensure_ascii=True)
+        return hashlib.sha256(description.encode()).hexdigest()[:16]
 
 
 def parse_host(url: str) -> str:

@@ -303,8 +303,8 @@ def _expand_list(path: str, settings: ReadSettings) -> Iterator[SourceFile]:
         if name.startswith("@") and not Path(name).exists():
             raise InputError(f"@{loggable(path)} names {name}: a list names files, no other lists")
     files = locate_archives(names, path, settings)
-    mine, last = canonical_address(path), path.rpartition("/")[2]
-    if any(file.endswith(last) and canonical_address(file) == mine for file in files):
+    own_address, last = canonical_address(path), path.rpartition("/")[2]
+    if any(file.endswith(last) and canonical_address(file) == own_address for file in files):
         raise InputError(f"@{loggable(path)} names itself among its files: take that line out")
     return map(_stat_if_local, files)
 

@@ -13,8 +13,8 @@ import fsspec
 
 from dripper.addresses import loggable, loggable_text
 from dripper.errors import FileError, FileErrorKind
+from dripper.warc.open.base import Readable
 from dripper.warc.open.remote import RangeStream, find_stream_end, format_etag_version, retry
-from dripper.warc.open.stored import Readable
 
 _URL = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://")
 _OTHER_NAMES = {"abfss": "abfs", "wasb": "abfs", "wasbs": "abfs"}

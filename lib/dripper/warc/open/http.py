@@ -15,6 +15,7 @@ from urllib3.exceptions import HTTPError
 
 from dripper.addresses import loggable
 from dripper.errors import FileError, FileErrorKind
+from dripper.warc.open.base import Readable
 from dripper.warc.open.remote import (
     FirstAnswer,
     RangeStream,
@@ -25,7 +26,6 @@ from dripper.warc.open.remote import (
     get_pace,
     retry,
 )
-from dripper.warc.open.stored import Readable
 from dripper.warc.read.headers import parse_whole_number
 
 _PASSING = frozenset({HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS})
@@ -118,11 +118,11 @@ class HttpFile:
                 offset -= len(skipped)
 
 
-def _get(url: str, wanted: str, timeout_seconds: float) -> urllib3.BaseHTTPResponse:
+def _get(url: str, byte_range: str, timeout_seconds: float) -> urllib3.BaseHTTPResponse:
     """Return the answer to a request for a range of bytes, following redirects. Raises FileError
     for a redirect that must not be followed."""
-    named = url
-    headers = {"User-Agent": _USER_AGENT, "Range": wanted}
+    request_url = url
+    headers = {"User-Agent": _USER_AGENT, "Range": byte_range}
     timeout = urllib3.Timeout(connect=timeout_seconds, read=timeout_seconds)
     for _ in range(_MAX_REDIRECTS):
         pool = _open_pool(os.getpid(), _find_proxy(url))
@@ -140,16 +140,17 @@ def _get(url: str, wanted: str, timeout_seconds: float) -> urllib3.BaseHTTPRespo
         if not target:
             break
         response.close()
-        if reason := _explain_mistrust(named, url, target):
+        if reason := _explain_mistrust(request_url, url, target):
             raise FileError(
                 FileErrorKind.UNREADABLE,
-                f"{loggable(named)} is redirected to {loggable(target)}, {reason}; if that is right, name that address itself",
+                f"{loggable(request_url)} is redirected to {loggable(target)}, {reason}; if that is right, name that "
+                "address itself",
             )
         url = urljoin(url, target)
     return response
 
 
-def _explain_mistrust(named: str, before: str, to: str) -> str | None:
+def _explain_mistrust(address: str, before: str, to: str) -> str | None:
     """Return why a redirect must not be followed, or None. A server must neither end encryption nor
     send this machine to services of its own network."""
     try:
@@ -162,7 +163,7 @@ def _explain_mistrust(named: str, before: str, to: str) -> str | None:
         return "which is no HTTP address"
     if urlsplit(before).scheme == "https" and target.scheme == "http":
         return "which is not encrypted"
-    if host != urlsplit(named).hostname and _is_inside(host, asks=_find_proxy(after) is None):
+    if host != urlsplit(address).hostname and _is_inside(host, asks=_find_proxy(after) is None):
         return "another host in a private network"
     return None
 

@@ -135,8 +135,8 @@ def strip_credentials(address: str) -> str:
         return address
     web = is_http(address)
     base, mark, query = (address.partition("#")[0] if web else address).partition("?")
-    kept = _strip_query(base, query, _CREDENTIALS if web else frozenset())
-    return _strip_password(base, keeps_user=not web) + (mark + kept if kept or not query else "")
+    harmless = _strip_query(base, query, _CREDENTIALS if web else frozenset())
+    return _strip_password(base, keeps_user=not web) + (mark + harmless if harmless or not query else "")
 
 
 def _strip_password(base: str, *, keeps_user: bool) -> str:
@@ -211,12 +211,12 @@ def _strip_query(base: str, query: str, credentials: frozenset[str]) -> str:
     pairs = parse_qsl(query, keep_blank_values=True, errors="surrogateescape")
     names = {name.lower() for name, _ in pairs}
     signed = [s for s in _SIGNATURES if s.needs <= names and (not s.one_of or s.one_of & names)]
-    kept = [(name, value) for name, value in pairs if not any(s.dropped.fullmatch(name) for s in signed)]
-    bare = [(name, value) for name, value in kept if name.lower() not in credentials]
+    unsigned = [(name, value) for name, value in pairs if not any(s.dropped.fullmatch(name) for s in signed)]
+    bare = [(name, value) for name, value in unsigned if name.lower() not in credentials]
     if len(bare) == len(pairs):
         return query
-    if len(bare) < len(kept) and not any(map(ARCHIVE_NAME.search, (unquote(base), *(value for _, value in bare)))):
-        bare = [(name, _redact(name, value) if name.lower() in credentials else value) for name, value in kept]
+    if len(bare) < len(unsigned) and not any(map(ARCHIVE_NAME.search, (unquote(base), *(value for _, value in bare)))):
+        bare = [(name, _redact(name, value) if name.lower() in credentials else value) for name, value in unsigned]
     return urlencode(bare, errors="surrogateescape")
 
 

@@ -22,6 +22,7 @@ from urllib3.exceptions import HTTPError
 from dripper.addresses import loggable_text
 from dripper.errors import FileError, FileErrorKind
 from dripper.settings import S3Settings
+from dripper.warc.open.base import Readable
 from dripper.warc.open.remote import (
     FirstAnswer,
     Pace,
@@ -34,7 +35,6 @@ from dripper.warc.open.remote import (
     retry,
 )
 from dripper.warc.open.source import bucket_and_key
-from dripper.warc.open.stored import Readable
 from dripper.warc.read.headers import parse_whole_number
 
 if TYPE_CHECKING:

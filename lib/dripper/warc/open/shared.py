@@ -9,8 +9,8 @@ when it was over. So bytes are kept for a while, and looks are served from them.
 from collections.abc import Sequence
 
 from dripper.settings import ReadSettings
+from dripper.warc.open.base import Readable, Source
 from dripper.warc.open.source import LocalFile, open_source
-from dripper.warc.open.stored import Readable, Source
 
 FIRST_BYTES = 1 << 13
 """Of a file's start, which are kept: enough to tell what kind of file it is."""

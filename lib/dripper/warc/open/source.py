@@ -11,7 +11,7 @@ from typing import BinaryIO
 from dripper.errors import FileError, FileErrorKind, InputError
 from dripper.extras import needed
 from dripper.settings import ReadSettings
-from dripper.warc.open.stored import Source
+from dripper.warc.open.base import Source
 
 _SCHEME = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://")
 _OWN_SCHEMES = frozenset({"s3", "s3a", "s3n", "http", "https", "file", "dbfs"})

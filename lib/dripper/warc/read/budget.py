@@ -36,7 +36,7 @@ _DOUBT_RATIO = 64
 
 CHAIN_BYTES = 1 << 24
 """Inflated bytes that are read to learn whether a span may begin at a member
-(`dripper.warc.read.seams`); pages take 1 MiB."""
+(`dripper.warc.read.spans`); pages take 1 MiB."""
 
 MAX_GZIP_HEADER = 4096
 """Bytes of a member's own header, with the name of the file that was compressed."""

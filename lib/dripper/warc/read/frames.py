@@ -132,13 +132,13 @@ class FrameReader:
 
     def _ends_part(self, start: int) -> bool:
         """Tell whether the part ends before the record at `start`."""
-        stored: int | None = start
+        offset: int | None = start
         if self._members.compressed:
             member = self._window.find_member_at(start)
-            stored = member.stored if member else None
-        if stored is None or not self._part.ends(stored):
+            offset = member.stored if member else None
+        if offset is None or not self._part.ends(offset):
             return False
-        self.ended_at = stored
+        self.ended_at = offset
         return True
 
     def _check_budget(self, start: int) -> Gap | None:

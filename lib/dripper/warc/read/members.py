@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal
 
-from dripper.warc.open.stored import READ_BYTES, Cursor, Source, read_bites
+from dripper.warc.open.base import READ_BYTES, Cursor, Source, read_bites
 from dripper.warc.read.budget import CHAIN_BYTES, MAX_GZIP_HEADER, Doubt, may_inflate
 from dripper.warc.read.compression import (
     DECOMPRESSORS,
@@ -73,7 +73,7 @@ class Members:
         self._source = source
         self._dictionary: bytes | None = None
         self._doubt = Doubt()
-        self._begun = sys.maxsize
+        self._first_start = sys.maxsize
         self._unsound: set[int] = set()
 
     def pieces(self, start: int = 0) -> Iterator[Piece]:
@@ -209,7 +209,7 @@ class Members:
         That may lie in what the damaged one has used: it has swallowed it. But a file can be built
         so that every part of it inflates in many ways; so there, only members count that are whole.
         """
-        self._begun = min(start, self._begun)
+        self._first_start = min(start, self._first_start)
         resume: int | None = start
         doubtful = start  # a damaged member has used what comes before it
         while resume is not None:
@@ -239,7 +239,7 @@ class Members:
         return self._find_member(max(start, doubtful))
 
     def _may_spend(self, n_bytes: int) -> bool:
-        return self._doubt.spend(n_bytes, self.bytes_read - self._begun)
+        return self._doubt.spend(n_bytes, self.bytes_read - self._first_start)
 
     def _is_whole(self, at: int) -> bool:
         with self._open(at) as cursor:
@@ -356,17 +356,17 @@ class Members:
         until = start
         with self._open(start) as cursor:
             decompressor = self._make_decompressor(cursor.stored) if cursor.fill(8) else None
-            kept = bytearray()  # one piece in the end: a search over the window for every byte would take seconds
+            rescued = bytearray()  # one piece in the end: a search over the window for every byte would take seconds
             try:
                 for bite in read_bites(cursor, good) if decompressor else ():
                     until += len(bite)
                     while bite and decompressor and not decompressor.eof:
                         inflated, bite = decompressor.inflate(bite)
-                        kept += inflated[n_inflated:]
+                        rescued += inflated[n_inflated:]
                         n_inflated = max(0, n_inflated - len(inflated))
             except DecompressionError:
                 pass
-            yield Piece("data", bytes(kept))
+            yield Piece("data", bytes(rescued))
         return until
 
     def find_starts(self, start: int, end: int | None = None) -> Iterator[int]:

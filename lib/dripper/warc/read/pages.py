@@ -171,8 +171,8 @@ def _find_truncation(frame: Frame, response: Response, body: Body) -> str | None
         return frame.fault
     if frame.head.truncated or body.cut:
         return frame.head.truncated or "broken encoding"
-    whole = _WHOLE_RANGE.match(response.content_range)
-    return "partial content" if response.status == 206 and not (whole and int(whole[1]) + 1 == int(whole[2])) else None
+    match = _WHOLE_RANGE.match(response.content_range)
+    return "partial content" if response.status == 206 and not (match and int(match[1]) + 1 == int(match[2])) else None
 
 
 def _find_flags(frame: Frame, response: Response, body: Body) -> Iterator[str]:

@@ -7,14 +7,14 @@ from contextlib import closing
 
 from dripper.errors import ErrorCode, InputError, PageError
 from dripper.settings import ReadSettings
+from dripper.warc.open.base import READ_BYTES
 from dripper.warc.open.identity import canonical_address
 from dripper.warc.open.shared import open_shared
-from dripper.warc.open.stored import READ_BYTES
 from dripper.warc.read.frames import HEAD_BYTES, Frame, FrameReader, Gap, Part
 from dripper.warc.read.members import Members
 from dripper.warc.read.pages import build_failed_record, to_record
 from dripper.warc.read.record import FileReport, Record, Span
-from dripper.warc.read.seams import find_part, find_reach
+from dripper.warc.read.spans import find_part, find_reach
 
 
 class RecordReader(Iterator[Record]):

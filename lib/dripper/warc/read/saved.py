@@ -59,10 +59,10 @@ _DEEPEST = 4
 
 def _open_mhtml(stored: bytes) -> SavedPage:
     header, body = _split_header(stored)
-    found = _find_page(header, body, _DEEPEST)
-    if found is None:
+    page = _find_page(header, body, _DEEPEST)
+    if page is None:
         raise PageError(ErrorCode.NOT_HTML, "it is MHTML or a mail, and no page is in it")
-    part, html = found
+    part, html = page
     url = header.get("Snapshot-Content-Location") or part.get("Content-Location") or header.get("Content-Location")
     return SavedPage(html, " ".join(str(url).split()) if url else None, str(part.get("Content-Type")))
 
@@ -87,8 +87,8 @@ def _find_page(header: Message, body: bytes, depth: int) -> tuple[Message, bytes
     while start:
         end = mark.search(body, start.end())
         part = body[start.end() : end.start() if end else len(body)]
-        if found := _find_page(*_split_header(part.lstrip(b"\r\n")), depth - 1):
-            return found
+        if page := _find_page(*_split_header(part.lstrip(b"\r\n")), depth - 1):
+            return page
         start = end
     return None
 

@@ -134,16 +134,16 @@ class Window:
     def reach(self, start: int, target: int) -> int:
         """Read from `start` to `target`; return `target`, or the position before it where a body
         cannot go on."""
-        done = start
+        position = start
         while True:
             end = self.end
-            if (stop := self._find_stop(done, min(end, target - 1))) is not None:
+            if (stop := self._find_stop(position, min(end, target - 1))) is not None:
                 return stop
             if end >= target:
                 return target
             if not self.pull() and self.end == end:  # `_stop` may have read on
                 return end
-            done = end
+            position = end
 
     def find_next_start(self, start: int, arc: bool | None) -> int:
         """Return where, at or after `start`, the next record starts or inflating stops; else the
@@ -151,11 +151,13 @@ class Window:
 
         A member that starts with a record ends another one too.
         """
-        done = start
+        searched_to = start
         while True:
             end = self.end
-            stop = self._find_stop(done, end)
-            position = find_start(self._buffer, done - self.start, arc, (end if stop is None else stop) - self.start)
+            stop = self._find_stop(searched_to, end)
+            position = find_start(
+                self._buffer, searched_to - self.start, arc, (end if stop is None else stop) - self.start
+            )
             if position >= 0:
                 return position + self.start
             if stop is not None:
@@ -164,7 +166,7 @@ class Window:
                 return end
             while self.end < end + START_BYTES and self.pull():  # which are searched again: never a few bytes at a time
                 pass
-            done = max(start, end - START_BYTES)
+            searched_to = max(start, end - START_BYTES)
 
     def _find_stop(self, low: int, high: int) -> int | None:
         """Return the first position in low..high where no record that began before can go on.

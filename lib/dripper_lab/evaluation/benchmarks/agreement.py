@@ -69,16 +69,16 @@ def agreements(frame: ScoreTable, reference: Reference) -> list[Agreement]:
     if "wceb_f1" not in frame:
         return []
     scored = frame.dropna(subset=["wceb_f1"])
-    found = []
+    rows_by_extractor = []
     for (data_set, name), rows in scored.groupby(["data_set", "extractor"], sort=True):
         if name not in THEIR_NAMES:
             continue
         published = reference.f1.get((OUR_SETS[data_set], THEIR_NAMES[name]), {})
-        theirs = rows["id"].map(lambda id, ids=reference.ids[data_set], f1=published: f1.get(ids[id]))
-        both = rows.assign(theirs=theirs).dropna(subset=["theirs"])
+        published_f1 = rows["id"].map(lambda id, ids=reference.ids[data_set], f1=published: f1.get(ids[id]))
+        both = rows.assign(theirs=published_f1).dropna(subset=["theirs"])
         if len(both):
-            found.append(_agreement(str(data_set), str(name), both))
-    return found
+            rows_by_extractor.append(_agreement(str(data_set), str(name), both))
+    return rows_by_extractor
 
 
 def _agreement(data_set: str, name: str, both: ScoreTable) -> Agreement:

@@ -97,12 +97,12 @@ def fit_logistic(rows: Floats, labels: npt.NDArray[np.bool_], ridge: float = 1.0
     Args:
         ridge: What a weight's square costs; the constant's is free.
     """
-    seen = np.column_stack([rows, np.ones(len(rows))])
-    weights, cost = np.zeros(seen.shape[1]), np.diag([ridge] * rows.shape[1] + [1e-9])
+    inputs = np.column_stack([rows, np.ones(len(rows))])
+    weights, cost = np.zeros(inputs.shape[1]), np.diag([ridge] * rows.shape[1] + [1e-9])
     for _ in range(steps):
-        chance = 1 / (1 + np.exp(-np.clip(seen @ weights, -30, 30)))
-        slope = seen.T @ (chance - labels) + cost @ weights
-        weights = weights - np.linalg.solve((seen.T * (chance * (1 - chance))) @ seen + cost, slope)
+        chance = 1 / (1 + np.exp(-np.clip(inputs @ weights, -30, 30)))
+        slope = inputs.T @ (chance - labels) + cost @ weights
+        weights = weights - np.linalg.solve((inputs.T * (chance * (1 - chance))) @ inputs + cost, slope)
     return weights
 
 
@@ -112,12 +112,12 @@ def guess_accuracy(rows: Floats, complexities: Floats, seed: int) -> float:
     high = complexities > np.median(complexities)
     drawn = np.random.default_rng(seed).permutation(len(rows))
     cut = int(TRAIN_SHARE * len(rows))
-    known, asked = drawn[:cut], drawn[cut:]
-    centre, spread = rows[known].mean(axis=0), rows[known].std(axis=0) + 1e-9
+    train, test = drawn[:cut], drawn[cut:]
+    centre, spread = rows[train].mean(axis=0), rows[train].std(axis=0) + 1e-9
     scaled = (rows - centre) / spread
-    weights = fit_logistic(scaled[known], high[known])
-    said = scaled[asked] @ weights[:-1] + weights[-1] > 0
-    return float((said == high[asked]).mean())
+    weights = fit_logistic(scaled[train], high[train])
+    guesses = scaled[test] @ weights[:-1] + weights[-1] > 0
+    return float((guesses == high[test]).mean())
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -126,12 +126,12 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--data", type=Path, required=True, help="folder with the archives of the data sets")
     parser.add_argument("--sample", type=int, help="pages a set (default: all)")
     parser.add_argument("--seeds", type=int, default=10, help="draws of the quarter (default %(default)s)")
-    given = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     rows, values = [], []
     try:
-        reference = read_reference(given.data)
-        for name in (name for name in OUR_SETS if (given.data / f"{name}.tar.xz").exists()):
-            for page in read_pages(given.data, name, sample=given.sample):
+        reference = read_reference(options.data)
+        for name in (name for name in OUR_SETS if (options.data / f"{name}.tar.xz").exists()):
+            for page in read_pages(options.data, name, sample=options.sample):
                 if is_part(page, reference):
                     html = decode_page(page)
                     rows.append(features(html))
@@ -139,10 +139,10 @@ def main(arguments: Sequence[str]) -> int:
     except UsageError as error:
         sys.stderr.write(f"{error}\n")
         return 2
-    found = [guess_accuracy(np.array(rows), np.array(values), seed) for seed in range(given.seeds)]
+    accuracies = [guess_accuracy(np.array(rows), np.array(values), seed) for seed in range(options.seeds)]
     sys.stdout.write(
-        f"{len(rows)} pages: {100 * np.mean(found):.1f} % right (published 80 %); "
-        f"{100 * min(found):.1f} to {100 * max(found):.1f} % over {given.seeds} draws\n"
+        f"{len(rows)} pages: {100 * np.mean(accuracies):.1f} % right (published 80 %); "
+        f"{100 * min(accuracies):.1f} to {100 * max(accuracies):.1f} % over {options.seeds} draws\n"
     )
     return 0
 

@@ -116,8 +116,10 @@ def means_by_level(scores: PublishedScores, levels: Sequence[str]) -> Mapping[st
     if scores.pages[-1] >= len(levels):
         raise InputError(f"the scores number pages up to {scores.pages[-1]}, the file has {len(levels)} records")
     own = np.array([levels[page] for page in scores.pages])
-    there = [level for level in LEVELS if (own == level).any()]
-    return {name: {level: float(values[own == level].mean()) for level in there} for name, values in scores.f1.items()}
+    own_levels = [level for level in LEVELS if (own == level).any()]
+    return {
+        name: {level: float(values[own == level].mean()) for level in own_levels} for name, values in scores.f1.items()
+    }
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -125,10 +127,10 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m dripper_lab.evaluation.benchmarks.pulpie", description=__doc__)
     parser.add_argument("--data", type=Path, required=True, help=f"folder with {ARCHIVE}")
     parser.add_argument("--webmainbench", type=Path, metavar="FILE", help="the whole benchmark, for its levels")
-    given = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     try:
-        scores = read_published(given.data)
-        by_level = means_by_level(scores, levels_of(given.webmainbench)) if given.webmainbench else {}
+        scores = read_published(options.data)
+        by_level = means_by_level(scores, levels_of(options.webmainbench)) if options.webmainbench else {}
     except UsageError as error:
         sys.stderr.write(f"{error}\n")
         return 2

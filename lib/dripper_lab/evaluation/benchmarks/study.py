@@ -102,9 +102,9 @@ def findings(frame: ScoreTable, extractors: Sequence[Contender]) -> list[Finding
     scored = frame[frame[METRIC].notna()]
     means = scored.pivot_table(index="extractor", columns="data_set", values=METRIC, aggfunc="mean")
     singles = [one.name for one in extractors if one.kind is Standing.PEER and one.name in means.index]
-    found = [_no_best(means, singles), _skewed(scored, singles), _whole_pages(scored, extractors, singles)]
+    checks = [_no_best(means, singles), _check_skew(scored, singles), _whole_pages(scored, extractors, singles)]
     votes = [one.name for one in extractors if one.kind is Standing.ENSEMBLE and one.name in means.index]
-    return [*([_ensembles(means, singles, votes)] if votes else []), *found]
+    return [*([_ensembles(means, singles, votes)] if votes else []), *checks]
 
 
 def _ensembles(means: ScoreTable, singles: Sequence[str], votes: Sequence[str]) -> Finding:
@@ -121,13 +121,13 @@ def _ensembles(means: ScoreTable, singles: Sequence[str], votes: Sequence[str]) 
 
 def _no_best(means: ScoreTable, singles: Sequence[str]) -> Finding:
     winners = means.loc[list(singles)].idxmax()
-    shown = ", ".join(f"{data_set}: {name}" for data_set, name in winners.items())
+    names = ", ".join(f"{data_set}: {name}" for data_set, name in winners.items())
     return Finding(
-        "No single extractor is best on all data sets (4.4).", f"Best by set: {shown}.", winners.nunique() > 1
+        "No single extractor is best on all data sets (4.4).", f"Best by set: {names}.", winners.nunique() > 1
     )
 
 
-def _skewed(scored: ScoreTable, singles: Sequence[str]) -> Finding:
+def _check_skew(scored: ScoreTable, singles: Sequence[str]) -> Finding:
     by_extractor = scored[scored["extractor"].isin(singles)].groupby("extractor")[METRIC]
     gap = float((by_extractor.median() - by_extractor.mean()).mean())
     return Finding(

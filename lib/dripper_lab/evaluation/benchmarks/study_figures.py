@@ -79,13 +79,13 @@ def read_complexities(data: Path, reference: Reference, sample: int | None) -> d
     Args:
         sample: Pages a set, None for all.
     """
-    found = {}
+    complexities = {}
     for name in (name for name in available(data) if name in OUR_SETS):
         for page in read_pages(data, name, sample=sample):
             if is_part(page, reference):
                 key = OUR_SETS[name], reference.ids[name][page.id]
-                found[key] = complexity(decode_page(page), truth_of(page))
-    return found
+                complexities[key] = complexity(decode_page(page), truth_of(page))
+    return complexities
 
 
 def published_scores(reference: Reference) -> Iterator[Scored]:
@@ -98,16 +98,16 @@ def published_scores(reference: Reference) -> Iterator[Scored]:
 def scores_of_run(folder: Path, reference: Reference) -> Iterator[Scored]:
     """Yield the scores of an evaluation on the pages of WCEB. Raises InputError where it has
     none."""
-    ours = {name: their_name for name, (their_name, *_) in TABLE_3.items()}
+    their_names = {name: their_name for name, (their_name, *_) in TABLE_3.items()}
     any_there = False
     for data_set, part in OUR_SETS.items():
         rows = {row["id"]: row for row in read_lines(folder / "scores" / f"{data_set}.jsonl")}
         for row in rows.values():
             key = reference.ids.get(data_set, {}).get(row["id"])
             for name, scores in row["scores"].items() if key else ():
-                if name in ours and scores.get(METRIC) is not None:
+                if name in their_names and scores.get(METRIC) is not None:
                     any_there = True
-                    yield Scored(part, str(key), ours[name], scores[METRIC])
+                    yield Scored(part, str(key), their_names[name], scores[METRIC])
     if not any_there:
         raise InputError(f"--run {folder}: there are no scores of WCEB's pages; an evaluation has to end there first")
 
@@ -120,8 +120,8 @@ def boxes(scores: Iterable[Scored], complexities: Mapping[PageKey, float]) -> di
     panels: dict[str, dict[str, list[float]]] = {panel: {} for panel in PANELS}
     low, high = THRESHOLDS
     for scored in scores:
-        known = complexities.get((scored.part, scored.page))
-        inside = (True, known is not None and known < low, known is not None and known >= high)
+        value = complexities.get((scored.part, scored.page))
+        inside = (True, value is not None and value < low, value is not None and value >= high)
         for panel in (panel for panel, is_in in zip(PANELS, inside, strict=True) if is_in):
             panels[panel].setdefault(scored.extractor, []).append(scored.f1)
     return {
@@ -135,15 +135,15 @@ def means(scores: Iterable[Scored]) -> dict[str, Mean]:
     parts: dict[str, dict[str, list[float]]] = {}
     for scored in scores:
         parts.setdefault(scored.extractor, {}).setdefault(scored.part, []).append(scored.f1)
-    found = {}
+    bars = {}
     for extractor, of_part in parts.items():
         spreads = [Spread.of(values) for values in of_part.values()]
-        found[extractor] = Mean(
+        bars[extractor] = Mean(
             statistics.fmean(map(statistics.fmean, of_part.values())),
             statistics.fmean(spread.low for spread in spreads),
             statistics.fmean(spread.high for spread in spreads),
         )
-    return dict(sorted(found.items(), key=lambda item: -item[1].mean))
+    return dict(sorted(bars.items(), key=lambda item: -item[1].mean))
 
 
 def draw_complexities(by_part: Mapping[str, Sequence[float]], path: Path) -> None:
@@ -155,9 +155,9 @@ def draw_complexities(by_part: Mapping[str, Sequence[float]], path: Path) -> Non
 
 def draw_boxes(panels: Mapping[str, Mapping[str, Sequence[float]]], path: Path) -> None:
     """Draw Figure 2: a panel for all pages, for simple and for complex ones."""
-    shown = {panel: of for panel, of in panels.items() if of}
-    with _drawn(path, max(map(len, shown.values())), len(shown)) as grid:
-        for axes, (panel, of) in zip(grid, shown.items(), strict=True):
+    drawn_panels = {panel: of for panel, of in panels.items() if of}
+    with _drawn(path, max(map(len, drawn_panels.values())), len(drawn_panels)) as grid:
+        for axes, (panel, of) in zip(grid, drawn_panels.items(), strict=True):
             _boxes(axes, of, colour_of)
             axes.set_ylabel(f"ROUGE-LSum F1,\n{panel}")
 
@@ -206,8 +206,8 @@ def _boxes(axes: Any, values: Mapping[str, Sequence[float]], colour: Callable[[s
 
 
 def _names(axes: Any, names: Iterable[str]) -> None:
-    told = list(names)
-    axes.set_xticks(range(len(told)), told, rotation=60, ha="right", rotation_mode="anchor", fontsize=7)
+    labels = list(names)
+    axes.set_xticks(range(len(labels)), labels, rotation=60, ha="right", rotation_mode="anchor", fontsize=7)
 
 
 def tables(
@@ -238,12 +238,12 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--output", type=Path, required=True, help="folder for the pictures")
     parser.add_argument("--run", type=Path, help="folder of an evaluation (default: the published scores)")
     parser.add_argument("--sample", type=int, help="pages a set whose complexity is computed (default: all)")
-    given = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     try:
-        reference = read_reference(given.data)
-        read = published_scores(reference) if given.run is None else scores_of_run(given.run, reference)
-        scores = list(read)
-        complexities = read_complexities(given.data, reference, given.sample)
+        reference = read_reference(options.data)
+        scored = published_scores(reference) if options.run is None else scores_of_run(options.run, reference)
+        scores = list(scored)
+        complexities = read_complexities(options.data, reference, options.sample)
     except UsageError as error:
         sys.stderr.write(f"{error}\n")
         return 2
@@ -251,10 +251,10 @@ def main(arguments: Sequence[str]) -> int:
     for (part, _), value in complexities.items():
         by_part.setdefault(part, []).append(value)
     panels, bars = boxes(scores, complexities), means(scores)
-    given.output.mkdir(parents=True, exist_ok=True)
-    draw_complexities(by_part, given.output / "figure-1.png")
-    draw_boxes(panels, given.output / "figure-2.png")
-    draw_means(bars, given.output / "figure-3.png")
+    options.output.mkdir(parents=True, exist_ok=True)
+    draw_complexities(by_part, options.output / "figure-1.png")
+    draw_boxes(panels, options.output / "figure-2.png")
+    draw_means(bars, options.output / "figure-3.png")
     sys.stdout.write(tables(by_part, panels, bars))
     return 0
 

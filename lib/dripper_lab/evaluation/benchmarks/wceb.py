@@ -96,7 +96,10 @@ def read_reference(folder: Path) -> Reference:
     try:
         for name, text in _files(archive):
             if name.endswith("wceb_page_ids_to_normalized.json"):
-                ids = {ours: {own: theirs for theirs, own in pairs.items()} for ours, pairs in json.loads(text).items()}
+                ids = {
+                    data_set: {own: their_id for their_id, own in pairs.items()}
+                    for data_set, pairs in json.loads(text).items()
+                }
             elif "__rouge_" in name and name.endswith(".csv"):
                 for row in csv.DictReader(io.StringIO(text)):
                     f1.setdefault((row["dataset"], row["model"]), {})[row["hash_key"]] = float(row["f1"])

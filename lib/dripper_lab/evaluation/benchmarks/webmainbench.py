@@ -69,13 +69,13 @@ def extract_marked(html: str) -> str:
     root: Any = lxml.html.document_fromstring(
         html.encode("utf-8", "replace"), parser=lxml.html.HTMLParser(encoding="utf-8")
     )
-    kept: set[Any] = set()
-    for element in _marked(root):
-        kept.update(element.iter())
-        kept.update(element.iterancestors())
-    if not kept:
+    remaining: set[Any] = set()
+    for element in _find_marked(root):
+        remaining.update(element.iter())
+        remaining.update(element.iterancestors())
+    if not remaining:
         return ""
-    for element in [element for element in root.iter() if element not in kept]:
+    for element in [element for element in root.iter() if element not in remaining]:
         if element.getparent() is not None:
             element.drop_tree()
     return strip_marks(str(lxml.html.tostring(root, encoding="unicode")))
@@ -146,7 +146,7 @@ def _page(record: dict[str, Any]) -> LabelledPage:
     )  # fmt: skip
 
 
-def _marked(element: Any) -> Iterator[Any]:
+def _find_marked(element: Any) -> Iterator[Any]:
     style = element.get("style") or ""
     if "display: none" in style or "display:none" in style:
         return
@@ -154,7 +154,7 @@ def _marked(element: Any) -> Iterator[Any]:
         yield element
         return
     for child in element.iterchildren(tag=lxml.etree.Element):
-        yield from _marked(child)
+        yield from _find_marked(child)
 
 
 def _without_mark(match: re.Match[str]) -> str:

@@ -109,26 +109,26 @@ def own_version() -> str:
     return f"{dripper.__version__}+{state.hexdigest()[:8]}"
 
 
-def choose(names: Iterable[str], known: Mapping[str, Contender]) -> list[Contender]:
+def choose(names: Iterable[str], by_name: Mapping[str, Contender]) -> list[Contender]:
     """Return the named extractors. Raises UsageError for a name that is not known."""
     names = list(names)
-    unknown = [name for name in names if name not in known]
+    unknown = [name for name in names if name not in by_name]
     if unknown:
-        raise UsageError(f"unknown extractor {unknown[0]!r}; there are: {', '.join(known)}")
-    return [known[name] for name in names]
+        raise UsageError(f"unknown extractor {unknown[0]!r}; there are: {', '.join(by_name)}")
+    return [by_name[name] for name in names]
 
 
 def split_installed(extractors: Iterable[Contender]) -> tuple[list[Contender], list[str]]:
     """Split into those that can run here and the names of those whose package is missing."""
-    there, missing = [], []
+    installed, missing = [], []
     for extractor in extractors:
         try:
             _ = extractor.version
         except MachineError:
             missing.append(extractor.name)
         else:
-            there.append(extractor)
-    return there, missing
+            installed.append(extractor)
+    return installed, missing
 
 
 _NO_LINKS = MarkdownSettings(links="text", images="drop")

@@ -85,17 +85,17 @@ def majority_vote(tokens: Sequence[str], answers: Mapping[str, str], members: Ma
         answers: Extractor → text; one that failed has "".
         members: Extractor → its votes.
     """
-    said = [(_grams(answers.get(name, "").split()), votes) for name, votes in members.items()]
-    grams = _ngrams(_padded(tokens))
-    kept = []
+    gram_votes = [(_grams(answers.get(name, "").split()), votes) for name, votes in members.items()]
+    grams = _ngrams(_pad(tokens))
+    chosen = []
     for position, token in enumerate(tokens):
         left, right = grams[position], grams[position + NGRAM - 1]
-        if sum(votes for known, votes in said if left in known or right in known) >= needed:
-            kept.append(token)
-    return " ".join(kept)
+        if sum(votes for of_member, votes in gram_votes if left in of_member or right in of_member) >= needed:
+            chosen.append(token)
+    return " ".join(chosen)
 
 
-def _padded(tokens: Sequence[str]) -> list[str]:
+def _pad(tokens: Sequence[str]) -> list[str]:
     """Zeros around the text, so that its first and last tokens have neighbours too."""
     return ["\0"] * (NGRAM - 1) + list(tokens) + ["\0"] * (NGRAM - 1)
 
@@ -105,4 +105,4 @@ def _ngrams(tokens: Sequence[str]) -> list[tuple[str, ...]]:
 
 
 def _grams(tokens: Sequence[str]) -> set[tuple[str, ...]]:
-    return set(_ngrams(_padded(tokens))) if tokens else set()
+    return set(_ngrams(_pad(tokens))) if tokens else set()

@@ -26,7 +26,9 @@ def default_labelers(labels: LabelsSettings) -> tuple[str, ...]:
     return (*LABELERS, *(name for name in WITH_A_MODEL if list_options(name, labels).get("model")))
 
 
-def ours(labelers: tuple[str, ...] = LABELERS, labels: LabelsSettings = DEFAULT_LABELS) -> list[Contender]:
+def list_own_extractors(
+    labelers: tuple[str, ...] = LABELERS, labels: LabelsSettings = DEFAULT_LABELS
+) -> list[Contender]:
     """Return an extractor for each labeler, and the bounds.
 
     Args:

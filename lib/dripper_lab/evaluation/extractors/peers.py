@@ -257,14 +257,14 @@ def _body_text(html: str) -> str:
     'one two three four five six seven eight'
     """
     tokens = TAG_OR_WORD.findall(UNSEEN.sub(" ", html))
-    best, total, start, found = 0, 0, 0, (0, 0)
+    best, total, start, stretch = 0, 0, 0, (0, 0)
     for place, token in enumerate(tokens):
         total += -1 if token[0] == "<" else 1
         if total < 1:
             total, start = 0, place + 1
         elif total > best:
-            best, found = total, (start, place + 1)
-    return unescape(" ".join(token for token in tokens[slice(*found)] if token[0] != "<"))
+            best, stretch = total, (start, place + 1)
+    return unescape(" ".join(token for token in tokens[slice(*stretch)] if token[0] != "<"))
 
 
 def language_of(html: str) -> str:
@@ -275,8 +275,8 @@ def language_of(html: str) -> str:
     """
     if stated := HTML_LANGUAGE.search(html):
         return stated[1].lower()
-    found = sum(1 for _ in zip(range(HAN_CHARACTERS), HAN.finditer(html), strict=False))
-    return "zh" if found == HAN_CHARACTERS else "en"
+    n_han = sum(1 for _ in zip(range(HAN_CHARACTERS), HAN.finditer(html), strict=False))
+    return "zh" if n_han == HAN_CHARACTERS else "en"
 
 
 def _peer(

@@ -51,18 +51,18 @@ def kinds_and_cost(kinds: Sequence[str], rows: Sequence[tuple[Line, Sequence[Int
     )  # fmt: skip
     for number, axes in enumerate(grid.flat):
         axes.set_visible(number < len(kinds))
-        there = [(line, found) for line, values in rows for found in values[number : number + 1] if found is not None]
-        for line, found in there:
-            spread = [[found.value - found.low], [found.high - found.value]]
+        points = [(line, score) for line, values in rows for score in values[number : number + 1] if score is not None]
+        for line, score in points:
+            spread = [[score.value - score.low], [score.high - score.value]]
             colour = COLOURS[line.extractor.kind]
             axes.errorbar(
-                max(line.cpu_mean, 0.1), found.value, yerr=spread, fmt="o", color=colour, markersize=4, elinewidth=0.6
+                max(line.cpu_mean, 0.1), score.value, yerr=spread, fmt="o", color=colour, markersize=4, elinewidth=0.6
             )
-        best = sorted(there, key=lambda each: -each[1].value)[:3]
-        named = [each for each in there if each[0].extractor.kind is Standing.OURS or each in best]
+        best = sorted(points, key=lambda each: -each[1].value)[:3]
+        labelled_points = [each for each in points if each[0].extractor.kind is Standing.OURS or each in best]
         _plain(axes)
         axes.set_xscale("log")
-        _label_points(axes, [(max(line.cpu_mean, 0.1), found.value, line) for line, found in named])
+        _label_points(axes, [(max(line.cpu_mean, 0.1), score.value, line) for line, score in labelled_points])
         axes.set_title(kinds[number] if number < len(kinds) else "", fontsize=9, color=INK)
     figure.supxlabel("CPU milliseconds a page (mean, log scale)", fontsize=9)
     figure.supylabel("ROUGE-5 F1, words", fontsize=9)
@@ -172,13 +172,13 @@ def _plain(axes: Any) -> None:
 def _label_points(axes: Any, points: Sequence[tuple[float, float, Line]]) -> None:
     """Write names beside points, moved down where two would overlap."""
     axes.figure.canvas.draw()
-    taken: list[tuple[float, float]] = []
+    places: list[tuple[float, float]] = []
     for x, y, line in sorted(points, key=lambda point: -point[1]):
         place = axes.transData.transform((x, y))
         shift = 0.0
-        while any(abs(place[0] - px) < 95 and abs(place[1] + shift - py) < 11 for px, py in taken):
+        while any(abs(place[0] - px) < 95 and abs(place[1] + shift - py) < 11 for px, py in places):
             shift -= 3
-        taken.append((place[0], place[1] + shift))
+        places.append((place[0], place[1] + shift))
         bold = "bold" if line.extractor.kind is Standing.OURS else "normal"
         axes.annotate(
             line.extractor.name, (x, y), (7, shift * 72 / axes.figure.dpi - 3), textcoords="offset points", fontsize=7,
@@ -188,8 +188,8 @@ def _label_points(axes: Any, points: Sequence[tuple[float, float, Line]]) -> Non
 
 def _legend(axes: Any, kinds: set[Standing]) -> None:
     handle = import_extra("matplotlib.lines").Line2D
-    shown = [kind for kind in COLOURS if kind in kinds]
-    handles = [handle([], [], marker="o", linestyle="", color=COLOURS[kind], label=kind.value) for kind in shown]
+    drawn_kinds = [kind for kind in COLOURS if kind in kinds]
+    handles = [handle([], [], marker="o", linestyle="", color=COLOURS[kind], label=kind.value) for kind in drawn_kinds]
     axes.legend(handles=handles, fontsize=8, frameon=False, loc="lower left")
 
 

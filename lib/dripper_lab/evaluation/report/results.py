@@ -57,11 +57,11 @@ def read_scores(jobs: Iterable[SetScoring]) -> ScoreTable:
     frames = []
     for job in jobs:
         pages = {row["id"]: row for row in read_lines(job.path)}  # the last line of a page counts
-        wanted = {page.id for page in job.source.pages(job.data_set)}
-        missing = wanted - pages.keys()
+        ids = {page.id for page in job.source.pages(job.data_set)}
+        missing = ids - pages.keys()
         if missing:
             raise InputError(f"{job.path} lacks {len(missing)} pages: run the evaluation to its end first")
-        frames.append(pandas.DataFrame([row for id in sorted(wanted) for row in _flat(pages[id])]))
+        frames.append(pandas.DataFrame([row for id in sorted(ids) for row in _flat(pages[id])]))
     frame = pandas.concat(frames, ignore_index=True)
     edges = [-np.inf, *THRESHOLDS, np.inf]
     frame["level"] = pandas.cut(frame["complexity"], edges, right=False, labels=["low", "medium", "high"]).astype(str)
@@ -101,14 +101,14 @@ def intervals_by(
 ) -> Mapping[str, Mapping[str, Interval]]:
     """Return, by extractor and then by value of `column`, the mean over pages with its 95 %
     interval, of those that were scored on all of its pages."""
-    found: dict[str, dict[str, Interval]] = {}
+    intervals: dict[str, dict[str, Interval]] = {}
     for value in values:
         part = frame[frame[column] == value]
         wide = part.pivot(index=["data_set", "id", "host"], columns="extractor", values=MAIN).dropna(axis="columns")
         bootstrap = Bootstrap(wide.index.get_level_values("data_set"), wide.index.get_level_values("host"), draws)
         for name in wide:
-            found.setdefault(str(name), {})[value] = interval(bootstrap.mean(wide[name].to_numpy(float)))
-    return found
+            intervals.setdefault(str(name), {})[value] = interval(bootstrap.mean(wide[name].to_numpy(float)))
+    return intervals
 
 
 def with_difficulty(frame: ScoreTable) -> ScoreTable:
@@ -134,8 +134,8 @@ def mean_similarities(jobs: Iterable[SetScoring], names: Sequence[str]) -> Score
     place = {name: index for index, name in enumerate(names)}
     for job in jobs:
         for row in {row["id"]: row for row in read_lines(job.path)}.values():
-            for one, others in row["similarity"].items():
-                for other, value in others.items():
+            for one, similarities in row["similarity"].items():
+                for other, value in similarities.items():
                     if one in place and other in place:
                         i, j = place[one], place[other]
                         total[[i, j], [j, i]] += value

@@ -57,38 +57,38 @@ def worst_pages(
 
 def differences(truth: str, output: str) -> tuple[list[Excerpt], list[Excerpt]]:
     """Return both texts in pieces, by the longest common subsequence of their words."""
-    ours, theirs = truth.split(), output.split()
-    left: list[Excerpt] = []
-    right: list[Excerpt] = []
-    for code in import_extra("rapidfuzz.distance").LCSseq.opcodes(ours, theirs):
+    truth_words, output_words = truth.split(), output.split()
+    truth_pieces: list[Excerpt] = []
+    output_pieces: list[Excerpt] = []
+    for code in import_extra("rapidfuzz.distance").LCSseq.opcodes(truth_words, output_words):
         if code.tag == "equal":
-            left.append(Excerpt(" ".join(ours[code.src_start : code.src_end]), True))
-            right.append(Excerpt(" ".join(theirs[code.dest_start : code.dest_end]), True))
+            truth_pieces.append(Excerpt(" ".join(truth_words[code.src_start : code.src_end]), True))
+            output_pieces.append(Excerpt(" ".join(output_words[code.dest_start : code.dest_end]), True))
             continue
         if code.src_end > code.src_start:
-            left.append(Excerpt(" ".join(ours[code.src_start : code.src_end]), False))
+            truth_pieces.append(Excerpt(" ".join(truth_words[code.src_start : code.src_end]), False))
         if code.dest_end > code.dest_start:
-            right.append(Excerpt(" ".join(theirs[code.dest_start : code.dest_end]), False))
-    return list(shorten_excerpts(left)), list(shorten_excerpts(right))
+            output_pieces.append(Excerpt(" ".join(output_words[code.dest_start : code.dest_end]), False))
+    return list(shorten_excerpts(truth_pieces)), list(shorten_excerpts(output_pieces))
 
 
 def shorten_excerpts(pieces: Iterable[Excerpt]) -> Iterator[Excerpt]:
     """Yield the pieces with long common runs folded, and nothing after `SHOWN_WORDS` words but how
     many there were."""
-    shown = left_out = 0
+    n_words = left_out = 0
     for piece in pieces:
         words = piece.text.split()
-        if shown >= SHOWN_WORDS:
+        if n_words >= SHOWN_WORDS:
             left_out += len(words)
         elif piece.is_common and len(words) > FOLD:
             yield Excerpt(" ".join(words[:8]), True)
             yield Excerpt(f"{len(words) - 16} words in both", True, True)
             yield Excerpt(" ".join(words[-8:]), True)
-            shown += 16
+            n_words += 16
         else:
-            room = SHOWN_WORDS - shown
+            room = SHOWN_WORDS - n_words
             yield Excerpt(" ".join(words[:room]), piece.is_common)
-            shown += min(len(words), room)
+            n_words += min(len(words), room)
             left_out += max(0, len(words) - room)
     if left_out:
         yield Excerpt(f"{left_out} more words", True, True)
@@ -102,8 +102,8 @@ def _texts(
         ids = {id for data_set, id in keys if data_set == job.data_set}
         pages.update({(job.data_set, page.id): page for page in job.source.pages(job.data_set) if page.id in ids})
         for name in set(names) & job.outputs.keys():
-            known = read_outputs(job.outputs[name])
-            outputs.update({(name, job.data_set, id): known[id] for id in ids if id in known})
+            of_extractor = read_outputs(job.outputs[name])
+            outputs.update({(name, job.data_set, id): of_extractor[id] for id in ids if id in of_extractor})
     return pages, outputs
 
 
@@ -116,6 +116,6 @@ def _worst(
 ) -> WorstPage:
     key = row.data_set, row.id
     output = outputs[name, row.data_set, row.id]
-    truth, found = differences(pages[key].truth_text, output.text)
+    truth, extracted = differences(pages[key].truth_text, output.text)
     error = f"{output.error_code}: {output.error_detail}" if output.error_code else None
-    return WorstPage(pages[key], float(getattr(row, MAIN)), *best[key], truth, found, error)
+    return WorstPage(pages[key], float(getattr(row, MAIN)), *best[key], truth, extracted, error)

@@ -64,10 +64,10 @@ class Heat:
         """Return where a value lies between the lowest and the highest of its column, bounds apart;
         at most 1."""
         values = [row[column] for one, row in self.rows if one.kind is not Standing.BOUND]
-        there = [other for other in values if other is not None]
-        if value is None or not there or max(there) == min(there):
+        numbers = [other for other in values if other is not None]
+        if value is None or not numbers or max(numbers) == min(numbers):
             return 0.0
-        return min(1.0, max(0.0, (value - min(there)) / (max(there) - min(there))))
+        return min(1.0, max(0.0, (value - min(numbers)) / (max(numbers) - min(numbers))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,7 @@ def _context(settings: RunSettings, jobs: Sequence[SetScoring]) -> tuple[dict[st
         "by_level": _heat(counted, "level", order, ["low", "medium", "high"]),
         "by_difficulty": _heat(with_difficulty(counted), "difficulty", order, ["simple", "mid", "hard"]),
         "by_stratum": _strata(frame, order),
-        "published": _published(settings.source.data),
+        "published": _read_published(settings.source.data),
         "metrics": _metrics(counted, order),
         "trained_on": [job.data_set for job in jobs if not _is_counted(job.data_set)],
         "worst": worst_pages(counted, jobs, names),
@@ -154,8 +154,8 @@ def _study(settings: RunSettings, frame: ScoreTable, extractors: Sequence[Conten
     if reference is None or "wceb_f1" not in frame or not frame["is_wceb"].any():
         return {"agreements": [], "table_3": [], "findings": [], "missing_parts": []}
     here = dict.fromkeys(PARTS, 0)
-    for ours, ids in reference.ids.items():
-        here[OUR_SETS[ours]] = len(ids) if ours in settings.sets else 0
+    for name, ids in reference.ids.items():
+        here[OUR_SETS[name]] = len(ids) if name in settings.sets else 0
     return {
         "agreements": agreements(frame, reference),
         "study_versions": STUDY_VERSIONS,
@@ -168,8 +168,8 @@ def _study(settings: RunSettings, frame: ScoreTable, extractors: Sequence[Conten
 
 def _is_counted(data_set: str) -> bool:
     """Whether a set counts in overall figures: none that models may be trained on."""
-    known = DATA_SETS.get(data_set)
-    return known is None or known.role in (Role.EVALUATION, Role.FORMAT_SAMPLE)
+    entry = DATA_SETS.get(data_set)
+    return entry is None or entry.role in (Role.EVALUATION, Role.FORMAT_SAMPLE)
 
 
 def _heat(frame: ScoreTable, column: str, order: Sequence[Contender], columns: Sequence[str] | None = None) -> Heat:
@@ -189,11 +189,11 @@ def _strata(frame: ScoreTable, order: Sequence[Contender]) -> Heat:
     grouped = rows.assign(strata=[["all", *groups] for groups in rows["strata"]]).explode("strata")
     pages = grouped.drop_duplicates(["data_set", "id", "strata"])["strata"].value_counts().to_dict()
     table = means_by(grouped, "strata", STRATUM_METRIC)
-    there = [one for one in order if one.name in table.index]
-    return Heat(list(pages), pages, [(one, [_cell(table, one.name, name) for name in pages]) for one in there])
+    extractors = [one for one in order if one.name in table.index]
+    return Heat(list(pages), pages, [(one, [_cell(table, one.name, name) for name in pages]) for one in extractors])
 
 
-def _published(data: Path) -> list[PublishedLine]:
+def _read_published(data: Path) -> list[PublishedLine]:
     """Return Pulpie's published scores as lines, none where they are not in the data folder."""
     return published_lines(read_published(data)) if (data / ARCHIVE).exists() else []
 
@@ -207,8 +207,8 @@ def _that_state_a_kind(counted: ScoreTable, frame: ScoreTable) -> ScoreTable:
 
 def _kinds(stated: ScoreTable, lines: Sequence[Line]) -> KindTable:
     pages = {str(kind): count for kind, count in pages_by(stated, "page_type").items() if count >= MIN_PAGES}
-    found = intervals_by(stated, "page_type", list(pages))
-    rows = [(line, [found.get(line.extractor.name, {}).get(kind) for kind in pages]) for line in lines]
+    intervals = intervals_by(stated, "page_type", list(pages))
+    rows = [(line, [intervals.get(line.extractor.name, {}).get(kind) for kind in pages]) for line in lines]
     return KindTable(list(pages), pages, rows)
 
 
@@ -218,23 +218,23 @@ def _cell(table: ScoreTable, row: str, column: str) -> float | None:
 
 
 def _metrics(frame: ScoreTable, order: Sequence[Contender]) -> Heat:
-    there = [column for column in OTHER_METRICS if column in frame]
-    macro = frame.groupby(["extractor", "data_set"])[there].mean().groupby("extractor").mean()
-    rows = [(one, [_cell(macro, one.name, column) for column in there]) for one in order]
-    return Heat([OTHER_METRICS[column] for column in there], {}, rows)
+    columns = [column for column in OTHER_METRICS if column in frame]
+    macro = frame.groupby(["extractor", "data_set"])[columns].mean().groupby("extractor").mean()
+    rows = [(one, [_cell(macro, one.name, column) for column in columns]) for one in order]
+    return Heat([OTHER_METRICS[column] for column in columns], {}, rows)
 
 
 def _set_row(settings: RunSettings, job: SetScoring, frame: ScoreTable) -> dict[str, Any]:
     counts: PageCounts = settings.source.counts(job.data_set)
     rows = frame[frame["data_set"] == job.data_set].drop_duplicates("id")
-    known = DATA_SETS.get(job.data_set)
+    entry = DATA_SETS.get(job.data_set)
     return {
         "name": job.data_set,
         "counts": counts,
         "used": len(rows),
         "hosts": rows["host"].nunique(),
-        "role": known.role.value if known else "not stated",
-        "licence": known.licence if known else "not stated",
+        "role": entry.role.value if entry else "not stated",
+        "licence": entry.licence if entry else "not stated",
     }
 
 

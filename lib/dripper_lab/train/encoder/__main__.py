@@ -55,8 +55,8 @@ def train_and_save(
     model, tokenizer, sequencer = base_model(base, recipe)
     taught_by = None if teacher is None else load_teacher(teacher, tokenizer, sequencer.reading)
     pages = (page for data_set in data_sets for page in read_pages(data, data_set, sample=sample, empty=True))
-    learned, held = put_aside(read_examples(pages, sequencer), folds, lambda example: example.truth.host)
-    log.info("%d pages, %d held out, %.0f CPU seconds", len(learned), len(held), time.process_time() - started)
+    learned, held_out = put_aside(read_examples(pages, sequencer), folds, lambda example: example.truth.host)
+    log.info("%d pages, %d held out, %.0f CPU seconds", len(learned), len(held_out), time.process_time() - started)
     output.mkdir(parents=True, exist_ok=True)
 
     def save() -> None:
@@ -65,13 +65,13 @@ def train_and_save(
         sequencer.reading.save(output)
 
     train(model, sequencer, learned, recipe, save, taught_by)
-    scored = [example for example in held if example.truth.truth_words]
+    scored = [example for example in held_out if example.truth.truth_words]
     probable = [probabilities(model, sequencer, example) for example in scored]
     choice = choose_threshold([example.truth for example in scored], probable, THRESHOLDS)
     replace(sequencer.reading, threshold=choice.threshold).save(output)
-    told = {**asdict(recipe), "teacher": None if teacher is None else base_name(teacher)}
+    arguments = {**asdict(recipe), "teacher": None if teacher is None else base_name(teacher)}
     training = Training(
-        "encoder", base_name(base), told, [example.truth for example in learned],
+        "encoder", base_name(base), arguments, [example.truth for example in learned],
         [example.truth for example in scored], probable, choice, time.process_time() - started,
     )  # fmt: skip
     save_scores(training, output)

@@ -50,9 +50,9 @@ def probabilities(model: Any, sequencer: Sequencer, example: Example) -> FloatAr
 
     spans = cut([len(ids) + 1 for ids in example.ids], sequencer.room, sequencer.reading.overlap_blocks)
     chunks = [sequencer.chunk(example.ids, start, end) for start, end in spans]
-    said = []
+    by_chunk = []
     with torch.inference_mode():
         for chunk in chunks:
             logits = model(input_ids=torch.tensor([chunk.ids])).logits[0, chunk.separators]
-            said.append(torch.softmax(logits, 1)[:, 1].numpy().astype(np.float64))
-    return merge_windows(chunks, said)
+            by_chunk.append(torch.softmax(logits, 1)[:, 1].numpy().astype(np.float64))
+    return merge_windows(chunks, by_chunk)

@@ -43,14 +43,14 @@ class Objective:
         ids, inside, where = pack(batch, int(model.config.pad_token_id or 0))
         main = torch.tensor([bool(each) for page, part in batch for each in page.truth.main[part.start : part.end]])
         weights = torch.tensor(np.concatenate([self.weights_of(page, part) for page, part in batch]))
-        said = self._logits(model, ids, inside, where)
-        losses = functional.cross_entropy(said, main.long(), reduction="none")
+        logits = self._logits(model, ids, inside, where)
+        losses = functional.cross_entropy(logits, main.long(), reduction="none")
         if self.teacher is not None:
             heat, share = self.recipe.temperature, self.recipe.distil_share
             with torch.no_grad():
-                told = functional.log_softmax(self._logits(self.teacher, ids, inside, where) / heat, 1)
-            heard = functional.log_softmax(said / heat, 1)
-            gap = functional.kl_div(heard, told, reduction="none", log_target=True).sum(1)
+                teacher_log = functional.log_softmax(self._logits(self.teacher, ids, inside, where) / heat, 1)
+            own_log = functional.log_softmax(logits / heat, 1)
+            gap = functional.kl_div(own_log, teacher_log, reduction="none", log_target=True).sum(1)
             # By the square, as Hinton et al.: gradients of softened outputs shrink by it.
             losses = share * heat**2 * gap + (1 - share) * losses
         return (losses * weights).sum() / weights.sum()
@@ -112,10 +112,10 @@ def load_teacher(folder: Path, tokenizer: Any, reading: Reading) -> Any:
         vocabulary = AutoTokenizer.from_pretrained(folder, local_files_only=True).get_vocab()
     except (OSError, ValueError) as error:
         raise InputError(f"--teacher {folder} is no checkpoint: {str(error).splitlines()[0]}") from None
-    theirs = Reading.load(folder)
+    teacher_reading = Reading.load(folder)
     if (reading.form, reading.block_tokens) != (
-        theirs.form,
-        theirs.block_tokens,
+        teacher_reading.form,
+        teacher_reading.block_tokens,
     ) or vocabulary != tokenizer.get_vocab():
         raise InputError(
             f"--teacher {folder} reads other tokens than the student: both need the same tokenizer and --block-tokens"

@@ -41,7 +41,7 @@ def train(
         lambda batch: objective.loss(model, batch),
         lambda step: pace(step, len(batches), recipe.warmup),
         LOG_STEPS,
-        lambda done: save() if done % SAVE_STEPS == 0 else None,
+        lambda n_steps: save() if n_steps % SAVE_STEPS == 0 else None,
     )
     save()
 

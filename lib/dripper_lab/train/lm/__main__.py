@@ -13,7 +13,7 @@ import logging
 import shutil
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -62,15 +62,12 @@ def train_and_save(
     about = {"data_sets": list(data_sets), "answer": ANSWER}
     if not conversations.is_dir():
         make_base(_texts(_pages(data, data_sets, sample)), base, recipe)
-        framing = Framing.of(labeler_settings(base, recipe))
-        pages = _pages(data, data_sets, sample)
-        written = write_conversations(pages, framing, conversations, PROFILE, 1 / folds, about)
-        log.info("%s windows of %s pages", dict(written.windows), dict(written.pages))
+        _write_conversations(_pages(data, data_sets, sample), base, conversations, recipe, folds, about)
     model = transformers.AutoModelForCausalLM.from_pretrained(base)
     reader = Reader(transformers.AutoTokenizer.from_pretrained(base))
     learned = list(reader.read(conversations / TRAIN, recipe.windows_a_page, recipe.seed))
-    held = reader.read(conversations / VALIDATION, 3, recipe.seed)
-    checked = [window for windows in held for window in windows][:CHECKED_WINDOWS]
+    held_out = reader.read(conversations / VALIDATION, 3, recipe.seed)
+    checked = [window for windows in held_out for window in windows][:CHECKED_WINDOWS]
     weights = sum(value.numel() for value in model.parameters())
     log.info(
         "%d pages to learn from, %d weights, %.0f CPU seconds", len(learned), weights, time.process_time() - started
@@ -92,11 +89,19 @@ def train_and_save(
     return output
 
 
+def _write_conversations(
+    pages: Iterator[LabelledPage], base: Path, folder: Path, recipe: Recipe, folds: int, about: Mapping[str, Any]
+) -> None:
+    framing = Framing.of(labeler_settings(base, recipe))
+    written = write_conversations(pages, framing, folder, PROFILE, 1 / folds, about)
+    log.info("%s windows of %s pages", dict(written.windows), dict(written.pages))
+
+
 def _save(model: Any, base: Path, folder: Path, recipe: Recipe) -> None:
     shutil.copytree(base, folder, dirs_exist_ok=True)
     model.save_pretrained(folder)
-    told = {"profile": PROFILE, "labels": {"lm": labeler_options(folder.resolve(), recipe)}}
-    (folder / "labeler.yml").write_text(yaml.safe_dump(told, sort_keys=False))
+    options = {"profile": PROFILE, "labels": {"lm": labeler_options(folder.resolve(), recipe)}}
+    (folder / "labeler.yml").write_text(yaml.safe_dump(options, sort_keys=False))
 
 
 def _pages(data: Path, data_sets: Sequence[str], sample: int | None) -> Iterator[LabelledPage]:

@@ -118,27 +118,27 @@ def _make_tokenizer(texts: Iterable[str], folder: Path, recipe: Recipe) -> int:
     import transformers
     from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 
-    made = Tokenizer(models.BPE())
-    made.pre_tokenizer = pre_tokenizers.Sequence(
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
         [
             pre_tokenizers.Split(Regex(_WORDS), behavior="isolated"),
             pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
         ]
     )
-    made.decoder = decoders.ByteLevel()
+    tokenizer.decoder = decoders.ByteLevel()
     trainer = trainers.BpeTrainer(
         vocab_size=recipe.vocabulary, special_tokens=[_END, _PADDING, _USER, _ASSISTANT], show_progress=False,
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
     )  # fmt: skip
-    made.train_from_iterator(itertools.chain(_answers(), texts), trainer)
+    tokenizer.train_from_iterator(itertools.chain(_answers(), texts), trainer)
     library: Any = transformers
     wrapped = library.PreTrainedTokenizerFast(
-        tokenizer_object=made, eos_token=_END, pad_token=_PADDING, additional_special_tokens=[_USER, _ASSISTANT],
+        tokenizer_object=tokenizer, eos_token=_END, pad_token=_PADDING, additional_special_tokens=[_USER, _ASSISTANT],
         clean_up_tokenization_spaces=False,
     )  # fmt: skip
     wrapped.chat_template = _CHAT
     wrapped.save_pretrained(folder)
-    return int(made.get_vocab_size())
+    return int(tokenizer.get_vocab_size())
 
 
 def _answers() -> Iterator[str]:

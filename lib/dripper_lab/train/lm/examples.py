@@ -54,7 +54,7 @@ class Reader:
         for drawn in draw_windows(list(pages.values()), most, seed):
             rows = [json.loads(line) for line in drawn]
             yield [
-                self.example(row["id"].rpartition("#")[0], *(said["content"] for said in row["messages"]))
+                self.example(row["id"].rpartition("#")[0], *(message["content"] for message in row["messages"]))
                 for row in rows
             ]
 
@@ -62,17 +62,19 @@ class Reader:
         """Return a window: what the page says, and what it should answer."""
         frame = {"tokenize": False, "enable_thinking": False}
         messages = [{"role": "user", "content": html}, {"role": "assistant", "content": answer}]
-        asked = self._tokenizer.apply_chat_template(messages[:1], add_generation_prompt=True, **frame)
-        whole = self._tokenizer.apply_chat_template(messages, add_generation_prompt=False, **frame)
-        read = self._tokenizer(asked, add_special_tokens=False, return_offsets_mapping=True)
-        said = self._tokenizer.encode(whole[len(asked) :], add_special_tokens=False)
-        prompt = read["input_ids"]
+        question = self._tokenizer.apply_chat_template(messages[:1], add_generation_prompt=True, **frame)
+        conversation = self._tokenizer.apply_chat_template(messages, add_generation_prompt=False, **frame)
+        encoded = self._tokenizer(question, add_special_tokens=False, return_offsets_mapping=True)
+        answer_ids = self._tokenizer.encode(conversation[len(question) :], add_special_tokens=False)
+        prompt = encoded["input_ids"]
         return Example(
             page,
-            [*prompt, *said],
+            [*prompt, *answer_ids],
             len(prompt),
-            [len(prompt) + at for at, token in enumerate(said) if token in self._label_tokens],
-            _last_tokens([end for _, end in read["offset_mapping"]], _block_ends(html, answer, asked.index(html))),
+            [len(prompt) + at for at, token in enumerate(answer_ids) if token in self._label_tokens],
+            _last_tokens(
+                [end for _, end in encoded["offset_mapping"]], _block_ends(html, answer, question.index(html))
+            ),
         )
 
 

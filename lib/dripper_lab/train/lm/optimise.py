@@ -45,10 +45,10 @@ def train(
         ends[len(batches)] = last
     averaged = copy.deepcopy(model).eval()
 
-    def after(done: int) -> None:
-        _average(averaged, model, min(done // 4 + 1, recipe.averaged_steps))
-        if done in ends:
-            save(averaged, ends[done])
+    def after(n_steps: int) -> None:
+        _average(averaged, model, min(n_steps // 4 + 1, recipe.averaged_steps))
+        if n_steps in ends:
+            save(averaged, ends[n_steps])
 
     torch.manual_seed(recipe.seed)
     weights = torch.optim.AdamW(

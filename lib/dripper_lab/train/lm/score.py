@@ -97,22 +97,22 @@ def label_freely(options: Mapping[str, Any], cases: Sequence[Case]) -> tuple[lis
     encoder = PageEncoder.load(settings)
     decoder = FreeDecoder.start(encoder, settings)
     try:
-        read = [encoder.read(SimplifiedPage(case.page.simplified_html, len(case.main))) for case in cases]
-        windows = [[window for window, _ in page] for page in read]
-        jobs = [job for page in read for _, job in page]
+        windows_of_case = [encoder.read(SimplifiedPage(case.page.simplified_html, len(case.main))) for case in cases]
+        windows = [[window for window, _ in page] for page in windows_of_case]
+        jobs = [job for page in windows_of_case for _, job in page]
         room = max(len(encoder.templates.of(job.n_blocks).tokens) for job in jobs) + SPARE_TOKENS
         answers = iter([parse_answer(text) for text in decoder.write(jobs, room)])
     finally:
         decoder.close()
-    whole, masks = 0, list[Mask]()
+    n_complete, masks = 0, list[Mask]()
     for cut in windows:
         parts = []
         for window in cut:
             answer, n_blocks = next(answers), window.end - window.start
-            whole += sorted(answer) == list(range(1, n_blocks + 1))
+            n_complete += sorted(answer) == list(range(1, n_blocks + 1))
             parts.append(np.array([answer.get(block, False) for block in range(1, n_blocks + 1)], bool))
         masks.append(merge_windows(cut, parts))
-    return masks, whole / len(jobs)
+    return masks, n_complete / len(jobs)
 
 
 def label_with(
@@ -130,10 +130,12 @@ def label_with(
 def calibration(labels: Sequence[Labels], cases: Sequence[Case], bins: int = 10) -> float:
     """Return the expected calibration error of the probabilities: how far they are from the share
     that is main, by bins of equal width."""
-    said = np.concatenate([one.probability for one in labels]).astype(np.float64)
+    probabilities = np.concatenate([one.probability for one in labels]).astype(np.float64)
     true = np.concatenate([case.main for case in cases])
-    at = np.minimum((said * bins).astype(int), bins - 1)
-    gaps = [abs(said[at == one].mean() - true[at == one].mean()) * (at == one).mean() for one in set(at.tolist())]
+    at = np.minimum((probabilities * bins).astype(int), bins - 1)
+    gaps = [
+        abs(probabilities[at == one].mean() - true[at == one].mean()) * (at == one).mean() for one in set(at.tolist())
+    ]
     return float(sum(gaps))
 
 
@@ -144,32 +146,34 @@ def score(cases: Sequence[Case], checkpoints: Sequence[Path], *, fsm: bool) -> I
         fsm: Also decode with the state machine token by token, and compare with `parallel`.
     """
     cpu = load("cpu").label([case.page for case in cases])
-    yield _scored("all blocks", cases, [np.ones_like(case.main) for case in cases])
-    yield _scored("`cpu`", cases, [labels.main for labels in cpu])
+    yield _score("all blocks", cases, [np.ones_like(case.main) for case in cases])
+    yield _score("`cpu`", cases, [labels.main for labels in cpu])
     for folder in checkpoints:
         options = yaml.safe_load((folder / "labeler.yml").read_text())["labels"]["lm"] | {"model": str(folder)}
-        free, whole = label_freely(options, cases)
-        yield _scored(f"{folder.name}, without the state machine", cases, free, f"{whole:.1%} of the answers whole")
+        free, complete_share = label_freely(options, cases)
+        yield _score(
+            f"{folder.name}, without the state machine", cases, free, f"{complete_share:.1%} of the answers whole"
+        )
         labels, stats = label_with(options, cases, "parallel")
         passes = stats["passes"] / stats["windows"]
         note = f"{passes:.2f} passes a window, calibration error {calibration(labels, cases):.3f}"
         if fsm:
             slow, _ = label_with(options, cases, "fsm")
             note += f", {_differing(labels, slow)} labels other than by `fsm`"
-        yield _scored(folder.name, cases, [one.main for one in labels], note)
+        yield _score(folder.name, cases, [one.main for one in labels], note)
         chained = [
             first.main if is_sure(first, BELOW) or not other.main.any() else other.main
             for first, other in zip(cpu, labels, strict=True)
         ]
         share = np.mean([not is_sure(first, BELOW) for first in cpu])
-        yield _scored(f"`cpu,lm` with {folder.name}", cases, chained, f"{share:.1%} of the pages go on")
+        yield _score(f"`cpu,lm` with {folder.name}", cases, chained, f"{share:.1%} of the pages go on")
 
 
-def _differing(ones: Sequence[Labels], others: Sequence[Labels]) -> int:
-    return sum(int((one.main != other.main).sum()) for one, other in zip(ones, others, strict=True))
+def _differing(first: Sequence[Labels], second: Sequence[Labels]) -> int:
+    return sum(int((one.main != other.main).sum()) for one, other in zip(first, second, strict=True))
 
 
-def _scored(name: str, cases: Sequence[Case], masks: Sequence[Mask], note: str = "") -> Scored:
+def _score(name: str, cases: Sequence[Case], masks: Sequence[Mask], note: str = "") -> Scored:
     scored = Scored(name, note=note)
     for case, main in zip(cases, masks, strict=True):
         scored.add(case, main)
@@ -185,14 +189,14 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--sample", type=int, default=80, help="so many pages (default %(default)s)")
     parser.add_argument("--profile", choices=sorted(PROFILES), default="dripper", help="of the blocks (%(default)s)")
     parser.add_argument("--fsm", action="store_true", help="decode with the state machine token by token, too")
-    given = parser.parse_args(arguments)
-    cases = list(read_cases(given.data, given.set, given.sample, given.profile))
+    options = parser.parse_args(arguments)
+    cases = list(read_cases(options.data, options.set, options.sample, options.profile))
     n_blocks = sum(len(case.main) for case in cases)
-    sys.stdout.write(f"{given.set}: {len(cases)} pages, {n_blocks} blocks\n\n")
+    sys.stdout.write(f"{options.set}: {len(cases)} pages, {n_blocks} blocks\n\n")
     sys.stdout.write(
         "| labeler | block precision | recall | F1 | blocks right | ROUGE-5 F1 | |\n|---|---|---|---|---|---|---|\n"
     )
-    for scored in score(cases, given.checkpoints, fsm=given.fsm):
+    for scored in score(cases, options.checkpoints, fsm=options.fsm):
         sys.stdout.write(scored.row(n_blocks) + "\n")
         sys.stdout.flush()
     return 0

@@ -65,12 +65,12 @@ def train_and_save(
     torch.manual_seed(recipe.seed)
     model, tokenizer = load_base(base, shape).eval(), load_tokenizer(base)
     pages = (page for data_set in data_sets for page in read_pages(data, data_set, sample=sample, empty=True))
-    learned, held = put_aside(read_examples(pages), folds, lambda example: example.truth.host)
-    log.info("%d pages, %d held out, %.0f CPU seconds", len(learned), len(held), time.process_time() - started)
+    learned, held_out = put_aside(read_examples(pages), folds, lambda example: example.truth.host)
+    log.info("%d pages, %d held out, %.0f CPU seconds", len(learned), len(held_out), time.process_time() - started)
     vectors = Vectors(model, tokenizer, shape, (node.text for example in learned for node in example.nodes))
     log.info("vectors of nodes, %.0f CPU seconds", time.process_time() - started)
     train(model.classifier, vectors, learned, shape, recipe)
-    scored = [example for example in held if example.truth.truth_words]
+    scored = [example for example in held_out if example.truth.truth_words]
     probabilities = [_probabilities(model, tokenizer, shape, example) for example in scored]
     choice = choose_threshold([example.truth for example in scored], probabilities, THRESHOLDS)
     output.mkdir(parents=True, exist_ok=True)

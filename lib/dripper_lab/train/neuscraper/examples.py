@@ -52,8 +52,8 @@ class Vectors:
         with torch.inference_mode():
             for start in range(0, len(listed), EMBEDDED_AT_ONCE):
                 tokens = tokenize_nodes(tokenizer, listed[start : start + EMBEDDED_AT_ONCE], shape.node_tokens)
-                made = model.nodes(torch.from_numpy(tokens.ids), torch.from_numpy(tokens.inside))
-                parts.append(made.numpy().astype(np.float16))
+                embedded = model.nodes(torch.from_numpy(tokens.ids), torch.from_numpy(tokens.inside))
+                parts.append(embedded.numpy().astype(np.float16))
         self._vectors = np.concatenate(parts)
 
     def of(self, nodes: Sequence[Node]) -> npt.NDArray[np.float32]:

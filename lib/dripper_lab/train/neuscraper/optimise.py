@@ -84,9 +84,9 @@ def loss_of(classifier: Any, vectors: Vectors, batch: Sequence[Piece], shape: Sh
     import torch
 
     cut = [slice(start, start + shape.context_nodes) for _, start in batch]
-    said = [torch.from_numpy(vectors.of(page.nodes[part])) for (page, _), part in zip(batch, cut, strict=True)]
+    embedded = [torch.from_numpy(vectors.of(page.nodes[part])) for (page, _), part in zip(batch, cut, strict=True)]
     main = [torch.from_numpy(page.node_main[part]) for (page, _), part in zip(batch, cut, strict=True)]
-    padded = torch.nn.utils.rnn.pad_sequence(said, batch_first=True)
+    padded = torch.nn.utils.rnn.pad_sequence(embedded, batch_first=True)
     inside = torch.arange(padded.shape[1])[None] < torch.tensor([len(each) for each in main])[:, None]
     logits = classifier(padded, ~inside)[inside]
     return torch.nn.functional.binary_cross_entropy_with_logits(logits, torch.cat(main).float())

@@ -20,7 +20,15 @@ from dripper_lab.train.by_site import put_aside
 from dripper_lab.train.command_line import parse_training, run_training, training_parser
 from dripper_lab.train.web2text.card import Result, model_card
 from dripper_lab.train.web2text.examples import Example, Recipe, read_examples
-from dripper_lab.train.web2text.fit import MAIN_BIASES, PAIR_WEIGHTS, choose, fit, labels_with, page_f1, said_of
+from dripper_lab.train.web2text.fit import (
+    MAIN_BIASES,
+    PAIR_WEIGHTS,
+    choose,
+    compute_unweighted_potentials,
+    fit,
+    labels_with,
+    page_f1,
+)
 from dripper_labelers.web2text.weights import Weights, load_weights, save_weights
 
 log = logging.getLogger(__name__)
@@ -43,29 +51,31 @@ def train_and_save(
     started = time.process_time()
     pages = (page for data_set in data_sets for page in read_pages(data, data_set, sample=sample))
     examples = list(read_examples(pages))
-    train, held = put_aside(examples, folds, lambda example: example.host)
-    log.info("%d pages, %d of them held out, %.0f CPU seconds", len(examples), len(held), time.process_time() - started)
+    train, held_out = put_aside(examples, folds, lambda example: example.host)
+    log.info(
+        "%d pages, %d of them held out, %.0f CPU seconds", len(examples), len(held_out), time.process_time() - started
+    )
     weights = fit(train, recipe)
-    result = choose_and_score(weights, held)
+    result = choose_and_score(weights, held_out)
     output.mkdir(parents=True, exist_ok=True)
     path = output / "web2text_weights.npz"
     save_weights(replace(weights, pair_weight=result.choice.pair_weight, main_bias=result.choice.main_bias), path)
     seconds = time.process_time() - started
-    card = model_card(load_weights(path), recipe, train, held, result, seconds)
+    card = model_card(load_weights(path), recipe, train, held_out, result, seconds)
     (output / "model_card_web2text.md").write_text(card, encoding="utf-8")
     return path
 
 
-def choose_and_score(weights: Weights, held: Sequence[Example]) -> Result:
+def choose_and_score(weights: Weights, held_out: Sequence[Example]) -> Result:
     """Return what is best on the pages held out, and what other choices reach."""
-    said = [said_of(weights, page) for page in held]
-    choice = choose(held, said)
-    log.info("F1 over words: %.4f on %d pages held out", choice.f1, len(held))
+    potentials = [compute_unweighted_potentials(weights, page) for page in held_out]
+    choice = choose(held_out, potentials)
+    log.info("F1 over words: %.4f on %d pages held out", choice.f1, len(held_out))
 
     def f1(pair_weight: float, main_bias: float) -> float:
-        return float(np.mean(page_f1(held, labels_with(said, pair_weight, main_bias))))
+        return float(np.mean(page_f1(held_out, labels_with(potentials, pair_weight, main_bias))))
 
-    labels = labels_with(said, choice.pair_weight, choice.main_bias)
+    labels = labels_with(potentials, choice.pair_weight, choice.main_bias)
     tried = len(PAIR_WEIGHTS) * len(MAIN_BIASES)
     return Result(choice, tried, labels, f1(DEFAULTS.pair_weight, 0.0), f1(0.0, choice.main_bias))
 

@@ -54,13 +54,13 @@ def label_leaves(pages: Iterable[LabelledPage]) -> dict[str, dict[tuple[str, str
     A page on which a baseline fails is one of which it takes nothing.
     """
     extractors = {name: load() for name, load in BASELINES.items()}
-    found: dict[str, dict[tuple[str, str], Labels]] = {name: {} for name in extractors}
+    labels_by_baseline: dict[str, dict[tuple[str, str], Labels]] = {name: {} for name in extractors}
     for labelled, page in split_pages(pages):
         leaves, task = Leaves.of_text_nodes(page.elements).texts, Task(labelled, decode_page(labelled))
         for name, extract in extractors.items():
-            said = Truth.of(leaves, replace(labelled, truth_text=extract_or_nothing(extract, task)), TEXT_NODE_SHARE)
-            found[name][said.key] = said.main
-    return found
+            truth = Truth.of(leaves, replace(labelled, truth_text=extract_or_nothing(extract, task)), TEXT_NODE_SHARE)
+            labels_by_baseline[name][truth.key] = truth.main
+    return labels_by_baseline
 
 
 def score_baselines(

@@ -78,24 +78,24 @@ def model_card(
     weights: Weights,
     recipe: Recipe,
     train: Sequence[Example],
-    held: Sequence[Example],
+    held_out: Sequence[Example],
     result: Result,
     seconds: float,
 ) -> str:
     """Return the card as Markdown.
 
     Args:
-        train, held: The pages learned from, and those held out, which `result` is of.
+        train, held_out: The pages learned from, and those held out, which `result` is of.
         seconds: Of CPU.
     """
-    scores, ceiling = page_f1(held, result.labels), page_f1(held, [page.main for page in held])
+    scores, ceiling = page_f1(held_out, result.labels), page_f1(held_out, [page.main for page in held_out])
     return _CARD.format(
         version=weights.version, minutes=seconds / 60, arguments=json.dumps(asdict(recipe), indent=1), f1=scores.mean(),
-        parameters=f"{sum(matrix.size for matrix in weights.matrices.values()):,}", n=len(held), ceiling=ceiling.mean(),
-        data_sets=data_sets_table([page.key for page in train], [page.key for page in held]),
+        parameters=f"{sum(matrix.size for matrix in weights.matrices.values()):,}", n=len(held_out), ceiling=ceiling.mean(),
+        data_sets=data_sets_table([page.key for page in train], [page.key for page in held_out]),
         pair_weight=result.choice.pair_weight, main_bias=result.choice.main_bias, tried=result.tried,
-        paper_f1=result.paper_f1, alone_f1=result.alone_f1, scores=_scores(held, scores, ceiling),
-        leaf=LeafScore.of(held, result.labels),
+        paper_f1=result.paper_f1, alone_f1=result.alone_f1, scores=_scores(held_out, scores, ceiling),
+        leaf=LeafScore.of(held_out, result.labels),
     )  # fmt: skip
 
 

@@ -111,11 +111,11 @@ def _table(runs: Sequence[tuple[LeafScore, LeafScore, int]], published: LeafScor
     joint, alone = _mean([joint for joint, _, _ in runs]), _mean([alone for _, alone, _ in runs])
     rows = (("published", published), (f"here ({runs[0][2]} pages)", joint), ("here, leaves alone", alone))
     f1 = [run.f1 for run, _, _ in runs]
-    told = f"F1 by seed: {', '.join(f'{value:.3f}' for value in f1)}"
+    by_seed = f"F1 by seed: {', '.join(f'{value:.3f}' for value in f1)}"
     if len(f1) > 1:
         low, high = interval_of_one(f1)
-        told += f"; 95 % of draws are from {low:.3f} to {high:.3f}"
-    return "\n".join([*HEAD, *(_row(*each) for each in rows), told, ""])
+        by_seed += f"; 95 % of draws are from {low:.3f} to {high:.3f}"
+    return "\n".join([*HEAD, *(_row(*each) for each in rows), by_seed, ""])
 
 
 def interval_of_one(values: Sequence[float]) -> tuple[float, float]:

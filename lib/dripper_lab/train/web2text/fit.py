@@ -30,30 +30,30 @@ class Choice(NamedTuple):
     f1: float
 
 
-def said_of(weights: Weights, page: Example) -> Potentials:
+def compute_unweighted_potentials(weights: Weights, page: Example) -> Potentials:
     """Return the potentials of a page before pairs are weighted and the bias is added."""
     return compute_potentials(replace(weights, pair_weight=1.0, main_bias=0.0), page.features)
 
 
-def choose(examples: Sequence[Example], said: Sequence[Potentials]) -> Choice:
+def choose(examples: Sequence[Example], potentials: Sequence[Potentials]) -> Choice:
     """Return the weight of pairs and the bias of the highest mean F1 over words; ties go to the
     first of the grid."""
 
     def chosen(pair_weight: float, main_bias: float) -> Choice:
-        labels = labels_with(said, pair_weight, main_bias)
+        labels = labels_with(potentials, pair_weight, main_bias)
         return Choice(pair_weight, main_bias, float(np.mean(page_f1(examples, labels))))
 
     return max((chosen(*each) for each in product(PAIR_WEIGHTS, MAIN_BIASES)), key=lambda choice: choice.f1)
 
 
-def labels_with(said: Sequence[Potentials], pair_weight: float, main_bias: float) -> list[npt.NDArray[np.bool_]]:
+def labels_with(potentials: Sequence[Potentials], pair_weight: float, main_bias: float) -> list[npt.NDArray[np.bool_]]:
     """Return which leaves of each page are main.
 
     Args:
-        said: See :func:`said_of`.
+        potentials: See :func:`compute_unweighted_potentials`.
     """
     bias = np.array([0.0, main_bias])
-    return [choose_most_probable(page.leaves + bias, page.pairs * pair_weight) for page in said]
+    return [choose_most_probable(page.leaves + bias, page.pairs * pair_weight) for page in potentials]
 
 
 def page_f1(examples: Sequence[Example], labels: Sequence[npt.NDArray[np.bool_]]) -> npt.NDArray[np.float64]:
@@ -110,8 +110,8 @@ def _moments(examples: Sequence[Example]) -> tuple[FloatArray, FloatArray]:
     mean = np.concatenate([np.nanmean(part, axis=0, dtype=np.float64) for part in columns])
     scale = np.concatenate([np.nanstd(part, axis=0, dtype=np.float64) for part in columns]) + SMALLEST_SCALE
     binary = np.array([is_binary(name) for name in (*NAMES, *PAIR_NAMES)])
-    known = np.isfinite(mean) & ~binary
-    return np.where(known, mean, 0.0), np.where(known, scale, 1.0)
+    is_scaled = np.isfinite(mean) & ~binary
+    return np.where(is_scaled, mean, 0.0), np.where(is_scaled, scale, 1.0)
 
 
 def labels_of(weights: Weights, examples: Sequence[Example]) -> list[npt.NDArray[np.bool_]]:
@@ -130,8 +130,8 @@ class LeafScore(NamedTuple):
     @classmethod
     def of(cls, examples: Sequence[Example], labels: Sequence[npt.NDArray[np.bool_]]) -> "LeafScore":
         """Score labels against the truth."""
-        truth, said = np.concatenate([page.main for page in examples]), np.concatenate(labels)
-        hits, chosen, wanted = int((truth & said).sum()), int(said.sum()), int(truth.sum())
-        precision, recall = hits / max(chosen, 1), hits / max(wanted, 1)
-        f1 = 2 * hits / max(chosen + wanted, 1)
-        return cls(float((truth == said).mean()), precision, recall, f1)
+        truth, predicted = np.concatenate([page.main for page in examples]), np.concatenate(labels)
+        hits, chosen, positive = int((truth & predicted).sum()), int(predicted.sum()), int(truth.sum())
+        precision, recall = hits / max(chosen, 1), hits / max(positive, 1)
+        f1 = 2 * hits / max(chosen + positive, 1)
+        return cls(float((truth == predicted).mean()), precision, recall, f1)

@@ -88,20 +88,20 @@ def train(sequences: Sequences, outcomes: int, recipe: Recipe, validation: Seque
     moments: Any = (jax.tree.map(jnp.zeros_like, layers), jax.tree.map(jnp.zeros_like, layers))
     best, lowest = layers, np.inf
     starts_of = np.concatenate([[0], sequences.ends[:-1]])
-    for done in range(1, recipe.steps + 1):
+    for step in range(1, recipe.steps + 1):
         chosen = draw.integers(len(sequences.ends), size=recipe.excerpts)
         room = np.maximum(sequences.ends[chosen] - starts_of[chosen] - recipe.excerpt_leaves, 0)
         starts = starts_of[chosen] + draw.integers(room + 1)
         batch = Batch(sequences, chosen, starts, recipe.excerpt_leaves)
-        key = jax.random.PRNGKey(recipe.seed * 1_000_003 + done)
+        key = jax.random.PRNGKey(recipe.seed * 1_000_003 + step)
         regular = (recipe.dropout, recipe.weight_decay)
-        layers, moments = _step(layers, moments, batch.arrays, key, done, recipe.learning_rate, regular)
-        if validation is not None and done % CHECK_STEPS == 0:
+        layers, moments = _step(layers, moments, batch.arrays, key, step, recipe.learning_rate, regular)
+        if validation is not None and step % CHECK_STEPS == 0:
             error = cross_entropy(layers, validation)
             if error < lowest:
                 best, lowest = layers, error
-    taken = layers if validation is None else best
-    return [Layer(*(np.asarray(part, np.float64) for part in layer)) for layer in taken]
+    result = layers if validation is None else best
+    return [Layer(*(np.asarray(part, np.float64) for part in layer)) for layer in result]
 
 
 def initial_layers(n_features: int, outcomes: int, seed: int) -> list[Layer]:

@@ -7,7 +7,7 @@ import pytest
 from dripper.errors import MachineError, UsageError
 from dripper.settings import LabelsSettings
 from dripper_lab.evaluation.extractors.base import Form, Standing, Task, choose, own_version, split_installed
-from dripper_lab.evaluation.extractors.ours import LABELERS, default_labelers, ours
+from dripper_lab.evaluation.extractors.ours import LABELERS, default_labelers, list_own_extractors
 from support.small_set import fake, half, labelled, page_html, truth
 
 TASK = Task(labelled(3), page_html(3))
@@ -16,7 +16,7 @@ TASK = Task(labelled(3), page_html(3))
 def text(name: str) -> str:
     from dripper_lab.evaluation.extractors.base import plain_text
 
-    (extractor,) = [one for one in ours() if one.name == name]
+    (extractor,) = [one for one in list_own_extractors() if one.name == name]
     return plain_text(extractor.load()(TASK))
 
 
@@ -37,7 +37,7 @@ def test_the_product_runs_as_users_run_it() -> None:
 
 
 def test_kinds_names_versions() -> None:
-    made = ours(("cpu", "all"))
+    made = list_own_extractors(("cpu", "all"))
     assert [one.name for one in made] == ["dripper-cpu", "dripper-all", "oracle", "all-blocks"]
     assert {one.form for one in made} == {Form.HTML}
     assert [one.kind for one in made] == [Standing.OURS, Standing.OURS, Standing.BOUND, Standing.BOUND]
@@ -49,7 +49,7 @@ def test_outputs_of_other_settings_and_checkpoints_are_told_apart(tmp_path: Path
 
     def version(**sections: dict[str, object]) -> str:
         labels = LabelsSettings.model_validate(sections)
-        (one,) = [one for one in ours(("vote:cpu,encoder",), labels) if one.kind is Standing.OURS]
+        (one,) = [one for one in list_own_extractors(("vote:cpu,encoder",), labels) if one.kind is Standing.OURS]
         return one.version
 
     first = version(encoder={"model": str(tmp_path)})

@@ -5,7 +5,7 @@ import pytest
 from dripper.errors import MachineError, UsageError
 from dripper.eval.extra import import_extra
 from dripper_lab.evaluation.extractors.base import Contender, Standing, Task, choose, own_version, split_installed
-from dripper_lab.evaluation.extractors.ours import all_blocks, oracle, ours, run_labeler
+from dripper_lab.evaluation.extractors.ours import all_blocks, list_own_extractors, oracle, run_labeler
 from dripper_lab.evaluation.extractors.peers import language_of, peers
 from support.small_set import labelled, page_html, story
 
@@ -27,7 +27,7 @@ CUTS_A_FOOTER = {"lxml-cleaner"}
 
 
 def everyone() -> list[Contender]:
-    return split_installed([*ours(()), *peers()])[0]
+    return split_installed([*list_own_extractors(()), *peers()])[0]
 
 
 def main_text(extractor: Contender, task: Task) -> str:
@@ -104,7 +104,7 @@ def test_oracle_keeps_what_the_truth_holds() -> None:
 
 
 def test_ours_are_named_by_labeler() -> None:
-    assert [one.name for one in ours(("cpu", "trafilatura"))] == [
+    assert [one.name for one in list_own_extractors(("cpu", "trafilatura"))] == [
         "dripper-cpu",
         "dripper-trafilatura",
         "oracle",

@@ -86,8 +86,8 @@ def preprocess_exactly(html: bytes, limits: ParserLimits) -> ExactPage:
     parts = _parse_again(clean)
     short = ShortTags(tree.names, partial(_CONTROL.sub, "\ufffd") if clean.has_forbidden else str)
     shorten_lists(tree, parts, [paragraph[:3] for paragraph in survivors])
-    kept = [paragraph for paragraph in survivors if _is_shown(parts, paragraph, short)]
-    blocks = number(tree, texts, kept, check=False)
+    shown = [paragraph for paragraph in survivors if _is_shown(parts, paragraph, short)]
+    blocks = number(tree, texts, shown, check=False)
     for block in blocks:
         if sum(map(len, parts[block.first + block.first % 2 : block.last + 1 : 2])) > CUTOFF:
             truncate(tree, parts, block.first, block.last, CUTOFF, float("inf"))
@@ -237,7 +237,7 @@ class _Mapper:
         self.clean = clean
         self.tree = clean.tree
         self.parts = clean.tree.parts.copy()
-        self.taken: set[int] = set()
+        self.taken_texts: set[int] = set()
         tags = "".join(clean.tree.names)
         self.has_selected, self.has_uid = "cc-select" in tags, "data-uid" in tags
         self.texts_of: dict[int, dict[str, list[int]]] = {}
@@ -295,19 +295,19 @@ class _Mapper:
         that is a `br`."""
         tree, parts = self.tree, self.parts
         before, after = tree.opens[elements[0]] - 1, tree.closes[elements[-1]] + 1
-        if before in self.taken:
+        if before in self.taken_texts:
             parts[before] += self.wrapper(block)
         else:
             parts[before] = self.wrapper(block) + parts[before]
-        if after in self.taken or (tree.tags[elements[-1]] == "br" and parts[after]):
+        if after in self.taken_texts or (tree.tags[elements[-1]] == "br" and parts[after]):
             parts[after - 1] += f"</{WRAPPER}>"
         else:
             parts[after] += f"</{WRAPPER}>"
-            self.taken.add(after)
-        self.taken.add(before)
+            self.taken_texts.add(after)
+        self.taken_texts.add(before)
         inner = elements[0]
         while inner != elements[-1]:
-            self.taken.add(tree.closes[inner] + 1)
+            self.taken_texts.add(tree.closes[inner] + 1)
             inner = tree.lasts[inner] + 1
 
     def wrap_text(self, block: Block) -> None:
@@ -316,11 +316,11 @@ class _Mapper:
         if texts is None:
             texts = self.texts_of[block.element] = self.direct_texts(block.element)
         places = texts.get(self.clean.texts[block.first], [])
-        while places and places[-1] in self.taken:
+        while places and places[-1] in self.taken_texts:
             places.pop()
         if places:
             index = places.pop()
-            self.taken.add(index)
+            self.taken_texts.add(index)
             self.parts[index] = f"{self.wrapper(block)}{self.parts[index]}</{WRAPPER}>"
 
     def direct_texts(self, element: int) -> dict[str, list[int]]:

@@ -26,48 +26,48 @@ def prune_exactly(mapping_html: str, main_ids: Collection[int]) -> str:
         return "<HtmlElement></HtmlElement>"
     parser = lxml.html.HTMLParser(remove_comments=True, remove_pis=True, remove_blank_text=True, encoding="utf-8")
     root = lxml.html.fromstring(mapping_html.encode("utf-8", "ignore"), parser=parser)
-    wanted = {str(item_id) for item_id in main_ids}
-    kept: set[etree._Element] = set()
+    ids = {str(item_id) for item_id in main_ids}
+    elements: set[etree._Element] = set()
     for element in root.iter(etree.Element):
         item_id = element.get("_item_id")
-        if item_id in wanted:
-            wanted.discard(item_id)
-            kept.update(element.iter(etree.Element))
-            kept.update(_find_new_ancestors(element, kept))
-    kept.add(root)
-    kept |= _recall_breaks(root.iter(etree.Element), kept)
-    _remove_others(root, kept)
+        if item_id in ids:
+            ids.discard(item_id)
+            elements.update(element.iter(etree.Element))
+            elements.update(_find_new_ancestors(element, elements))
+    elements.add(root)
+    elements |= _recall_breaks(root.iter(etree.Element), elements)
+    _remove_others(root, elements)
     etree.strip_tags(root, WRAPPER)
     markup = etree.tostring(root, encoding="utf-8", method="html").decode("utf-8")
     return _ADDRESS.sub(_use_plain_address, _META.sub("", markup))
 
 
-def _find_new_ancestors(element: etree._Element, kept: set[etree._Element]) -> Iterable[etree._Element]:
+def _find_new_ancestors(element: etree._Element, elements: set[etree._Element]) -> Iterable[etree._Element]:
     for ancestor in element.iterancestors():
-        if ancestor in kept:
+        if ancestor in elements:
             return
         yield ancestor
 
 
-def _recall_breaks(elements: Iterable[etree._Element], kept: set[etree._Element]) -> set[etree._Element]:
+def _recall_breaks(candidates: Iterable[etree._Element], elements: set[etree._Element]) -> set[etree._Element]:
     """Return the `br` next to kept elements; next in document order, not siblings."""
     breaks, previous = set(), None
-    for element in elements:
+    for element in candidates:
         if previous is not None and (previous.tag == "br") != (element.tag == "br"):
             line_break, other = (previous, element) if previous.tag == "br" else (element, previous)
-            if other in kept:
+            if other in elements:
                 breaks.add(line_break)
         previous = element
     return breaks
 
 
-def _remove_others(root: etree._Element, kept: set[etree._Element]) -> None:
+def _remove_others(root: etree._Element, elements: set[etree._Element]) -> None:
     """Remove what is not kept, with the text after it."""
     waiting = [root]
     while waiting:
         parent = waiting.pop()
         for child in list(parent):
-            if child in kept:
+            if child in elements:
                 waiting.append(child)
             else:
                 parent.remove(child)

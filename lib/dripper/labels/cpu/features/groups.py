@@ -55,7 +55,7 @@ def compute_group_features(
         [
             _count_votes(places, chars, link_chars, commas, chars_in, links_in),
             _compare_siblings(places, chars_in, links_in),
-            _announced(chars, cues, is_heading),
+            _trace_announcements(chars, cues, is_heading),
         ],
         axis=1,
     )
@@ -86,7 +86,7 @@ def _count_votes(
         (index >= start) & (index < end), chars_in[top] / max(chars_in[0], 1), links_in[top] / max(chars_in[top], 1),
         np.log1p(np.clip(start - index, 0, FARTHEST)), np.log1p(np.clip(index - end + 1, 0, FARTHEST)),
     )  # fmt: skip
-    return _stacked(columns, len(chars))
+    return _stack(columns, len(chars))
 
 
 def _compare_siblings(places: Places, chars_in: FloatArray, links_in: FloatArray) -> FloatArray:
@@ -114,10 +114,10 @@ def _compare_siblings(places: Places, chars_in: FloatArray, links_in: FloatArray
         np.log1p(group_chars[top] / len(own_members)), group_links[top] / (group_chars[top] + 1),
         np.log1p(len(own_members)),
     )  # fmt: skip
-    return np.concatenate([around, _stacked(columns, n_blocks)], axis=1)
+    return np.concatenate([around, _stack(columns, n_blocks)], axis=1)
 
 
-def _announced(chars: FloatArray, cues: FloatArray, is_heading: npt.NDArray[np.bool_]) -> FloatArray:
+def _trace_announcements(chars: FloatArray, cues: FloatArray, is_heading: npt.NDArray[np.bool_]) -> FloatArray:
     """The cues of the heading above a block, and how long ago comments or other pages were
     announced."""
     n_blocks = len(chars)
@@ -132,7 +132,7 @@ def _announced(chars: FloatArray, cues: FloatArray, is_heading: npt.NDArray[np.b
     return np.concatenate([under, np.stack(since, axis=1)], axis=1)
 
 
-def _stacked(columns: Sequence[npt.ArrayLike], n_blocks: int) -> FloatArray:
+def _stack(columns: Sequence[npt.ArrayLike], n_blocks: int) -> FloatArray:
     """Return columns, some of them one value for all blocks, side by side."""
     matrix = np.empty((n_blocks, len(columns)))
     for number, column in enumerate(columns):

@@ -49,7 +49,7 @@ class Places:
     """(n_elements,), equal for equal tags."""
     by_end: IntArray
     """The elements in the order in which they end."""
-    ended: IntArray
+    n_ended: IntArray
     """(n_elements,), how many elements end before each begins."""
     inside: IntArray
     """(n_blocks, 2), the range of `Page.elements` that begin inside the block, end exclusive."""
@@ -76,9 +76,9 @@ class Places:
 
         That is what has begun less what has ended; the root ends last.
         """
-        begun, ended = np.cumsum(values), np.zeros(len(values) + 1, np.uint64)
-        np.cumsum(values[self.by_end], out=ended[1:])
-        return np.asarray(begun - ended[self.ended] - values[0])
+        at_starts, at_ends = np.cumsum(values), np.zeros(len(values) + 1, np.uint64)
+        np.cumsum(values[self.by_end], out=at_ends[1:])
+        return np.asarray(at_starts - at_ends[self.n_ended] - values[0])
 
 
 def find_places(page: Page) -> Places:
@@ -96,22 +96,22 @@ def find_places(page: Page) -> Places:
     number = np.zeros(len(tree) + 1, np.int64)
     number[used] = np.arange(len(used))
     opens, closes = all_opens[used], all_closes[used]
-    kept = used.tolist()
-    parents, elements = number[_picked(tree.parents, kept)], number[np.array(block_elements, np.int64)]
+    indexes = used.tolist()
+    parents, elements = number[_pick(tree.parents, indexes)], number[np.array(block_elements, np.int64)]
     levels = [np.where(is_run, elements, parents[elements])]
     while len(levels) < LEVELS:
         levels.append(parents[levels[-1]])
-    tags = _picked(tree.tags, kept)
+    tags = _pick(tree.tags, indexes)
     by_end = np.argsort(closes)
     return Places(
-        tags=tags, start_tags=_picked(tree.parts, opens.tolist()), parents=parents, elements=elements, is_run=is_run,
+        tags=tags, start_tags=_pick(tree.parts, opens.tolist()), parents=parents, elements=elements, is_run=is_run,
         containers=np.stack(levels, axis=1), starts_in=first_block[used], ends_in=end_block[used],
-        tag_numbers=number_distinct(tags), by_end=by_end, ended=closes[by_end].searchsorted(opens),
+        tag_numbers=number_distinct(tags), by_end=by_end, n_ended=closes[by_end].searchsorted(opens),
         inside=np.stack([all_opens.searchsorted(begin), all_opens.searchsorted(end, side="right")], axis=1),
     )  # fmt: skip
 
 
-def _picked(values: Sequence[Item], indexes: Sequence[int]) -> list[Item]:
+def _pick(values: Sequence[Item], indexes: Sequence[int]) -> list[Item]:
     return list(map(values.__getitem__, indexes))
 
 

@@ -137,7 +137,7 @@ def compute_tree_features(
     start_tags = number_distinct(places.start_tags)
     flags = _flags_of(places)[start_tags]
     near = flags[own] | flags[places.containers[:, 0]] | flags[places.containers[:, 1]]
-    of_own, of_path, of_near = _bits(np.stack([flags[own], _inherited(flags, places.parents)[own], near]))
+    of_own, of_path, of_near = _bits(np.stack([flags[own], _inherit_flags(flags, places.parents)[own], near]))
     parts: tuple[npt.NDArray[np.float64 | np.uint8], ...] = (
         _compute_container_features(places, chars, link_chars), _compute_repetition_features(places, start_tags, chars, link_chars),
         of_path[:, :n_tags], of_own[:, :n_tags], of_path[:, n_tags:], of_near[:, n_tags:], _inline_counts(tags, places.inside),
@@ -188,7 +188,7 @@ def _compute_repetition_features(
 
 def _paths(places: Places) -> tuple[HashArray, IntArray]:
     """Return, for every element, a number that equal paths of tag names share, and its depth."""
-    depths = np.arange(len(places.parents)) - places.ended
+    depths = np.arange(len(places.parents)) - places.n_ended
     # A path's number is a hash: the sum over its elements of well-mixed bits of tag and depth,
     # modulo 2^64.
     steps = ((places.tag_numbers << _TAG_SHIFT) + depths).astype(np.uint64)
@@ -210,7 +210,7 @@ def _flags_of(places: Places) -> IntArray:
     return np.array(bits, np.int64)
 
 
-def _inherited(flags: IntArray, parents: IntArray) -> IntArray:
+def _inherit_flags(flags: IntArray, parents: IntArray) -> IntArray:
     """Return the bits of every element and all its ancestors: pointers double, so the rounds are
     log2 of the depth."""
     flags, above = flags.copy(), parents
@@ -229,10 +229,10 @@ def _bits(flags: IntArray) -> npt.NDArray[np.uint8]:
 def _inline_counts(tags: Sequence[str], inside: IntArray) -> FloatArray:
     groups = {tag: number for number, group in enumerate(INLINE_GROUPS) for tag in group.split()}
     kinds = np.fromiter(map(groups.get, tags, repeat(-1)), np.int64, len(tags))
-    counted = np.flatnonzero(kinds >= 0)
-    block = inside[:, 0].searchsorted(counted, side="right") - 1
-    held = counted < inside[block, 1]
-    held &= block >= 0
+    tag_places = np.flatnonzero(kinds >= 0)
+    block = inside[:, 0].searchsorted(tag_places, side="right") - 1
+    is_inside = tag_places < inside[block, 1]
+    is_inside &= block >= 0
     n_groups = len(INLINE_GROUPS)
-    counts = np.bincount(block[held] * n_groups + kinds[counted[held]], minlength=len(inside) * n_groups)
+    counts = np.bincount(block[is_inside] * n_groups + kinds[tag_places[is_inside]], minlength=len(inside) * n_groups)
     return np.log1p(counts).reshape(-1, n_groups)

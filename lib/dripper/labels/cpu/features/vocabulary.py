@@ -97,7 +97,7 @@ def _compute_vocabulary_columns(
     """Return the shares of words: of the title, the title's in the block, frequent, short,
     distinct."""
     words, n_own = page.words[:n_blocks], len(owner)
-    order, is_new = _grouped(page.hashes[: n_own + int(page.words[n_blocks])])
+    order, is_new = _group_hashes(page.hashes[: n_own + int(page.words[n_blocks])])
     number = np.cumsum(is_new) - 1
     # The title is the last text: it counts as one block more.
     in_block, n_words = page.texts[order], int(is_new.sum())
@@ -143,7 +143,7 @@ def _compute_shingle_columns(page: PageCharacters, n_blocks: int) -> Sequence[Fl
     whole = np.flatnonzero(owner[2:] == owner[:-2])
     owner = owner[whole]
     shingles = hashes[:-2] + hashes[1:-1] * _PAIR + hashes[2:] * _THIRD
-    order, is_new = _grouped(shingles[whole])
+    order, is_new = _group_hashes(shingles[whole])
     # Most shingles stand alone; the others, in the order of their texts: blocks, title,
     # description, JSON-LD.
     several = np.flatnonzero(~(is_new & np.append(is_new[1:], True)))
@@ -164,7 +164,7 @@ def _compute_shingle_columns(page: PageCharacters, n_blocks: int) -> Sequence[Fl
     return [np.bincount(texts[flag], minlength=n_blocks)[:n_blocks] / total for flag in flags]
 
 
-def _grouped(hashes: HashArray) -> tuple[IntArray, npt.NDArray[np.bool_]]:
+def _group_hashes(hashes: HashArray) -> tuple[IntArray, npt.NDArray[np.bool_]]:
     """Return the order that brings equal hashes together, first ones first, and where in it a new
     hash begins.
 

@@ -29,8 +29,10 @@ def rate_chart(points: Sequence[Point], end: float, mean: float, label: str) -> 
         corners += [frame.place(before, value), frame.place(second, value)]
         before = second
     corners.append(frame.place(before, 0))
-    left, right = frame.place(0, mean), frame.place(frame.end, mean)
-    drawn = f'<polygon class="area" points="{" ".join(corners)}"/><polyline class="mean" points="{left} {right}"/>'
+    line_start, line_end = frame.place(0, mean), frame.place(frame.end, mean)
+    drawn = (
+        f'<polygon class="area" points="{" ".join(corners)}"/><polyline class="mean" points="{line_start} {line_end}"/>'
+    )
     return frame.svg(drawn, label)
 
 

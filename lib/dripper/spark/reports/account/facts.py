@@ -77,15 +77,15 @@ class RunFacts:
     @property
     def seconds(self) -> float | None:
         """Wall time from start to end; None while it is at work, or where nobody heard its end."""
-        started, ended = self.moment("started_at"), self.moment("ended_at")
-        return (ended - started).total_seconds() if started and ended else None
+        start, end = self.moment("started_at"), self.moment("ended_at")
+        return (end - start).total_seconds() if start and end else None
 
     @property
     def core_hours(self) -> float | None:
         """Hours that cores were at work on its files; None where that is not known of one of
         them."""
-        known = [file.task_ms for file in self.files if file.task_ms is not None]
-        return sum(known) / 3.6e6 if known and len(known) == len(self.files) else None
+        times = [file.task_ms for file in self.files if file.task_ms is not None]
+        return sum(times) / 3.6e6 if times and len(times) == len(self.files) else None
 
     def commits(self) -> list[tuple[datetime, int]]:
         """Return when pages were committed, and how many, in order of time."""

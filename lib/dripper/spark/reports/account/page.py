@@ -56,10 +56,12 @@ def _head(facts: RunFacts) -> str:
         ("Driver", facts.run.get("holder")),
     ]
     complaints = facts.run.get("complaints")
-    said = "".join(f"<li>{escape(str(line))}</li>" for line in (complaints if isinstance(complaints, Iterable) else ()))
-    ended = f"{state}" + (f", exit code {code}: {words}" if code is not None else f": {words}")
-    return f'<p class="end {kind}">{escape(ended)}</p>{_pairs(about)}' + (
-        f'<h2>What it said</h2><ul class="said">{said}</ul>' if said else ""
+    items = "".join(
+        f"<li>{escape(str(line))}</li>" for line in (complaints if isinstance(complaints, Iterable) else ())
+    )
+    headline = f"{state}" + (f", exit code {code}: {words}" if code is not None else f": {words}")
+    return f'<p class="end {kind}">{escape(headline)}</p>{_pairs(about)}' + (
+        f'<h2>What it said</h2><ul class="said">{items}</ul>' if items else ""
     )
 
 
@@ -156,12 +158,12 @@ def _files(facts: RunFacts) -> str:
             "<h3>Slowest pages</h3><p>The slowest of each file, wall time.</p>",
             _table(("page", "took", "size", "error", "record"), rows),
         ]
-    shown = [
+    fault_rows = [
         (file.warc_file, file.state, file.error_kind, file.error, f"{file.n_problems:,}")
         for file in failed[:SHOWN_FILES]
     ]
     title = f"Files with faults: {len(failed):,}" + (f", {SHOWN_FILES} shown" if len(failed) > SHOWN_FILES else "")
-    parts += [f"<h3>{title}</h3>", _table(("file", "state", "kind", "why", "problems"), shown)]
+    parts += [f"<h3>{title}</h3>", _table(("file", "state", "kind", "why", "problems"), fault_rows)]
     return "".join(parts)
 
 
@@ -173,11 +175,11 @@ def _file_cells(file: FileFacts) -> Sequence[object]:
 
 def _settings(facts: RunFacts) -> str:
     versions = facts.run.get("versions")
-    known = dict(versions) if isinstance(versions, Mapping) else {}
+    pairs = dict(versions) if isinstance(versions, Mapping) else {}
     settings = str(facts.run.get("settings") or "{}")
     with suppress(ValueError):
         settings = json.dumps(json.loads(settings), indent=2, ensure_ascii=False)
-    return f"{_pairs(sorted(known.items()))}<h3>Settings that are not the default</h3><pre>{escape(settings)}</pre>"
+    return f"{_pairs(sorted(pairs.items()))}<h3>Settings that are not the default</h3><pre>{escape(settings)}</pre>"
 
 
 class Markup(str):
@@ -212,10 +214,10 @@ def _cell(value: object) -> str:
 
 
 def _pairs(pairs: Iterable[tuple[str, object]]) -> str:
-    told = "".join(
+    cells = "".join(
         f"<dt>{escape(name)}</dt><dd>{_cell(value)}</dd>" for name, value in pairs if value not in (None, "")
     )
-    return f"<dl>{told}</dl>"
+    return f"<dl>{cells}</dl>"
 
 
 def _tiles(tiles: Iterable[tuple[str, str]]) -> str:

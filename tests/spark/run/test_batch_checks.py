@@ -8,14 +8,14 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from dripper.spark.ledger.plan import Batch, PlannedFile
-from dripper.spark.run.closing import (
-    UnclosedError,
+from dripper.spark.run.batch_checks import (
+    WrongRowsError,
     check_rows,
-    merged,
+    join_file_reports,
+    match_reports_to_count,
+    match_reports_to_rows,
     page_key,
-    told_reports,
-    until_closed,
-    whole_reports,
+    write_until_whole,
 )
 from dripper.spark.tables.store import Tables
 from dripper.warc import FileReport
@@ -47,14 +47,16 @@ X, Y = told("x", IDS[:2]), told("y", [])
 
 
 def test_what_was_told_and_written_agrees(spark: SparkSession) -> None:
-    first, second = whole_reports(BATCH, [X, Y], rows(spark, x=IDS[:2]))
+    first, second = match_reports_to_rows(BATCH, [X, Y], rows(spark, x=IDS[:2]))
     assert (first["rows"], first["failed_pages"], first["fallback_pages"], first["errors"]) == (2, 1, 2, ["empty_page"])
     assert (second["rows"], second["errors"]) == (0, [])
 
 
 def test_what_was_told_alone_says_what_the_rows_do(spark: SparkSession) -> None:
     for reports in ([X, Y], [SECOND, FIRST, Y]):
-        assert told_reports(BATCH, reports, 2) == whole_reports(BATCH, reports, rows(spark, x=IDS[:2]))
+        assert match_reports_to_count(BATCH, reports, 2) == match_reports_to_rows(
+            BATCH, reports, rows(spark, x=IDS[:2])
+        )
 
 
 @pytest.mark.parametrize(
@@ -63,19 +65,19 @@ def test_what_was_told_alone_says_what_the_rows_do(spark: SparkSession) -> None:
 def test_rows_are_looked_at_where_the_commit_has_others_or_a_file_was_told_twice(
     reports: list[int], n_rows: int | None
 ) -> None:
-    assert told_reports(BATCH, [(X, Y)[i] for i in reports], n_rows) is None
+    assert match_reports_to_count(BATCH, [(X, Y)[i] for i in reports], n_rows) is None
 
 
 def test_a_file_of_which_nothing_was_told_is_missed_by_what_was_told_alone() -> None:
-    with pytest.raises(UnclosedError, match="y: nothing was told of it"):
-        told_reports(BATCH, [X], 2)
+    with pytest.raises(WrongRowsError, match="y: nothing was told of it"):
+        match_reports_to_count(BATCH, [X], 2)
 
 
 def test_a_file_told_twice_is_one_report_that_fits_the_rows(spark: SparkSession) -> None:
     """As after the loss of an executor, whose tasks run again: here with another outcome."""
     other = told("x", IDS[:1])
     for reports in ([X, other, Y], [other, X, Y], [X, X, Y, Y]):
-        found = whole_reports(BATCH, reports, rows(spark, x=IDS[:2]))
+        found = match_reports_to_rows(BATCH, reports, rows(spark, x=IDS[:2]))
         assert [(report["warc_file"], report["pages"]) for report in found] == [("x", 2), ("y", 0)]
 
 
@@ -85,7 +87,7 @@ FIRST, SECOND = told("x", IDS[:1], span=[0, 50]), told("x", IDS[1:2], span=[50, 
 def test_the_reports_of_parts_are_one_in_whatever_order_they_come(spark: SparkSession) -> None:
     other = told("x", IDS[1:3], span=[50, None])
     for reports in ([FIRST, SECOND], [SECOND, FIRST], [FIRST, other, SECOND, FIRST]):
-        report, _ = whole_reports(BATCH, [*reports, Y], rows(spark, x=IDS[:2]))
+        report, _ = match_reports_to_rows(BATCH, [*reports, Y], rows(spark, x=IDS[:2]))
         assert (report["pages"], report["records"], report["skipped"]) == (2, 6, {"status": 4})
         assert report["page_keys"] == X["page_keys"]
         assert (report["task_ms"], report["slowest_page"]) == (202, {"page_id": IDS[1], "ms": 7})
@@ -93,7 +95,7 @@ def test_the_reports_of_parts_are_one_in_whatever_order_they_come(spark: SparkSe
 
 def test_a_span_that_took_longer_the_second_time_is_no_other_outcome() -> None:
     """With an outcome a time, eight spans told twice would be 256 ways to put a file together."""
-    assert len(merged("x", [FIRST, SECOND, FIRST | {"task_ms": 999}, SECOND | {"slowest_page": None}])) == 1
+    assert len(join_file_reports("x", [FIRST, SECOND, FIRST | {"task_ms": 999}, SECOND | {"slowest_page": None}])) == 1
 
 
 LOST_OR_DOUBLED: list[tuple[list[dict[str, Any]], dict[str, list[str]], str]] = [
@@ -114,8 +116,8 @@ LOST_OR_DOUBLED: list[tuple[list[dict[str, Any]], dict[str, list[str]], str]] = 
 def test_a_page_lost_or_doubled_is_seen(
     spark: SparkSession, reports: list[dict[str, Any]], written: dict[str, list[str]], words: str
 ) -> None:
-    with pytest.raises(UnclosedError, match=words):
-        whole_reports(BATCH, reports, rows(spark, **written))
+    with pytest.raises(WrongRowsError, match=words):
+        match_reports_to_rows(BATCH, reports, rows(spark, **written))
 
 
 def test_a_row_lost_between_tables_is_seen(spark: SparkSession, tmp_path: Path) -> None:
@@ -123,7 +125,7 @@ def test_a_row_lost_between_tables_is_seen(spark: SparkSession, tmp_path: Path) 
     rows(spark, x=IDS[:3]).write.format("delta").save(str(tmp_path / "blocks"))
     check_rows(tables, "blocks", BATCH, rows(spark, x=IDS[:1], y=IDS[1:3]))
     for other in ([], IDS[:2], IDS[:4], [*IDS[:2], IDS[1]], IDS[1:4]):
-        with pytest.raises(UnclosedError, match=f"{len(other)} pages went into the table blocks, and its 3 rows"):
+        with pytest.raises(WrongRowsError, match=f"{len(other)} pages went into the table blocks, and its 3 rows"):
             check_rows(tables, "blocks", BATCH, rows(spark, x=list(other)))
 
 
@@ -133,11 +135,11 @@ def test_a_batch_is_written_again_until_it_is_whole() -> None:
     def do() -> None:
         calls.append(1)
         if len(calls) < 3:
-            raise UnclosedError("a row is missing")
+            raise WrongRowsError("a row is missing")
 
-    until_closed(do, BATCH, lambda: False, lambda: None)
+    write_until_whole(do, BATCH, lambda: False, lambda: None)
     assert len(calls) == 3
     calls.clear()
-    with pytest.raises(UnclosedError):
-        until_closed(do, BATCH, lambda: True, lambda: None)
+    with pytest.raises(WrongRowsError):
+        write_until_whole(do, BATCH, lambda: True, lambda: None)
     assert len(calls) == 1

@@ -1,5 +1,5 @@
-"""Whether a batch is whole: every page that was read is one row, no more and no less, before the
-ledger says that it is done."""
+"""Checks that a batch is whole before the ledger says that it is done: every page that was read is
+one row, no more and no less."""
 
 import logging
 from collections import Counter
@@ -34,7 +34,7 @@ _KEY_DIGITS = 10
 some 100,000, stay below 64."""
 
 
-class UnclosedError(Exception):
+class WrongRowsError(Exception):
     """What a batch wrote is not what it read; it is redone."""
 
 
@@ -47,7 +47,7 @@ class LostRowsError(Exception):
         self.stage = stage
 
 
-def until_closed(
+def write_until_whole(
     do: Callable[[], object], batch: Batch, is_stopped: Callable[[], bool], confirm: Callable[[], None]
 ) -> None:
     """Call `do`, which writes `batch`, and again where what it wrote is not what it read, or where
@@ -58,14 +58,14 @@ def until_closed(
             as what that one wrote is not what was read here.
 
     Raises:
-        UnclosedError: If the last try fails, too.
+        WrongRowsError: If the last try fails, too.
     """
     for _ in range(_MOST_REDONE):
         try:
             do()
             return
         except Exception as error:
-            if not (isinstance(error, UnclosedError) or is_conflict(error)):
+            if not (isinstance(error, WrongRowsError) or is_conflict(error)):
                 raise
             if is_stopped():
                 raise
@@ -90,8 +90,9 @@ def page_keys() -> Column:
     return F.coalesce(F.sum(F.conv(digits, 16, 10).cast("long")), F.lit(0))
 
 
-def told_reports(batch: Batch, told: Sequence[Report], n_rows: int | None) -> list[Report] | None:
-    """Return what `whole_reports` does by what tasks told alone; None: rows have to be looked at.
+def match_reports_to_count(batch: Batch, reports: Sequence[Report], n_rows: int | None) -> list[Report] | None:
+    """Return what `match_reports_to_rows` does, by the tasks' reports and a count alone; None: rows
+    have to be looked at.
 
     Args:
         n_rows: How many the commit of the batch added, as Delta's log says; None: it does not.
@@ -99,12 +100,12 @@ def told_reports(batch: Batch, told: Sequence[Report], n_rows: int | None) -> li
             so that the rows are those that were told where each span was told once, and all of them
             are as many.
     """
-    spans = {(report["warc_file"], report["span"][0]) for report in told}
-    if len(spans) != len(told) or n_rows != sum(report["pages"] for report in told):
+    spans = {(report["warc_file"], report["span"][0]) for report in reports}
+    if len(spans) != len(reports) or n_rows != sum(report["pages"] for report in reports):
         return None
-    counted: dict[str, Report] = {}
-    for report in told:
-        file = counted.setdefault(report["warc_file"], deepcopy(NO_ROWS))
+    counts: dict[str, Report] = {}
+    for report in reports:
+        file = counts.setdefault(report["warc_file"], deepcopy(NO_ROWS))
         methods: Counter[str] = Counter(file["methods"]) + Counter(report["methods"])
         file |= {
             "rows": file["rows"] + report["pages"],
@@ -114,46 +115,49 @@ def told_reports(batch: Batch, told: Sequence[Report], n_rows: int | None) -> li
             "errors": [*file["errors"], *Counter(report["errors"]).elements()],
             "methods": dict(methods),
         }
-    return _agreeing(batch, told, counted)
+    return _match_reports(batch, reports, counts)
 
 
-def whole_reports(batch: Batch, told: Iterable[Report], rows: DataFrame) -> list[Report]:
+def match_reports_to_rows(batch: Batch, reports: Iterable[Report], rows: DataFrame) -> list[Report]:
     """Return one report for each file of `batch`, such that it agrees with the rows that the batch
     wrote.
 
     The returned reports have `rows`, `failed_pages` and `fallback_pages` as counted in them.
 
     Args:
-        told: As tasks told them. Spark may run a task twice, after the loss of an executor:
+        reports: As tasks told them. Spark may run a task twice, after the loss of an executor:
             then a file is told twice, perhaps with another outcome, and the rows of one of the two
             are in the table.
         rows: Those of the batch.
 
     Raises:
-        UnclosedError: If none fits.
+        WrongRowsError: If none fits.
     """
-    return _agreeing(batch, told, rows_by_file(rows))
+    return _match_reports(batch, reports, rows_by_file(rows))
 
 
-def _agreeing(batch: Batch, told: Iterable[Report], counted: Mapping[str, Report]) -> list[Report]:
+def _match_reports(batch: Batch, reports: Iterable[Report], counts: Mapping[str, Report]) -> list[Report]:
     by_file: dict[str, list[Report]] = {file.warc_file: [] for file in batch.files}
-    for report in told:
+    for report in reports:
         by_file.setdefault(report["warc_file"], []).append(report)
-    if foreign := (set(by_file) | set(counted)) - {file.warc_file for file in batch.files}:
-        raise UnclosedError(f"rows of {min(foreign)}, which is no file of the batch")
-    return [_fitting(name, merged(name, reports), counted.get(name, NO_ROWS)) for name, reports in by_file.items()]
+    if foreign := (set(by_file) | set(counts)) - {file.warc_file for file in batch.files}:
+        raise WrongRowsError(f"rows of {min(foreign)}, which is no file of the batch")
+    return [
+        _choose_report(name, join_file_reports(name, of_file), counts.get(name, NO_ROWS))
+        for name, of_file in by_file.items()
+    ]
 
 
-def merged(name: str, told: Iterable[Report]) -> list[Report]:
+def join_file_reports(name: str, reports: Iterable[Report]) -> list[Report]:
     """Return what the reports of a file's spans may come to for the whole file: more than one where
     a span was told twice.
 
-    Raises UnclosedError where a span is missing.
+    Raises WrongRowsError where a span is missing.
     """
     by_span: dict[int, list[Report]] = {}
-    for report in told:
+    for report in reports:
         same = by_span.setdefault(report["span"][0], [])
-        if not any(_untimed(report) == _untimed(other) for other in same):
+        if not any(_drop_times(report) == _drop_times(other) for other in same):
             same.append(report)
     spans = [by_span[start] for start in sorted(by_span)]
     at: int | None = 0
@@ -162,11 +166,11 @@ def merged(name: str, told: Iterable[Report]) -> list[Report]:
             break
         at = same[0]["span"][1]
     if at is not None:
-        raise UnclosedError(f"{name}: nothing was told of it" + (f" from byte {at} on" if at else ""))
-    return [_joined(reports) for reports in islice(product(*spans), _MOST_OUTCOMES)]
+        raise WrongRowsError(f"{name}: nothing was told of it" + (f" from byte {at} on" if at else ""))
+    return [_join_spans(spans_of_file) for spans_of_file in islice(product(*spans), _MOST_OUTCOMES)]
 
 
-def _joined(reports: Sequence[Report]) -> Report:
+def _join_spans(reports: Sequence[Report]) -> Report:
     names = [field.name for field in fields(FileReport)]
     whole = merge_reports([FileReport(**{name: report[name] for name in names}) for report in reports])
     return asdict(whole) | {
@@ -180,7 +184,7 @@ def _joined(reports: Sequence[Report]) -> Report:
     }
 
 
-def _untimed(report: Report) -> Report:
+def _drop_times(report: Report) -> Report:
     """A span that is read twice takes another time, which makes no other outcome of it."""
     return {key: value for key, value in report.items() if key not in ("task_ms", "slowest_page")}
 
@@ -191,13 +195,13 @@ NO_ROWS: Report = {"rows": 0, "keys": 0, "failed_pages": 0, "fallback_pages": 0,
 """What `rows_by_file` says of a file that has none."""
 
 
-def _fitting(name: str, reports: Sequence[Report], counted: Report) -> Report:
+def _choose_report(name: str, reports: Sequence[Report], counts: Report) -> Report:
     for report in reports:
         if report["records"] != report["pages"] + sum(report["skipped"].values()):
-            raise UnclosedError(f"{name}: {report['records']} records were seen, and not all are pages or skipped")
-        if (report["pages"], report["page_keys"]) == (counted["rows"], counted["keys"]):
-            return report | {key: counted[key] for key in _COUNTED}
-    raise UnclosedError(f"{name}: {reports[-1]['pages']} pages were read, and {counted['rows']} rows are not the same")
+            raise WrongRowsError(f"{name}: {report['records']} records were seen, and not all are pages or skipped")
+        if (report["pages"], report["page_keys"]) == (counts["rows"], counts["keys"]):
+            return report | {key: counts[key] for key in _COUNTED}
+    raise WrongRowsError(f"{name}: {reports[-1]['pages']} pages were read, and {counts['rows']} rows are not the same")
 
 
 def rows_by_file(rows: DataFrame) -> dict[str, Report]:
@@ -205,14 +209,14 @@ def rows_by_file(rows: DataFrame) -> dict[str, Report]:
     the sum of their keys, error rows and their codes, rows by method, and those that a fallback
     decided."""
     method = F.col("method") if "method" in rows.columns else F.lit(None).cast("string")
-    counted = rows.groupBy("warc_file", method.alias("method")).agg(
+    counts = rows.groupBy("warc_file", method.alias("method")).agg(
         F.count("*").alias("rows"),
         page_keys().alias("keys"),
         F.count("error_code").alias("failed_pages"),
         F.collect_list("error_code").alias("errors"),
     )
     files: dict[str, Report] = {}
-    for row in counted.collect():
+    for row in counts.collect():
         file, by = files.setdefault(row["warc_file"], deepcopy(NO_ROWS)), row["method"]
         for key in ("rows", "keys", "failed_pages", "errors"):
             file[key] += row[key]
@@ -223,8 +227,8 @@ def rows_by_file(rows: DataFrame) -> dict[str, Report]:
 
 
 def check_rows(tables: Tables, table: str, batch: Batch, expected: DataFrame) -> int:
-    """Raise UnclosedError unless `table` has a row for every row of `expected` in `batch`, and none
-    twice; else return how many."""
+    """Raise WrongRowsError unless `table` has a row for every row of `expected` in `batch`, and
+    none twice; else return how many."""
     return check_rows_of(table, tables.read(table).where(F.col("batch") == batch.number), expected)
 
 
@@ -236,29 +240,29 @@ def check_pages(reports: Iterable[Report], pages: DataFrame) -> None:
     Args:
         reports: Of the ledger, or of the stage that wrote them.
     """
-    found = {row["warc_file"]: row["count"] for row in pages.groupBy("warc_file").count().collect()}
+    n_rows_by_file = {row["warc_file"]: row["count"] for row in pages.groupBy("warc_file").count().collect()}
     for report in reports:
-        name, n_rows = report["warc_file"], found.get(report["warc_file"], 0)
+        name, n_rows = report["warc_file"], n_rows_by_file.get(report["warc_file"], 0)
         if n_rows != report["pages"]:
             raise LostRowsError(
                 "preprocess", f"the table pages has {n_rows} of the {report['pages']} pages that were read from {name}"
             )
 
 
-def check_between(table: str, stage: str, found: DataFrame, expected: DataFrame) -> None:
-    """Raise LostRowsError unless what `stage` wrote into `table`, and is there (`found`), is of the
-    pages in `expected`."""
+def check_between(table: str, stage: str, written: DataFrame, expected: DataFrame) -> None:
+    """Raise LostRowsError unless the rows that `stage` wrote into `table` (`written`) are those of
+    the pages in `expected`."""
     try:
-        check_rows_of(table, found, expected)
-    except UnclosedError as error:
+        check_rows_of(table, written, expected)
+    except WrongRowsError as error:
         raise LostRowsError(stage, str(error)) from None
 
 
-def check_rows_of(table: str, found: DataFrame, expected: DataFrame) -> int:
-    """As `check_rows`, where `found` are the rows of `table`."""
-    have, want = (frame.agg(F.count("*"), page_keys()).head() for frame in (found, expected))
+def check_rows_of(table: str, written: DataFrame, expected: DataFrame) -> int:
+    """As `check_rows`, where `written` are the rows of `table`."""
+    have, want = (frame.agg(F.count("*"), page_keys()).head() for frame in (written, expected))
     assert have is not None
     assert want is not None
     if tuple(have) != tuple(want):
-        raise UnclosedError(f"{want[0]} pages went into the table {table}, and its {have[0]} rows are not the same")
+        raise WrongRowsError(f"{want[0]} pages went into the table {table}, and its {have[0]} rows are not the same")
     return int(have[0])

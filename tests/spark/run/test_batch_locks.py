@@ -4,22 +4,22 @@ import threading
 import time
 
 from dripper.spark.ledger.plan import Batch, PlannedFile
-from dripper.spark.run.scheduler import Turns
+from dripper.spark.run.scheduler import BatchLocks
 
 
 def test_batches_that_touch_the_same_rows_take_turns_and_others_do_not_wait() -> None:
-    turns, told = Turns(), list[str]()
+    locks, told = BatchLocks(), list[str]()
     first = Batch(2, (PlannedFile("a", supersedes=(1,)),))
     second = Batch(3, (PlannedFile("b", replaces=1),))
 
     def work() -> None:
-        with turns.taking(second):
+        with locks.hold(second):
             told.append("second")
 
     waiting = threading.Thread(target=work)
-    with turns.taking(first):
+    with locks.hold(first):
         waiting.start()
-        with turns.taking(Batch(4, (PlannedFile("c"),))):
+        with locks.hold(Batch(4, (PlannedFile("c"),))):
             time.sleep(0.05)
         told.append("first")
     waiting.join()

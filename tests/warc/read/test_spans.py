@@ -14,16 +14,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dripper.warc import FileReport, Record, Span, merge_reports, read_records
-from dripper.warc.read import seams
+from dripper.warc.read import spans
 from dripper.warc.read.frames import FrameReader
 from dripper.warc.read.members import Members
-from dripper.warc.read.seams import find_part
+from dripper.warc.read.spans import find_part
 from support.archives import STORAGES, Bytes, arc, http, page, store, warc
 
 RECORDS = [warc(f"http://e.org/{i}", http(page(i, 2000)), "response" if i % 3 else "request") for i in range(200)]
 DATA = Path(__file__).parents[2] / "data"
 OURS = sorted(path for path in DATA.glob("*/*arc*") if path.suffix != ".md")
-SMALL_RUN = dict.fromkeys(seams.RUN_BYTES, 1000)
+SMALL_RUN = dict.fromkeys(spans.RUN_BYTES, 1000)
 """A shorter proof of a seam, so that the law is tried in small files too, of which none holds
 another archive."""
 
@@ -46,7 +46,7 @@ def assert_law(path: Path, points: Sequence[int]) -> int:
 
 
 def test_every_file_of_the_corpus_may_be_cut_anywhere(archives: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(seams, "RUN_BYTES", SMALL_RUN)
+    monkeypatch.setattr(spans, "RUN_BYTES", SMALL_RUN)
     chance = random.Random(0)
     files = [*OURS, *(path for path in sorted(archives.rglob("*arc*")) if path.is_file() and path.suffix != ".json")]
     shared = 0
@@ -87,7 +87,7 @@ def damaged_archives(draw: st.DrawFn) -> bytes:
 def test_damaged_archives_may_be_cut_anywhere(
     stored: bytes, shares: list[float], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(seams, "RUN_BYTES", SMALL_RUN)
+    monkeypatch.setattr(spans, "RUN_BYTES", SMALL_RUN)
     file = tmp_path / "a.warc"
     file.write_bytes(stored)
     assert_law(file, [int(share * len(stored)) for share in shares])
