@@ -1,9 +1,9 @@
 """What tests share: one Spark session a process, the folder of private data beside the checkout,
 the sample WARCs.
 
-`make test` and `make test-fast` run the files of tests in several processes (pytest-xdist,
+`make test` and its like run the files of tests in several processes (pytest-xdist,
 `--dist loadfile`): a test may share its folders, ports and environment with the tests of its file
-alone. What the marker `slow` means is said in pyproject.toml.
+alone. What the marker `slow` means is said in README.md.
 """
 
 import fcntl

@@ -27,7 +27,7 @@ SMALL_JAVA = "-XX:TieredStopAtLevel=1"
 end."""
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith(("PYSPARK", "SPARK"))}
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+pytestmark = pytest.mark.spark
 
 
 def run_job(*flags: str, **more: str) -> "subprocess.CompletedProcess[str]":
@@ -171,6 +171,7 @@ def test_without_java_nothing_starts(four_files: Path, tmp_path: Path) -> None:
     assert "Traceback" not in told.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("spark")
 def test_a_file_that_vanished_ends_with_exit_code_4(
     four_files: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -182,6 +183,7 @@ def test_a_file_that_vanished_ends_with_exit_code_4(
     assert len(rows(tmp_path / "out", "page_id")) == 5
 
 
+@pytest.mark.slow
 def test_spark_submit_as_on_emr_writes_the_same_rows(four_files: Path, first_run: FirstRun, tmp_path: Path) -> None:
     """conf/emr/submit.sh as it stands, on a cluster of processes, with a Python that has the
     dependencies but not the package: what the workers import comes out of the zip."""

@@ -18,7 +18,7 @@ from dripper.spark.tables.store import Tables
 from support.indexes import write_cdxj
 from support.warcs import pages, write_warc
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+pytestmark = pytest.mark.spark
 
 
 @pytest.fixture
@@ -61,6 +61,7 @@ def test_prefixes_lists_and_patterns(spark: SparkSession, endpoint: str, tmp_pat
     assert {row["warc_file"] for row in rows} == {"s3://jobs/data/0.warc.gz", "s3://jobs/data/1.warc.gz"}
 
 
+@pytest.mark.slow
 def test_a_selection_reads_single_records(spark: SparkSession, endpoint: str, tmp_path: Path) -> None:
     """The names in the index are relative to its bucket, as in Common Crawl's."""
     index = write_cdxj(tmp_path / "index.cdxj", [tmp_path / "0.warc.gz", tmp_path / "1.warc.gz"], "data/")
@@ -75,6 +76,7 @@ def test_a_selection_reads_single_records(spark: SparkSession, endpoint: str, tm
     assert selected == whole.drop("batch").orderBy("page_id").collect()
 
 
+@pytest.mark.slow
 def test_a_missing_object_of_a_local_list_with_a_prefix_is_a_failed_file(
     spark: SparkSession, endpoint: str, tmp_path: Path
 ) -> None:

@@ -151,6 +151,7 @@ def test_each_stage_by_itself_takes_what_the_one_before_left(spark: SparkSession
         assert len(ids) == len(set(ids)) == n_rows
 
 
+@pytest.mark.slow
 def test_every_stage_killed_after_its_rows_is_done_again_with_the_same_rows(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -276,6 +277,7 @@ def test_rows_that_were_deleted_before_they_are_labelled_put_the_batch_back(
     assert (again.exit_code, again.totals.pages, again.ledger["preprocessed"]) == (0, 7, 1)
 
 
+@pytest.mark.slow
 def test_rows_that_were_deleted_before_they_are_extracted_put_the_batch_back(
     spark: SparkSession, preprocessed: Preprocessed
 ) -> None:
@@ -301,6 +303,7 @@ def test_an_engine_that_hangs_ends_its_worker_and_says_so(spark: SparkSession, p
     assert "no progress for 1 s while the labeler all labels: this worker process ends itself" in outcome.complaints[0]
 
 
+@pytest.mark.slow
 def test_a_table_pages_that_was_dropped_is_not_taken_for_an_empty_one(
     spark: SparkSession, preprocessed: Preprocessed, tmp_path: Path
 ) -> None:

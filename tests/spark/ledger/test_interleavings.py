@@ -55,7 +55,7 @@ WORLDS: dict[str, Callable[[], World]] = {
 
 
 SOME_SLOW = [0, *(pytest.param(number, marks=pytest.mark.slow) for number in range(1, 7))]
-"""What a test of many orders is cut into; the first part is enough for `make test-fast`."""
+"""What a test of many orders is cut into; the first part is enough for `make test`."""
 
 
 @pytest.mark.parametrize("chunk", SOME_SLOW)

@@ -44,6 +44,7 @@ def test_a_run_is_numbered_and_told(spark: SparkSession, tables: Tables) -> None
     assert row["started_at"] <= row["heard_at"] == row["ended_at"]
 
 
+@pytest.mark.slow
 def test_an_optimize_beside_a_run_costs_no_beat_and_no_end(
     spark: SparkSession, tables: Tables, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -111,6 +112,7 @@ def test_drivers_that_begin_at_the_same_moment_get_one_number_each(spark: SparkS
         held.end("ended")
 
 
+@pytest.mark.slow
 def test_a_driver_that_stands_still_before_its_lease_sees_what_another_did_meanwhile(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

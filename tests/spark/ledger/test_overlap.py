@@ -104,6 +104,7 @@ def killed(*_: object, **__: object) -> None:
     raise RuntimeError("killed")
 
 
+@pytest.mark.slow
 def test_a_whole_reading_that_is_killed_goes_on_replacing_selections(
     crawl: Crawl, monkeypatch: pytest.MonkeyPatch
 ) -> None:

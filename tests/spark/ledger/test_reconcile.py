@@ -193,6 +193,7 @@ def test_rows_of_an_earlier_reading_that_came_back_stay_until_the_next(
     assert {row["batch"] for row in tables.read("extractions").collect()} == {2, 4}
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_nothing_is_published_from_rows_that_are_not_as_counted_and_lost_ones_are_published_anew(
     spark: SparkSession, first_night: Path, tables: Tables
@@ -214,6 +215,7 @@ def test_nothing_is_published_from_rows_that_are_not_as_counted_and_lost_ones_ar
     assert urls(tables, "published") == ALL
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_new_batches_are_numbered_above_all_that_a_table_has(
     spark: SparkSession, first_night: Path, tmp_path: Path

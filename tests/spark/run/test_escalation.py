@@ -109,6 +109,7 @@ def test_where_the_next_labeler_fails_the_first_one_decides(spark: SparkSession,
     assert none.totals.methods == {"cpu": 4}
 
 
+@pytest.mark.slow
 def test_the_next_labeler_gets_the_labels_of_the_first_as_a_draft(spark: SparkSession, tmp_path: Path) -> None:
     archive = str(write_warc(tmp_path / "a.warc", pages(1, 3)))
     chain = ["labeler.name=cpu,all", "labeler.staged=true", "labeler.escalate_below=1"]

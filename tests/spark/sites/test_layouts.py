@@ -101,6 +101,7 @@ def ran(spark: SparkSession, preprocessed: Ran, tmp_path_factory: pytest.TempPat
     return Ran(preprocessed.archives, output, summary(outcome, "out"))
 
 
+@pytest.mark.slow
 def test_labels_of_a_few_pages_reach_pages_that_were_never_sent(spark: SparkSession, ran: Ran) -> None:
     rows = rows_of(spark, ran.output)
     methods: dict[str, Counter[str]] = {}
@@ -122,6 +123,7 @@ def test_labels_of_a_few_pages_reach_pages_that_were_never_sent(spark: SparkSess
     assert len(rows_of(spark, ran.output, "blocks")) == len(rows_of(spark, ran.output, "labels")) == 15
 
 
+@pytest.mark.slow
 def test_the_table_of_layouts_says_what_came_of_them(spark: SparkSession, ran: Ran) -> None:
     told = rows_of(spark, ran.output, "layouts")
     assert [(row["batch"], row["state"], row["pages"]) for row in told if not row["host"]] == [
@@ -204,6 +206,7 @@ def test_what_the_labels_of_representatives_make_of_a_layout() -> None:
     assert state_of([(page, own, one), (page, own, other)]) == "inconsistent"
 
 
+@pytest.mark.slow
 def test_an_estimate_takes_representatives_and_doubtful_pages_of_no_layout(preprocessed: Ran) -> None:
     files = [PlannedFile(str(file)) for file in sorted(Path(preprocessed.archives).parent.glob("*.warc"))]
     told = cost_summary(read_pages(files, CHAIN), CHAIN)

@@ -186,7 +186,9 @@ def test_an_output_whose_runs_are_gone_takes_commits_as_before(spark: SparkSessi
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("where", ["plan", "rows", "ledger"])
+@pytest.mark.parametrize(
+    "where", ["ledger", *(pytest.param(each, marks=pytest.mark.slow) for each in ("plan", "rows"))]
+)
 def test_a_run_that_stood_still_while_another_did_its_work_changes_nothing(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:

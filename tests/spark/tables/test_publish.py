@@ -96,6 +96,7 @@ def test_what_changed_is_replaced_and_nothing_else(
         publish(spark, tables.output)
 
 
+@pytest.mark.slow
 def test_a_kill_between_commits_doubles_nothing_nor_does_a_run_beside_it(
     spark: SparkSession, nights: tuple[Tables, Callable[..., None]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
