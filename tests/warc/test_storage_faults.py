@@ -32,7 +32,7 @@ def test_a_bad_night_changes_nothing(bucket: tuple[str, list[str]], scheme: str)
     with faulty(endpoint, lambda *_: None) as proxy:
         true: dict[str, Reading] = {key: read(key, proxy.endpoint, scheme, 60, 5) for key in keys}
         proxy.choose = seeded(20, 0.5, kinds)
-        while faults_done(proxy) < 40:
+        while faults_done(proxy) < 20:
             for key in keys:
                 outcome.add(key, read(key, proxy.endpoint, scheme, 0.25, 12), true[key])
         assert len(proxy.faults) > 6
