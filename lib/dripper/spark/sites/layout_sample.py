@@ -81,14 +81,14 @@ def draw_pages(tables: Tables, sampling: Sampling) -> list[Row]:
             f"{tables.location()} has no table pages: jobs/preprocess.py makes it, a run in one pass (jobs/run.py) does not"
         )
     pages = tables.read("pages").where(F.col("error_code").isNull() & (F.col("n_blocks") > 0))
-    drawn = _draw(sampling)
-    described = _candidates(pages, sampling).join(_described(pages, tables), "page_id")
+    order = _draw(sampling)
+    candidates = _choose_candidates(pages, sampling).join(_describe(pages, tables), "page_id")
     if sampling.quotas:
-        place = F.row_number().over(Window.partitionBy(*sampling.quotas).orderBy(drawn))
-        described = described.withColumn("place", place).where(F.col("place") <= sampling.size).drop("place")
+        place = F.row_number().over(Window.partitionBy(*sampling.quotas).orderBy(order))
+        candidates = candidates.withColumn("place", place).where(F.col("place") <= sampling.size).drop("place")
     else:
-        described = described.orderBy(drawn).limit(sampling.size)
-    return fill_quotas((row.asDict() for row in described.orderBy(drawn).toLocalIterator()), sampling)
+        candidates = candidates.orderBy(order).limit(sampling.size)
+    return fill_quotas((row.asDict() for row in candidates.orderBy(order).toLocalIterator()), sampling)
 
 
 def fill_quotas(candidates: Iterable[Row], sampling: Sampling) -> list[Row]:
@@ -114,7 +114,7 @@ def _draw(sampling: Sampling) -> Column:
     return F.sha2(F.concat(F.lit(f"{sampling.seed} "), "page_id"), 256)
 
 
-def _candidates(pages: DataFrame, sampling: Sampling) -> DataFrame:
+def _choose_candidates(pages: DataFrame, sampling: Sampling) -> DataFrame:
     """Return one page of each of the commonest layouts of every host."""
     place = F.row_number().over(Window.partitionBy("host").orderBy(_draw(sampling)))
     compared = pages.select(
@@ -149,7 +149,7 @@ def _skeleton_of(row: Row) -> Skeleton | None:
         return None
 
 
-def _described(pages: DataFrame, tables: Tables) -> DataFrame:
+def _describe(pages: DataFrame, tables: Tables) -> DataFrame:
     """Return what is known of each page; its language and kind are those of `extractions`, once it
     is there."""
     names = ("page_id", "url", "host", "warc_file", "warc_offset", "charset")
