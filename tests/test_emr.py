@@ -1,5 +1,6 @@
 """conf/emr/submit.sh with a spark-submit and a yarn that only write down what they are told."""
 
+import json
 import os
 import re
 import subprocess
@@ -172,3 +173,16 @@ def test_cluster_mode_exits_as_the_job_did_and_tells_what_it_said(
     assert told.stderr.endswith("the driver's whole log: yarn logs -applicationId application_17_0042\n")
     # YARN must not run it again by itself.
     assert "spark.yarn.maxAppAttempts=1" in emr.arguments()
+
+
+def test_yarn_keeps_containers_from_the_gpus_of_others() -> None:
+    """The two ends have to name one place: YARN's, and the one that the bootstrap action mounts."""
+    sites = {each["Classification"]: each for each in json.loads((ROOT / "conf/emr/gpu.json").read_text())}
+    yarn = sites["yarn-site"]["Properties"]
+    executor = {each["Classification"]: each["Properties"] for each in sites["container-executor"]["Configurations"]}
+    place = yarn["yarn.nodemanager.linux-container-executor.cgroups.mount-path"]
+    assert yarn["yarn.resource-types"] == yarn["yarn.nodemanager.resource-plugins"] == "yarn.io/gpu"
+    assert (executor["gpu"], executor["cgroups"]["root"]) == ({"module.enabled": "true"}, place)
+    assert executor["cgroups"]["yarn-hierarchy"] == yarn["yarn.nodemanager.linux-container-executor.cgroups.hierarchy"]
+    assert f"cgroupv1-devices {place}/devices" in (ROOT / "conf/emr/gpu_isolation.sh").read_text()
+    assert "Dominant" in sites["capacity-scheduler"]["Properties"]["yarn.scheduler.capacity.resource-calculator"]

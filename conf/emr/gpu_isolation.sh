@@ -1,0 +1,8 @@
+#!/bin/sh
+# EMR bootstrap action for instances with GPUs, beside bootstrap.sh and with conf/emr/gpu.json as the cluster's configuration:
+# a place of its own for the devices controller of cgroups v1, by which YARN keeps a container from the GPUs of others. Amazon Linux
+# 2023 mounts version 2 alone.
+set -eu
+sudo mkdir -p /dripper-cgroup/devices
+sudo mount -t cgroup -o devices cgroupv1-devices /dripper-cgroup/devices
+sudo chmod -R a+rwx /dripper-cgroup
