@@ -31,7 +31,7 @@ def main(argv: list[str]) -> int:
     share = "the most that each may have of the size: language=en:0.5,de:0.2,other:0.3, or page_kind=…"
     parser.add_argument("--quota", action="append", default=[], metavar="OF=VALUE:SHARE,…", help=share)
     parser.add_argument("--seed", type=int, default=0, help="another one draws other pages (default: 0)")
-    return cli.guarded(lambda: _sample(parser.parse_args(argv)))
+    return cli.run_guarded(lambda: _sample(parser.parse_args(argv)))
 
 
 def _sample(arguments: argparse.Namespace) -> int:

@@ -14,6 +14,7 @@ from dripper.spark.tables.store import Tables
 from dripper_lab.annotation.export import export
 from dripper_lab.annotation.sampled import LEFT_OUT, write_pages
 from dripper_lab.annotation.sources import unlabelled_pages
+from support.job_mains import job
 from support.warcs import Response, write_warc
 
 WORDS = "The ferry left the harbour at noon and nobody who stood on the quay that day waved at it at all."
@@ -50,7 +51,9 @@ def test_a_quota_that_makes_no_sense_is_one_sentence(typed: str) -> None:
 
 
 @pytest.mark.spark
-def test_one_page_of_a_layout_and_few_of_a_host(spark: SparkSession, tmp_path: Path) -> None:
+def test_one_page_of_a_layout_and_few_of_a_host(
+    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     archive = tmp_path / "pages.warc.gz"
     responses = [
         *pages_of("many.example", [0] * 8 + [1] * 4 + [2] * 2),
@@ -81,6 +84,12 @@ def test_one_page_of_a_layout_and_few_of_a_host(spark: SparkSession, tmp_path: P
     assert {(page.url, page.html) for page in pages} == {(page["url"], stored[page["url"]]) for page in drawn}
     made = export(lambda: unlabelled_pages([str(tmp_path / "drawn")]), tmp_path / "export", 8000, None, 0)
     assert made.written == 4
+
+    flags = ["--output", output, "--to", str(tmp_path / "by the job"), "--size", "3"]
+    assert job("sample").main(flags) == 0
+    assert "3 pages of " in capsys.readouterr().out
+    assert job("sample").main(flags) == 2
+    assert "is there already" in capsys.readouterr().err
 
     archive.unlink()
     written, unread = write_pages(drawn, {}, tmp_path / "gone", load().reading)
