@@ -236,6 +236,7 @@ lint: $(VENV)/all
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
+	@$(BIN)/mypy jobs/*.py
 
 # The peers want other versions of what we use: datatrove an older Trafilatura, MinerU-HTML an older selectolax.
 $(VENV)-bench/done: conf/preflight.sh
