@@ -2,13 +2,16 @@
 it."""
 
 import json
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import boto3
+import pytest
 from moto.server import ThreadedMotoServer
 
 from dripper.warc import FileReport, ReadSettings, Record, S3Settings, Span, read_records
@@ -100,3 +103,10 @@ def read(
 def faults_done(proxy: FaultProxy) -> int:
     """Return how many requests went wrong."""
     return sum(proxy.faults.values())
+
+
+def leave_out_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a reader try again at once. Threads of other tests in this process go on sleeping, as
+    without their sleeps they would take the interpreter for themselves."""
+    clock = SimpleNamespace(time=time.time, sleep=lambda _: None)
+    monkeypatch.setattr("dripper.warc.open.remote.time", clock)

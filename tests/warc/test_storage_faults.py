@@ -7,7 +7,7 @@ import pytest
 
 from dripper.errors import FileErrorKind
 from support.fault_proxy import Fault, faulty, seeded
-from support.storage_night import Night, Reading, faults_done, read, storage
+from support.storage_night import Night, Reading, faults_done, leave_out_pauses, read, storage
 
 N_FILES = 4
 S3_ONLY = {Fault.EXPIRED}
@@ -21,7 +21,7 @@ def bucket() -> Iterator[tuple[str, list[str]]]:
 
 @pytest.fixture(autouse=True)
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("time.sleep", lambda _: None)
+    leave_out_pauses(monkeypatch)
 
 
 @pytest.mark.parametrize("scheme", ["s3", "http"])
@@ -32,7 +32,7 @@ def test_a_bad_night_changes_nothing(bucket: tuple[str, list[str]], scheme: str)
     with faulty(endpoint, lambda *_: None) as proxy:
         true: dict[str, Reading] = {key: read(key, proxy.endpoint, scheme, 60, 5) for key in keys}
         proxy.choose = seeded(20, 0.5, kinds)
-        while faults_done(proxy) < 20:
+        while faults_done(proxy) < 40:
             for key in keys:
                 outcome.add(key, read(key, proxy.endpoint, scheme, 0.25, 12), true[key])
         assert len(proxy.faults) > 6

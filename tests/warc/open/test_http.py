@@ -16,6 +16,7 @@ from dripper.warc.index.selected import read_selected
 from dripper.warc.open.http import _explain_mistrust, _open_pool
 from support.archives import http, page, store, warc
 from support.servers import serving
+from support.storage_night import leave_out_pauses
 
 N_PAGES = 30
 ARCHIVE = store([warc(f"http://e.org/{i}", http(page(i, 20_000))) for i in range(N_PAGES)], "gzip").data
@@ -85,7 +86,7 @@ class Handler(BaseHTTPRequestHandler):
 @pytest.fixture(autouse=True)
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Before it asks again the reader waits, longer each time."""
-    monkeypatch.setattr("time.sleep", lambda _: None)
+    leave_out_pauses(monkeypatch)
 
 
 @pytest.fixture
