@@ -6,6 +6,7 @@ import pytest
 
 from dripper.errors import InputError
 from dripper.warc.open.remote import RangeStream
+from support.storage_night import leave_out_pauses
 
 DATA = bytes(range(256)) * 100
 
@@ -26,7 +27,7 @@ class Breaking(io.BytesIO):
 
 @pytest.fixture(autouse=True)
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dripper.warc.open.remote.time.sleep", lambda _: None)
+    leave_out_pauses(monkeypatch)
 
 
 def read_all(stream: RangeStream) -> bytes:
