@@ -59,7 +59,7 @@ def test_from_archives_to_extractions(spark: SparkSession, model: Path, tmp_path
     assert {row["method"] for row in rows if row["error_code"] is None} <= {"lm", "fallback:cpu"}
 
 
-@pytest.mark.parametrize("who", ["driver", "worker"])
+@pytest.mark.parametrize("who", ["worker", pytest.param("driver", marks=pytest.mark.slow)])
 def test_a_killed_engine_leaves_nothing_behind(
     spark: SparkSession, model: Path, tmp_path: Path, python: str, who: str
 ) -> None:

@@ -17,7 +17,7 @@ from support.authors import fetch_packages, run_authors
 from support.labelled import labelled_pages
 from support.tiny_encoder import CONTEXT, WHY_NOT, make_encoder
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.vllm
 pytest.importorskip("torch", reason=WHY_NOT)
 
 PULPIE = """

@@ -16,7 +16,7 @@ from dripper.labels.lm.settings import LmSettings
 from support.authors import fetch_packages, run_authors
 from support.tiny_lm import HUNYUAN, copy_tokenizer, make_config, tokenizer_folder
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.vllm
 
 BARE = ("mineru_html", "mineru_html.process", "mineru_html.inference")
 """Their `__init__` import what is not run: Trafilatura, Markdown, other engines."""
