@@ -68,6 +68,7 @@ def test_a_conversation_has_the_tokens_that_the_labeler_asks_and_expects(exporte
         assert len(tokens) <= CONTEXT
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exported", ["json"], indirect=True)
 def test_a_tiny_model_learns_from_it_and_labels(exported: Path, checkpoint: Path, tmp_path: Path) -> None:
     shortest = sorted(conversations(exported), key=lambda messages: len(messages[0]["content"]))[:4]
