@@ -10,21 +10,17 @@ tests/html/markdown/test_inert.py.
 """
 
 import argparse
-import itertools
 import math
 import statistics
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from dripper import extract
+from _main_htmls import read_main_htmls
 from dripper.html import to_markdown
-from dripper.warc import decode
-from dripper_lab.datasets import Role, names_with, read_pages
 from support.renderers import RENDERERS, differs, forged
 
 LARGEST = 400_000
@@ -39,7 +35,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=math.inf, help="CPU seconds after which no page is begun")
     given = parser.parse_args()
     texts, elements, milliseconds, formulas = Counter[str](), Counter[str](), list[float](), 0
-    for url, html in read_main_htmls(given.data, given.pages):
+    for url, html in read_main_htmls(given.data, given.pages, LARGEST):
         if time.process_time() > given.seconds:
             break
         started = time.process_time()
@@ -58,17 +54,6 @@ def main() -> None:
     print("| renderer | other text or elements | other elements |")
     for name in RENDERERS:
         print(f"| {name} | {texts[name]} | {elements[name]} |")
-
-
-def read_main_htmls(data: Path, n_pages: int) -> Iterator[tuple[str, str]]:
-    """Yield address and main HTML of pages of the training sets that are there, as many of each, a
-    page of each in turn."""
-    names = names_with(Role.TRAIN_SHIPS, folder=data)
-    sets = [read_pages(data, name, sample=-(-n_pages // len(names))) for name in names]
-    for page in filter(None, itertools.chain.from_iterable(itertools.zip_longest(*sets))):
-        html = extract(decode(page.html, page.content_type).text, url=page.url).main_html
-        if html and len(html) < LARGEST:
-            yield page.url or f"{page.data_set}/{page.id}", html
 
 
 if __name__ == "__main__":

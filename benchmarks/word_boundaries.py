@@ -15,7 +15,7 @@ import itertools
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
@@ -23,10 +23,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 import html_text
 import lxml.html
 
-from dripper import extract
+from _main_htmls import read_main_htmls
 from dripper.html import preprocess, to_text
-from dripper.warc import decode
-from dripper_lab.datasets import Role, names_with, read_pages
 from support.chromium import Chromium
 
 LARGEST = 200_000
@@ -50,7 +48,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         browser = Chromium(Path(folder))
         try:
-            for main_html in itertools.islice(extract_pages(given.data, given.pages), given.pages):
+            for _, main_html in itertools.islice(read_main_htmls(given.data, given.pages, LARGEST), given.pages):
                 n_pages += 1
                 file = Path(folder) / "page.html"
                 file.write_text(f"<!doctype html><meta charset=utf-8><body>{main_html}", encoding="utf-8")
@@ -67,17 +65,6 @@ def main() -> None:
     print("| text of main HTML | words of the browser compared | glued | split |")
     for name in compared:
         print(f"| {name} | {compared[name]:,} | {glued[name]:,} | {split[name]:,} |")
-
-
-def extract_pages(data: Path, n_pages: int) -> Iterator[str]:
-    """Yield main HTML of pages of the training sets that are there, a page of each set in
-    turn."""
-    names = names_with(Role.TRAIN_SHIPS, folder=data)
-    sets = [read_pages(data, name, sample=-(-n_pages // len(names))) for name in names]
-    for page in filter(None, itertools.chain.from_iterable(itertools.zip_longest(*sets))):
-        extraction = extract(decode(page.html, page.content_type).text, url=page.url)
-        if extraction.main_html and len(extraction.main_html) < LARGEST:
-            yield extraction.main_html
 
 
 def compare_boundaries(shown: Sequence[str], words: Sequence[str]) -> tuple[int, int, int]:

@@ -13,12 +13,11 @@ written, but for pages whose archives could not be read.
 
 import argparse
 import sys
-from pathlib import Path
 
-from dripper.errors import SettingsError
 from dripper.places import local_place
 from dripper.spark import cli
 from dripper.spark.wording import say_count
+from dripper_lab.annotation.folders import require_new
 from dripper_lab.annotation.sampled import write_pages
 
 
@@ -35,21 +34,20 @@ def main(argv: list[str]) -> int:
 
 
 def _sample(arguments: argparse.Namespace) -> int:
-    from dripper.spark.sites.layout_sample import Sampling, draw_pages, parse_quota, read_paths
+    from dripper.spark.sites.layout_sample import Sampling, draw_pages, parse_quotas, read_paths
     from dripper.spark.tables.store import Tables
 
     settings = cli.settings(arguments, {})
-    folder = Path(local_place("--to", arguments.to, writes=True))
-    if folder.exists():
-        raise SettingsError(f"--to {folder} is there already: name another folder, or remove it")
-    quotas = dict(parse_quota(each) for each in arguments.quota)
-    sampling = Sampling(arguments.size, arguments.of_host, quotas, arguments.seed)
+    folder = local_place("--to", arguments.to, writes=True)
+    require_new(folder)
+    sampling = Sampling(arguments.size, arguments.of_host, parse_quotas(arguments.quota), arguments.seed)
     with cli.session(settings) as spark:
         tables = Tables(spark, arguments.output)
         pages = draw_pages(tables, sampling)
         paths = read_paths(tables, pages)
     written, unread = write_pages(pages, paths, folder, settings.reading)
-    sys.stdout.write(f"{say_count(written, 'page')} of {len({page['host'] for page in pages})} hosts in {folder}\n")
+    hosts = say_count(len({page["host"] for page in pages}), "host")
+    sys.stdout.write(f"{say_count(len(pages), 'page')} of {hosts} drawn, {written} in {folder}\n")
     for sentence in unread:
         sys.stdout.write(f"BAD INPUT: {sentence}\n")
     return 4 if unread else 0

@@ -48,40 +48,38 @@ def parser(
 ) -> argparse.ArgumentParser:
     """Return a parser with the flags that every job has, --warcs where it reads archives, and
     --redo where it does so again."""
-    arguments = argparse.ArgumentParser(
+    command = argparse.ArgumentParser(
         prog=name, description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     if reads_archives:
         kinds = "comma-separated files, folders, globs, s3:// objects or prefixes, and @lists of paths"
-        arguments.add_argument("--warcs", help=kinds)
+        command.add_argument("--warcs", help=kinds)
         records = "only these records, by an index: index=FILES,host=…,domain=…,language=…,status=…,mime=…,url-prefix=…,urls=@FILE"
-        arguments.add_argument("--select", default="", metavar="index=…,…", help=records)
+        command.add_argument("--select", default="", metavar="index=…,…", help=records)
         # Quoted, as a setting is YAML, to which 2026-01-01 is a date.
         quoted = partial(json.dumps, ensure_ascii=False)
         of_crawl = "the crawl that the archives are of, for the column crawl (setting reading.crawl)"
-        arguments.add_argument("--crawl", type=quoted, metavar="NAME", help=of_crawl)
+        command.add_argument("--crawl", type=quoted, metavar="NAME", help=of_crawl)
     if redoes:
-        arguments.add_argument(
+        command.add_argument(
             "--redo", default="", metavar="FILES", help="read these files again although they are done"
         )
         relocated_help = (
             "archives have moved from one prefix to another: those at NEW are those that were read from OLD"
         )
-        arguments.add_argument("--relocated", default="", metavar="OLD=NEW", help=relocated_help)
+        command.add_argument("--relocated", default="", metavar="OLD=NEW", help=relocated_help)
         really_new_help = "new files are others than those of the same name and size that were read elsewhere"
-        arguments.add_argument("--really-new", action="store_true", help=really_new_help)
-    arguments.add_argument(
-        "--output", required=True, type=_output, help="a folder, an s3a:// prefix, or catalog.schema"
-    )
-    add_settings(arguments)
-    return arguments
+        command.add_argument("--really-new", action="store_true", help=really_new_help)
+    command.add_argument("--output", required=True, type=_output, help="a folder, an s3a:// prefix, or catalog.schema")
+    add_settings(command)
+    return command
 
 
-def add_tries(arguments: argparse.ArgumentParser) -> None:
+def add_tries(command: argparse.ArgumentParser) -> None:
     """Add the flag for schedulers that do not know exit codes: the job itself does what is left
     again."""
     again = "where work is left (exit code 3), do it again, up to N tries in all, a minute apart; wrong usage is never repeated"
-    arguments.add_argument("--tries", type=positive, default=1, metavar="N", help=again)
+    command.add_argument("--tries", type=positive, default=1, metavar="N", help=again)
 
 
 def run_again(work: Callable[[], int], tries: int, pause_seconds: float = 60) -> int:

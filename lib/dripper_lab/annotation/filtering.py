@@ -56,7 +56,7 @@ class Filter:
         if agreement is not None and agreement.words < self.least_agreement:
             return f"{DISAGREE} ({agreement.words:.2f})"
         if self.labeler is not None and self.least_shared > 0 and "main_blocks" in row:
-            shared = _shared_share(self.labeler, row, folder)
+            shared = _compare_with(self.labeler, row, folder)
             if shared < self.least_shared:
                 return f"{OTHERWISE} ({shared:.2f})"
         return None
@@ -111,7 +111,7 @@ def agreement_of(row: Mapping[str, Any], folder: Path) -> Agreement | None:
     return agree(page, (str(row.get("page_type") or ""), row.get("page_type_second")), (one, two))
 
 
-def _shared_share(labeler: Labeler, row: Mapping[str, Any], folder: Path) -> float:
+def _compare_with(labeler: Labeler, row: Mapping[str, Any], folder: Path) -> float:
     """Return the share of the blocks with text that the labeler marks as the annotator did."""
     page, (annotated,) = _annotated(row, folder, "main_blocks")
     try:

@@ -18,8 +18,7 @@ def new_folder(out: Path) -> Iterator[Path]:
 
     Raises InputError where `out` is there already, and is more than an empty folder.
     """
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise InputError(f"{out} is there already: name another folder, or remove it")
+    require_new(out)
     part = out.with_name(f".{out.name}.part")
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir(parents=True)
@@ -28,6 +27,12 @@ def new_folder(out: Path) -> Iterator[Path]:
         part.replace(out)
     finally:
         shutil.rmtree(part, ignore_errors=True)
+
+
+def require_new(out: Path) -> None:
+    """Raise InputError where a folder is there already, and is more than an empty folder."""
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise InputError(f"{out} is there already: name another folder, or remove it")
 
 
 FILE = "guidelines.md"

@@ -4,7 +4,6 @@ the pages as the archives hold them. `annotate export` reads it."""
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -63,8 +62,5 @@ def _read(page: Mapping[str, Any], paths: Mapping[str, str], settings: ReadSetti
 
 
 def _write_lines(file: Path, rows: Sequence[Mapping[str, Any]]) -> None:
-    def as_text(value: object) -> str:
-        return value.isoformat() if isinstance(value, datetime) else str(value)
-
-    text = "".join(json.dumps(row, ensure_ascii=False, default=as_text) + "\n" for row in rows)
+    text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
     file.write_text(text, encoding="utf-8", errors="replace", newline="\n")

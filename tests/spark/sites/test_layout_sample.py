@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 from dripper.config import load
 from dripper.errors import InputError, SettingsError
 from dripper.spark.run.run import run_stages
-from dripper.spark.sites.layout_sample import Sampling, draw_pages, fill_quotas, parse_quota, read_paths
+from dripper.spark.sites.layout_sample import Sampling, draw_pages, fill_quotas, parse_quotas, read_paths
 from dripper.spark.tables.store import Tables
 from dripper_lab.annotation.export import export
 from dripper_lab.annotation.sampled import LEFT_OUT, write_pages
@@ -44,10 +44,23 @@ def test_quotas_leave_room_for_others() -> None:
     assert fill_quotas(candidates, Sampling(4)) == candidates[:4]
 
 
-@pytest.mark.parametrize("typed", ["kind=a:1", "language=en", "language=en:2", "language=:0.5", "language=en:.6,de:.6"])
-def test_a_quota_that_makes_no_sense_is_one_sentence(typed: str) -> None:
+@pytest.mark.parametrize(
+    "typed",
+    [
+        *(
+            ["kind=a:1"],
+            ["language=en"],
+            ["language=en:2"],
+            ["language=en:nan"],
+            ["language=:0.5"],
+            ["language=en:.6,de:.6"],
+        ),
+        *(["language=en:.1,en:.2"], ["language=en:.5", "language=de:.5"]),
+    ],
+)
+def test_a_quota_that_makes_no_sense_is_one_sentence(typed: list[str]) -> None:
     with pytest.raises(SettingsError, match="the quota"):
-        parse_quota(typed)
+        parse_quotas(typed)
 
 
 @pytest.mark.spark
@@ -87,7 +100,8 @@ def test_one_page_of_a_layout_and_few_of_a_host(
 
     flags = ["--output", output, "--to", str(tmp_path / "by the job"), "--size", "3"]
     assert job("sample").main(flags) == 0
-    assert "3 pages of " in capsys.readouterr().out
+    assert "3 pages of " in (words := capsys.readouterr().out)
+    assert "drawn, 3 in " in words
     assert job("sample").main(flags) == 2
     assert "is there already" in capsys.readouterr().err
 

@@ -6,6 +6,7 @@ commonest ones, and quotas by language or kind of page say how many of them are 
 seed draws the same pages, however Spark cuts the table.
 """
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,6 +28,8 @@ QUOTAS = ("language", "page_kind")
 OTHER = "other"
 """In a quota: all values that it does not name, and pages without one."""
 
+_ROUNDING = 1e-9
+"""Shares such as 0.1 are no binary fractions."""
 _MOST_OF_HOST = 2000
 """Pages of a host that are compared with each other; the paper takes 10,000."""
 _CANDIDATE = StructType().add("page_id", StringType()).add("layout_id", StringType()).add("layout_pages", LongType())
@@ -45,29 +48,41 @@ class Sampling:
     seed: int = 0
 
 
-def parse_quota(typed: str) -> tuple[str, dict[str, float]]:
-    """Return a quota that was typed: what it is of, and the share of each value.
+def parse_quotas(typed: Sequence[str]) -> dict[str, dict[str, float]]:
+    """Return quotas that were typed: by what they are of, the share of each value.
 
     Raises SettingsError.
 
-    >>> parse_quota("language=en:0.5,de:0.2,other:0.3")
-    ('language', {'en': 0.5, 'de': 0.2, 'other': 0.3})
+    >>> parse_quotas(["language=en:0.5,other:0.3", "page_kind=article:0.4"])
+    {'language': {'en': 0.5, 'other': 0.3}, 'page_kind': {'article': 0.4}}
     """
-    of, _, listed = typed.partition("=")
-    if of not in QUOTAS:
-        raise SettingsError(f"the quota {typed!r} is of nothing that is known: {' or '.join(QUOTAS)}=VALUE:SHARE,…")
+    quotas: dict[str, dict[str, float]] = {}
+    for each in typed:
+        of, _, listed = each.partition("=")
+        if of not in QUOTAS:
+            raise SettingsError(f"the quota {each!r} is of nothing that is known: {' or '.join(QUOTAS)}=VALUE:SHARE,…")
+        if of in quotas:
+            raise SettingsError(f"the quota {each!r} is the second of {of}: give all values of it in one")
+        quotas[of] = _parse_shares(each, listed)
+    return quotas
+
+
+def _parse_shares(quota: str, listed: str) -> dict[str, float]:
     shares: dict[str, float] = {}
     for each in listed.split(","):
-        value, _, share = each.rpartition(":")
+        value, _, typed = each.rpartition(":")
         try:
-            shares[value.strip()] = float(share)
+            share = float(typed)
         except ValueError:
-            shares[""] = 0.0
-    if "" in shares or not all(0 <= share <= 1 for share in shares.values()) or sum(shares.values()) > 1 + 1e-9:
-        raise SettingsError(
-            f"the quota {typed!r} wants values with shares from 0 to 1, of at most 1 in all: en:0.5,de:0.2"
-        )
-    return of, shares
+            share = math.nan
+        if not value.strip() or value.strip() in shares or not 0 <= share <= 1:
+            raise SettingsError(
+                f"the quota {quota!r}: {each!r} is no value with a share from 0 to 1, as in en:0.5,de:0.2"
+            )
+        shares[value.strip()] = share
+    if sum(shares.values()) > 1 + _ROUNDING:
+        raise SettingsError(f"the quota {quota!r}: its shares are more than 1 in all")
+    return shares
 
 
 def draw_pages(tables: Tables, sampling: Sampling) -> list[Row]:
@@ -100,7 +115,7 @@ def fill_quotas(candidates: Iterable[Row], sampling: Sampling) -> list[Row]:
             break
         values = [(of, _value_of(page[of], shares)) for of, shares in sampling.quotas.items()]
         most = [sampling.quotas[of].get(value, 1.0) * sampling.size for of, value in values]
-        if all(taken[value] + 1 <= limit + 1e-9 for value, limit in zip(values, most, strict=True)):
+        if all(taken[value] + 1 <= limit + _ROUNDING for value, limit in zip(values, most, strict=True)):
             taken.update(values)
             pages.append(page)
     return pages

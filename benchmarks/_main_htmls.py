@@ -1,0 +1,20 @@
+"""Main HTML of labelled pages, by the labeler `cpu`."""
+
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+
+from dripper import extract
+from dripper.warc import decode
+from dripper_lab.datasets import Role, names_with, read_pages
+
+
+def read_main_htmls(data: Path, n_pages: int, largest: int) -> Iterator[tuple[str, str]]:
+    """Yield address and main HTML of pages of the training sets that are there, as many of each, a
+    page of each in turn; those of `largest` characters and more are left out."""
+    names = names_with(Role.TRAIN_SHIPS, folder=data)
+    sets = [read_pages(data, name, sample=-(-n_pages // len(names))) for name in names]
+    for page in filter(None, itertools.chain.from_iterable(itertools.zip_longest(*sets))):
+        html = extract(decode(page.html, page.content_type).text, url=page.url).main_html
+        if html and len(html) < largest:
+            yield page.url or f"{page.data_set}/{page.id}", html
