@@ -48,8 +48,8 @@ def _sample(arguments: argparse.Namespace) -> int:
     written, unread = write_pages(pages, paths, folder, settings.reading)
     hosts = say_count(len({page["host"] for page in pages}), "host")
     sys.stdout.write(f"{say_count(len(pages), 'page')} of {hosts} drawn, {written} in {folder}\n")
-    for sentence in unread:
-        sys.stdout.write(f"BAD INPUT: {sentence}\n")
+    for reason, count in unread.items():
+        sys.stdout.write(f"BAD INPUT: {reason} ({say_count(count, 'page')})\n")
     return 4 if unread else 0
 
 

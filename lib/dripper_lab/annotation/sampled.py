@@ -3,6 +3,7 @@ the pages as the archives hold them. `annotate export` reads it."""
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,9 +19,9 @@ LEFT_OUT = "left_out.jsonl"
 
 def write_pages(
     pages: Sequence[Mapping[str, Any]], paths: Mapping[str, str], out: Path, settings: ReadSettings
-) -> tuple[int, list[str]]:
-    """Write the pages into a new folder; return how many, and a sentence for each that could not be
-    read.
+) -> tuple[int, Counter[str]]:
+    """Write the pages into a new folder; return how many, and how many could not be read, by the
+    reason.
 
     Raises InputError where the folder is there already.
 
@@ -53,7 +54,7 @@ def write_pages(
         _write_lines(folder / "pages.jsonl", rows)
         if left_out:
             _write_lines(folder / LEFT_OUT, left_out)
-    return len(rows), [f"{row['id']}: {row['reason']}" for row in left_out]
+    return len(rows), Counter(row["reason"] for row in left_out)
 
 
 def _read(page: Mapping[str, Any], paths: Mapping[str, str], settings: ReadSettings) -> bytes:

@@ -92,7 +92,7 @@ def test_one_page_of_a_layout_and_few_of_a_host(
 
     stored = dict(responses)
     written, unread = write_pages(drawn, read_paths(tables, drawn), tmp_path / "drawn", load().reading)
-    assert (written, unread) == (4, [])
+    assert (written, unread) == (4, {})
     pages = [page for page in unlabelled_pages([str(tmp_path / "drawn")]) if not isinstance(page, tuple)]
     assert {(page.url, page.html) for page in pages} == {(page["url"], stored[page["url"]]) for page in drawn}
     made = export(lambda: unlabelled_pages([str(tmp_path / "drawn")]), tmp_path / "export", 8000, None, 0)
@@ -108,4 +108,5 @@ def test_one_page_of_a_layout_and_few_of_a_host(
     archive.unlink()
     written, unread = write_pages(drawn, {}, tmp_path / "gone", load().reading)
     assert written == 0
-    assert len(unread) == len((tmp_path / "gone" / LEFT_OUT).read_text().splitlines()) == 4
+    assert [*unread.values()] == [4]
+    assert unread.total() == len((tmp_path / "gone" / LEFT_OUT).read_text().splitlines()) == 4
