@@ -14,6 +14,7 @@ from dripper.spark.ledger.forgotten import BEGUN, DONE, TABLE, Rule, Rules, rows
 from dripper.spark.ledger.ledger import Ledger
 from dripper.spark.ledger.plan import UNFINISHED, LedgerEntry
 from dripper.spark.tables.books import Books, Row, amend, among
+from dripper.spark.wording import say_count
 
 logger = logging.getLogger(__name__)
 
@@ -76,7 +77,7 @@ def go_on(
     if not rows:
         return 0
     counts = rows_by_batch(rows)
-    logger.info("forgetting %d pages in %d batches", sum(counts.values()), len(counts))
+    logger.info("forgetting %s in %s", say_count(sum(counts.values()), "page"), say_count(len(counts), "batch"))
     pages.delete(rules_of(rows), check)
     _close_counts(pages, ledger, counts, check)
     check()
