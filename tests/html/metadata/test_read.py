@@ -144,6 +144,7 @@ def test_meta_and_link_elements() -> None:
         ("<h1>Rain</h1>" + meta(og__title="Rain, a story"), "title", "Rain"),
         ("<h1>One</h1><h1>Two</h1>" + meta(og__title="Rain"), "title", "Rain"),
         ('<h1>Rain<a href="#rain">¶</a></h1>', "title", "Rain"),
+        ("<h1>Rain<br>in <b>Ber</b>gen</h1>", "title", "Rain in Bergen"),
         ('<h1>Learn C# <a href="#c">\uf0c1</a></h1>', "title", "Learn C#"),
         ("<p>x</p><noscript><h1>No scripts?</h1></noscript>" + meta(og__title="Rain"), "title", "Rain"),
         ("<p>x</p><noscript><h1>No scripts?</h1></noscript><h1>Rain</h1>", "title", "Rain"),

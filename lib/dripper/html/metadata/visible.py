@@ -12,6 +12,7 @@ from contextlib import suppress
 from functools import cached_property
 
 from dripper.html.metadata.dates import parse_date
+from dripper.html.tree.elements import LINE_BREAKING
 from dripper.html.tree.permalinks import is_permalink
 from dripper.html.tree.tree import Tree, attribute, unescape
 
@@ -166,12 +167,16 @@ class Visible:
         return line
 
     def _text(self, element: int) -> str:
-        """The element's text; "" of a long one, which holds more than is looked for."""
+        """The element's text, its lines side by side; "" of a long one, which holds more than is
+        looked for."""
         first, last = self._tree.opens[element], self._tree.closes[element]
         if last - first >= _LONGEST:
             return ""
-        texts = self._tree.parts[first + 1 : last : 2]
-        text = " ".join("".join(texts).split()) if sum(map(len, texts)) <= _LONGEST_SOURCE else ""
+        parts = self._tree.parts[first + 1 : last]
+        if sum(map(len, parts[::2])) > _LONGEST_SOURCE:
+            return ""
+        parts[1::2] = [" " if self._tree.names[tag] in LINE_BREAKING else "" for tag in parts[1::2]]
+        text = " ".join("".join(parts).split())
         return unescape(text) if len(text) <= _LONGEST else ""
 
 
