@@ -2,6 +2,7 @@
 
     python benchmarks/bookkeeping.py                       # two minutes on two cores
     python benchmarks/bookkeeping.py --cases fresh --list  # and what each execution was for
+    python benchmarks/bookkeeping.py --cluster             # on a standalone cluster, started here
 
 Runs over files of one small page each, one after the other in one session: the first run of a
 session, which pays for whatever Java loads late; a fresh run; one with nothing to do; one of
@@ -11,6 +12,7 @@ difference of two runs, a batch.
 """
 
 import argparse
+import contextlib
 import sys
 import tempfile
 import time
@@ -27,12 +29,19 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from dripper.config import load
 from dripper.spark.run.run import run
 from dripper.spark.session.session import open_session
+from support.torture import cluster
 from support.warcs import pages, write_warc
 
 ROOT = Path(__file__).parents[1]
 CASES = ("first", "fresh", "again", "batches", "staged", "staged-batches")
 RETAINED = 100_000
 """Executions and jobs that Spark is to remember: by default 1,000, the newest."""
+REMEMBERED = {
+    name: str(RETAINED)
+    for name in ("spark.sql.ui.retainedExecutions", "spark.ui.retainedJobs", "spark.ui.retainedStages")
+}
+OF_A_CLUSTER = {"spark.driver.host": "127.0.0.1", "spark.cores.max": "2", "spark.executor.cores": "1"}
+"""With two executors of one core, `--cluster` has as many cores as `local[2]`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,21 +156,22 @@ def main() -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--master", default="local[2]")
+    parser.add_argument("--cluster", action="store_true", help="start a standalone cluster of two workers for it")
     parser.add_argument("--batches", type=int, default=10, help="of the runs of several")
     parser.add_argument("--cases", nargs="+", choices=CASES, default=CASES)
     parser.add_argument("--list", action="store_true", help="print what each execution was for")
     asked = parser.parse_args()
-    remembered = [
-        f"spark.properties.{name}={RETAINED}"
-        for name in ("spark.sql.ui.retainedExecutions", "spark.ui.retainedJobs", "spark.ui.retainedStages")
-    ]
-    settings = load([ROOT / "conf/local.yml"], [f"spark.master={asked.master}", *remembered])
-    spark = open_session(settings.spark, "bookkeeping")
-    try:
-        with tempfile.TemporaryDirectory() as name:
-            costs = measured(spark, Path(name), asked.batches, asked.cases, asked.list)
-    finally:
-        spark.stop()
+    with contextlib.ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        properties, master = dict(REMEMBERED), asked.master
+        if asked.cluster:
+            properties |= OF_A_CLUSTER
+            master, _ = stack.enter_context(cluster(folder, ROOT / "lib"))
+        assignments = [f"spark.properties.{name}={value}" for name, value in properties.items()]
+        settings = load([ROOT / "conf/local.yml"], [f"spark.master={master}", *assignments])
+        spark = open_session(settings.spark, "bookkeeping")
+        stack.callback(spark.stop)
+        costs = measured(spark, folder, asked.batches, asked.cases, asked.list)
     print("\n".join(told(costs, asked.batches)))
     return 0
 

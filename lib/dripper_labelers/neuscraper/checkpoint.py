@@ -11,7 +11,12 @@ from dripper.labels.entry import require_folder
 from dripper.labels.lm.checkpoint import fingerprint
 
 FILE = "neuscraper.json"
-POOLINGS = ("first", "mean")
+CHOICES = {
+    "pooling": ("first", "mean"),
+    "reads": ("page", "simplified"),
+    "positions": ("single", "pairs"),
+    "outputs": (1, 6),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +32,13 @@ class Shape:
     """Of a node, the language model's own at its ends included."""
     pooling: str = "mean"
     """A node's vector: that of its first token, as in the paper, or the mean of all."""
+    reads: str = "simplified"
+    """`page`: all texts of the page, as in the paper. `simplified`: those of its simplified HTML,
+    which has the first and the last item of a list, and is all that a run in stages has."""
+    positions: str = "single"
+    """`pairs`: two nodes in a row share a position, as in the published code."""
+    outputs: int = 1
+    """Whether a node is main; of 6 also what `nodes.ANNOTATIONS` names, as in the paper."""
     threshold: float = 0.5
 
     @classmethod
@@ -40,9 +52,18 @@ class Shape:
                 f"{folder} is no checkpoint of the labeler neuscraper: {path.name}: {error}. It may hold: "
                 f"{', '.join(field.name for field in fields(cls))}"
             ) from None
-        if shape.pooling not in POOLINGS:
-            raise MachineError(f"{path}: pooling={shape.pooling!r} is none of {', '.join(POOLINGS)}")
+        for name, values in CHOICES.items():
+            if (value := getattr(shape, name)) not in values:
+                raise MachineError(f"{path}: {name}={value!r} is none of {', '.join(map(str, values))}")
         return shape
+
+    def check_stages(self) -> None:
+        """Raise MachineError for a checkpoint that cannot label in stages."""
+        if self.reads == "page":
+            raise MachineError(
+                "this checkpoint of the labeler neuscraper reads whole pages, and a run in stages has only their "
+                "simplified HTML: label in one pass (labeler.staged=false), or train one with --reads simplified"
+            )
 
     def save(self, folder: Path) -> None:
         """Write the file."""

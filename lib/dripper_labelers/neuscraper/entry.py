@@ -8,8 +8,9 @@ from pydantic import Field
 
 from dripper.errors import SettingsError
 from dripper.labels.base import Labeler
-from dripper.labels.entry import LabelerEntry, Use, check_presence
+from dripper.labels.entry import LabelerEntry, Use, check_presence, local_folder
 from dripper.settings import Section
+from dripper_labelers.neuscraper.checkpoint import Shape
 
 
 class NeuScraperSettings(Section):
@@ -38,6 +39,8 @@ def _check(settings: NeuScraperSettings, use: Use) -> Sequence[str]:
             "the labeler neuscraper needs a checkpoint: set labels.neuscraper.model to a folder that "
             "`python -m dripper_lab.train.neuscraper` wrote"
         )
+    if "label" in use.stages and (folder := local_folder(settings.model)).is_dir():
+        Shape.load(folder).check_stages()
     return check_presence("labels.neuscraper.model", settings.model, use)
 
 

@@ -14,7 +14,7 @@ from dripper.labels.arrays import FloatArray
 from dripper.labels.base import Labels, SimplifiedPage
 from dripper_labelers.neuscraper.checkpoint import Shape, find_folder, hash_weights, load_tokenizer
 from dripper_labelers.neuscraper.entry import NeuScraperSettings
-from dripper_labelers.neuscraper.nodes import Node, find_nodes
+from dripper_labelers.neuscraper.nodes import Node, find_nodes, find_nodes_of_page
 from dripper_labelers.torch_batches import choose_device, limit_children_to_one_thread, split_into_batches
 
 GPU_BATCH_NODES = 98_304
@@ -46,19 +46,24 @@ class NeuScraperLabeler:
         return cls(model, load_tokenizer(folder), shape, hash_weights(folder), settings)
 
     def label(self, pages: Sequence[Page]) -> list[Labels]:
-        """Return one `Labels` a page, in order. Raises as `label_simplified`."""
-        return self.label_simplified([SimplifiedPage(page.simplified_html, len(page.blocks)) for page in pages])
-
-    def label_simplified(self, pages: Sequence[SimplifiedPage]) -> list[Labels]:
         """Return one `Labels` a page, in order; chunks of all pages share forward passes. Raises
         PageError (labeler_failed) where one page's labels cannot be had, whichever it is."""
-        nodes = [find_nodes(page) for page in pages]
+        nodes = [find_nodes_of_page(page, self._shape.reads) for page in pages]
+        return self._label_nodes([len(page.blocks) for page in pages], nodes)
+
+    def label_simplified(self, pages: Sequence[SimplifiedPage]) -> list[Labels]:
+        """Return what `label` returns, from simplified HTML alone. Raises as it does, and
+        MachineError where the checkpoint was taught to read whole pages."""
+        self._shape.check_stages()
+        return self._label_nodes([page.n_blocks for page in pages], [find_nodes(page) for page in pages])
+
+    def _label_nodes(self, n_blocks: Sequence[int], nodes: Sequence[Sequence[Node]]) -> list[Labels]:
         size = self._shape.context_nodes
         chunks = [page[start : start + size] for page in nodes for start in range(0, len(page), size)]
         logits = self._logits(chunks)
         ends = np.cumsum([0, *(-(-len(page) // size) for page in nodes)])
         return [
-            self._labels(page, own, logits[a:b]) for page, own, (a, b) in zip(pages, nodes, pairwise(ends), strict=True)
+            self._labels(n, own, logits[a:b]) for n, own, (a, b) in zip(n_blocks, nodes, pairwise(ends), strict=True)
         ]
 
     def _logits(self, chunks: Sequence[Sequence[Node]]) -> list[FloatArray]:
@@ -74,8 +79,8 @@ class NeuScraperLabeler:
                 logits[index] = values
         return logits
 
-    def _labels(self, page: SimplifiedPage, nodes: Sequence[Node], logits: Sequence[FloatArray]) -> Labels:
-        probability = average_over_blocks(page.n_blocks, nodes, np.concatenate([np.zeros(0), *logits]))
+    def _labels(self, n_blocks: int, nodes: Sequence[Node], logits: Sequence[FloatArray]) -> Labels:
+        probability = average_over_blocks(n_blocks, nodes, np.concatenate([np.zeros(0), *logits]))
         if not np.isfinite(probability).all():
             raise PageError(ErrorCode.LABELER_FAILED, "the model gave no numbers")
         passes = len(logits)
@@ -95,7 +100,7 @@ def compute_logits(model: Any, tokenizer: Any, shape: Shape, chunks: Sequence[Se
         lengths = [len(chunk) for chunk in chunks]
         padded = torch.nn.utils.rnn.pad_sequence(vectors.split(lengths), batch_first=True)
         beyond = torch.arange(padded.shape[1])[None] >= torch.tensor(lengths)[:, None]
-        logits = model.classifier(padded, beyond.to(device)).float().cpu().numpy().astype(np.float64)
+        logits = model.classifier(padded, beyond.to(device))[:, :, 0].float().cpu().numpy().astype(np.float64)
     return [row[:length] for row, length in zip(logits, lengths, strict=True)]
 
 

@@ -39,7 +39,8 @@ class NodeEncoder(nn.Module):  # type: ignore[misc]
 
 
 class NodeClassifier(nn.Module):  # type: ignore[misc]
-    """Equations 2 and 3: from the vectors of a chunk's nodes to the logit of each to be main."""
+    """Equations 2 and 3: from the vectors of a chunk's nodes to their logits, of which the first
+    is that of being main."""
 
     def __init__(self, hidden: int, shape: Shape) -> None:
         super().__init__()
@@ -49,18 +50,21 @@ class NodeClassifier(nn.Module):  # type: ignore[misc]
             shape.width, shape.heads, shape.inner, 0.0, "gelu", batch_first=True, layer_norm_eps=1e-12
         )
         self.encoder = nn.TransformerEncoder(layer, shape.layers, enable_nested_tensor=False)
-        self.head = nn.Linear(shape.width, 1)
-        self.register_buffer("places", compute_sinusoids(shape.context_nodes, shape.width), persistent=False)
+        self.head = nn.Linear(shape.width, shape.outputs)
+        places = compute_sinusoids(shape.context_nodes, shape.width)
+        if shape.positions == "pairs":
+            places = places.repeat_interleave(2, dim=0)[: shape.context_nodes]
+        self.register_buffer("places", places, persistent=False)
 
     def forward(self, vectors: Any, beyond: Any) -> Any:
-        """Return logits, (n_chunks, n_nodes).
+        """Return logits, (n_chunks, n_nodes, n_outputs).
 
         Args:
             vectors: (n_chunks, n_nodes, hidden).
             beyond: (n_chunks, n_nodes), whether there is no node.
         """
         nodes = self.project(vectors) + self.places[: vectors.shape[1]]
-        return self.head(self.encoder(nodes, src_key_padding_mask=beyond)).squeeze(-1)
+        return self.head(self.encoder(nodes, src_key_padding_mask=beyond))
 
 
 def compute_sinusoids(length: int, width: int) -> Any:

@@ -2,9 +2,11 @@
 order."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from dripper.html.blocks.page import Page
 from dripper.html.tree.tree import unescape
 from dripper.labels.base import SimplifiedPage
 from dripper.labels.lm.windows import split_blocks
@@ -13,6 +15,14 @@ CONTAINERS = frozenset({"table", "ol", "ul", "dl"})
 # A node is read for a few tokens; tokenizers are slow on text that is thrown away.
 READ_CHARACTERS = 120
 
+ANNOTATIONS = ("heading", "title", "paragraph", "table", "list")
+"""What a node can be beside main (paper 3.2, after ClueWeb22). The title is a heading as well."""
+_ANNOTATED_BY = {
+    **dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6"), "heading"),
+    **dict.fromkeys(("ol", "ul", "dl"), "list"),
+    "p": "paragraph",
+    "table": "table",
+}
 _TAG = re.compile(r"<(/?)([a-zA-Z][^\s<>/]*)[^<>]*>")
 
 
@@ -26,6 +36,8 @@ class Node(NamedTuple):
     size: int
     """Characters of text that count for its block: 0 for lists and tables, whose texts count
     themselves."""
+    inside: frozenset[str] = frozenset()
+    """Of `ANNOTATIONS` those whose elements the node is, or stands in; never `title`."""
 
 
 def find_nodes(page: SimplifiedPage) -> list[Node]:
@@ -34,12 +46,22 @@ def find_nodes(page: SimplifiedPage) -> list[Node]:
 
     >>> blocks = '<p _item_id="1">One <b>two</b></p><ul _item_id="2"><li>three</ul>'
     >>> html = f"<html><body>{blocks}</body></html>"
-    >>> [tuple(node) for node in find_nodes(SimplifiedPage(html, 2))]
+    >>> [tuple(node)[:3] for node in find_nodes(SimplifiedPage(html, 2))]
     [(0, 'One', 3), (0, 'two', 3), (1, 'three', 0), (1, 'three', 5)]
     """
     if not page.n_blocks:
         return []
     return [node for number, markup in enumerate(split_blocks(page).blocks) for node in _find_nodes_in(markup, number)]
+
+
+def find_nodes_of_page(page: Page, reads: str) -> list[Node]:
+    """Return the nodes of a page of which all is at hand. Raises as `find_nodes`.
+
+    Args:
+        reads: As in `Shape`.
+    """
+    html = page.mapping_html if reads == "page" else page.simplified_html
+    return find_nodes(SimplifiedPage(html, len(page.blocks)))
 
 
 def _find_nodes_in(markup: str, block: int) -> Iterator[Node]:
@@ -49,14 +71,24 @@ def _find_nodes_in(markup: str, block: int) -> Iterator[Node]:
         tags.append((tag[2].lower(), bool(tag[1])))
         last = tag.end()
     texts.append(markup[last:])
+    depths: Counter[str] = Counter()
     for index, text in enumerate(texts):
         line = " ".join(unescape(text).split())
         if line:
-            yield Node(block, line[:READ_CHARACTERS], len(line))
-        if index < len(tags) and tags[index][0] in CONTAINERS and not tags[index][1]:
+            yield Node(block, line[:READ_CHARACTERS], len(line), _names(depths))
+        if index == len(tags):
+            return
+        name, closes = tags[index]
+        if annotation := _ANNOTATED_BY.get(name):
+            depths[annotation] += -1 if closes else 1
+        if name in CONTAINERS and not closes:
             inside = " ".join(unescape(" ".join(texts[index + 1 : _find_end(tags, index) + 1])).split())
             if inside:
-                yield Node(block, inside[:READ_CHARACTERS], 0)
+                yield Node(block, inside[:READ_CHARACTERS], 0, _names(depths))
+
+
+def _names(depths: Counter[str]) -> frozenset[str]:
+    return frozenset(name for name, depth in depths.items() if depth > 0)
 
 
 def _find_end(tags: list[tuple[str, bool]], start: int) -> int:

@@ -62,11 +62,54 @@ def test_nodes_see_each_other(model: Path) -> None:
     assert one.probability[0] != other.probability[0]
 
 
+def changed(model: Path, folder: Path, **changes: object) -> Path:
+    """Return a copy of a checkpoint whose shape says something else."""
+    copy = shutil.copytree(model, folder)
+    (copy / FILE).write_text(json.dumps(json.loads((copy / FILE).read_text()) | changes))
+    return copy
+
+
 def test_a_nodes_vector_may_be_that_of_its_first_token(model: Path, tmp_path: Path) -> None:
-    copy = shutil.copytree(model, tmp_path / "copy")
-    (copy / FILE).write_text(json.dumps(json.loads((copy / FILE).read_text()) | {"pooling": "first"}))
+    copy = changed(model, tmp_path / "copy", pooling="first")
     mean, first = (neuscraper(each).label_simplified([simplified()[0]])[0] for each in (model, copy))
     assert not (mean.probability == first.probability).all()
+
+
+def test_a_checkpoint_may_read_the_whole_page(model: Path, tmp_path: Path) -> None:
+    copy = changed(model, tmp_path / "copy", reads="page")
+    page = max(pages(), key=lambda split: split.mapping_html.count("<li") - split.simplified_html.count("<li"))
+    whole, simple = (neuscraper(each).label([page])[0] for each in (copy, model))
+    assert not (whole.probability == simple.probability).all()
+    with pytest.raises(MachineError, match=r"reads whole pages.*labeler\.staged=false"):
+        neuscraper(copy).label_simplified(simplified()[:1])
+    with pytest.raises(MachineError, match="reads whole pages"):
+        NEUSCRAPER.check(NeuScraperSettings(model=str(copy)), Use("dripper", ("label",)))
+    NEUSCRAPER.check(NeuScraperSettings(model=str(copy)), Use("dripper", ()))
+
+
+def test_two_nodes_in_a_row_may_share_a_position(model: Path, tmp_path: Path) -> None:
+    same = SimplifiedPage(
+        "<html><body>" + "".join(f'<p _item_id="{i}">Rain.</p>' for i in (1, 2, 3)) + "</body></html>", 3
+    )
+    single, pairs = (
+        neuscraper(each).label_simplified([same])[0].probability
+        for each in (model, changed(model, tmp_path / "copy", positions="pairs"))
+    )
+    assert len(set(single.tolist())) == 3
+    assert pairs[0] == pairs[1] != pairs[2]
+
+
+def test_of_six_outputs_the_first_labels(tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason=WHY_NOT)
+    from safetensors.torch import load_file, save_file
+
+    six = make_neuscraper(tmp_path / "six", outputs=6)
+    weights = load_file(six / "model.safetensors")
+    assert weights["classifier.head.weight"].shape[0] == 6
+    before = neuscraper(six).label_simplified(simplified()[:1])[0]
+    weights["classifier.head.weight"][1:] = 0
+    save_file(weights, six / "model.safetensors")
+    assert (neuscraper(six).label_simplified(simplified()[:1])[0].probability == before.probability).all()
 
 
 def test_pages_without_blocks_or_texts(model: Path) -> None:
@@ -115,6 +158,9 @@ def test_what_is_missing_is_said(model: Path, tmp_path: Path) -> None:
         load("neuscraper", model=str(copy))
     (copy / FILE).write_text(json.dumps(said | {"pooling": "last"}))
     with pytest.raises(MachineError, match="none of first, mean"):
+        load("neuscraper", model=str(copy))
+    (copy / FILE).write_text(json.dumps(said | {"outputs": 2}))
+    with pytest.raises(MachineError, match="outputs=2 is none of 1, 6"):
         load("neuscraper", model=str(copy))
 
 

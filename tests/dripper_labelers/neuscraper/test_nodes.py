@@ -3,8 +3,9 @@
 import pytest
 
 from dripper.errors import PageError
+from dripper.html import preprocess
 from dripper.labels.base import SimplifiedPage
-from dripper_labelers.neuscraper.nodes import READ_CHARACTERS, find_nodes
+from dripper_labelers.neuscraper.nodes import READ_CHARACTERS, find_nodes, find_nodes_of_page
 from support.labelled import pages
 
 
@@ -52,3 +53,34 @@ def test_every_block_with_text_on_real_pages_has_a_text_node() -> None:
 def test_blocks_that_are_not_there_fail_the_page() -> None:
     with pytest.raises(PageError, match="not numbered 1 to 2"):
         find_nodes(SimplifiedPage(page("<p>one</p>").simplified_html, 2))
+
+
+def test_a_node_knows_the_annotations_it_stands_in() -> None:
+    nodes = find_nodes(page("<h2>one</h2>", "<ul><li><p>two</p></li></ul>", "<table><tr><td>three</td></tr></table>"))
+    assert [(node.text, set(node.inside)) for node in nodes if node.size] == [
+        ("one", {"heading"}),
+        ("two", {"list", "paragraph"}),
+        ("three", {"table"}),
+    ]
+
+
+def test_the_whole_page_has_the_items_that_its_simplified_html_leaves_out() -> None:
+    html = (
+        f"<html><body><p>{'It rained all day. ' * 9}</p><ul>"
+        + "".join(f"<li>item {i}</li>" for i in range(9))
+        + "</ul></body></html>"
+    )
+    split = preprocess(html)
+    whole, simplified = (
+        [node.text for node in find_nodes_of_page(split, reads) if node.size] for reads in ("page", "simplified")
+    )
+    assert [f"item {i}" for i in range(9)] == whole[1:]
+    assert simplified[1:] == ["item 0", "...", "item 8"]
+
+
+def test_the_whole_page_has_all_words_of_its_blocks() -> None:
+    for split in pages():
+        nodes = find_nodes_of_page(split, "page")
+        for index, block in enumerate(split.blocks):
+            size = sum(node.size for node in nodes if node.block == index)
+            assert size >= 0.6 * len("".join(block.text.split()))

@@ -24,10 +24,10 @@ from dripper_lab.datasets import read_pages
 from dripper_lab.train.by_site import put_aside
 from dripper_lab.train.checkpoint_card import Training, base_name, save_scores
 from dripper_lab.train.command_line import add_recipe_flags, at_least, parse_training, run_training, training_parser
-from dripper_lab.train.neuscraper.examples import Example, Vectors, read_examples
+from dripper_lab.train.neuscraper.examples import Example, read_examples
 from dripper_lab.train.neuscraper.optimise import Recipe, train
 from dripper_lab.train.validate import choose_threshold
-from dripper_labelers.neuscraper.checkpoint import Shape, load_tokenizer
+from dripper_labelers.neuscraper.checkpoint import CHOICES, Shape, load_tokenizer
 from dripper_labelers.neuscraper.labeler import average_over_blocks, compute_logits
 
 log = logging.getLogger(__name__)
@@ -65,11 +65,9 @@ def train_and_save(
     torch.manual_seed(recipe.seed)
     model, tokenizer = load_base(base, shape).eval(), load_tokenizer(base)
     pages = (page for data_set in data_sets for page in read_pages(data, data_set, sample=sample, empty=True))
-    learned, held_out = put_aside(read_examples(pages), folds, lambda example: example.truth.host)
+    learned, held_out = put_aside(read_examples(pages, shape.reads), folds, lambda example: example.truth.host)
     log.info("%d pages, %d held out, %.0f CPU seconds", len(learned), len(held_out), time.process_time() - started)
-    vectors = Vectors(model, tokenizer, shape, (node.text for example in learned for node in example.nodes))
-    log.info("vectors of nodes, %.0f CPU seconds", time.process_time() - started)
-    train(model.classifier, vectors, learned, shape, recipe)
+    train(model, tokenizer, learned, shape, recipe)
     scored = [example for example in held_out if example.truth.truth_words]
     probabilities = [_probabilities(model, tokenizer, shape, example) for example in scored]
     choice = choose_threshold([example.truth for example in scored], probabilities, THRESHOLDS)
@@ -98,12 +96,28 @@ def main(arguments: Sequence[str]) -> int:
     something."""
     parser = training_parser("neuscraper", "the checkpoint", folds=20)
     parser.add_argument("--base", type=Path, required=True, help="folder with a pretrained model and its tokenizer")
-    add_recipe_flags(parser, DEFAULTS, "epochs", "batch_chunks", "seed")
+    add_recipe_flags(parser, DEFAULTS, "epochs", "batch_chunks", "learning_rate", "seed")
     parser.add_argument("--node-tokens", type=at_least(3), default=SHAPE.node_tokens, help="read of a node")
-    parser.add_argument("--pooling", choices=("first", "mean"), default=SHAPE.pooling, help="a node's vector")
+    parser.add_argument("--pooling", choices=CHOICES["pooling"], default=SHAPE.pooling, help="a node's vector")
+    parser.add_argument(
+        "--reads", choices=CHOICES["reads"], default="page", help="texts of the page, or of its simplified HTML"
+    )
+    parser.add_argument(
+        "--positions", choices=CHOICES["positions"], default=SHAPE.positions, help="pairs: as published"
+    )
+    parser.add_argument(
+        "--outputs", type=int, choices=CHOICES["outputs"], default=SHAPE.outputs, help="6: also heading, title, …"
+    )
+    parser.add_argument("--warm-first-layer", action="store_true", help="let the language model's layer learn too")
     options = parse_training(parser, arguments)
-    recipe = replace(DEFAULTS, epochs=options.epochs, batch_chunks=options.batch_chunks, seed=options.seed)
-    shape = Shape(node_tokens=options.node_tokens, pooling=options.pooling)
+    recipe = replace(
+        DEFAULTS, epochs=options.epochs, batch_chunks=options.batch_chunks, seed=options.seed,
+        learning_rate=options.learning_rate, warm_first_layer=options.warm_first_layer,
+    )  # fmt: skip
+    shape = Shape(
+        node_tokens=options.node_tokens, pooling=options.pooling, reads=options.reads,
+        positions=options.positions, outputs=options.outputs,
+    )  # fmt: skip
     return run_training(
         lambda: train_and_save(
             options.base, options.data, options.output, recipe, shape, options.folds, options.sets, options.sample

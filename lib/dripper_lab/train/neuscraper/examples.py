@@ -1,5 +1,5 @@
-"""From labelled pages to examples for the labeler `neuscraper`: nodes, their labels, their
-vectors."""
+"""From labelled pages to examples for the labeler `neuscraper`: nodes, their labels, and vectors
+of a node encoder that stays as it is."""
 
 import logging
 from collections.abc import Iterable, Iterator, Sequence
@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dripper.labels.base import SimplifiedPage
+from dripper.html import Page
+from dripper.labels.words import words_of
 from dripper_lab.datasets import LabelledPage
 from dripper_lab.train.truth import Truth, read_truths
 from dripper_labelers.neuscraper.checkpoint import Shape
 from dripper_labelers.neuscraper.labeler import tokenize_nodes
-from dripper_labelers.neuscraper.nodes import Node, find_nodes
+from dripper_labelers.neuscraper.nodes import ANNOTATIONS, Node, find_nodes_of_page
 
 log = logging.getLogger(__name__)
 
@@ -25,20 +26,38 @@ class Example(NamedTuple):
 
     truth: Truth
     nodes: Sequence[Node]
+    title_blocks: frozenset[int]
+    """The first heading that has the words of the page's title, if there is one."""
 
-    @property
-    def node_main(self) -> npt.NDArray[np.bool_]:
-        """(n_nodes,) whether a node's block is main."""
-        return self.truth.main[[node.block for node in self.nodes]]
+    def targets(self, outputs: int, part: slice = slice(None)) -> npt.NDArray[np.float32]:
+        """Return what the network is to say of nodes, shape (n_nodes, outputs): whether the node's
+        block is main; then, of six, each of `ANNOTATIONS`, by the markup."""
+        nodes = self.nodes[part]
+        rows = [(float(self.truth.main[node.block]), *self._annotate(node))[:outputs] for node in nodes]
+        return np.array(rows, np.float32).reshape(len(nodes), outputs)
+
+    def _annotate(self, node: Node) -> list[float]:
+        of_title = "heading" in node.inside and node.block in self.title_blocks
+        return [float(of_title if name == "title" else name in node.inside) for name in ANNOTATIONS]
 
 
-def read_examples(pages: Iterable[LabelledPage]) -> Iterator[Example]:
-    """Yield one example a page that can teach (`read_truths`) and has nodes."""
+def read_examples(pages: Iterable[LabelledPage], reads: str) -> Iterator[Example]:
+    """Yield one example a page that can teach (`read_truths`) and has nodes.
+
+    Args:
+        reads: As in `Shape`.
+    """
     for page, truth in read_truths(pages):
-        if nodes := find_nodes(SimplifiedPage(page.simplified_html, len(page.blocks))):
-            yield Example(truth, nodes)
+        if nodes := find_nodes_of_page(page, reads):
+            yield Example(truth, nodes, _find_title_blocks(page, nodes))
         else:
             log.warning("%s/%s left out: it has no text", *truth.key)
+
+
+def _find_title_blocks(page: Page, nodes: Sequence[Node]) -> frozenset[int]:
+    title = words_of(page.metadata.title or "") if page.metadata else []
+    headings = (node.block for node in nodes if "heading" in node.inside)
+    return frozenset([block for block in headings if title and words_of(page.blocks[block].text) == title][:1])
 
 
 class Vectors:

@@ -1,8 +1,8 @@
-"""The training loop (paper 4): AdamW on the binary cross-entropy of nodes, in PyTorch; the node
-encoder stays as it is."""
+"""The training loop (paper 4): AdamW on the binary cross-entropy of nodes, in PyTorch. The node
+encoder stays as it is, or learns with the rest."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,8 @@ from dripper_lab.train.descent import batches_of_like_length, descend
 from dripper_lab.train.neuscraper.examples import Example, Vectors
 from dripper_lab.train.recipe import draw_turns, turns_an_epoch
 from dripper_labelers.neuscraper.checkpoint import Shape
+from dripper_labelers.neuscraper.labeler import tokenize_nodes
+from dripper_labelers.neuscraper.nodes import Node
 
 LOG_STEPS = 50
 
@@ -32,29 +34,57 @@ class Recipe:
     """0: every page comes once an epoch; 1: every kind of page as often as any other; between: see
     `dripper_lab.train.recipe`."""
     seed: int = 0
+    warm_first_layer: bool = False
+    """Whether the first layer of the language model learns with the rest, as in the paper. Else
+    the vectors of nodes are computed once, which makes an epoch some ten times as fast."""
 
 
+Embed = Callable[[Sequence[Node]], Any]
+"""Returns the vectors of nodes, a tensor of shape (n_nodes, hidden)."""
 Piece = tuple[Example, int]
 """A page, and the node that the chunk begins with."""
 
 
-def train(classifier: Any, vectors: Vectors, examples: Sequence[Example], shape: Shape, recipe: Recipe) -> None:
-    """Train the transformer over nodes in place."""
+def train(model: Any, tokenizer: Any, examples: Sequence[Example], shape: Shape, recipe: Recipe) -> None:
+    """Train the transformer over nodes in place; the node encoder too, where the recipe says so."""
     import torch
 
     draw = np.random.default_rng(recipe.seed)
     batches = [batch for _ in range(recipe.epochs) for batch in epoch(examples, shape, recipe, draw)]
+    learning = model if recipe.warm_first_layer else model.classifier
+    embed = (
+        _embed_anew(model, tokenizer, shape)
+        if recipe.warm_first_layer
+        else _embed_once(model, tokenizer, examples, shape)
+    )
     optimizer = torch.optim.AdamW(
-        classifier.parameters(), lr=recipe.learning_rate, betas=(0.9, 0.98), eps=1e-6, weight_decay=recipe.weight_decay
+        learning.parameters(), lr=recipe.learning_rate, betas=(0.9, 0.98), eps=1e-6, weight_decay=recipe.weight_decay
     )
     descend(
-        classifier,
+        learning,
         optimizer,
         batches,
-        lambda batch: loss_of(classifier, vectors, batch, shape),
+        lambda batch: loss_of(model.classifier, embed, batch, shape),
         lambda step: pace(step, len(batches), recipe.warmup),
         LOG_STEPS,
     )
+
+
+def _embed_anew(model: Any, tokenizer: Any, shape: Shape) -> Embed:
+    import torch
+
+    def embed(nodes: Sequence[Node]) -> Any:
+        tokens = tokenize_nodes(tokenizer, [node.text for node in nodes], shape.node_tokens)
+        return model.nodes(torch.from_numpy(tokens.ids), torch.from_numpy(tokens.inside))
+
+    return embed
+
+
+def _embed_once(model: Any, tokenizer: Any, examples: Sequence[Example], shape: Shape) -> Embed:
+    import torch
+
+    vectors = Vectors(model, tokenizer, shape, (node.text for example in examples for node in example.nodes))
+    return lambda nodes: torch.from_numpy(vectors.of(nodes))
 
 
 def epoch(
@@ -79,14 +109,15 @@ def pace(step: int, steps: int, warmup: float) -> float:
     return 0.5 * (1 + math.cos(math.pi * (step - rising) / max(1, steps - rising)))
 
 
-def loss_of(classifier: Any, vectors: Vectors, batch: Sequence[Piece], shape: Shape) -> Any:
-    """Return the mean binary cross-entropy over the nodes of a batch."""
+def loss_of(classifier: Any, embed: Embed, batch: Sequence[Piece], shape: Shape) -> Any:
+    """Return the binary cross-entropy of a batch: the mean over its nodes of the sum over what is
+    said of each (equation 4)."""
     import torch
 
     cut = [slice(start, start + shape.context_nodes) for _, start in batch]
-    embedded = [torch.from_numpy(vectors.of(page.nodes[part])) for (page, _), part in zip(batch, cut, strict=True)]
-    main = [torch.from_numpy(page.node_main[part]) for (page, _), part in zip(batch, cut, strict=True)]
+    embedded = [embed(page.nodes[part]) for (page, _), part in zip(batch, cut, strict=True)]
+    targets = [torch.from_numpy(page.targets(shape.outputs, part)) for (page, _), part in zip(batch, cut, strict=True)]
     padded = torch.nn.utils.rnn.pad_sequence(embedded, batch_first=True)
-    inside = torch.arange(padded.shape[1])[None] < torch.tensor([len(each) for each in main])[:, None]
+    inside = torch.arange(padded.shape[1])[None] < torch.tensor([len(each) for each in targets])[:, None]
     logits = classifier(padded, ~inside)[inside]
-    return torch.nn.functional.binary_cross_entropy_with_logits(logits, torch.cat(main).float())
+    return shape.outputs * torch.nn.functional.binary_cross_entropy_with_logits(logits, torch.cat(targets))
