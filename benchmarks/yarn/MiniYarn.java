@@ -27,7 +27,17 @@ public class MiniYarn {
   private static final int CORES_PER_NODE = 8;
   private static final String QUEUE = "yarn.scheduler.capacity.root.default.";
 
-  public static void main(String[] arguments) throws IOException {
+  public static void main(String[] arguments) {
+    try {
+      run(arguments);
+      System.exit(0); // Threads of the cluster outlive it.
+    } catch (Exception error) {
+      error.printStackTrace();
+      System.exit(1);
+    }
+  }
+
+  private static void run(String[] arguments) throws IOException {
     Path folder = Path.of(arguments[0]);
     Files.createDirectories(folder.resolve("conf"));
     MiniYARNCluster cluster = new MiniYARNCluster("mini", Integer.parseInt(arguments[1]), 1, 1);
@@ -40,7 +50,6 @@ public class MiniYarn {
     System.out.println("UP");
     while (System.in.read() != -1) {}
     cluster.stop();
-    System.exit(0); // Threads of the cluster outlive it.
   }
 
   private static Configuration configuration(Path folder) {

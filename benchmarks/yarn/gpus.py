@@ -1,20 +1,22 @@
 """A staged run on a real YARN with pretended GPUs, on one machine: which executor gets which.
 
-    python benchmarks/yarn/gpus.py
+    python benchmarks/yarn/gpus.py [--only one|three|shared]
 
-One node of MiniYarn.java has two GPUs, as a pretended nvidia-smi says, and the cluster's
-configuration is conf/emr/gpu.json. YARN's own GPU plugin finds them, its scheduler gives each
-executor of the stage `label` one, and its own handler tells container-executor which GPUs to keep
-from a container. That program is pretended too: it notes them, and nvidia-smi does not show them
-there, as NVIDIA's does not show what the kernel denies it. So all is tried but the cgroups.
+One node of MiniYarn.java has two GPUs, as a pretended nvidia-smi says, and the configuration is
+that of conf/emr: gpu.json, and the group with GPUs of instance_groups.json. YARN's own GPU plugin
+finds them, its scheduler gives each executor of the stage `label` one, and its own handler tells
+container-executor which GPUs to keep from a container. That program is pretended too: it notes
+them, and nvidia-smi does not show them there, as NVIDIA's does not show what the kernel denies
+it. So all is tried but the cgroups.
 
-Cases: all stages in one command, with `stages.gpus=1`; the stage `label` by a command of its own
-with Spark's GPU properties, both as conf/emr/spark.conf says; and the first once more without
-isolation, where two engines are expected on one GPU. The labeler (tests/support/gpu_labeler.py)
-labels nothing before two engines are up. Needs PYTHONPATH=tests, what benchmarks/yarn/run.py needs,
-and 10 GiB of memory.
+Cases: all stages in one command, with `stages.gpus=1` (one); the stage `label` by a command of
+its own with Spark's GPU properties (three), both as conf/emr/spark.conf says; and the first once
+more without isolation, where two engines are expected on one GPU (shared). The labeler
+(tests/support/gpu_labeler.py) labels nothing before two engines are up. Needs PYTHONPATH=tests,
+what benchmarks/yarn/run.py needs, and 10 GiB of memory.
 """
 
+import argparse
 import json
 import os
 import subprocess
@@ -92,16 +94,18 @@ class Command:
 
 def main() -> int:
     """Run the cases, print what each engine had, return 1 where one is not as expected."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", choices=("one", "three", "shared"), help="one of the cases")
+    only = parser.parse_args().only
     print("case / container / address told / CUDA_VISIBLE_DEVICES / GPU / pages", flush=True)
     failed = False
-    for name, isolates in (("isolated", True), ("not isolated", False)):
+    for name in (only,) if only else ("one", "three", "shared"):
         with tempfile.TemporaryDirectory() as made:
             folder = Path(made)
             prepare(folder)
-            with yarn(folder, nodes=1, properties=cluster(folder, isolates=isolates)):
-                failed |= bool(try_case(folder, f"one command, {name}", one_command(folder), N_GPUS if isolates else 1))
-                if isolates:
-                    failed |= bool(try_case(folder, "three commands", three_commands(folder), N_GPUS))
+            with yarn(folder, nodes=1, properties=cluster(folder, isolates=name != "shared")):
+                commands = three_commands(folder) if name == "three" else one_command(folder)
+                failed |= bool(try_case(folder, name, commands, 1 if name == "shared" else N_GPUS))
     return int(failed)
 
 
@@ -123,9 +127,11 @@ def prepare(folder: Path) -> None:
 
 
 def cluster(folder: Path, *, isolates: bool) -> dict[str, str]:
-    """Return what conf/emr/gpu.json says of YARN, with the pretended programs."""
+    """Return what conf/emr says of YARN and nodes with GPUs, with the pretended programs."""
     properties: dict[str, str] = {}
-    for part in json.loads((ROOT / "conf/emr/gpu.json").read_text()):
+    groups = json.loads((ROOT / "conf/emr/instance_groups.json").read_text())
+    of_nodes = [part for group in groups for part in group.get("Configurations", [])]
+    for part in [*json.loads((ROOT / "conf/emr/gpu.json").read_text()), *of_nodes]:
         if part["Classification"] != "container-executor":  # The settings of that program.
             properties |= part["Properties"]
     executor = (
@@ -168,9 +174,8 @@ def try_case(folder: Path, name: str, commands: Sequence[Command], n_gpus: int) 
     Args:
         n_gpus: How many different ones the two engines are to have.
     """
-    slug = name.replace(", ", "-").replace(" ", "-")
-    output, meeting = folder / "out" / slug, folder / "meeting" / slug
-    meeting.mkdir(parents=True)
+    output, meeting = folder / "out", folder / "meeting"
+    meeting.mkdir()
     problems = [problem for command in commands if (problem := run_job(folder, command, output, meeting))]
     engines: Counter[str] = Counter()
     if not problems:
