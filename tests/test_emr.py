@@ -7,6 +7,7 @@ import subprocess
 import sys
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -177,8 +178,11 @@ def test_cluster_mode_exits_as_the_job_did_and_tells_what_it_said(
 
 def test_yarn_keeps_containers_from_the_gpus_of_others() -> None:
     """The two ends have to name one place: YARN's, and the one that the bootstrap action mounts."""
-    sites = {each["Classification"]: each for each in json.loads((ROOT / "conf/emr/gpu.json").read_text())}
-    yarn = sites["yarn-site"]["Properties"]
+    of_cluster = json.loads((ROOT / "conf/emr/gpu.json").read_text())
+    (with_gpus,) = [group for group in instance_groups() if "Configurations" in group]
+    assert with_gpus["InstanceType"].startswith("g")
+    sites = {each["Classification"]: each for each in [*of_cluster, *with_gpus["Configurations"]]}
+    yarn = {**of_cluster[0]["Properties"], **sites["yarn-site"]["Properties"]}
     executor = {each["Classification"]: each["Properties"] for each in sites["container-executor"]["Configurations"]}
     place = yarn["yarn.nodemanager.linux-container-executor.cgroups.mount-path"]
     assert yarn["yarn.resource-types"] == yarn["yarn.nodemanager.resource-plugins"] == "yarn.io/gpu"
@@ -186,3 +190,42 @@ def test_yarn_keeps_containers_from_the_gpus_of_others() -> None:
     assert executor["cgroups"]["yarn-hierarchy"] == yarn["yarn.nodemanager.linux-container-executor.cgroups.hierarchy"]
     assert f"cgroupv1-devices {place}/devices" in (ROOT / "conf/emr/gpu_isolation.sh").read_text()
     assert "Dominant" in sites["capacity-scheduler"]["Properties"]["yarn.scheduler.capacity.resource-calculator"]
+
+
+def test_yarn_looks_for_gpus_only_where_there_are_any() -> None:
+    """A NodeManager that is to use GPUs and finds no nvidia-smi does not start."""
+    of_cluster = json.loads((ROOT / "conf/emr/gpu.json").read_text())
+    assert not [key for part in of_cluster for key in part["Properties"] if key.startswith("yarn.nodemanager.")]
+    assert {group["InstanceGroupType"]: "Configurations" in group for group in instance_groups()} == {
+        "MASTER": False,
+        "CORE": False,
+        "TASK": True,
+    }
+
+
+def instance_groups() -> list[dict[str, Any]]:
+    groups: list[dict[str, Any]] = json.loads((ROOT / "conf/emr/instance_groups.json").read_text())
+    return groups
+
+
+BOOTSTRAP = """#!/bin/sh
+# sudo, aws and pip: what is installed is written down.
+case $1 in
+    *pip) [ "$3" = --quiet ] && [ "$4" = --constraint ] && echo "$6" >> "$TOLD" ;;
+    s3) case $3 in s3*whl) : > "$4/dripper-1-py3-none-any.whl" ;; esac ;;
+esac
+exit 0
+"""
+
+
+@pytest.mark.parametrize(("vendor", "extras"), [("0x10de", "cluster,gpu"), ("0x1d0f", "cluster")])
+def test_engines_are_installed_where_a_gpu_is(tmp_path: Path, vendor: str, extras: str) -> None:
+    (tmp_path / "pci/one").mkdir(parents=True)
+    (tmp_path / "pci/one/vendor").write_text(f"{vendor}\n")
+    for name in ("sudo", "aws"):
+        (tmp_path / name).write_text(BOOTSTRAP)
+        (tmp_path / name).chmod(0o755)
+    command = [str(ROOT / "conf/emr/bootstrap.sh"), "s3://b/d.whl", "s3://b/c.txt", "cluster", "cluster,gpu"]
+    given = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "TOLD": str(tmp_path / "told"), "PCI": str(tmp_path / "pci")}
+    subprocess.run(["sh", *command], env=given, check=True)
+    assert (tmp_path / "told").read_text().endswith(f".whl[{extras}]\n")

@@ -182,6 +182,7 @@ def test_the_settings_that_bundles_give_exist(labeler: str) -> None:
         for assignment in re.findall(r"--set\n\s+- (\S+)", resource.read_text()):
             for reference, value in {
                 "${var.gpu_workers}": "2",
+                "${var.gpu_batch_files}": "2",
                 "{{job.parameters.profile}}": "mineru-1.1",
                 "{{job.parameters.crawl}}": "",
                 "{{job.parameters.labeler}}": labeler,

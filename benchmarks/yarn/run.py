@@ -20,10 +20,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from xml.sax.saxutils import escape
 
 import pyspark
 from deltalake import DeltaTable
@@ -202,16 +203,21 @@ def allocates(events: Path) -> bool:
 
 
 @contextmanager
-def yarn(folder: Path) -> Iterator[None]:
-    """Keep a YARN, whose configuration, programs and logs are below `folder`."""
+def yarn(folder: Path, nodes: int = 2, properties: Mapping[str, str] | None = None) -> Iterator[None]:
+    """Keep a YARN, whose configuration, programs and logs are below `folder`.
+
+    Args:
+        properties: Of the cluster, before those that MiniYarn.java sets.
+    """
     if not JARS.is_dir():
         fetch = ["mvn", "-q", "-f", str(HERE / "pom.xml"), "dependency:copy-dependencies", f"-DoutputDirectory={JARS}"]
         subprocess.run(fetch, check=True)
     (folder / "spark-defaults.conf").write_text(DEFAULTS.format(folder=folder))
     (folder / "yarn").write_text(YARN.format(jars=JARS))
     (folder / "yarn").chmod(0o755)
+    write_cluster(folder / "cluster.xml", properties or {})
     opens = [f"--add-opens=java.base/java.{package}=ALL-UNNAMED" for package in ("lang", "util")]
-    command = ["java", "-Xmx700m", *opens, "-cp", f"{JARS}/*", str(HERE / "MiniYarn.java"), str(folder)]
+    command = ["java", "-Xmx700m", *opens, "-cp", f"{JARS}/*", str(HERE / "MiniYarn.java"), str(folder), str(nodes)]
     with (
         (folder / "yarn.log").open("w") as log,
         subprocess.Popen(command, cwd=folder, stdin=subprocess.PIPE, stdout=log, stderr=log) as cluster,
@@ -223,6 +229,15 @@ def yarn(folder: Path) -> Iterator[None]:
             # It ends with its standard input, and takes what it started along.
             assert cluster.stdin
             cluster.stdin.close()
+
+
+def write_cluster(file: Path, properties: Mapping[str, str]) -> None:
+    """Write properties as Hadoop reads them."""
+    written = "".join(
+        f"<property><name>{escape(name)}</name><value>{escape(value)}</value></property>\n"
+        for name, value in properties.items()
+    )
+    file.write_text(f"<configuration>\n{written}</configuration>\n")
 
 
 def wait_until_up(cluster: "subprocess.Popen[bytes]", log: Path) -> None:

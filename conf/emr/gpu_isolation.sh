@@ -1,5 +1,5 @@
 #!/bin/sh
-# EMR bootstrap action for instances with GPUs, beside bootstrap.sh and with conf/emr/gpu.json as the cluster's configuration:
+# EMR bootstrap action of clusters with GPUs, beside bootstrap.sh and with conf/emr/gpu.json and instance_groups.json:
 # a place of its own for the devices controller of cgroups v1, by which YARN keeps a container from the GPUs of others. Amazon Linux
 # 2023 mounts version 2 alone.
 set -eu

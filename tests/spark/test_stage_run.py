@@ -18,7 +18,15 @@ from dripper.spark.run.run import run, run_stages
 from dripper.spark.run.staged import STAGES
 from dripper.spark.tables.store import Tables
 from dripper.warc import read_records
-from support.stage_labelers import HashLabeler, load_dead, load_hanging, load_hash, load_poisoned, load_writing
+from support.stage_labelers import (
+    HashLabeler,
+    load_dead,
+    load_hanging,
+    load_hash,
+    load_poisoned,
+    load_warning,
+    load_writing,
+)
 from support.warcs import pages, write_warc
 
 pytestmark = pytest.mark.spark
@@ -58,6 +66,21 @@ def template(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> P
 def preprocessed(template: Preprocessed, tmp_path: Path) -> Preprocessed:
     """A copy, to go on from: a test of the stages after `preprocess` need not wait for it."""
     return Preprocessed(template.archive, shutil.copytree(template.output, tmp_path / "out"))
+
+
+def test_what_the_labeler_warns_of_stands_in_the_last_lines(
+    spark: SparkSession, preprocessed: Preprocessed, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Once, however many engines and batches of pages said it; no work is left for it."""
+    settings = STAGED.model_copy(update={"stages": STAGED.stages.model_copy(update={"batch_pages": 2, "engines": 2})})
+    outcome = run_stages(spark, ["label"], str(preprocessed.output), settings, loader=load_warning)
+    assert (outcome.exit_code, outcome.complaints) == (0, ())
+    (warning,) = outcome.totals.label.warnings
+    assert warning.endswith("another salt fits <better>")
+    assert f"WARNING: {warning}\n" in summary(outcome, "out")
+    assert warning in caplog.messages
+    (run_row,) = read(spark, preprocessed.output, "runs").where("job = 'label'").collect()
+    assert run_row["complaints"] == [warning]
 
 
 def test_all_stages_give_the_rows_of_the_fused_job(spark: SparkSession, sample: Path, tmp_path: Path) -> None:

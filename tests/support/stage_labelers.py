@@ -4,7 +4,7 @@ deterministic."""
 import hashlib
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -93,6 +93,21 @@ class DyingLabeler(HashLabeler):
         return super().label_simplified(pages)
 
 
+class WarningLabeler(HashLabeler):
+    """Finds fault with its settings, in other words each time."""
+
+    def __init__(self) -> None:
+        self._pages = 0
+
+    def label_simplified(self, pages: Sequence[SimplifiedPage]) -> list[Labels]:
+        self._pages += len(pages)
+        return super().label_simplified(pages)
+
+    @property
+    def warnings(self) -> Mapping[str, str]:
+        return {"labels.hash.salt": f"after {self._pages} pages: another salt fits <better>"}
+
+
 class DeadLabeler(HashLabeler):
     """Never answers."""
 
@@ -130,6 +145,10 @@ def load_draft(settings: Settings) -> HashLabeler:
 
 def load_dead(settings: Settings) -> HashLabeler:
     return DeadLabeler()
+
+
+def load_warning(settings: Settings) -> HashLabeler:
+    return WarningLabeler()
 
 
 def load_hanging(settings: Settings) -> HashLabeler:

@@ -89,6 +89,17 @@ class ExplainingLabeler(Labeler, Protocol):
 
 
 @runtime_checkable
+class WarningLabeler(Protocol):
+    """A labeler that may find out at work that it is set wrong."""
+
+    @property
+    def warnings(self) -> Mapping[str, str]:
+        """Return what it has to say to whoever runs it so far: sentences, each with what to do, by
+        the setting that they are about."""
+        ...
+
+
+@runtime_checkable
 class Closable(Protocol):
     """A labeler that holds what has to be given back: an engine's memory, connections."""
 

@@ -5,11 +5,18 @@ import contextlib
 import gc
 import logging
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from dripper.errors import PageError, SettingsError, UsageError
-from dripper.labels.base import Closable, LabelerStoppedError, Labels, SimplifiedLabeler, SimplifiedPage
+from dripper.labels.base import (
+    Closable,
+    LabelerStoppedError,
+    Labels,
+    SimplifiedLabeler,
+    SimplifiedPage,
+    WarningLabeler,
+)
 from dripper.labels.chain import chain_of
 from dripper.labels.registry import find_entry, load_from_settings
 from dripper.settings import Settings, StageSettings
@@ -83,6 +90,11 @@ class Engine:
                 break
             self._start_anew(problem)
         return [problem]
+
+    @property
+    def warnings(self) -> Mapping[str, str]:
+        """Return what the labeler has to say to whoever runs it."""
+        return self.labeler.warnings if isinstance(self.labeler, WarningLabeler) else {}
 
     def _attempt(self, pages: Sequence[SimplifiedPage]) -> list[Labels | str]:
         labelled = self.labeler.label_simplified(pages)

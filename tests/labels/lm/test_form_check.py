@@ -138,7 +138,7 @@ def test_the_logits_are_the_models(checkpoint: Path, simplified: list[Simplified
     caplog.set_level(logging.WARNING)
     decoder = ParallelDecoder.start(encoder, settings)
     seen = list[dict[str, float]]()
-    check = decoder._form_check
+    check = decoder.form_check
     assert check is not None
     check.add = seen.append  # type: ignore[method-assign, assignment]
     try:

@@ -14,6 +14,7 @@ from dripper.labels.lm.answer import FORMS
 from dripper.labels.lm.checkpoint import Checkpoint
 from dripper.labels.lm.decoder import DecisionRule, DecodedLabels
 from dripper.labels.lm.encoder import Job, PageEncoder
+from dripper.labels.lm.form_check import FormCheck, Rival
 from dripper.labels.lm.labeler import DECODERS, LmLabeler
 from dripper.labels.lm.prompt import Prompt
 from dripper.labels.lm.settings import LmSettings
@@ -41,6 +42,7 @@ class Rule:
     """Every block whose number in its window is odd is main, with the margin of its number."""
 
     def __init__(self) -> None:
+        self.form_check: FormCheck | None = None
         self.calls: list[int] = []
         self.drafts: list[Sequence[bool] | None] = []
         self.fails: Exception | None = None
@@ -183,3 +185,12 @@ def test_its_name_version_and_end(labeler: LmLabeler, rule: Rule) -> None:
 def test_every_setting_of_the_decoder_has_one() -> None:
     assert set(DECODERS) == set(LmSettings.model_fields["decoder"].annotation.__args__)  # type: ignore[union-attr]
     assert LmSettings.model_validate({}).decoder in DECODERS
+
+
+def test_what_the_form_check_says_is_the_labelers_to_tell(rule: Rule, labeler: LmLabeler) -> None:
+    assert labeler.warnings == {}
+    rule.form_check = FormCheck("rule@0", "compact", [Rival("json", 0, 1, 5)], pages=1)
+    assert labeler.warnings == {}
+    rule.form_check.add({"json": 3.0})
+    assert labeler.warnings == {"labels.lm.answer": rule.form_check.warning}
+    assert "rather begin to write json" in rule.form_check.warning

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from dripper.labels.arrays import FloatArray
 from dripper.labels.lm.encoder import Job
+from dripper.labels.lm.form_check import FormCheck
 from dripper.labels.lm.settings import LmSettings
 
 
@@ -73,6 +74,10 @@ class DecodedLabels:
 
 class Decoder(Protocol):
     """Turns jobs into labels."""
+
+    form_check: FormCheck | None
+    """Looks at the first pages whether another answer form fits better, where the engine can tell.
+    """
 
     def decode(self, jobs: Iterable[Job]) -> list[DecodedLabels]:
         """Return one answer a job, in order. Raises PageError (labeler_failed) where an answer

@@ -79,6 +79,8 @@ class FormCheck:
         self.rivals = tuple(rivals)
         self._version = version
         self._set_form = set_form
+        self.warning = ""
+        """What it has said; empty until then, and where the set form fits."""
         self._left = pages if rivals else 0
         self._odds = defaultdict[str, list[float]](list)
 
@@ -115,8 +117,10 @@ class FormCheck:
         means = {name: float(np.mean(values)) for name, values in self._odds.items()}
         best = max(means, key=lambda name: means[name], default=None)
         if best is not None and means[best] > LIKELIER:
-            log.warning(
-                "%s: labels.lm.answer=%s is set, and on the first %d pages the model would rather begin to write %s, which is %.3g "
-                "times likelier: run `dripper lm probe` on a few pages",
-                *(self._version, self._set_form, len(self._odds[best]), best, float(np.exp(min(means[best], 100.0)))),
+            times = float(np.exp(min(means[best], 100.0)))
+            self.warning = (
+                f"{self._version}: labels.lm.answer={self._set_form} is set, and on the first {len(self._odds[best])} "
+                f"pages the model would rather begin to write {best}, which is {times:.3g} times likelier: run "
+                "`dripper lm probe` on a few pages"
             )
+            log.warning("%s", self.warning)

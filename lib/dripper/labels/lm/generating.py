@@ -30,7 +30,7 @@ class GeneratingDecoder(ABC):
         """engine: vLLM's LLM, with what `parameters` asks of it."""
         self._engine = engine
         self._templates = templates
-        self._form_check = form_check
+        self.form_check = form_check
 
     @abstractmethod
     def parameters(self, template: Template) -> Any:
@@ -42,8 +42,8 @@ class GeneratingDecoder(ABC):
         templates = [self._templates.of(job.n_blocks) for job in jobs]
         prompts = [{"prompt_token_ids": list(job.prompt_ids)} for job in jobs]
         parameters = [self.parameters(one) for one in templates]
-        if self._form_check is not None and self._form_check.wants:
-            self._check_form(self._form_check, jobs)
+        if self.form_check is not None and self.form_check.wants:
+            self._check_form(self.form_check, jobs)
         outputs = call_engine(self._engine, lambda: self._engine.generate(prompts, parameters, use_tqdm=False))
         return [self._decode_output(output, template) for output, template in zip(outputs, templates, strict=True)]
 

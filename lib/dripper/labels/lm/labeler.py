@@ -85,6 +85,12 @@ class LmLabeler:
         self._count(labels, decoded, time.monotonic() - started)
         return labels
 
+    @property
+    def warnings(self) -> Mapping[str, str]:
+        """Return what it has to say to whoever runs it, by the setting that it is about."""
+        check = self._decoder.form_check
+        return {"labels.lm.answer": check.warning} if check is not None and check.warning else {}
+
     def count_tokens(self, simplified_html: str) -> int:
         """Return how many tokens the model reads of a page, without prompt and answer."""
         return self.encoder.count_tokens(simplified_html)

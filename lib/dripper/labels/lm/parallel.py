@@ -151,7 +151,7 @@ class ParallelDecoder:
     ) -> None:
         """engine: vLLM's LLM with the pooling runner and a head of two rows, main and other, then
         one for each of the check's tokens. cache_tokens: whose keys and values it can hold."""
-        self._form_check = form_check
+        self.form_check = form_check
         self._engine = engine
         self._templates = templates
         self._decision = decision
@@ -213,10 +213,10 @@ class ParallelDecoder:
         have put there.
         """
         outputs = self._encode(readings, drafts)
-        if self._form_check is not None and self._form_check.wants:
+        if self.form_check is not None and self.form_check.wants:
             for reading, output in zip(readings, outputs, strict=True):
                 if reading.passes == 1:
-                    check_form(self._form_check, output, len(reading.job.prompt_ids))
+                    check_form(self.form_check, output, len(reading.job.prompt_ids))
         hidden = [
             at for at, draft in enumerate(drafts) if readings[at].open(draft)[0] < count_cached_tokens(outputs[at])
         ]

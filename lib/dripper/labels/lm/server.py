@@ -13,6 +13,7 @@ from dripper.labels.lm.answer import parse_answer
 from dripper.labels.lm.api import Api
 from dripper.labels.lm.decoder import DecisionRule, DecodedLabels
 from dripper.labels.lm.encoder import Job, PageEncoder
+from dripper.labels.lm.form_check import FormCheck
 from dripper.labels.lm.generating import allowed_tokens, label_bias
 from dripper.labels.lm.settings import LmSettings
 from dripper.labels.lm.template import Templates
@@ -28,6 +29,7 @@ class ServerDecoder:
 
     def __init__(self, api: Api, served: str, templates: Templates, decision: DecisionRule, concurrency: int) -> None:
         """served: the model's name at the server."""
+        self.form_check: FormCheck | None = None
         self._api = api
         self._served = served
         self._templates = templates

@@ -47,6 +47,7 @@ def summary(outcome: Outcome, output: str, devices: Mapping[str, Device] | None 
         lines.append(f"--limit left {say_count(outcome.plan.n_left, 'file')} for the next run")
     lines += [f"NOT DONE: {complaint}" for complaint in outcome.complaints]
     lines += [f"BAD INPUT: {sentence}" for sentence in outcome.bad_inputs]
+    lines += [f"WARNING: {sentence}" for sentence in totals.label.warnings]
     return "".join(printable(line) + "\n" for line in lines)
 
 

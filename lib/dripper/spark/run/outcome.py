@@ -30,6 +30,8 @@ class LabelTotals:
     """Wall time of the stage, start of the engines included, summed over batches."""
     engines: int = 0
     """How many worked at once."""
+    warnings: tuple[str, ...] = ()
+    """What the labeler found out about its settings, each with what to do."""
 
 
 @dataclass(slots=True)

@@ -167,7 +167,7 @@ def _list_versions(spark: SparkSession, settings: Settings) -> dict[str, str]:
 
 def _describe_ending(outcome: Outcome, seconds: float) -> dict[str, Any]:
     totals: Totals = outcome.totals
-    complaints: Sequence[str] = (*outcome.complaints, *outcome.bad_inputs)
+    complaints: Sequence[str] = (*outcome.complaints, *outcome.bad_inputs, *totals.label.warnings)
     return {
         "exit_code": outcome.exit_code,
         "files": totals.files,

@@ -5,8 +5,9 @@ UI.
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from typing import Any
 
 from pyspark import AccumulatorParam
@@ -62,6 +63,29 @@ class _Counts(AccumulatorParam[dict[str, int]]):
         return value1
 
 
+class _Sentences(AccumulatorParam[dict[str, str]]):
+    def zero(self, value: dict[str, str]) -> dict[str, str]:
+        return {}
+
+    def addInPlace(self, value1: dict[str, str], value2: dict[str, str]) -> dict[str, str]:  # noqa: N802 (Spark's name)
+        return {**value2, **value1}
+
+
+@dataclass(frozen=True, slots=True)
+class _Sink:
+    """Spark's accumulators."""
+
+    counts: Any
+    sentences: Any
+
+    def add(self, counts: dict[str, int]) -> None:
+        self.counts.add(counts)
+
+    def warn(self, sentences: Mapping[str, str]) -> None:
+        if sentences:
+            self.sentences.add(dict(sentences))
+
+
 class Progress:
     """Logs a line every INTERVAL_SECONDS in which something was done. Use as a context manager.
 
@@ -77,12 +101,17 @@ class Progress:
         self._told: dict[str, int] = {}
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._tell_now_and_then, name="progress", daemon=True)
-        self._counts: Any = _accumulator(spark)
+        self._sink = _make_sink(spark)
 
     @property
     def sink(self) -> ProgressSink | None:
         """What tasks add their counts to."""
-        return self._counts  # type: ignore[no-any-return]
+        return self._sink
+
+    @property
+    def warnings(self) -> list[str]:
+        """What the tasks that have ended had to say to whoever runs the job."""
+        return [] if self._sink is None else [text for _, text in sorted(self._sink.sentences.value.items())]
 
     def __enter__(self) -> "Progress":
         self._thread.start()
@@ -99,7 +128,7 @@ class Progress:
 
     def tell(self) -> None:
         """Log the counts, if they have changed."""
-        counts = dict(self._counts.value) if self._counts is not None else {}
+        counts = dict(self._sink.counts.value) if self._sink is not None else {}
         if counts == self._told:
             return
         self._told = counts
@@ -116,8 +145,9 @@ class Progress:
             self.tell()
 
 
-def _accumulator(spark: SparkSession) -> Any:
+def _make_sink(spark: SparkSession) -> _Sink | None:
     try:
-        return spark.sparkContext.accumulator({}, _Counts())
+        context = spark.sparkContext
+        return _Sink(context.accumulator({}, _Counts()), context.accumulator({}, _Sentences()))
     except Exception:  # Connect sessions have no context and raise one of several types here, by version.
         return None

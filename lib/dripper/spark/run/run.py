@@ -233,6 +233,9 @@ def run_stages(
         if batches:
             with Progress(spark, _count_files(batches)) as progress:
                 totals = StagedJob(work, engines).run(batches, progress, stages)
+            totals.label.warnings = tuple(progress.warnings)
+            for warning in totals.label.warnings:
+                logger.warning("%s", warning)
         waiting = {batch.number for batch in put_back} - {batch.number for batch in batches}
         totals.put_back |= dict.fromkeys(waiting, ("preprocess", _NO_PAGES))
         return _end_run(output_at_work, plan, totals, source.problems, stages)

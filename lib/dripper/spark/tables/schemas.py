@@ -287,7 +287,11 @@ RUNS = StructType(
         column("errors", MapType(StringType(), LongType()), "Error rows, by error code"),
         column("pages_per_second", DoubleType(), "pages over the seconds from start to end"),
         column("stage_ms", MapType(StringType(), LongType()), "Milliseconds of its batches' stages, summed"),
-        column("complaints", ArrayType(StringType()), "Why it is not whole, each with what to do"),
+        column(
+            "complaints",
+            ArrayType(StringType()),
+            "Why it is not whole, and what its labeler warns of, each with what to do",
+        ),
     ]
 )
 

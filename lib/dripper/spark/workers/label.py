@@ -41,7 +41,8 @@ def labels_mapper(
                 _check_blocks(settings.model_dump_json(), profile)
             try:
                 os.environ.update(hold_devices())
-                answers = _label_rows(_engine(loader, settings.model_dump_json()), group)
+                engine = _engine(loader, settings.model_dump_json())
+                answers = _label_rows(engine, group)
             except Exception:
                 # Spark tries the task again, maybe in this worker: with an engine of its own.
                 _engine.forget()
@@ -49,6 +50,7 @@ def labels_mapper(
             yield from in_batches(answers, schema)
             if progress is not None:
                 progress.add({"labelled": len(group)})
+                progress.warn(engine.warnings)
 
     return work
 

@@ -9,7 +9,7 @@ import json
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -53,6 +53,11 @@ class ProgressSink(Protocol):
 
     def add(self, counts: dict[str, int]) -> None:
         """Add `counts` (files, pages, failed)."""
+        ...
+
+    def warn(self, sentences: Mapping[str, str]) -> None:
+        """Tell whoever runs the job these sentences, by what they are about; of several about the
+        same, one."""
         ...
 
 
