@@ -240,6 +240,11 @@ def test_real_pages_declare_it() -> None:
         ("<title>Rain</title><h1>Experts to follow</h1><h1>Brands to follow</h1>", "Rain"),
         ("<title>ログイン ページ</title><h1>ページ登録</h1>", "ページ登録"),
         ("<title>Rain: a history</title>", "Rain: a history"),
+        ("<title>Bergen Weather: Why it rained</title><h1>Links</h1><h1>Why it rained</h1>", "Why it rained"),
+        ("<title>Bergen Weather: Why it rained</title><h3><a href=/r>Why it rained</a></h3>", "Why it rained"),
+        ("<title>Rain: History</title><h2>History</h2>", "Rain: History"),
+        (meta(og__title="Seven ways to stay dry | Koia"), "Seven ways to stay dry"),
+        (meta(og__title="Rain | Weather in Bergen and other towns"), "Rain | Weather in Bergen and other towns"),
     ],
 )  # fmt: skip
 def test_the_title_is_the_pages_own(html: str, title: str) -> None:

@@ -194,6 +194,8 @@ LANGUAGES = ("content-language", "og:locale", "dc.language", "dcterms.language")
 
 _MOST_HEADINGS = 8
 """Of the first level, that are looked at."""
+_MOST_LOWER = 40
+"""Of the next two."""
 
 
 class _Metas:
@@ -244,7 +246,13 @@ def read_metadata(head: Head, tree: Tree, page_title: str = "") -> Metadata:
     name = SiteName(site, canonical)
     authors, organisations = _choose_authors(metas, data, visible, name)
     return Metadata(
-        title=choose_title(declared, tuple(islice(visible.headings(), _MOST_HEADINGS)), join_lines(page_title), name),
+        title=choose_title(
+            declared,
+            tuple(islice(visible.headings(), _MOST_HEADINGS)),
+            join_lines(page_title),
+            name,
+            lambda: islice(visible.headings("h2", "h3"), _MOST_LOWER),
+        ),
         authors=authors,
         published=published,
         modified=modified,

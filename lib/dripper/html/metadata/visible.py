@@ -90,9 +90,12 @@ class Visible:
             if (is_time or _DATE_CLASS.search(attribute(tag, "class") or "")) and not self._of_others(element):
                 yield (is_time and attribute(tag, "datetime")) or self._text(element)
 
-    def headings(self) -> Iterator[str]:
-        """Yield the texts of headings of the first level, without links to themselves."""
-        return map(self._heading, self._of_first_level())
+    def headings(self, *names: str) -> Iterator[str]:
+        """Yield the texts of headings, without links to themselves: of the first level, or of each
+        of the levels that are named."""
+        if not names:
+            return map(self._heading, self._of_first_level())
+        return (self._heading(element) for name in names for element in _find_places(self._tree.tags, name))
 
     def _heading(self, element: int) -> str:
         tree, text = self._tree, self._text(element)
