@@ -296,7 +296,9 @@ def _choose_authors(
     stated = (data.texts("author", "creator"), *metas.all(AUTHORS))
     # On a shop's page, those whom its elements name wrote reviews.
     is_product = data.describes_product or any(kind.startswith("product") for kind in metas.each(("og:type",)))
-    visible_names = () if is_product else (visible.items("author"), visible.related("author"), visible.bylines())
+    visible_names: tuple[Iterable[str], ...] = ()
+    if not is_product:
+        visible_names = (visible.items("author"), visible.related("author"), visible.bylines(), visible.signed())
     declared_names = chain(
         (split_authors(map(_strip_markup, source)) for source in stated),
         (read_byline(source) for source in visible_names),

@@ -19,7 +19,8 @@ _LONGEST = 500
 """Characters; a longer title is none, and each of its marks would be looked at."""
 _BARS = re.compile(r"\s*[|»]\s*|\s::\s")
 _SITE_WORDS = 4
-"""What stands behind the last bar of a title and is no longer is the name of a site, or of its part."""
+"""No more words than these behind the last bar of a title are the name of a site, or a part of
+it."""
 _COLONS = re.compile(r":\s+")
 _NO_LETTERS = re.compile(r"[\W_]+")
 
