@@ -47,7 +47,7 @@ _OF_PAGES = frozenset({"html", "body", "main", "article"})
 _MOST_ABOVE = 8
 """Elements between a bar and its headings."""
 _MOST_ROWS = 3
-"""So many rows of a list with a date, and they are of other pages."""
+"""So many short rows of a list with a date, and its dates are of other pages."""
 _LONGEST = 200
 _LONGEST_SOURCE = 20_000
 """Characters of a text as written, with all its white space: an element's text is read once for
@@ -107,7 +107,7 @@ class Visible:
         first = next(self._of_first_level(), 0)
         dated = [(element, tag) for element, tag in self._stating if self._is_date(element, tag)]
         rows = {element: self._find_row(element) for element, _ in dated}
-        n_rows = Counter(self._tree.parents[row] for row in set(rows.values()) if row)
+        n_rows = Counter(self._tree.parents[row] for row in set(rows.values()) if row and self._text(row))
         for is_after in (True, False):
             for element, tag in dated:
                 is_listed = n_rows[self._tree.parents[rows[element]]] >= _MOST_ROWS if rows[element] else False
@@ -120,11 +120,9 @@ class Visible:
         return is_named and not self._of_others(element)
 
     def _find_row(self, element: int) -> int:
-        """Return the row or item, of few words, that an element stands in; 0 where in none."""
-        for row in reversed(self._tree.path(element)[-_MOST_ABOVE:]):
-            if self._tree.tags[row] in ("tr", "li"):
-                return row if self._text(row) else 0
-        return 0
+        """Return the row or item that an element stands in; 0 where in none."""
+        above = reversed(self._tree.path(element)[-_MOST_ABOVE:])
+        return next((row for row in above if self._tree.tags[row] in ("tr", "li")), 0)
 
     def headings(self, *names: str) -> Iterator[str]:
         """Yield the texts of headings, without links to themselves: of the first level, or of each
