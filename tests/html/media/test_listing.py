@@ -74,7 +74,9 @@ def test_a_picture_in_the_markup_has_no_address() -> None:
 def test_an_icon_in_a_main_block_is_no_image(icon: str, instead: str) -> None:
     result = extract(f"<p>It rained. {icon} {STORY}</p>")
     assert result.images == ()
-    assert "<img" not in result.main_html
+    assert " src=" not in result.main_html
+    assert result.text.count("It rained. ") == 1
+    assert ":p" not in result.text
     assert f"It rained. {instead} {STORY[:20]}".replace("  ", " ") in result.markdown
     assert "<img" in extract(f"<p>It rained. {icon} {STORY}</p>", **{"html.media": False}).main_html
 
@@ -83,6 +85,11 @@ def test_a_bullet_is_no_image() -> None:
     items = "".join(f"<li><img src=li.gif> It rained {n} times. {STORY}" for n in range(3))
     assert extract(f"<ul>{items}</ul>").images == ()
     assert len(extract(f"<ul>{items.replace('li.gif>', 'li.gif alt=Tick>')}</ul>").images) == 3
+
+
+def test_a_link_around_an_icon_alone_goes_with_it() -> None:
+    result = extract(f"<p>{STORY} <a href=/rss><img src=rss.png width=16 height=16></a></p>")
+    assert "/rss" not in result.markdown
 
 
 def test_what_an_icon_says_in_a_cell_stays() -> None:

@@ -20,7 +20,7 @@ from dripper.html.media.addresses import find_addresses
 from dripper.html.media.captions import IMAGES, LONGEST_CAPTION, find_captioned, find_captions, read_names
 from dripper.html.media.players import STAND_IN, find_films
 from dripper.html.tree.elements import CELLS, words
-from dripper.html.tree.tree import Tree, attribute, escape
+from dripper.html.tree.tree import Tree, attribute, escape_attribute
 
 _TEXT = 30
 """Characters of text that an element has at least that says something."""
@@ -315,8 +315,13 @@ def replace_icons(tree: Tree) -> None:
         if tree.tags[image.shown] != "img" or not CELLS.isdisjoint(around) or not (is_bullet or _is_other(tag)):
             continue
         first, last = tree.opens[image.element], tree.closes[image.element]
-        tree.parts[first - 1] += escape(alt) if len(alt) <= _LONGEST_SMILEY else ""
         tree.parts[first : last + 1] = [""] * (last + 1 - first)
+        for element in range(image.element, tree.lasts[image.element] + 1):
+            tree.tags[element] = "span"
+        if 0 < len(alt) <= _LONGEST_SMILEY:
+            # Without an address: Markdown writes what it says, and the text stays the same.
+            tree.parts[first] = f'<img alt="{escape_attribute(alt)}">'
+            tree.names[tree.parts[first]] = tree.tags[image.element] = "img"
 
 
 def _is_other(tag: str) -> bool:
