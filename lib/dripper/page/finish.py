@@ -16,6 +16,7 @@ from dripper.html.markdown import load_html2text, write_markdown
 from dripper.html.markdown.inert import write_inert_line
 from dripper.html.markdown.title import choose_heading
 from dripper.html.media.listing import ShownImage, list_images, place_images
+from dripper.html.media.place import replace_icons
 from dripper.html.metadata import Metadata, find_canonical_address
 from dripper.html.selectors import check_selector, find_kept_blocks
 from dripper.html.tree.tree import Tree
@@ -261,6 +262,8 @@ class Finisher:
         pruned = page.prune(main_ids, self._html.media and profile.places_media)
         is_ours = profile.main_html_scans
         tree = html_core.rewrite(pruned, self._html, page.base, is_pruned=is_ours)
+        if self._html.media and profile.places_media:
+            replace_icons(tree)
         # The main HTML of MinerU's profile is MinerU's, byte for byte.
         return "".join(tree.parts) if is_ours else pruned, tree
 

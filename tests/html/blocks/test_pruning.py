@@ -18,6 +18,9 @@ def kept(html, main_ids):
         ("<div class=k lang=en><p>a</p><p>b</p></div>", [1], '<div class="k" lang="en"><p>a</p></div>'),
         ("<div>a<p>b</p>c</div>", [1, 3], "<div>a<br>c</div>"),
         ("<div>a<br>b<br>c</div>", [1, 3], "<div>a<br>c</div>"),
+        ("<div>a<br> <br><br>b<br>c</div>", [1, 2, 3], "<div>a<br><br>b<br>c</div>"),
+        ("<div><b>a</b><br><br><b>b</b></div>", [1, 2], "<div><b>a</b><br><br><b>b</b></div>"),
+        ("<div>a<br>x<br><br>b</div>", [1, 3], "<div>a<br>b</div>"),
         ("<div>a<br>b<br>c</div>", [1, 2], "<div>a<br>b<br></div>"),
         # An inline element that is split goes on with the line.
         ("<div>a <b>b<p>c</p>d</b><br>e</div>", [1, 2, 3, 4, 5], "<div>a <b>b<p>c</p>d</b><br>e</div>"),

@@ -60,3 +60,42 @@ def test_an_image_that_the_markdown_leaves_out_has_no_place() -> None:
 
 def test_a_picture_in_the_markup_has_no_address() -> None:
     assert extract("<p>It <img src='data:image/gif;base64,R0lG'> is.</p>").images == ()
+
+
+@pytest.mark.parametrize(
+    ("icon", "instead"),
+    [
+        ("<img class=mceSmilieSprite src=clear.png alt=':p'>", ":p"),
+        ("<img class=emoji src=1f600.png alt='😀'>", "😀"),
+        ("<img src=phone.gif width=16 height=16 alt='Telephone'>", ""),
+        ("<img src=https://ad.doubleclick.net/a.gif>", ""),
+    ],
+)
+def test_an_icon_in_a_main_block_is_no_image(icon: str, instead: str) -> None:
+    result = extract(f"<p>It rained. {icon} {STORY}</p>")
+    assert result.images == ()
+    assert " src=" not in result.main_html
+    assert result.text.count("It rained. ") == 1
+    assert ":p" not in result.text
+    assert f"It rained. {instead} {STORY[:20]}".replace("  ", " ") in result.markdown
+    assert "<img" in extract(f"<p>It rained. {icon} {STORY}</p>", **{"html.media": False}).main_html
+
+
+def test_a_bullet_is_no_image() -> None:
+    items = "".join(f"<li><img src=li.gif> It rained {n} times. {STORY}" for n in range(3))
+    assert extract(f"<ul>{items}</ul>").images == ()
+    assert len(extract(f"<ul>{items.replace('li.gif>', 'li.gif alt=Tick>')}</ul>").images) == 3
+
+
+def test_a_link_around_an_icon_alone_goes_with_it() -> None:
+    result = extract(f"<p>{STORY} <a href=/rss><img src=rss.png width=16 height=16></a></p>")
+    assert "/rss" not in result.markdown
+
+
+def test_what_an_icon_says_in_a_cell_stays() -> None:
+    rows = f"<tr><th>Part<th>Done<tr><td>{STORY}<td><img src=tick.png width=20 height=20>"
+    assert len(extract(f"<table>{rows}</table>").images) == 1
+
+
+def test_a_small_preview_in_a_main_block_stays_an_image() -> None:
+    assert len(extract("<p><img src=map.png width=80 height=60 alt=Map> The map.</p>").images) == 1

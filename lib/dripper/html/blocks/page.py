@@ -144,6 +144,10 @@ class _Cutter:
         """The part that was written last, where text may go on in its line."""
         self.is_broken = False
         """Whether something was left out since the last text of that line."""
+        self.n_left_out = 0
+        """How many `br` were, with nothing said among them."""
+        self.ends_in_break = False
+        """Whether one stands behind that text."""
 
     def go_to(self, owner: int, part: Slice | None) -> None:
         """Close and open elements until `owner` is the innermost open one (-1: none)."""
@@ -180,22 +184,26 @@ class _Cutter:
     def pass_tag(self, element: int, part: int) -> None:
         """Note that an element's tag was written: an inline element goes on with a line."""
         if self.line is not None and self.tree.tags[element] in INLINE:
-            self.is_broken |= self.is_apart(self.line, part)
+            self.pass_gap(self.line, part)
             self.line = part
         else:
             self.line = None
 
     def add(self, part: Slice) -> None:
         """Write a slice; a line break stands for what is left out between a run and the text before
-        it."""
-        if part.is_run and self.line is not None and (self.is_broken or self.is_apart(self.line, part.first)):
-            self.out.append("<br>")
+        it, two where the page has several there, which begin a paragraph."""
+        if part.is_run and self.line is not None:
+            self.pass_gap(self.line, part.first)
+            n_written = int(self.ends_in_break)
+            n_missing = 2 - n_written if n_written + self.n_left_out > 1 else 0
+            self.out += ["<br>"] * max(n_missing, int(self.is_broken))
         self.out += self.tree.parts[part.first : part.last + 1]
         if part.is_caption:
             self.out[part.first - part.last - 1] = mark_caption(self.tree.parts[part.first])
         if not part.is_run and self.tree.names[self.tree.parts[part.first]] == "li":
             self.out[part.first - part.last - 1] = self.start_tag(bisect_left(self.tree.opens, part.first))
-        self.line, self.is_broken = part.last if part.is_run else None, False
+        self.line, self.is_broken, self.n_left_out = part.last if part.is_run else None, False, 0
+        self.ends_in_break = self.is_break(part.last)
 
     def start_tag(self, element: int) -> str:
         """Return an element's start tag; an item of an `ol` keeps its number where items before it
@@ -214,13 +222,20 @@ class _Cutter:
         self.last_number[owner] = number
         return tag if follows or " value" in tag else f'{tag[:-1]} value="{number}">'
 
-    def is_apart(self, before: int, after: int) -> bool:
-        """Tell whether elements were left out between two parts, and no `br` before them is left
-        to part them."""
-        names, parts = self.tree.names, self.tree.parts
-        last = before if parts[before] else before - 1
-        tags = parts[before + 1 + before % 2 : after : 2]
-        return names.get(parts[last]) != "br" and any(names[tag] != WRAPPER for tag in tags)
+    def pass_gap(self, before: int, after: int) -> None:
+        """Note what was left out between two parts: whether elements were, with no `br` before them
+        that is left to part them, and how many `br` with no text among them."""
+        parts = self.tree.parts
+        names = [self.tree.names[tag] for tag in parts[before + 1 + before % 2 : after : 2]]
+        if names:
+            self.is_broken |= not self.is_break(before) and any(name != WRAPPER for name in names)
+            has_text = any(map(str.strip, parts[before + 2 - before % 2 : after : 2]))
+            self.n_left_out = 0 if has_text else self.n_left_out + names.count("br")
+
+    def is_break(self, part: int) -> bool:
+        """Tell whether a part, or the tag before an empty one, is a line break."""
+        parts = self.tree.parts
+        return self.tree.names.get(parts[part] or parts[part - 1]) == "br"
 
 
 __all__ = ["Block", "Page"]

@@ -96,6 +96,9 @@ _WITH_ATTRIBUTES = frozenset(
 _HIDING = re.compile(r' (?:style|hidden)="[^"]*"')
 """What it takes for signs of hidden parts: where one might be, it goes a way that takes twice the
 time."""
+_ROW = re.compile(r"^[> ]*(?:[-*+] |\d+[.)] )?\| .*\|$", re.MULTILINE)
+_BREAKS = re.compile(r"<br>(?:[ \u00a0]|<br>)*")
+_BREAK_AT_START = re.compile(r"(?<!\\)\| <br>")
 _BLANK_LINES = re.compile(r"\s*\n\s*")
 _FORCED = re.compile("  \n(?=[> \ufde6\ufde8\ufdea]*\n)")
 """Line breaks before a line that is empty, or only begins emphasis: what is around it ends
@@ -148,7 +151,16 @@ def _check_size(markdown: str, limit: int) -> str:
 
 
 def _convert(html: str) -> str:
-    return _FORCED.sub("\n", h2m.convert(html, _build_options()).content or "")
+    markdown = _FORCED.sub("\n", h2m.convert(html, _build_options()).content or "")
+    return _ROW.sub(_tidy_row, markdown) if "<br>" in markdown else markdown
+
+
+def _tidy_row(row: re.Match[str]) -> str:
+    """Return a row of a table with a line break only between lines of its cells, and one at a
+    time."""
+    if "<br>" not in row.group():
+        return row.group()
+    return _BREAK_AT_START.sub("| ", _BREAKS.sub("<br>", row.group()).replace("<br>|", " |"))
 
 
 def _strip_attributes(tree: Tree) -> None:

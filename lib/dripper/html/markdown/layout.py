@@ -20,6 +20,8 @@ from dripper.settings import MarkdownSettings
 
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _LAYOUT = frozenset({"table", "pre", "article", "section"})
+_SMALL = 200
+"""Characters: a table that says no more, in a cell of a table with headers, lays out that cell."""
 _TABLE_PARTS = frozenset({"table", "thead", "tbody", "tfoot", "tr", "td", "th", "caption"})
 _WEIGHTS = frozenset({"b", "strong", "i", "em", "u", "del", "s", "mark", "small", "big", "font", "sub", "sup"})
 _NOT_INLINE = _HEADINGS | {"ul", "ol", "dl", "table", "pre", "blockquote"}
@@ -213,10 +215,30 @@ def _is_layout(tree: Tree, table: int) -> bool:
     column."""
     inside = _copy_inside(tree, table)
     cells = sum(tag in ("td", "th") for tag in inside)
-    if not _LAYOUT.isdisjoint(inside) or cells <= max(inside.count("tr"), 1):
+    if _is_in_data(tree, table) or cells <= max(inside.count("tr"), 1):
+        return True
+    layout = _LAYOUT.intersection(inside)
+    if layout and not (layout == {"table"} and _has_small_tables(tree, table)):
         return True
     headings = (table + 1 + i for i, tag in enumerate(inside) if tag in _HEADINGS)
     return not all(_fills_its_cell(tree, heading) for heading in headings)
+
+
+def _is_in_data(tree: Tree, table: int) -> bool:
+    """Tell whether a table stands in the cell of one that stays a table."""
+    above = tree.parents[table]
+    while above > 0 and tree.tags[above] != "table":
+        above = tree.parents[above]
+    return above > 0 and tree.parts[tree.opens[above]].startswith("<table")
+
+
+def _has_small_tables(tree: Tree, table: int) -> bool:
+    """Tell whether a table begins with a row of headers, and those in its cells say little."""
+    inside = range(table + 1, tree.lasts[table] + 1)
+    row = next((element for element in inside if tree.tags[element] == "tr"), table)
+    cells = [tree.tags[child] for child in tree.children(row)]
+    small = (len(_read_text(tree, element)) <= _SMALL for element in inside if tree.tags[element] == "table")
+    return len(cells) > 1 and set(cells) == {"th"} and all(small)
 
 
 def _fills_its_cell(tree: Tree, heading: int) -> bool:

@@ -19,8 +19,8 @@ from dripper.html.blocks.segment import Block
 from dripper.html.media.addresses import find_addresses
 from dripper.html.media.captions import IMAGES, LONGEST_CAPTION, find_captioned, find_captions, read_names
 from dripper.html.media.players import STAND_IN, find_films
-from dripper.html.tree.elements import words
-from dripper.html.tree.tree import Tree, attribute
+from dripper.html.tree.elements import CELLS, words
+from dripper.html.tree.tree import Tree, attribute, escape_attribute
 
 _TEXT = 30
 """Characters of text that an element has at least that says something."""
@@ -30,6 +30,12 @@ _MOST_ABOVE = 5
 """Elements between an image and its figure."""
 _WIDTH, _HEIGHT = 100, 50
 """Pixels: an image that states less is an icon, an avatar or a thumbnail."""
+_ICON = 32
+"""Pixels: an image that states no more, both ways, is an icon."""
+_AROUND_ICONS = 4
+"""Elements that are looked at around one, itself among them."""
+_LONGEST_SMILEY = 4
+"""Characters that a smiley stands for."""
 _REPEATED = 3
 """So many times on a page, an image is an ornament."""
 _AROUND = words(
@@ -43,9 +49,12 @@ _OTHER = _AROUND | words(
     "arrow flag rating stars"
 )
 """Words in classes and ids of such images."""
+_ICONS = words("emoji emoticon smiley smilies sprite spacer pixel tracking tracker icon icons bullet")
+"""The same in kept pieces."""
 _OTHER_FILES = words(
     "avatar avatars gravatar logo logos icon icons emoji emoticon smiley smilies sprite badge badges spacer pixel tracking "
-    "tracker blank placeholder loading loader spinner button btn arrow bullet rating stars headshot advert banner"
+    "tracker blank placeholder loading loader spinner button btn arrow bullet rating stars headshot advert banner favorite "
+    "favourite"
 )
 """Words in their file names."""
 _FIGURES = words(
@@ -57,7 +66,7 @@ _NOT_MAIN, _MAIN, _AMONG = range(3)
 """What the place in an element is; the last: main between main blocks."""
 _OUTSIDE = words("nav footer aside button select menu dialog label")
 _MEDIA = IMAGES | {"figure", "audio", STAND_IN}
-_FILE_WORD = re.compile(r"(?<![a-z0-9])[a-z]+(?![a-z0-9])")
+_FILE_WORD = re.compile(r"(?<![a-z0-9])[a-z]+(?=[0-9]{0,2}(?![a-z0-9]))")
 _FILE = re.compile(r"\.(?:jpe?g|png|gif|webp|avif|svg|bmp)$")
 _NUMBER = re.compile(r"\s*(\d{1,5})(?:\.\d+)?\s*(?:px)?\s*$")
 _TRACKERS = (
@@ -291,6 +300,41 @@ def _is_content(tree: Tree, image: Image) -> bool:
         return False
     address = next(iter(find_addresses(tree, image.element)), "").partition("?")[0].lower()
     return address != "" and not _is_tracker(address) and not _is_other_file(address)
+
+
+def replace_icons(tree: Tree) -> None:
+    """Leave out of main HTML, in place, the images in kept pieces that are none: trackers, bullets
+    and icons; of a smiley, what it stands for. In a cell of a table, an icon is what it says."""
+    images = find_images(tree)
+    counts = Counter(tree.start_tag(image.shown) for image in images)
+    for image in images:
+        tag = tree.start_tag(image.shown)
+        around = {tree.tags[above] for above in tree.path(image.element)[-_AROUND_ICONS:-1]}
+        alt = (attribute(tag, "alt") or "").strip()
+        is_bullet = counts[tag] >= _REPEATED and not alt and "li" in around
+        if tree.tags[image.shown] != "img" or not CELLS.isdisjoint(around) or not (is_bullet or _is_other(tag)):
+            continue
+        first, last = tree.opens[image.element], tree.closes[image.element]
+        tree.parts[first : last + 1] = [""] * (last + 1 - first)
+        for element in range(image.element, tree.lasts[image.element] + 1):
+            tree.tags[element] = "span"
+        if 0 < len(alt) <= _LONGEST_SMILEY:
+            # Without an address: Markdown writes what it says, and the text stays the same.
+            tree.parts[first] = f'<img alt="{escape_attribute(alt)}">'
+            tree.names[tree.parts[first]] = tree.tags[image.element] = "img"
+
+
+def _is_other(tag: str) -> bool:
+    """Tell whether an image's start tag says that it is no content: its names, its tracker, or both
+    its sizes."""
+    is_named = not _ICONS.isdisjoint(read_names(tag)) or _is_tracker((attribute(tag, "src") or "").lower())
+    return is_named or _is_tiny(tag)
+
+
+def _is_tiny(tag: str) -> bool:
+    """Tell whether a tag states both sizes, and they are those of an icon."""
+    sizes = [_NUMBER.match(attribute(tag, name) or "") for name in ("width", "height")]
+    return all(size is not None and int(size[1]) <= _ICON for size in sizes)
 
 
 def _is_tracker(address: str) -> bool:

@@ -26,6 +26,32 @@ _DAY_MONTH = re.compile(
     r"(?<!\d)(\d{1,2})(?:st|nd|rd|th)?[\s-]+(?:of\s+)?" + _MONTH + r",?[\s-]+(\d{4})(?!\d)", re.IGNORECASE
 )
 _MONTH_DAY = re.compile(_MONTH + r"\s+(\d{1,2})(?:st|nd|rd|th)?,?\s+(\d{4})(?!\d)", re.IGNORECASE)
+_MONTHS_ABROAD = {
+    name: number
+    for number, names in enumerate(
+        (
+            "januar januari janvier janv enero ene gennaio gen janeiro stycznia января ocak",
+            "februar februari février fevrier févr febrero febbraio fevereiro fev lutego февраля şubat",
+            "märz mars marzo março marco maart marts maret marca марта mart mär mrz",
+            "april avril avr abril abr aprile kwietnia апреля nisan",
+            "mai mayo maggio mag maio mei maj maja мая mayıs",
+            "juni juin junio giugno giu junho czerwca июня haziran",
+            "juli juillet juil julio luglio lug julho lipca июля temmuz",
+            "august août aout agosto ago augustus augusti agustus sierpnia августа ağustos",
+            "september septembre sept septiembre settembre set setembro września сентября eylül",
+            "oktober octobre octubre ottobre ott outubro out okt października октября ekim",
+            "november novembre noviembre novembro listopada ноября kasım",
+            "dezember décembre decembre déc diciembre dic dicembre dezembro dez december desember grudnia декабря aralık",
+        ),
+        1,
+    )
+    for name in names.split()
+}
+_DAY_MONTH_ABROAD = re.compile(
+    r"(?<!\d)(\d{1,2})(?:\.|er|º|°)?\s*(?:de\s+)?(" + "|".join(sorted(_MONTHS_ABROAD, key=len, reverse=True)) + r")\.?"
+    r",?\s+(?:del?\s+)?(\d{4})(?!\d)",
+    re.IGNORECASE,
+)
 _NUMBERS = re.compile(r"(?<!\d)(\d{1,2})([./])(\d{1,2})\2(\d{4})(?!\d)")
 _SECONDS = re.compile(r"1\d{9}(?:\d{3})?")
 _IN_ADDRESS = re.compile(r"/((?:19|20)\d\d)[/-](\d{1,2})[/-](\d{1,2})(?![\d])")
@@ -39,6 +65,8 @@ def parse_date(text: str) -> str | None:
     '2024-05-03T15:47:42+02:00'
     >>> parse_date("Fri, May 3rd, 2024"), parse_date("03.05.2024"), parse_date("03/05/2024")
     ('2024-05-03', '2024-05-03', None)
+    >>> [parse_date(text) for text in ("vendredi 3 mai 2024", "3 de mayo de 2024", "3. März 2024")]
+    ['2024-05-03', '2024-05-03', '2024-03-03']
     """
     text = text.strip()
     if not text or len(text) > _LONGEST:
@@ -53,6 +81,8 @@ def parse_date(text: str) -> str | None:
         return _parse_mail_date(text) or _format_date(match[3], _MONTHS[match[2].lower()], match[1])
     if match := _MONTH_DAY.search(text):
         return _format_date(match[3], _MONTHS[match[1].lower()], match[2])
+    if match := _DAY_MONTH_ABROAD.search(text):
+        return _format_date(match[3], _MONTHS_ABROAD[match[2].lower()], match[1])
     return _parse_numbers(match) if (match := _NUMBERS.search(text)) else None
 
 

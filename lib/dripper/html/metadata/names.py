@@ -106,14 +106,14 @@ def is_organisation(name: str) -> bool:
     return _ORGANISATION.search(name) is not None
 
 
-_BESIDE_NAME = re.compile(r"\s+[|–—/-]\s+")
+_BESIDE_NAME = re.compile(r"\s+[|–—/-]\s+|\s+\((?=[^()]{2,60}\)$)")
 
 
 def cut_company(name: str) -> str:
-    """Return a person's name without what stands beside it behind a mark.
+    """Return a person's name without what stands beside it behind a mark or in brackets.
 
-    >>> cut_company("Ann Lee | The Daily"), cut_company("The Daily - Sport")
-    ('Ann Lee', 'The Daily - Sport')
+    >>> list(map(cut_company, ("Ann Lee | The Daily", "Ann Lee (Editor)", "The Daily - Sport")))
+    ['Ann Lee', 'Ann Lee', 'The Daily - Sport']
     """
     first = _BESIDE_NAME.split(name, maxsplit=1)[0]
     return first if " " in first and not is_organisation(first) and not first.lower().startswith("the ") else name

@@ -194,6 +194,8 @@ LANGUAGES = ("content-language", "og:locale", "dc.language", "dcterms.language")
 
 _MOST_HEADINGS = 8
 """Of the first level, that are looked at."""
+_MOST_LOWER = 40
+"""Of the next two."""
 
 
 class _Metas:
@@ -244,7 +246,13 @@ def read_metadata(head: Head, tree: Tree, page_title: str = "") -> Metadata:
     name = SiteName(site, canonical)
     authors, organisations = _choose_authors(metas, data, visible, name)
     return Metadata(
-        title=choose_title(declared, tuple(islice(visible.headings(), _MOST_HEADINGS)), join_lines(page_title), name),
+        title=choose_title(
+            declared,
+            tuple(islice(visible.headings(), _MOST_HEADINGS)),
+            join_lines(page_title),
+            name,
+            lambda: islice(visible.headings("h2", "h3"), _MOST_LOWER),
+        ),
         authors=authors,
         published=published,
         modified=modified,
@@ -288,7 +296,9 @@ def _choose_authors(
     stated = (data.texts("author", "creator"), *metas.all(AUTHORS))
     # On a shop's page, those whom its elements name wrote reviews.
     is_product = data.describes_product or any(kind.startswith("product") for kind in metas.each(("og:type",)))
-    visible_names = () if is_product else (visible.items("author"), visible.related("author"), visible.bylines())
+    visible_names: tuple[Iterable[str], ...] = ()
+    if not is_product:
+        visible_names = (visible.items("author"), visible.related("author"), visible.bylines(), visible.signed())
     declared_names = chain(
         (split_authors(map(_strip_markup, source)) for source in stated),
         (read_byline(source) for source in visible_names),

@@ -3,7 +3,8 @@ name.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 from urllib.parse import urlsplit
 
 _BETWEEN = re.compile(r"\s+[|\-–—·•»«:/›]+\s+|\s*[|»«›]\s*")
@@ -16,6 +17,11 @@ _FORUM = re.compile(
 """What phpBB writes before the title of a thread."""
 _LONGEST = 500
 """Characters; a longer title is none, and each of its marks would be looked at."""
+_BARS = re.compile(r"\s*[|»]\s*|\s::\s")
+_SITE_WORDS = 4
+"""No more words than these behind the last bar of a title are the name of a site, or a part of
+it."""
+_COLONS = re.compile(r":\s+")
 _NO_LETTERS = re.compile(r"[\W_]+")
 
 
@@ -56,19 +62,26 @@ class SiteName:
         return title
 
 
-def choose_title(declared: str | None, headings: Sequence[str], page_title: str, site: SiteName) -> str | None:
+def choose_title(
+    declared: str | None,
+    headings: Sequence[str],
+    page_title: str,
+    site: SiteName,
+    list_lower: Callable[[], Iterable[str]] = tuple,
+) -> str | None:
     """Return the title of a page; None where it has none.
 
     In this order: the only heading of the first level; of several the longest that the declared
-    title or `<title>` begins with; the declared title; `<title>`, of which the part before the
-    first mark. A heading that is the site's name is none, also where only the end of `<title>`
-    tells so.
+    title or `<title>` begins with; a heading that `<title>` ends with behind a colon; the
+    declared title; `<title>`, of which the part before the first mark. A heading that is the site's
+    name is none, also where only the end of `<title>` tells so.
 
     Args:
         declared: As metadata state it.
         headings: Texts of the first level, in their order.
         page_title: Of `<title>`.
         site: What the site is called.
+        list_lower: Gives the texts of headings of the next levels.
     """
     page_title = _FORUM.sub("", page_title)
     parts = [part for part in _BETWEEN.split(page_title) if part.strip()]
@@ -79,12 +92,38 @@ def choose_title(declared: str | None, headings: Sequence[str], page_title: str,
     for text in sorted(own, key=len, reverse=True):
         if len(_plain(text)) > 2 and any(start.startswith(_plain(text)) for start in starts):
             return site.cut(text)
+    cut = [site.cut(_FORUM.sub("", text)) for text in (declared or "", page_title)]
+    if (heading := _find_behind_colon(cut[1], own, list_lower)) is not None:
+        return heading
     if declared and not (page_title and site.is_in(declared)):
-        return site.cut(_FORUM.sub("", declared))
-    if page_title and site.cut(page_title) != page_title:
-        return site.cut(page_title)
+        return _cut_bar(cut[0])
+    if cut[1] != page_title:
+        return _cut_bar(cut[1])
     shown = [part.strip() for part in parts if not site.is_in(part)]
     return next(filter(None, (*shown, page_title, *headings)), None)
+
+
+def _find_behind_colon(title: str, headings: Sequence[str], list_lower: Callable[[], Iterable[str]]) -> str | None:
+    """Return the first heading of several words that a title ends with behind a colon: "The Daily:
+    Rain in Bergen", as Blogger has it."""
+    ends = {_plain(title[match.end() :]) for match in _COLONS.finditer(title[:_LONGEST])}
+    if not ends:
+        return None
+    candidates = chain(headings, list_lower())
+    return next((text for text in candidates if " " in text and _plain(text) in ends), None)
+
+
+def _cut_bar(title: str) -> str:
+    """Return a title without the few words behind its last bar.
+
+    >>> _cut_bar("7 Ways to Cook Rice | Koia"), _cut_bar("Rain | Weather in Bergen")
+    ('7 Ways to Cook Rice', 'Rain | Weather in Bergen')
+    """
+    bars = list(_BARS.finditer(title)) if len(title) <= _LONGEST else []
+    if not bars:
+        return title
+    head, tail = title[: bars[-1].start()], title[bars[-1].end() :]
+    return head if len(tail) < len(head) and len(tail.split()) <= _SITE_WORDS else title
 
 
 def _is_end(heading: str, parts: Sequence[str]) -> bool:

@@ -7,6 +7,7 @@ for the other elements.
 
 import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import cached_property
@@ -18,24 +19,35 @@ from dripper.html.tree.tree import Tree, attribute, unescape
 
 _LONGEST_TAG = 2000
 """Characters; longer start tags hold pictures and data."""
-_BYLINE = re.compile(r"(?:^|[\s_-])(?:author|byline)(?:[\s_-]*name)?(?:[\s_-]|$)", re.IGNORECASE)
-_DATE_CLASS = re.compile(r"(?:^|[\s_-])(?:date|published|pubdate|datetime|timestamp)(?:[\s_-]|$)", re.IGNORECASE)
+_BYLINE = re.compile(r"(?:^|[\s_-])(?:author|byline|submitted)(?:[\s_-]*name)?(?:[\s_-]|$)", re.IGNORECASE)
+_DATE_CLASS = re.compile(
+    r"(?:^|[\s_-])(?:date|published|pubdate|datetime|timestamp|submitted)(?:[\s_-]|$)", re.IGNORECASE
+)
 _OF_OTHERS = re.compile(
     r"[\s\"'](?:comments?|comment[-_]?(?:list|author|body|content|form|item|meta|respond|wrap)[\w-]*|comments[-_](?:area|list|section)"
-    r"|reviews|reviews?[-_]?(?:author|item|list|section)|(?:customer|product|user)[-_]?reviews?)[\s\"']"
+    r"|reviews|reviews?[-_]?(?:author|date|item|list|section)|(?:customer|product|user)[-_]?reviews?)[\s\"']"
     r"|itemtype=.https?://schema\.org/(?:review|comment|answer|rating|usercomments)\b",
     re.IGNORECASE,
 )
 """In a start tag's class or id: around what readers wrote below, or are asked to."""
 _GOES_ON = re.compile(r"(?:\b(?:by|and|von|und|par|et|por|y)|[,&:(])$", re.IGNORECASE)
 _FOLLOWS = re.compile(r"[,&:.)]|(?:and|und|et|y|on)\b", re.IGNORECASE)
+_MACHINE_DATES = {"time": "datetime", "abbr": "title"}
+"""Attributes that state the date that an element shows."""
 _OF_PEOPLE = frozenset({"author", "datePublished", "dateModified"})
 """What readers' reviews state too."""
 _HOLDERS = frozenset({"a", "span", "div", "p", "strong", "address", "cite", "b", "li"})
+_OF_PERSONS = ("/author", "/profile/", "/people/", "/staff/", "/contributor", "/writers/", "/journalist")
+"""Parts of addresses of pages about one person."""
+_BEFORE_NAMES = frozenset({"by", "by:", "written by", "von", "par", "por", "av", "door", "di"})
+_MOST_BETWEEN = 10
+"""Parts between such a word and a name."""
 _OF_PAGES = frozenset({"html", "body", "main", "article"})
 """Elements whose class names say what a page has, as well as what it is."""
 _MOST_ABOVE = 8
 """Elements between a bar and its headings."""
+_MOST_ROWS = 3
+"""So many short rows of a list with a date, and its dates are of other pages."""
 _LONGEST = 200
 _LONGEST_SOURCE = 20_000
 """Characters of a text as written, with all its white space: an element's text is read once for
@@ -79,20 +91,45 @@ class Visible:
             if is_byline and not self._of_others(element):
                 yield self._line(element)
 
+    def signed(self) -> Iterator[str]:
+        """Yield the texts of links to a person's page right behind a word such as "By"."""
+        links = [tag for tag in self._tree.names if tag.startswith("<a ") and any(mark in tag for mark in _OF_PERSONS)]
+        for element, _ in self._of_tags(links):
+            before = range(self._tree.opens[element] - 1, max(self._tree.opens[element] - _MOST_BETWEEN, 0), -2)
+            word = next((text for index in before if (text := self._tree.parts[index].strip())), "")
+            if word.lower() in _BEFORE_NAMES and not self._of_others(element):
+                yield self._text(element)
+
     def dates(self) -> Iterator[str]:
         """Yield the dates of `time` elements and of those that a class calls a date: those after
-        the first heading first, since those before it are of menus; not of what readers wrote."""
+        the first heading first, since those before it are of menus; not of what readers wrote, nor
+        of lists and tables whose rows have a date each."""
         first = next(self._of_first_level(), 0)
-        after = [pair for pair in self._stating if pair[0] > first]
-        before = [pair for pair in self._stating if pair[0] < first]
-        for element, tag in [*after, *before]:
-            is_time = self._tree.names[tag] == "time"
-            if (is_time or _DATE_CLASS.search(attribute(tag, "class") or "")) and not self._of_others(element):
-                yield (is_time and attribute(tag, "datetime")) or self._text(element)
+        dated = [(element, tag) for element, tag in self._stating if self._is_date(element, tag)]
+        rows = {element: self._find_row(element) for element, _ in dated}
+        n_rows = Counter(self._tree.parents[row] for row in set(rows.values()) if row and self._text(row))
+        for is_after in (True, False):
+            for element, tag in dated:
+                is_listed = n_rows[self._tree.parents[rows[element]]] >= _MOST_ROWS if rows[element] else False
+                if (element > first) == is_after and element != first and not is_listed:
+                    attribute_name = _MACHINE_DATES.get(self._tree.names[tag])
+                    yield (attribute(tag, attribute_name) if attribute_name else None) or self._text(element)
 
-    def headings(self) -> Iterator[str]:
-        """Yield the texts of headings of the first level, without links to themselves."""
-        return map(self._heading, self._of_first_level())
+    def _is_date(self, element: int, tag: str) -> bool:
+        is_named = self._tree.names[tag] == "time" or _DATE_CLASS.search(attribute(tag, "class") or "") is not None
+        return is_named and not self._of_others(element)
+
+    def _find_row(self, element: int) -> int:
+        """Return the row or item that an element stands in; 0 where in none."""
+        above = reversed(self._tree.path(element)[-_MOST_ABOVE:])
+        return next((row for row in above if self._tree.tags[row] in ("tr", "li")), 0)
+
+    def headings(self, *names: str) -> Iterator[str]:
+        """Yield the texts of headings, without links to themselves: of the first level, or of each
+        of the levels that are named."""
+        if not names:
+            return map(self._heading, self._of_first_level())
+        return (self._heading(element) for name in names for element in _find_places(self._tree.tags, name))
 
     def _heading(self, element: int) -> str:
         tree, text = self._tree, self._text(element)
@@ -200,6 +237,7 @@ def _may_state(tag: str) -> bool:
         or "Date" in tag
         or "imestamp" in tag
         or "ublish" in tag
+        or "ubmitted" in tag
         or 'tag"' in tag
         or tag.startswith(("<time", "<h1"))
     )

@@ -3,7 +3,8 @@ manuals."""
 
 from dripper.html.tree.tree import Tree, attribute, unescape
 
-_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "dt"})
+"""And what a manual describes, as `dt`."""
 _HIGHEST = 16
 """Elements between a mark and its heading at most: the search is not to grow with the depth of the
 page."""
