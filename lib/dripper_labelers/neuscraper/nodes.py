@@ -3,11 +3,12 @@ order."""
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from dripper.html.blocks.page import Page
-from dripper.html.tree.tree import unescape
+from dripper.html.blocks.segment import Block
+from dripper.html.tree.tree import Tree, unescape
 from dripper.labels.base import SimplifiedPage
 from dripper.labels.lm.windows import split_blocks
 
@@ -51,7 +52,7 @@ def find_nodes(page: SimplifiedPage) -> list[Node]:
     """
     if not page.n_blocks:
         return []
-    return [node for number, markup in enumerate(split_blocks(page).blocks) for node in _find_nodes_in(markup, number)]
+    return [node for number, markup in enumerate(split_blocks(page).blocks) for node in _read_markup(markup, number)]
 
 
 def find_nodes_of_page(page: Page, reads: str) -> list[Node]:
@@ -60,22 +61,46 @@ def find_nodes_of_page(page: Page, reads: str) -> list[Node]:
     Args:
         reads: As in `Shape`.
     """
-    html = page.mapping_html if reads == "page" else page.simplified_html
-    return find_nodes(SimplifiedPage(html, len(page.blocks)))
+    if reads == "simplified":
+        return find_nodes(SimplifiedPage(page.simplified_html, len(page.blocks)))
+    return [node for number, block in enumerate(page.blocks) for node in _read_tree(page.elements, block, number)]
 
 
-def _find_nodes_in(markup: str, block: int) -> Iterator[Node]:
+def _read_markup(markup: str, number: int) -> Iterator[Node]:
     texts, tags, last = list[str](), list[tuple[str, bool]](), 0
     for tag in _TAG.finditer(markup):
         texts.append(markup[last : tag.start()])
         tags.append((tag[2].lower(), bool(tag[1])))
         last = tag.end()
     texts.append(markup[last:])
-    depths: Counter[str] = Counter()
+    return _find_nodes_in(texts, tags, number, Counter())
+
+
+def _read_tree(tree: Tree, block: Block, number: int) -> Iterator[Node]:
+    parts = tree.parts[block.first : block.last + 1]
+    if block.first % 2:
+        parts.insert(0, "")
+    tags = [(tree.names[tag], tag.startswith("</")) for tag in parts[1::2]]
+    above = tree.path(block.element) if block.is_run else tree.path(block.element)[:-1]
+    around = Counter(_ANNOTATED_BY[tree.tags[element]] for element in above if tree.tags[element] in _ANNOTATED_BY)
+    return _find_nodes_in(parts[::2], tags, number, around)
+
+
+def _find_nodes_in(
+    texts: Sequence[str], tags: Sequence[tuple[str, bool]], number: int, depths: Counter[str]
+) -> Iterator[Node]:
+    """Yield the nodes of a block.
+
+    Args:
+        texts: Those before, between and behind its tags.
+        tags: The name of each, and whether it closes.
+        number: The block's.
+        depths: How many elements of each of `ANNOTATIONS` it stands in.
+    """
     for index, text in enumerate(texts):
         line = " ".join(unescape(text).split())
         if line:
-            yield Node(block, line[:READ_CHARACTERS], len(line), _names(depths))
+            yield Node(number, line[:READ_CHARACTERS], len(line), _names(depths))
         if index == len(tags):
             return
         name, closes = tags[index]
@@ -84,14 +109,14 @@ def _find_nodes_in(markup: str, block: int) -> Iterator[Node]:
         if name in CONTAINERS and not closes:
             inside = " ".join(unescape(" ".join(texts[index + 1 : _find_end(tags, index) + 1])).split())
             if inside:
-                yield Node(block, inside[:READ_CHARACTERS], 0, _names(depths))
+                yield Node(number, inside[:READ_CHARACTERS], 0, _names(depths))
 
 
 def _names(depths: Counter[str]) -> frozenset[str]:
     return frozenset(name for name, depth in depths.items() if depth > 0)
 
 
-def _find_end(tags: list[tuple[str, bool]], start: int) -> int:
+def _find_end(tags: Sequence[tuple[str, bool]], start: int) -> int:
     """Return the index of the tag that ends the element of a start tag; the last one where none
     does."""
     name, depth = tags[start][0], 0
