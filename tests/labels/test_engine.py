@@ -1,6 +1,7 @@
 """A labeler with an engine: batches, and engines that fail in every way."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -41,8 +42,16 @@ def test_a_failed_batch_is_tried_in_halves() -> None:
     assert engine.labeler.sizes == [8, 4, 2, 2, 1, 1, 1, 4]
 
 
-# No deadline: an engine that dies is followed by a collection of garbage.
-@settings(max_examples=30, deadline=None)
+@pytest.fixture(scope="module", autouse=True)
+def _no_garbage() -> Iterator[None]:
+    """Leave out the collection that follows an engine's death: it goes through all that other
+    tests have loaded, a third of a second each time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("dripper.labels.engine.gc", SimpleNamespace(collect=lambda: 0))
+        yield
+
+
+@settings(max_examples=30)
 @given(st.lists(st.sampled_from(["good", "poison", "short", "deadly"]), max_size=8), st.booleans())
 def test_every_page_gets_its_own_outcome(texts: list[str], dies: bool) -> None:
     """Whatever fails, and however often the engine dies: one outcome a page, in order, failed
