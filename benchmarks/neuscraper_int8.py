@@ -11,6 +11,7 @@ has signed and unsigned ones. Needs the package's extra `encoder`.
 
 import argparse
 import copy
+import math
 import time
 from itertools import islice
 from pathlib import Path
@@ -21,9 +22,9 @@ from torch import nn
 
 from dripper_lab.datasets import Role, names_with, read_pages
 from dripper_lab.evaluation.nodes import Counts, table
-from dripper_lab.train.neuscraper.examples import Example, read_examples
+from dripper_lab.train.neuscraper.examples import read_examples
 from dripper_labelers.neuscraper.checkpoint import Shape, load_tokenizer
-from dripper_labelers.neuscraper.labeler import compute_logits
+from dripper_labelers.neuscraper.labeler import compute_page_logits
 from dripper_labelers.neuscraper.model import load_model
 
 
@@ -32,15 +33,6 @@ def quantized(model: Any) -> Any:
     # The fast path of attention reads weights as tensors, which in a quantized layer are functions.
     torch.backends.mha.set_fastpath_enabled(False)
     return torch.ao.quantization.quantize_dynamic(copy.deepcopy(model), {nn.Linear}, dtype=torch.qint8)
-
-
-def choose_nodes(model: Any, tokenizer: Any, shape: Shape, example: Example) -> list[bool]:
-    """Return whether a model takes each node of a page."""
-    starts = range(0, len(example.nodes), shape.context_nodes)
-    chunks = [example.nodes[start : start + shape.context_nodes] for start in starts]
-    logits = [value for chunk in chunks for value in compute_logits(model, tokenizer, shape, [chunk])[0]]
-    limit = torch.logit(torch.tensor(shape.threshold)).item()
-    return [bool(logit > limit) for logit in logits]
 
 
 def main() -> None:
@@ -59,14 +51,16 @@ def main() -> None:
     counts, seconds = {name: Counts() for name in models}, dict.fromkeys(models, 0.0)
     sets = names_with(Role.EVALUATION, folder=asked.data)
     pages = (page for name in sets for page in read_pages(asked.data, name, sample=-(-asked.pages // len(sets))))
+    limit = math.log(shape.threshold / (1 - shape.threshold))
     n_pages = 0
     for example in islice(read_examples(pages, shape.reads), asked.pages):
         n_pages += 1
         true = [bool(value) for value in example.targets(1)[:, 0]]
         for name, model in models.items():
             start = time.process_time()
-            counts[name].add(true, choose_nodes(model, tokenizer, shape, example))
+            logits = compute_page_logits(model, tokenizer, shape, example.nodes)
             seconds[name] += time.process_time() - start
+            counts[name].add(true, (logits > limit).tolist())
     print(f"{n_pages} pages, {counts['float32'].nodes:,} nodes\n\n{table(counts)}")
     for name, spent in seconds.items():
         print(f"{name}: {1000 * spent / n_pages:.0f} CPU ms a page, {seconds['float32'] / spent:.2f} times as fast")

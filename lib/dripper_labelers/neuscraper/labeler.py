@@ -58,10 +58,9 @@ class NeuScraperLabeler:
         return self._label_nodes([page.n_blocks for page in pages], [find_nodes(page) for page in pages])
 
     def _label_nodes(self, n_blocks: Sequence[int], nodes: Sequence[Sequence[Node]]) -> list[Labels]:
-        size = self._shape.context_nodes
-        chunks = [page[start : start + size] for page in nodes for start in range(0, len(page), size)]
-        logits = self._logits(chunks)
-        ends = np.cumsum([0, *(-(-len(page) // size) for page in nodes)])
+        chunks = [cut_chunks(page, self._shape) for page in nodes]
+        logits = self._logits([chunk for page in chunks for chunk in page])
+        ends = np.cumsum([0, *map(len, chunks)])
         return [
             self._labels(n, own, logits[a:b]) for n, own, (a, b) in zip(n_blocks, nodes, pairwise(ends), strict=True)
         ]
@@ -87,6 +86,18 @@ class NeuScraperLabeler:
         return Labels(
             probability > self._threshold, probability.astype(np.float32), passes=passes, windows=max(1, passes)
         )
+
+
+def cut_chunks(nodes: Sequence[Node], shape: Shape) -> list[Sequence[Node]]:
+    """Return a page's nodes by how many the network reads at a time."""
+    return [nodes[start : start + shape.context_nodes] for start in range(0, len(nodes), shape.context_nodes)]
+
+
+def compute_page_logits(model: Any, tokenizer: Any, shape: Shape, nodes: Sequence[Node]) -> FloatArray:
+    """Return the logit of each node of a page to be main, shape (n_nodes,). A forward pass a chunk,
+    as the labeler does on a CPU."""
+    logits = (compute_logits(model, tokenizer, shape, [chunk])[0] for chunk in cut_chunks(nodes, shape))
+    return np.concatenate([np.zeros(0), *logits])
 
 
 def compute_logits(model: Any, tokenizer: Any, shape: Shape, chunks: Sequence[Sequence[Node]]) -> list[FloatArray]:

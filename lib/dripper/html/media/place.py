@@ -333,8 +333,8 @@ def _is_other(tag: str) -> bool:
 
 def _is_tiny(tag: str) -> bool:
     """Tell whether a tag states both sizes, and they are those of an icon."""
-    sizes = [_NUMBER.match(attribute(tag, name) or "") for name in ("width", "height")]
-    return all(size is not None and int(size[1]) <= _ICON for size in sizes)
+    sizes = [_read_pixels(tag, name) for name in ("width", "height")]
+    return all(size is not None and size <= _ICON for size in sizes)
 
 
 def _is_tracker(address: str) -> bool:
@@ -345,11 +345,13 @@ def _is_tracker(address: str) -> bool:
 
 
 def _is_small(tag: str) -> bool:
-    for name, least in (("width", _WIDTH), ("height", _HEIGHT)):
-        value = _NUMBER.match(attribute(tag, name) or "")
-        if value and 0 < int(value[1]) <= least:
-            return True
-    return False
+    sizes = ((_read_pixels(tag, "width"), _WIDTH), (_read_pixels(tag, "height"), _HEIGHT))
+    return any(size is not None and 0 < size <= least for size, least in sizes)
+
+
+def _read_pixels(tag: str, name: str) -> int | None:
+    value = _NUMBER.match(attribute(tag, name) or "")
+    return int(value[1]) if value else None
 
 
 def _is_other_file(address: str) -> bool:

@@ -110,7 +110,7 @@ class Visible:
         n_rows = Counter(self._tree.parents[row] for row in set(rows.values()) if row and self._text(row))
         for is_after in (True, False):
             for element, tag in dated:
-                is_listed = n_rows[self._tree.parents[rows[element]]] >= _MOST_ROWS if rows[element] else False
+                is_listed = n_rows[self._tree.parents[rows[element]]] >= _MOST_ROWS
                 if (element > first) == is_after and element != first and not is_listed:
                     attribute_name = _MACHINE_DATES.get(self._tree.names[tag])
                     yield (attribute(tag, attribute_name) if attribute_name else None) or self._text(element)

@@ -146,8 +146,5 @@ class Progress:
 
 
 def _make_sink(spark: SparkSession) -> _Sink | None:
-    try:
-        context = spark.sparkContext
-        return _Sink(context.accumulator({}, _Counts()), context.accumulator({}, _Sentences()))
-    except Exception:  # Connect sessions have no context and raise one of several types here, by version.
-        return None
+    context = _context(spark)
+    return None if context is None else _Sink(context.accumulator({}, _Counts()), context.accumulator({}, _Sentences()))

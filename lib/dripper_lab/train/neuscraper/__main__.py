@@ -16,8 +16,6 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from dripper.extras import needed
 from dripper.labels.arrays import FloatArray
 from dripper_lab.datasets import read_pages
@@ -28,7 +26,7 @@ from dripper_lab.train.neuscraper.examples import Example, read_examples
 from dripper_lab.train.neuscraper.optimise import Recipe, train
 from dripper_lab.train.validate import choose_threshold
 from dripper_labelers.neuscraper.checkpoint import CHOICES, Shape, load_tokenizer
-from dripper_labelers.neuscraper.labeler import average_over_blocks, compute_logits
+from dripper_labelers.neuscraper.labeler import average_over_blocks, compute_page_logits
 
 log = logging.getLogger(__name__)
 
@@ -85,9 +83,7 @@ def train_and_save(
 
 def _probabilities(model: Any, tokenizer: Any, shape: Shape, example: Example) -> FloatArray:
     """Return the probability of each block of a page to be main, as the labeler computes it."""
-    starts = range(0, len(example.nodes), shape.context_nodes)
-    chunks = [example.nodes[start : start + shape.context_nodes] for start in starts]
-    logits = np.concatenate([compute_logits(model, tokenizer, shape, [chunk])[0] for chunk in chunks])
+    logits = compute_page_logits(model, tokenizer, shape, example.nodes)
     return average_over_blocks(len(example.truth.words), example.nodes, logits)
 
 

@@ -51,12 +51,10 @@ def train(model: Any, tokenizer: Any, examples: Sequence[Example], shape: Shape,
 
     draw = np.random.default_rng(recipe.seed)
     batches = [batch for _ in range(recipe.epochs) for batch in epoch(examples, shape, recipe, draw)]
-    learning = model if recipe.warm_first_layer else model.classifier
-    embed = (
-        _embed_anew(model, tokenizer, shape)
-        if recipe.warm_first_layer
-        else _embed_once(model, tokenizer, examples, shape)
-    )
+    if recipe.warm_first_layer:
+        learning, embed = model, _embed_anew(model, tokenizer, shape)
+    else:
+        learning, embed = model.classifier, _embed_once(model, tokenizer, examples, shape)
     optimizer = torch.optim.AdamW(
         learning.parameters(), lr=recipe.learning_rate, betas=(0.9, 0.98), eps=1e-6, weight_decay=recipe.weight_decay
     )
