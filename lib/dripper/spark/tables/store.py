@@ -201,10 +201,15 @@ class Tables:
         return TableLog(self._spark, None if self.in_catalog else self._path(table))
 
     def _unusable(self, action: str, table: str, error: Exception) -> InputError:
-        words = first_line(error)
+        words = first_line(error).rstrip(".")
         hint = ""
         if "S3AFileSystem not found" in words:
             hint = ". Start the job with spark-submit --packages org.apache.hadoop:hadoop-aws:VERSION, that of your Spark's Hadoop"
+        elif "ALREADY_EXISTS" in words and not self.in_catalog:
+            hint = (
+                ". It has files but no Delta log: put its folder _delta_log back, or move the table's folder away, start the "
+                "run again, and do as it then says"
+            )
         elif self.in_catalog:
             hint = f". This Spark may not know such a catalog; a folder of that name is --output ./{self.output}"
         return InputError(f"cannot {action} {self.sql_name(table)}: {words}{hint}")
