@@ -129,7 +129,7 @@ def write_markdown(tree: Tree, settings: MarkdownSettings = DEFAULT_MARKDOWN) ->
     limit = output_limit(sum(map(len, tree.parts)))
     if _measure_depth(tree) > _MAX_DEPTH:
         return _check_size(_write_plain(tree), limit)
-    texts = tree.parts.copy()
+    parts, names = tree.parts.copy(), tree.names
     _drop_unwritten(tree)
     part_words(tree)
     order_headings(tree)
@@ -140,7 +140,7 @@ def write_markdown(tree: Tree, settings: MarkdownSettings = DEFAULT_MARKDOWN) ->
     try:
         markdown = _convert("".join(tree.parts))
     except h2m.ConversionError:
-        tree.parts = texts
+        tree.parts, tree.names = parts, names
         return _check_size(_write_plain(tree), limit)
     return _check_size(replace_stand_ins(markdown, holes).strip() + "\n", limit)
 
@@ -175,7 +175,8 @@ def _strip_tag(tag: str, name: str) -> str:
         return "</span>" if tag.startswith("</") else "<span>"
     if tag.startswith("</") or " " not in tag:
         return tag
-    return _strip_signs(tag) if name in _WITH_ATTRIBUTES else f"<{name}>"
+    # The name as the tag has it: control characters are gone there, and the converter refuses them.
+    return _strip_signs(tag) if name in _WITH_ATTRIBUTES else f"{tag.partition(' ')[0]}>"
 
 
 def _strip_signs(tags: str) -> str:
