@@ -30,7 +30,7 @@ SHAPES = (
 
 def pages_of(host: str, shapes: list[int], text: str = WORDS) -> list[Response]:
     return [
-        (f"http://{host}/{number}", f"<html><body>{SHAPES[shape](f'{number} {text}')}</body></html>".encode())
+        (f"http://{host}/{number}", f"<html><body>{SHAPES[shape](f'{host} {number} {text}')}</body></html>".encode())
         for number, shape in enumerate(shapes)
     ]
 
