@@ -228,6 +228,9 @@ class StageSettings(Section):
     partition_pages: int = Field(default=2000, ge=1)
     """Pages of a task at most: what an executor that is lost has to do again, 8 minutes of an L4 at
     4 pages a second. The engine outlives the task."""
+    commit_pages: int = Field(default=20_000, ge=1)
+    """Pages of an engine between two commits of the labels of a batch: what a driver that is lost
+    has to do again, 80 minutes of an L4. Engines wait for the last of them before each commit."""
     batch_pages: int = Field(default=256, ge=1)
     """Pages that an engine gets at once; one that fails is tried again in halves."""
     batch_tokens: int = Field(default=1_000_000, ge=1)

@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.vllm]
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pytest.importorskip("vllm", reason="needs vLLM: make test-vllm installs it")
-    samples = [SimplifiedPage(page.simplified_html, len(page.blocks)) for page in split_pages()[:3]]
+    samples = [SimplifiedPage.of(page) for page in split_pages()[:3]]
     return make_checkpoint(tmp_path_factory.mktemp("model") / "tiny", samples)
 
 

@@ -2,6 +2,7 @@
 accounted for."""
 
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -14,6 +15,7 @@ from dripper.errors import InputError, SettingsError
 from dripper.page.extraction import Extractor
 from dripper.page.rows import extraction_columns
 from dripper.spark.reports.report import summary
+from dripper.spark.run.outcome import Outcome
 from dripper.spark.run.run import run, run_stages
 from dripper.spark.run.staged import STAGES
 from dripper.spark.tables.store import Tables
@@ -198,6 +200,56 @@ def test_every_stage_killed_after_its_rows_is_done_again_with_the_same_rows(
         assert rows_of(spark, output, table) == left
         assert len(left) == again.ledger["pages"] == 3
     assert again.ledger["done"] == 1
+
+
+def test_labels_that_were_committed_before_a_kill_are_kept_while_they_answer_the_same_request(
+    spark: SparkSession, preprocessed: Preprocessed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    output, archive = preprocessed.output, preprocessed.archive
+    few_a_commit = STAGED.model_copy(update={"stages": STAGED.stages.model_copy(update={"commit_pages": 3})})
+
+    def label(settings: Settings = few_a_commit) -> tuple[Outcome, dict[str, dict[str, object]]]:
+        return run_stages(spark, ["label"], str(output), settings, loader=load_hash), rows_of(spark, output, "labels")
+
+    def killed(*_: object, **__: object) -> None:
+        raise RuntimeError("killed")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Tables, "append", killed_for("labels", Tables.append))
+        outcome, committed = label()
+    assert "RuntimeError: killed" in outcome.complaints[0]
+    assert 0 < len(committed) == outcome.totals.label.pages < 7
+    # Rows of another kind have no claim to stay.
+    first = min(committed)
+    labels = Tables(spark, str(output))
+    labels.change("labels", f"UPDATE {labels.sql_name('labels')} SET error_code = 'failed' WHERE page_id = '{first}'")
+    with monkeypatch.context() as patch:
+        patch.setattr("dripper.spark.ledger.ledger.Ledger.finish", killed)
+        outcome, whole = label()
+    assert outcome.totals.label.pages == 7 - len(committed) + 1
+    assert len(whole) == 7
+    assert {page_id: whole[page_id] for page_id in committed if page_id != first}.items() <= committed.items()
+
+    other = STAGED.stages.model_copy(update={"commit_pages": 1})
+    outcome, again = label(few_a_commit.model_copy(update={"stages": other}))
+    assert (outcome.complaints, outcome.totals.label.pages, again) == ((), 0, whole)
+    run_stages(spark, ["preprocess"], str(output), few_a_commit, redo=archive)
+    outcome, anew = label()
+    assert (outcome.totals.label.pages, outcome.ledger["labelled"]) == (7, 1)
+    assert {row["request"] for row in anew.values()}.isdisjoint(row["request"] for row in whole.values())
+    extracted = run_stages(spark, ["extract"], str(output), few_a_commit)
+    assert (extracted.complaints, extracted.totals.rows) == ((), 7)
+
+
+def killed_for(table: str, append: Callable[..., object]) -> Callable[..., object]:
+    """Return what raises instead of appending to this table."""
+
+    def killed_or_append(tables: Tables, to: str, *rest: object, **options: object) -> object:
+        if to == table:
+            raise RuntimeError("killed")
+        return append(tables, to, *rest, **options)
+
+    return killed_or_append
 
 
 @pytest.mark.slow

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pyspark.errors import PySparkException
 
 from dripper.spark.tables.books import EVERY_ROW, Row, Where
+from dripper.spark.tables.counts import BatchCounts
 from dripper.spark.tables.fence import Fence, persistently
 from dripper.spark.tables.schemas import PARTITIONED
 from dripper.spark.tables.store import BOOKS
@@ -132,11 +133,11 @@ class MemoryBooks:
     def version(self, table: str) -> int | None:
         return len(self._storage.table(table).commits)
 
-    def rows_by_batch(self, table: str) -> dict[int, int]:
+    def count_batches(self, table: str) -> BatchCounts:
         counts: dict[int, int] = {}
         for row in self.read(table):
             counts[row["batch"]] = counts.get(row["batch"], 0) + 1
-        return counts
+        return BatchCounts(counts)
 
     def shut_out(self, lanes: int) -> None:
         assert self.fence is not None

@@ -24,7 +24,7 @@ class HashLabeler:
     version = "1"
 
     def label(self, pages: Sequence[Page]) -> list[Labels]:
-        return self.label_simplified([SimplifiedPage(page.simplified_html, len(page.blocks)) for page in pages])
+        return self.label_simplified([SimplifiedPage.of(page) for page in pages])
 
     def label_simplified(self, pages: Sequence[SimplifiedPage]) -> list[Labels]:
         return [self.of(page) for page in pages]

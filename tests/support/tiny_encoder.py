@@ -19,7 +19,7 @@ SPREAD = 0.4
 
 def simplified() -> list[SimplifiedPage]:
     """Return the committed pages as the stage `label` gets them."""
-    return [SimplifiedPage(page.simplified_html, len(page.blocks)) for page in pages()]
+    return [SimplifiedPage.of(page) for page in pages()]
 
 
 def make_tokenizer(folder: Path, form: str = "html", **specials: str) -> Any:

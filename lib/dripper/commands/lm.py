@@ -56,4 +56,4 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _read(name: str, profile: str) -> SimplifiedPage:
     page = preprocess(decode(local_place("PAGE", name).read_bytes()).text, profile=profile)
-    return SimplifiedPage(page.simplified_html, len(page.blocks))
+    return SimplifiedPage.of(page)

@@ -56,6 +56,11 @@ class SimplifiedPage:
     """What a cheaper labeler says of the blocks, where one was asked: a decoder that goes from a
     draft to its labels may begin there."""
 
+    @classmethod
+    def of(cls, page: Page, draft: Sequence[bool] | None = None) -> "SimplifiedPage":
+        """Return what such a labeler needs of a page."""
+        return cls(page.simplified_html, len(page.blocks), draft)
+
 
 class Labeler(Protocol):
     """A labeler. `name` and `version` end up in every row that it decided."""

@@ -105,7 +105,7 @@ class Framing:
                 {"role": "user", "content": self.prompt.text(window.html)},
                 {"role": "assistant", "content": self.form.text(main[window.start : window.end].tolist())},
             ]
-            for window in self.windows(SimplifiedPage(page.simplified_html, len(page.blocks)))
+            for window in self.windows(SimplifiedPage.of(page))
         ]
 
 

@@ -126,7 +126,7 @@ def count(settings: Mapping[str, Any], profile: str, html: Sequence[str]) -> Ans
 def split(html: Sequence[str], profile: str) -> list[SimplifiedPage]:
     """Return pages as a stage on GPUs gets them."""
     prepared = [preprocess(one, profile=profile) for one in html]
-    return [SimplifiedPage(page.simplified_html, len(page.blocks)) for page in prepared if page.blocks]
+    return [SimplifiedPage.of(page) for page in prepared if page.blocks]
 
 
 STEPS: Mapping[str, Callable[..., Answer]] = {

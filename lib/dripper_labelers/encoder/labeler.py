@@ -70,7 +70,7 @@ class EncoderLabeler:
 
     def label(self, pages: Sequence[Page]) -> list[Labels]:
         """Return one `Labels` a page, in order. Raises as `label_simplified`."""
-        return self.label_simplified([SimplifiedPage(page.simplified_html, len(page.blocks)) for page in pages])
+        return self.label_simplified([SimplifiedPage.of(page) for page in pages])
 
     def label_simplified(self, pages: Sequence[SimplifiedPage]) -> list[Labels]:
         """Return one `Labels` a page, in order; chunks of all pages share forward passes.

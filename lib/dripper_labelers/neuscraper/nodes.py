@@ -62,7 +62,7 @@ def find_nodes_of_page(page: Page, reads: str) -> list[Node]:
         reads: As in `Shape`.
     """
     if reads == "simplified":
-        return find_nodes(SimplifiedPage(page.simplified_html, len(page.blocks)))
+        return find_nodes(SimplifiedPage.of(page))
     return [node for number, block in enumerate(page.blocks) for node in _read_tree(page.elements, block, number)]
 
 

@@ -24,7 +24,7 @@ CONTEXT = 1500
 
 
 def simplified(page: Page) -> SimplifiedPage:
-    return SimplifiedPage(page.simplified_html, len(page.blocks))
+    return SimplifiedPage.of(page)
 
 
 @pytest.fixture(scope="module")

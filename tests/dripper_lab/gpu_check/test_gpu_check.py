@@ -124,7 +124,7 @@ def test_wrong_usage_is_said_in_a_sentence(
 def test_every_step_runs_on_a_cpu(tmp_path: Path) -> None:
     pytest.importorskip("vllm", reason="needs vLLM: make test-vllm installs it")
     shortest = sorted(pages(), key=lambda page: len(page.simplified_html))[:3]
-    simplified = [SimplifiedPage(page.simplified_html, len(page.blocks)) for page in shortest]
+    simplified = [SimplifiedPage.of(page) for page in shortest]
     lm, encoder = make_checkpoint(tmp_path / "tiny-lm", simplified), make_encoder(tmp_path / "tiny-encoder")
     out = tmp_path / "check.html"
     flags = ["--limit", "6", "--gpu", "L4", "--dollars-per-hour", "0.5", "--authors", str(tmp_path), "--out", str(out)]

@@ -36,7 +36,7 @@ def test_long_texts_keep_beginning_and_end() -> None:
 def test_every_block_of_real_pages_has_a_known_marker() -> None:
     found = set()
     for page in pages():
-        texts = split_blocks(SimplifiedPage(page.simplified_html, len(page.blocks)))
+        texts = split_blocks(SimplifiedPage.of(page))
         found |= {outline(block).marker for block in texts.blocks}
     assert found <= set(MARKERS)
     assert len(found) > 10

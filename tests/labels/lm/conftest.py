@@ -12,7 +12,7 @@ from support.tiny_lm import make_checkpoint
 @pytest.fixture(scope="session")
 def simplified() -> list[SimplifiedPage]:
     """The labelled pages of the repository, as a GPU stage gets them, short ones first."""
-    made = [SimplifiedPage(page.simplified_html, len(page.blocks)) for page in pages()]
+    made = [SimplifiedPage.of(page) for page in pages()]
     return sorted(made, key=lambda page: len(page.simplified_html))
 
 

@@ -1,11 +1,12 @@
 """Beside MinerU-HTML's published code (PyPI mineru-html 1.1.2): the same tokens are read, the
 answers that we hold the model to are among those that theirs lets it write, and texts are read
-alike."""
+alike. Beside that of 1.0.0: its state machine writes the same tokens."""
 
 import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from dripper.labels.base import SimplifiedPage
@@ -13,6 +14,8 @@ from dripper.labels.lm.answer import FORMS, parse_answer
 from dripper.labels.lm.encoder import PageEncoder
 from dripper.labels.lm.prompt import PACKAGE, read_prompts
 from dripper.labels.lm.settings import LmSettings
+from dripper.labels.lm.template import Templates
+from dripper.labels.lm.tokenizer import ChatTokenizer
 from support.authors import fetch_packages, run_authors
 from support.tiny_lm import HUNYUAN, copy_tokenizer, make_config, tokenizer_folder
 
@@ -41,6 +44,24 @@ prompts = [MinerUHTMLGenerateInput(full_prompt=get_full_prompt(page, "short_comp
 backend.process({str(at): one for at, one in enumerate(prompts)})
 # vLLM encodes a text as its tokenizer does, special tokens added.
 print(json.dumps([[backend.get_tokenizer().encode(prompt), regex] for prompt, regex in given]))
+"""
+
+MACHINE = """
+import torch
+from transformers import AutoTokenizer
+from dripper.inference.logtis_processor.logits_v1 import TokenStateMachine
+tokenizer = AutoTokenizer.from_pretrained(asked["tokenizer"])
+words = [tokenizer.encode(word)[0] for word in ("other", "main")]
+end = tokenizer.convert_tokens_to_ids("<|im_end|>")
+def write(labels):
+    machine, ids, n = TokenStateMachine(len(labels), tokenizer, "cpu"), [], 0
+    while not ids or ids[-1] != end:
+        logits = torch.zeros(len(tokenizer) + 1000)
+        logits[words[labels[n] if n < len(labels) else 0]] = 1
+        ids.append(int(machine.process_logit(ids, logits).argmax()))
+        n += ids[-1] in words
+    return ids[:-1]
+print(json.dumps([write(labels) for labels in asked["labels"]]))
 """
 
 PARSE = """
@@ -97,6 +118,23 @@ def test_the_model_reads_the_same_tokens_and_may_answer_as_we_hold_it_to(
         assert re.fullmatch(regex, FORMS["tagged"].text(labels))
         assert re.fullmatch(regex, FORMS["tagged_tight"].text(labels))
         assert not re.fullmatch(regex, FORMS["compact"].text(labels))
+
+
+def test_the_state_machine_of_1_0_writes_the_same_tokens(tmp_path: Path) -> None:
+    folder = tokenizer_folder()
+    authors = fetch_packages(tmp_path, "mineru-html==1.0.0")
+    labels = [[(block * block + n) % 3 == 0 for block in range(n)] for n in (1, 2, 12, 123)]
+    bare = ("dripper", "dripper.inference", "dripper.inference.logtis_processor")
+    told: Any = run_authors(authors, MACHINE, {"tokenizer": str(folder), "labels": labels}, bare)
+    templates = Templates(FORMS["json_machine"], ChatTokenizer.load(folder, "none").encode)
+    for main, tokens in zip(labels, told, strict=True):
+        assert templates.of(len(main)).fill(templates.labels(np.array(main))) == tokens
+        assert (
+            Templates(FORMS["json_tight"], ChatTokenizer.load(folder, "none").encode)
+            .of(len(main))
+            .fill(templates.labels(np.array(main)))
+            != tokens
+        )
 
 
 def test_answers_are_read_alike(packages: Path) -> None:

@@ -140,7 +140,7 @@ def test_a_page_object_a_page_without_blocks_and_a_page_that_fails(checkpoint: P
         (labels,) = parallel.label([page])
         assert len(labels.main) == len(page.blocks)
         empty, again = parallel.label_simplified(
-            [SimplifiedPage("<html><body></body></html>", 0), SimplifiedPage(page.simplified_html, len(page.blocks))]
+            [SimplifiedPage("<html><body></body></html>", 0), SimplifiedPage.of(page)]
         )
         assert (len(empty.main), empty.passes) == (0, 0)
         assert np.array_equal(again.main, labels.main)

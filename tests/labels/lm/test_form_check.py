@@ -34,6 +34,7 @@ def rivals(form: str) -> dict[str, tuple[int, str, str]]:
 def test_forms_part_where_their_texts_do() -> None:
     assert rivals("json") == {
         "json_tight": (5, " ", '"'),
+        "json_machine": (5, " ", '"'),
         "compact": (0, "{", "1"),
         "tagged": (0, "{", "<"),
         "tagged_tight": (0, "{", "<"),
@@ -149,7 +150,7 @@ def test_the_logits_are_the_models(checkpoint: Path, simplified: list[Simplified
     begun = encoder.templates.of(1).tokens.tolist()
     assert len(seen) == len(jobs) == 2
     for job, odds in zip(jobs, seen, strict=True):
-        assert set(odds) == {"json_tight", "compact", "tagged", "tagged_tight"}
+        assert set(odds) == {"json_tight", "json_machine", "compact", "tagged", "tagged_tight"}
         for rival in check.rivals:
             with torch.inference_mode():
                 logits = model(torch.tensor([[*job.prompt_ids, *begun[: rival.at]]])).logits[0, -1]

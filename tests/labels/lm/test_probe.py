@@ -64,7 +64,9 @@ def _parameters(monkeypatch: pytest.MonkeyPatch) -> None:
 JOBS = [Job([12], 12), Job([3], 3)]
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    "form", [name for name in FORMS if name != "json_machine"]
+)  # Here in the tokens of json_tight.
 def test_the_form_that_a_checkpoint_writes_is_the_likeliest(form: str) -> None:
     found = probe(ENCODER, FreeDecoder(Engine(form), ENCODER), JOBS, 1000)
     assert found.likeliest == form
@@ -111,7 +113,7 @@ def test_a_form_that_the_tokenizer_cannot_write_is_left_out() -> None:
 
     encoder: Any = SimpleNamespace(**vars(ENCODER) | {"tokenizer": SimpleNamespace(encode=other)})
     found = probe(encoder, FreeDecoder(Engine("compact"), encoder), JOBS, 50)
-    assert set(found.likelihoods) == {"json", "json_tight", "compact"}
+    assert set(found.likelihoods) == {"json", "json_tight", "json_machine", "compact"}
     assert found.likeliest == "compact"
 
 

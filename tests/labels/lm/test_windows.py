@@ -99,7 +99,7 @@ def test_clipped_texts_are_beginnings_that_fit(text: str, tokens: int) -> None:
 def test_real_pages_come_apart_and_together(profile: str) -> None:
     for labelled in labelled_pages():
         page = preprocess(decode(labelled.html).text, profile=profile)
-        texts = split_blocks(SimplifiedPage(page.simplified_html, len(page.blocks)))
+        texts = split_blocks(SimplifiedPage.of(page))
         assert texts.head + "".join(texts.blocks) + texts.tail == page.simplified_html
         assert texts.html(0, len(page.blocks)) == page.simplified_html
         assert len(texts.blocks) == len(page.blocks)
@@ -119,7 +119,7 @@ def test_real_pages_come_apart_and_together(profile: str) -> None:
 @pytest.mark.parametrize("profile", PROFILES)
 def test_markup_that_looks_like_a_block_is_none(html: str, profile: str) -> None:
     page = preprocess(f"<body>{html}</body>", profile=profile)
-    texts = split_blocks(SimplifiedPage(page.simplified_html, len(page.blocks)))
+    texts = split_blocks(SimplifiedPage.of(page))
     assert len(texts.blocks) == len(page.blocks)
 
 

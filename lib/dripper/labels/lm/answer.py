@@ -27,6 +27,16 @@ class AnswerForm:
     after: str
     """What stands between two blocks."""
     closing: str
+    token: re.Pattern[str] | None = None
+    """What stands in it as a token of its own; None: the tokenizer cuts the whole text."""
+
+    def pieces(self, text: str) -> list[str]:
+        """Return an answer in the pieces that the tokenizer gets one by one.
+
+        >>> FORMS["json_machine"].pieces('{"12":"main","13":"other"}')
+        ['{', '"', '1', '2', '":"', 'main', '",', '"', '1', '3', '":"', 'other', '"}']
+        """
+        return [text] if self.token is None else self.token.findall(text)
 
     def text(self, main: Sequence[bool]) -> str:
         """Return the answer that says which blocks are main.
@@ -51,8 +61,10 @@ FORMS: Mapping[str, AnswerForm] = {
     for form in (
         # Paper, 3.4 and A.7; the white space is what json.dumps writes.
         AnswerForm("json", '{"', '": "', '", "', '"}'),
-        # As the state machine of MinerU-HTML 1.0 writes it.
         AnswerForm("json_tight", '{"', '":"', '","', '"}'),
+        # As the state machine of MinerU-HTML 1.0 writes it (`TokenStateMachine`), and no tokenizer
+        # would: Qwen's takes `{"` and `","` for one token each.
+        AnswerForm("json_machine", '{"', '":"', '","', '"}', re.compile(r'":"|",|"}|main|other|["{0-9]')),
         # MinerU-HTML 1.1, response_format "compact".
         AnswerForm("compact", "", "", "", ""),
         # The same as MinerU-HTML 1.1 lets vLLM write it: `<answer>\s*1main2other…\s*</answer>`, the

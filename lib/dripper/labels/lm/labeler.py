@@ -57,10 +57,7 @@ class LmLabeler:
         if self._drafter is not None:
             drafts = [labels.main.tolist() for labels in self._drafter.label(pages)]
         return self.label_simplified(
-            [
-                SimplifiedPage(page.simplified_html, len(page.blocks), draft)
-                for page, draft in zip(pages, drafts, strict=True)
-            ]
+            [SimplifiedPage.of(page, draft) for page, draft in zip(pages, drafts, strict=True)]
         )
 
     def label_simplified(self, pages: Sequence[SimplifiedPage]) -> list[Labels]:

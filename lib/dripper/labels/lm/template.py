@@ -6,6 +6,7 @@ Because both labels are one token each, the state of the machine is the number o
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -48,7 +49,8 @@ class Templates:
     def __init__(self, form: AnswerForm, encode: Encode, model: str = "") -> None:
         """encode: text to token ids, without special tokens. model: its name, for messages."""
         self.form = form
-        self._encode = encode
+        # Of pieces there are few different ones, and an answer has thousands.
+        self._encode = encode if form.token is None else cache(encode)
         self._model = model or "this model"
         tokens = self._encode_answer([True]), self._encode_answer([False])
         differing = [pair for pair in zip(*tokens, strict=False) if pair[0] != pair[1]]
@@ -82,7 +84,8 @@ class Templates:
             raise self._unfit("its tokenizer writes a label in other tokens when the label before it changes")
 
     def _encode_answer(self, main: Sequence[bool]) -> list[int]:
-        return self._encode(self.form.text(main))
+        pieces = self.form.pieces(self.form.text(main))
+        return [token for piece in pieces for token in self._encode(piece)]
 
     def _unfit(self, reason: str) -> MachineError:
         return MachineError(f"{self._model} cannot label blocks in the answer form {self.form.name!r}: {reason}")

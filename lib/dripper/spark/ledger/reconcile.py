@@ -28,7 +28,7 @@ from dripper.spark.ledger.ledger import Ledger
 from dripper.spark.ledger.plan import UNFINISHED, Batch, LedgerEntry, Plan, batches_of
 from dripper.spark.tables.batches import within
 from dripper.spark.tables.books import Books
-from dripper.spark.tables.counts import rows_by_batch
+from dripper.spark.tables.counts import BatchCounts, rows_by_batch
 from dripper.spark.tables.spark_books import SparkBooks
 from dripper.spark.tables.sql import quoted
 from dripper.spark.tables.store import Tables
@@ -94,37 +94,44 @@ def find_differences(
     return unequal
 
 
-def compare(books: Books, ledger: Ledger, confirm: Callable[[], None]) -> tuple[list[Difference], dict[int, int]]:
-    """Return where `extractions` has not the rows that the ledger counts, and the rows of each
+def compare(books: Books, ledger: Ledger, confirm: Callable[[], None]) -> tuple[list[Difference], BatchCounts]:
+    """Return where `extractions` has not the rows that the ledger counts, and what it has of each
     batch. Batches of the ledger are numbered above all that are in the table from then on.
 
     Args:
         confirm: Raises where the lease has gone to another, which may have written between the
             look at the one table and at the other.
     """
-    rows, entries = books.rows_by_batch(TABLE), ledger.entries()
-    ledger.number_above(rows)
-    unequal = find_differences(entries, rows)
+    counts, entries = books.count_batches(TABLE), ledger.entries()
+    ledger.number_above(counts.rows)
+    unequal = find_differences(entries, counts.rows)
     if unequal:
-        unequal = find_differences(entries, rows, forgotten.on_their_way(books))
+        unequal = find_differences(entries, counts.rows, forgotten.on_their_way(books))
         confirm()
-    return unequal, rows
+    return unequal, counts
 
 
 def reconcile(spark: SparkSession, tables: Tables, ledger: Ledger, confirm: Callable[[], None]) -> None:
-    """Raise DifferenceError where `extractions` has not the rows that the ledger counts; what was
-    removed on purpose is no difference. See `compare`."""
-    unequal, rows = compare(SparkBooks(spark, tables), ledger, confirm)
-    if not unequal:
-        return
+    """Raise DifferenceError where `extractions` has not the rows that the ledger counts, or storage
+    lacks its data files; what was removed on purpose is no difference. See `compare`."""
+    unequal, counts = compare(SparkBooks(spark, tables), ledger, confirm)
     entries = ledger.entries()
     name, repair = tables.sql_name(TABLE), f"jobs/maintain.py --output {tables.output} --repair"
+    if counts.lost:
+        raise DifferenceError(
+            f"data files of {name} are gone from storage, of {_batches(counts.lost)}, though the table's log names them: "
+            "something deletes beneath the table, such as a lifecycle rule of the bucket or a person. Nothing was done, as "
+            f"reading these rows fails. Stop that, and bring the files back, or {repair} has the files of these batches read "
+            "again by the next run"
+        )
+    if not unequal:
+        return
     if not entries:
         raise DifferenceError(
             f"the ledger {tables.sql_name('warc_files')} was dropped or emptied by version "
-            f"{_changed_by_people(spark, tables, 'warc_files')}, and {name} has {say_count(sum(rows.values()), 'row')} "
-            f"in {_batches(rows)}; nothing was done, as a run would write over them. Restore the ledger, or {repair} rebuilds "
-            "it from the rows"
+            f"{_changed_by_people(spark, tables, 'warc_files')}, and {name} has {say_count(sum(counts.rows.values()), 'row')} "
+            f"in {_batches(counts.rows)}; nothing was done, as a run would write over them. Restore the ledger, or {repair} "
+            "rebuilds it from the rows"
         )
     since = find_changes(spark, tables, TABLE, unequal)
     of_ledger = ""
@@ -234,7 +241,12 @@ def repair(spark: SparkSession, output: str) -> Iterator[str]:
 
 
 def _repair(tables: Tables, books: Books, ledger: Ledger, lease: Lease) -> Iterator[str]:
-    unequal, _ = compare(books, ledger, lease.confirm)
+    unequal, counts = compare(books, ledger, lease.confirm)
+    if counts.lost:
+        # By a condition on the partition alone: Delta looks at no data file for it.
+        tables.delete(TABLE, within(counts.lost))
+        yield f"{_batches(counts.lost)} of {tables.sql_name(TABLE)}, of which data files are gone from storage, cleared"
+        unequal, _ = compare(books, ledger, lease.confirm)
     entries = ledger.entries()
     if not unequal:
         yield f"{tables.sql_name(TABLE)}: every batch has the rows that the ledger counts, nothing to repair"

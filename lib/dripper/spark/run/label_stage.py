@@ -2,11 +2,13 @@
 joins pages with their labels for the stage `extract`.
 """
 
+import hashlib
 import json
+import logging
 import math
 import threading
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, Observation, Row
@@ -27,9 +29,12 @@ from dripper.spark.session.engines import Engines, own_workers
 from dripper.spark.tables.batches import within
 from dripper.spark.tables.observed import read_observed
 from dripper.spark.tables.schemas import LABELS, nullable
+from dripper.spark.tables.sql import quoted
 from dripper.spark.tables.store import Tables
 from dripper.spark.workers.extract import LABEL_COLUMNS
 from dripper.spark.workers.label import labels_mapper
+
+logger = logging.getLogger(__name__)
 
 
 class LabelStage:
@@ -49,7 +54,8 @@ class LabelStage:
         self._labelling = threading.Lock()
 
     def label(self, batch: Batch, progress: Progress, only: DataFrame | None = None) -> None:
-        """Write the batch's labels.
+        """Write the batch's labels, in several commits where it has more than `stages.commit_pages`
+        for each engine. What an earlier try committed of them, asked for the same, stays.
 
         Args:
             only: The pages to label, in the column `page_id`; None: all that have blocks.
@@ -60,20 +66,58 @@ class LabelStage:
         tables, of_batch = self._work.tables, within([batch.number])
         all_blocks = tables.read("blocks").where(of_batch)
         blocks = all_blocks if only is None else all_blocks.join(only.select("page_id"), "page_id", "left_semi")
-        tokens_seen, labelled = Observation(), Observation()
-        rows = self._label_blocks(blocks, progress, tokens_seen).observe(
+        with self._labelling:
+            for part, n_pages, request, replaced in self._parts(batch, blocks):
+                self._label_part(part, n_pages, request, replaced, progress)
+        check_rows(tables, "labels", batch, all_blocks if only is None else only)
+
+    def _parts(self, batch: Batch, blocks: DataFrame) -> Iterator[tuple[DataFrame, int, str | None, str | None]]:
+        """Yield what is labelled in a commit each, see `_label_part`."""
+        of_batch, n_pages = within([batch.number]), blocks.count()
+        most = self._engines.n * self._settings.stages.commit_pages
+        if n_pages <= most:
+            yield blocks, n_pages, None, of_batch
+            return
+        request = self._request(batch)
+        n_kept = self._keep_labels(batch, blocks, request)
+        if n_kept:
+            logger.info("batch %d: %d of its %d pages were labelled before", batch.number, n_kept, n_pages)
+            kept = self._work.tables.read("labels").where(of_batch)
+            blocks = blocks.join(kept.select("page_id"), "page_id", "left_anti")
+        n_parts = math.ceil((n_pages - n_kept) / most)
+        for i in range(n_parts):
+            part = blocks.where(F.pmod(F.xxhash64("page_id"), F.lit(n_parts)) == i)
+            yield part, math.ceil((n_pages - n_kept) / n_parts), request, None if n_kept or i else of_batch
+            logger.info("batch %d: labels committed, part %d of %d", batch.number, i + 1, n_parts)
+
+    def _label_part(
+        self, blocks: DataFrame, n_pages: int, request: str | None, replaced: str | None, progress: Progress
+    ) -> None:
+        """Label pages and commit their labels.
+
+        Args:
+            n_pages: About how many.
+            request: What their column of that name says.
+            replaced: The condition for the rows in whose place they are put; None: no row's.
+        """
+        tables, tokens_seen, labelled = self._work.tables, Observation(), Observation()
+        rows = self._label_blocks(blocks, n_pages, progress, tokens_seen).withColumn(
+            "request", F.lit(request).cast("string")
+        )
+        rows = rows.observe(
             labelled,
             F.count("*").alias("pages"),
             F.count("error_code").alias("failed"),
             F.count_if(F.col("windows") > 1).alias("windowed"),
             F.coalesce(F.sum("passes"), F.lit(0)).alias("passes"),
         )
-        with self._labelling:
-            start = time.monotonic()
-            self._work.lease.check()
-            tables.replace_where("labels", rows, of_batch)
-            seconds = time.monotonic() - start
-        check_rows(tables, "labels", batch, all_blocks if only is None else only)
+        start = time.monotonic()
+        self._work.lease.check()
+        if replaced is None:
+            tables.append("labels", rows)
+        else:
+            tables.replace_where("labels", rows, replaced)
+        seconds = time.monotonic() - start
         confirm = self._work.lease.confirm
         counts, n_tokens = read_observed(labelled, confirm), read_observed(tokens_seen, confirm)["tokens"]
         with self._totals.lock:
@@ -84,13 +128,37 @@ class LabelStage:
             totals.seconds += seconds
             totals.engines = self._engines.n
 
-    def _n_partitions(self, blocks: DataFrame) -> int:
+    def _request(self, batch: Batch) -> str:
+        """Return what makes labels of the batch the same: the labeler's settings, and the run that
+        read its pages."""
+        read_by = sorted(
+            (str(report["warc_file"]), str(report["run_id"])) for report in self._work.ledger.reports(batch)
+        )
+        asked = [self._settings.labeler.model_dump_json(), self._settings.labels.model_dump_json(), read_by]
+        return hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:32]
+
+    def _keep_labels(self, batch: Batch, blocks: DataFrame, request: str) -> int:
+        """Leave of the batch's labels those that an earlier try made of these pages for the same
+        request, without errors, and return how many."""
+        tables, of_batch = self._work.tables, within([batch.number])
+        is_same = f"{of_batch} AND request <=> {quoted(request)} AND error_code IS NULL"
+        same = tables.read("labels").where(is_same)
+        counts = same.agg(F.count("*"), F.count_distinct("page_id")).head()
+        assert counts is not None
+        n_same = int(counts[0])
+        if not n_same or n_same != counts[1] or same.join(blocks, "page_id", "left_semi").count() != n_same:
+            return 0
+        self._work.lease.check()
+        tables.delete("labels", f"{of_batch} AND NOT ({is_same})")
+        return n_same
+
+    def _n_partitions(self, n_pages: int) -> int:
         """As many rounds of the engines as keep partitions below `stages.partition_pages`: an
         executor that is lost takes no more work with it than the partitions it was at."""
         n, most = self._engines.n, self._settings.stages.partition_pages
-        return n * max(1, math.ceil(blocks.count() / (n * most)))
+        return n * max(1, math.ceil(n_pages / (n * most)))
 
-    def _label_blocks(self, blocks: DataFrame, progress: Progress, tokens_seen: Observation) -> DataFrame:
+    def _label_blocks(self, blocks: DataFrame, n_pages: int, progress: Progress, tokens_seen: Observation) -> DataFrame:
         schema = nullable(LABELS.fields)
         mapper = labels_mapper(self._engines.loader, self._settings, to_arrow_schema(schema), progress.sink)
         pages = (
@@ -101,7 +169,7 @@ class LabelStage:
             .observe(tokens_seen, F.coalesce(F.sum("tokens"), F.lit(0)).alias("tokens"))
             # The shuffle keeps the scan off the GPU executors. Longest first: pages of like length
             # share a batch, and the last batches are short.
-            .repartition(self._n_partitions(blocks), "page_id")
+            .repartition(self._n_partitions(n_pages), "page_id")
             .sortWithinPartitions(F.desc("tokens"), "page_id")
         )
         with self._planning, own_workers(self._work.spark):

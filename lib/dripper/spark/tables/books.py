@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from dripper.spark.tables.counts import BatchCounts
 from dripper.spark.tables.fence import Fence
 from dripper.spark.tables.sql import quoted
 
@@ -141,8 +142,8 @@ class Books(Protocol):
         """Return the number of the newest version; None where the storage does not tell it."""
         ...
 
-    def rows_by_batch(self, table: str) -> dict[int, int]:
-        """Return how many rows each batch of the table has."""
+    def count_batches(self, table: str) -> BatchCounts:
+        """Return what the table has of each batch."""
         ...
 
     def shut_out(self, lanes: int) -> None:

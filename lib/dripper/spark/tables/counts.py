@@ -1,11 +1,43 @@
-"""How many rows each batch of a table has, by what Delta's log says."""
+"""How many rows each batch of a table has, by what Delta's log says, and whether the data files
+that it names are there."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
+from urllib.parse import unquote
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
+
+_UNREACHABLE = (AttributeError, TypeError, Py4JError, PySparkException)
+"""What is raised where Python cannot reach the JVM's classes, or these are others."""
+_OLDEST_TRIED = 10
+"""Data files that are looked for one by one: lifecycle rules of buckets delete the oldest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchCounts:
+    """What a table has of each batch."""
+
+    rows: dict[int, int]
+    lost: tuple[int, ...] = ()
+    """Batches of which storage lacks data files that the log names: something deleted them beneath
+    the table, and whoever reads them fails."""
+
+
+def count_batches(table: DataFrame) -> BatchCounts:
+    """Return what each batch of the newest version of a table has.
+
+    Data files are looked for as far as that costs a listing of the table's folder and a few
+    requests more: the folders of all batches, and the oldest files. Where the log is out of reach
+    (see `rows_by_batch`), they are not looked for.
+    """
+    counted = _count_in_log(table)
+    if counted is None:
+        return BatchCounts(_count_rows(table))
+    return BatchCounts({row["batch"]: row["rows"] for row in counted if row["rows"]}, _find_lost(table, counted))
 
 
 def rows_by_batch(table: DataFrame) -> dict[int, int]:
@@ -15,24 +47,67 @@ def rows_by_batch(table: DataFrame) -> dict[int, int]:
     run's own commits. Where the log is out of reach (Spark Connect, Databricks' own Delta) or has
     no numbers, rows are counted, for which Spark reads only the footers of the data files.
     """
-    files = _files_in_log(table)
-    if files is not None:
-        deleted = F.coalesce(F.col("deletionVector.cardinality"), F.lit(0))
-        n_rows = F.get_json_object("stats", "$.numRecords").cast("long") - deleted
-        counts = files.groupBy(F.col("partitionValues")["batch"].cast("long").alias("batch")).agg(
-            F.sum(n_rows).alias("rows"), F.count_if(n_rows.isNull()).alias("uncounted")
-        )
-        rows = counts.collect()
-        if not any(row["uncounted"] or row["batch"] is None for row in rows):
-            return {row["batch"]: row["rows"] for row in rows if row["rows"]}
+    counted = _count_in_log(table)
+    return _count_rows(table) if counted is None else {row["batch"]: row["rows"] for row in counted if row["rows"]}
+
+
+def _count_rows(table: DataFrame) -> dict[int, int]:
     return {row["batch"]: row["count"] for row in table.groupBy("batch").count().collect()}
+
+
+def _count_in_log(table: DataFrame) -> list[Row] | None:
+    """Return of each batch its rows, and its oldest data file with the time of it; None where the
+    log does not tell."""
+    files = _files_in_log(table)
+    if files is None:
+        return None
+    deleted = F.coalesce(F.col("deletionVector.cardinality"), F.lit(0))
+    n_rows = F.get_json_object("stats", "$.numRecords").cast("long") - deleted
+    counts = files.groupBy(F.col("partitionValues")["batch"].cast("long").alias("batch")).agg(
+        F.sum(n_rows).alias("rows"),
+        F.count_if(n_rows.isNull()).alias("uncounted"),
+        F.min_by("path", "modificationTime").alias("oldest_file"),
+        F.min("modificationTime").alias("written_at"),
+    )
+    rows = counts.collect()
+    return None if any(row["uncounted"] or row["batch"] is None for row in rows) else rows
 
 
 def _files_in_log(table: DataFrame) -> DataFrame | None:
     """Return the data files of a Delta table, as its log has them; None where Python cannot reach
     it."""
     try:
-        leaf: Any = table._jdf.queryExecution().analyzed().collectLeaves().head()
-        return DataFrame(leaf.relation().location().getSnapshot().allFiles().toDF(), table.sparkSession)
-    except (AttributeError, TypeError, Py4JError, PySparkException):
+        return DataFrame(_index(table).getSnapshot().allFiles().toDF(), table.sparkSession)
+    except _UNREACHABLE:
         return None
+
+
+def _index(table: DataFrame) -> Any:
+    """Return the JVM's object that knows the files of a Delta table."""
+    leaf: Any = table._jdf.queryExecution().analyzed().collectLeaves().head()
+    return leaf.relation().location()
+
+
+def _find_lost(table: DataFrame, counted: Sequence[Row]) -> tuple[int, ...]:
+    """Return the batches of which data files are not in storage."""
+    if not counted:
+        return ()
+    try:
+        index = _index(table)
+        place = index.path()
+        storage = place.getFileSystem(index.deltaLog().newDeltaHadoopConf())
+        folders = {entry.getPath().getName() for entry in storage.listStatus(place)}
+        jvm: Any = table.sparkSession._jvm
+        by_age = sorted(counted, key=lambda row: row["written_at"])
+        oldest = {row["batch"] for row in by_age[:_OLDEST_TRIED]}
+        lost = []
+        for row in counted:
+            file = unquote(row["oldest_file"])
+            # Shallow clones name files elsewhere, by whole addresses.
+            is_inside = ":/" not in row["oldest_file"] and not file.startswith("/")
+            suspect = row["batch"] in oldest or file.partition("/")[0] not in folders
+            if is_inside and suspect and not storage.exists(jvm.org.apache.hadoop.fs.Path(place, file)):
+                lost.append(row["batch"])
+    except _UNREACHABLE:
+        return ()
+    return tuple(sorted(lost))

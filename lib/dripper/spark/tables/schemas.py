@@ -213,6 +213,7 @@ LABELS = StructType(
         column("error_detail", StringType(), "What exactly went wrong"),
         column("method", StringType(), "Who decided, as in extractions; null: the labeler"),
         column("layout_id", StringType(), "The page's layout on its host, near-equal ones joined; null: none is known"),
+        column("request", StringType(), "What was asked for, as a hash: a run that resumes the stage keeps such rows"),
     ]
 )
 

@@ -12,7 +12,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructField, StructType
 
 from dripper.spark.tables.books import EVERY_ROW, UNKNOWN, Row, Where
-from dripper.spark.tables.counts import rows_by_batch
+from dripper.spark.tables.counts import BatchCounts, count_batches
 from dripper.spark.tables.fence import Fence
 from dripper.spark.tables.observed import wait_for_observed
 from dripper.spark.tables.schemas import TABLES, nullable
@@ -100,9 +100,9 @@ class SparkBooks:
         is_same = newest is not None and newest.table == self._ids.setdefault(table, newest.table)
         return newest.version if newest is not None and is_same else None
 
-    def rows_by_batch(self, table: str) -> dict[int, int]:
-        """Return the rows of each batch; see `Books`."""
-        return rows_by_batch(self._tables.read(table))
+    def count_batches(self, table: str) -> BatchCounts:
+        """Return what the table has of each batch; see `Books`."""
+        return count_batches(self._tables.read(table))
 
     def shut_out(self, lanes: int) -> None:
         """Shut out earlier runs; see `Books`."""

@@ -26,7 +26,7 @@ class Example(NamedTuple):
 def read_examples(pages: Iterable[LabelledPage], sequencer: Sequencer) -> Iterator[Example]:
     """Yield one example a page that can teach (`read_truths`)."""
     for page, truth in read_truths(pages):
-        yield Example(truth, sequencer.block_ids(SimplifiedPage(page.simplified_html, len(page.blocks))))
+        yield Example(truth, sequencer.block_ids(SimplifiedPage.of(page)))
 
 
 def random_chunk(example: Example, sequencer: Sequencer, draw: np.random.Generator) -> Chunk:

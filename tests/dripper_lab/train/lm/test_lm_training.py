@@ -70,7 +70,7 @@ def test_a_window_has_the_tokens_that_the_labeler_asks_and_expects(trained: Path
     met = 0
     for labelled, page in zip(labelled_pages(), pages(), strict=True):
         true, _ = main_blocks(labelled, page)
-        for window in encoder.windows(SimplifiedPage(page.simplified_html, len(page.blocks))):
+        for window in encoder.windows(SimplifiedPage.of(page)):
             job = encoder.job(window)
             if (example := found.get(tuple(job.prompt_ids))) is not None:
                 labels = encoder.templates.labels(true[window.start : window.end])
