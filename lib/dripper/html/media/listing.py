@@ -1,16 +1,13 @@
 """Lists the images of main content: the column `images`."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from dripper.html.markdown.inert import write_destination
 from dripper.html.media.captions import find_captioned, find_captions, read_text
-from dripper.html.media.place import find_images
+from dripper.html.media.place import find_images, read_pixels
 from dripper.html.tree.tree import Tree, attribute
-
-_PIXELS = re.compile(r"\s*(\d{1,6})(?:\.\d*)?\s*(?:px)?\s*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +46,10 @@ def list_images(tree: Tree) -> list[tuple[ShownImage, str]]:
         address = (attribute(tag, "poster" if tree.tags[inner] == "video" else "src") or "").strip()
         if address and not address.startswith("data:"):
             alt = " ".join((attribute(tag, "alt") or "").split()) or None
-            width, height = _read_pixels(tag, "width"), _read_pixels(tag, "height")
+            width, height = read_pixels(tag, "width") or None, read_pixels(tag, "height") or None
             image = ShownImage(address, alt, captions.get(element), None, width, height)
             listed.append((image, write_destination(address, attribute(tag, "title") or "")))
     return listed
-
-
-def _read_pixels(tag: str, name: str) -> int | None:
-    value = _PIXELS.match(attribute(tag, name) or "")
-    return int(value[1]) or None if value else None
 
 
 def place_images(images: Sequence[tuple[ShownImage, str]], markdown: str) -> tuple[ShownImage, ...]:

@@ -68,7 +68,7 @@ _OUTSIDE = words("nav footer aside button select menu dialog label")
 _MEDIA = IMAGES | {"figure", "audio", STAND_IN}
 _FILE_WORD = re.compile(r"(?<![a-z0-9])[a-z]+(?=[0-9]{0,2}(?![a-z0-9]))")
 _FILE = re.compile(r"\.(?:jpe?g|png|gif|webp|avif|svg|bmp)$")
-_NUMBER = re.compile(r"\s*(\d{1,5})(?:\.\d+)?\s*(?:px)?\s*$")
+_PIXELS = re.compile(r"\s*(\d{1,6})(?:\.\d*)?\s*(?:px)?\s*$")
 _TRACKERS = (
     "doubleclick", "scorecardresearch", "quantserve", "omtrdc", "2o7.net", "xiti", "smartadserver", "mathtag",
     "google-analytics", "googlesyndication", "amazon-adsystem", "bat.bing", "pixel", "/count/", "1x1", "transparent.",
@@ -333,7 +333,7 @@ def _is_other(tag: str) -> bool:
 
 def _is_tiny(tag: str) -> bool:
     """Tell whether a tag states both sizes, and they are those of an icon."""
-    sizes = [_read_pixels(tag, name) for name in ("width", "height")]
+    sizes = [read_pixels(tag, name) for name in ("width", "height")]
     return all(size is not None and size <= _ICON for size in sizes)
 
 
@@ -345,12 +345,13 @@ def _is_tracker(address: str) -> bool:
 
 
 def _is_small(tag: str) -> bool:
-    sizes = ((_read_pixels(tag, "width"), _WIDTH), (_read_pixels(tag, "height"), _HEIGHT))
+    sizes = ((read_pixels(tag, "width"), _WIDTH), (read_pixels(tag, "height"), _HEIGHT))
     return any(size is not None and 0 < size <= least for size, least in sizes)
 
 
-def _read_pixels(tag: str, name: str) -> int | None:
-    value = _NUMBER.match(attribute(tag, name) or "")
+def read_pixels(tag: str, name: str) -> int | None:
+    """Return the number of pixels that an attribute of a start tag states; None: it states none."""
+    value = _PIXELS.match(attribute(tag, name) or "")
     return int(value[1]) if value else None
 
 
