@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dripper.errors import UsageError
+from dripper.extras import needed
 
 WORD = re.compile(r"\w+")
 WHITE_SPACE = re.compile(r"(\r\n|\s)")
@@ -75,7 +76,8 @@ def _jieba_piece(piece: str) -> tuple[str, ...]:
 @cache
 def _jieba_lcut() -> Callable[[str], list[str]]:
     """Load the dictionary once a process, without jieba's lines on stderr."""
-    import jieba
+    with needed("ROUGE over words of a language without blanks", "eval"):
+        import jieba
 
     jieba.setLogLevel(logging.WARNING)
     lcut: Callable[[str], list[str]] = jieba.Tokenizer().lcut

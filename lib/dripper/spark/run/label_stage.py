@@ -37,6 +37,19 @@ from dripper.spark.workers.label import labels_mapper
 logger = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What is labelled in one commit."""
+
+    blocks: DataFrame
+    n_pages: int
+    """About how many."""
+    request: str | None
+    """What the column of that name says."""
+    replaced: str | None
+    """The condition for the rows in whose place the labels are put; None: no row's."""
+
+
 class LabelStage:
     """Labels batches, one at a time."""
 
@@ -67,16 +80,16 @@ class LabelStage:
         all_blocks = tables.read("blocks").where(of_batch)
         blocks = all_blocks if only is None else all_blocks.join(only.select("page_id"), "page_id", "left_semi")
         with self._labelling:
-            for part, n_pages, request, replaced in self._parts(batch, blocks):
-                self._label_part(part, n_pages, request, replaced, progress)
+            for part in self._parts(batch, blocks):
+                self._label_part(part, progress)
         check_rows(tables, "labels", batch, all_blocks if only is None else only)
 
-    def _parts(self, batch: Batch, blocks: DataFrame) -> Iterator[tuple[DataFrame, int, str | None, str | None]]:
-        """Yield what is labelled in a commit each, see `_label_part`."""
+    def _parts(self, batch: Batch, blocks: DataFrame) -> Iterator[_Part]:
+        """Yield what is left to label; each part has to be committed before the next is taken."""
         of_batch, n_pages = within([batch.number]), blocks.count()
         most = self._engines.n * self._settings.stages.commit_pages
         if n_pages <= most:
-            yield blocks, n_pages, None, of_batch
+            yield _Part(blocks, n_pages, None, of_batch)
             return
         request = self._request(batch)
         n_kept = self._keep_labels(batch, blocks, request)
@@ -86,24 +99,15 @@ class LabelStage:
             blocks = blocks.join(kept.select("page_id"), "page_id", "left_anti")
         n_parts = math.ceil((n_pages - n_kept) / most)
         for i in range(n_parts):
-            part = blocks.where(F.pmod(F.xxhash64("page_id"), F.lit(n_parts)) == i)
-            yield part, math.ceil((n_pages - n_kept) / n_parts), request, None if n_kept or i else of_batch
+            blocks_of_part = blocks.where(F.pmod(F.xxhash64("page_id"), F.lit(n_parts)) == i)
+            n_of_part = math.ceil((n_pages - n_kept) / n_parts)
+            yield _Part(blocks_of_part, n_of_part, request, None if n_kept or i else of_batch)
             logger.info("batch %d: labels committed, part %d of %d", batch.number, i + 1, n_parts)
 
-    def _label_part(
-        self, blocks: DataFrame, n_pages: int, request: str | None, replaced: str | None, progress: Progress
-    ) -> None:
-        """Label pages and commit their labels.
-
-        Args:
-            n_pages: About how many.
-            request: What their column of that name says.
-            replaced: The condition for the rows in whose place they are put; None: no row's.
-        """
+    def _label_part(self, part: _Part, progress: Progress) -> None:
         tables, tokens_seen, labelled = self._work.tables, Observation(), Observation()
-        rows = self._label_blocks(blocks, n_pages, progress, tokens_seen).withColumn(
-            "request", F.lit(request).cast("string")
-        )
+        rows = self._label_blocks(part.blocks, part.n_pages, progress, tokens_seen)
+        rows = rows.withColumn("request", F.lit(part.request).cast("string"))
         rows = rows.observe(
             labelled,
             F.count("*").alias("pages"),
@@ -113,10 +117,10 @@ class LabelStage:
         )
         start = time.monotonic()
         self._work.lease.check()
-        if replaced is None:
+        if part.replaced is None:
             tables.append("labels", rows)
         else:
-            tables.replace_where("labels", rows, replaced)
+            tables.replace_where("labels", rows, part.replaced)
         seconds = time.monotonic() - start
         confirm = self._work.lease.confirm
         counts, n_tokens = read_observed(labelled, confirm), read_observed(tokens_seen, confirm)["tokens"]
