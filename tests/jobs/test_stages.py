@@ -31,8 +31,9 @@ def test_three_jobs_one_after_the_other(
 @pytest.mark.usefixtures("spark")
 def test_usage_errors_are_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     output = ["--output", str(tmp_path / "out")]
-    assert job("label").main([*output, "--labeler", "cpu"]) == 2
-    assert "the labeler cpu reads whole pages" in capsys.readouterr().err
+    for chosen in (["--labeler", "cpu"], ["--set", "labeler.name=cpu"]):
+        assert job("label").main([*output, *chosen]) == 2
+        assert "the labeler cpu reads whole pages" in capsys.readouterr().err
     assert job("label").main(output) == 2
     assert "set labels.lm.model" in capsys.readouterr().err
     assert job("extract").main(output) == 2

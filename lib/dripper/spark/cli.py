@@ -42,6 +42,9 @@ __all__ = [
 
 logger = logging.getLogger(__name__)
 
+STAGED_LABELER = "lm"
+"""Who labels in the jobs of single stages where nobody is named."""
+
 
 def parser(
     name: str, description: str | None, *, reads_archives: bool = True, redoes: bool = False
@@ -208,6 +211,9 @@ def stage(name: str, arguments: argparse.Namespace) -> int:
     """Run one stage of a staged run, print its closing counts, return the exit code: 0, or 3 where
     it ended short."""
     flags = {"labeler.name": "labeler", "reading.crawl": "crawl"}
+    if hasattr(arguments, "labeler"):
+        # Before what is typed with --set, which it must not win over.
+        arguments.assignments = [f"labeler.name={STAGED_LABELER}", *arguments.assignments]
     configured = settings(arguments, {key: getattr(arguments, flag, None) for key, flag in flags.items()})
     with session(configured) as spark:
         from dripper.spark.reports.report import summary
