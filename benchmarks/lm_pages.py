@@ -50,7 +50,7 @@ def choose(data: Path, n_pages: int, least: int, most: int, count_tokens: Callab
 def simplified(page: LabelledPage) -> SimplifiedPage:
     """Return a labelled page as the label stage gets it."""
     made = preprocess(decode(page.html, page.content_type).text)
-    return SimplifiedPage(made.simplified_html, len(made.blocks))
+    return SimplifiedPage.of(made)
 
 
 def write_archive(file: Path, pages: Sequence[LabelledPage]) -> None:

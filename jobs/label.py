@@ -18,7 +18,7 @@ from dripper.spark import cli
 def main(argv: list[str]) -> int:
     """Parse, run the stage, print the closing counts, return the exit code."""
     parser = cli.parser("label.py", __doc__, reads_archives=False)
-    parser.add_argument("--labeler", help="who decides what is main content (default lm)")
+    cli.add_staged_labeler(parser)
     parser.add_argument("--limit", type=cli.positive, metavar="N", help="do at most N batches")
     cli.add_tries(parser)
     return cli.run_guarded(lambda: cli.stage("label", parser.parse_args(argv)))

@@ -17,7 +17,7 @@ from dripper.spark import cli
 def main(argv: list[str]) -> int:
     """Parse, run the stage, print the closing counts, return the exit code."""
     parser = cli.parser("preprocess.py", __doc__, redoes=True)
-    parser.add_argument("--labeler", help="who will decide what is main content (default lm)")
+    cli.add_staged_labeler(parser)
     parser.add_argument("--limit", type=cli.positive, metavar="N", help="do at most N files that are not done yet")
     cli.add_tries(parser)
     return cli.run_guarded(lambda: cli.stage("preprocess", cli.with_input(parser, argv)))

@@ -20,6 +20,7 @@ from dripper.spark.run.run import run, run_stages
 from dripper.spark.run.staged import STAGES
 from dripper.spark.tables.store import Tables
 from dripper.warc import read_records
+from support.killing import killed
 from support.stage_labelers import (
     HashLabeler,
     load_dead,
@@ -184,9 +185,6 @@ def test_every_stage_killed_after_its_rows_is_done_again_with_the_same_rows(
     archive = str(write_warc(tmp_path / "a.warc", pages(1, 3)))
     output = tmp_path / "out"
 
-    def killed(*_: object, **__: object) -> None:
-        raise RuntimeError("killed")
-
     for stage, table in zip(STAGES, ("blocks", "labels", "extractions"), strict=True):
         warcs = archive if stage == "preprocess" else None
         with monkeypatch.context() as patch:
@@ -210,9 +208,6 @@ def test_labels_that_were_committed_before_a_kill_are_kept_while_they_answer_the
 
     def label(settings: Settings = few_a_commit) -> tuple[Outcome, dict[str, dict[str, object]]]:
         return run_stages(spark, ["label"], str(output), settings, loader=load_hash), rows_of(spark, output, "labels")
-
-    def killed(*_: object, **__: object) -> None:
-        raise RuntimeError("killed")
 
     with monkeypatch.context() as patch:
         patch.setattr(Tables, "append", killed_for("labels", Tables.append))
@@ -245,9 +240,7 @@ def killed_for(table: str, append: Callable[..., object]) -> Callable[..., objec
     """Return what raises instead of appending to this table."""
 
     def killed_or_append(tables: Tables, to: str, *rest: object, **options: object) -> object:
-        if to == table:
-            raise RuntimeError("killed")
-        return append(tables, to, *rest, **options)
+        return killed() if to == table else append(tables, to, *rest, **options)
 
     return killed_or_append
 

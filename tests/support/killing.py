@@ -1,4 +1,5 @@
-"""A staged run of its own, killed in its stage `label`, and what must not stay of it."""
+"""Runs that are killed: in place of a step; or a staged one in its stage `label`, and what must not
+stay of it."""
 
 import os
 import signal
@@ -22,6 +23,11 @@ PATIENCE_SECONDS = 400
 
 
 SETTINGS = load(assignments=["labeler.staged=true", "labeler.name=all"])
+
+
+def killed(*_: object, **__: object) -> None:
+    """Stand in for a step before which a run is killed."""
+    raise RuntimeError("killed")
 
 
 def write_archive(folder: Path) -> Path:

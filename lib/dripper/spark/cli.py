@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 __all__ = [
+    "add_staged_labeler",
     "add_tries",
     "dry_run",
     "note_relocated",
@@ -41,9 +42,6 @@ __all__ = [
 ]
 
 logger = logging.getLogger(__name__)
-
-STAGED_LABELER = "lm"
-"""Who labels in the jobs of single stages where nobody is named."""
 
 
 def parser(
@@ -76,6 +74,13 @@ def parser(
     command.add_argument("--output", required=True, type=_output, help="a folder, an s3a:// prefix, or catalog.schema")
     add_settings(command)
     return command
+
+
+def add_staged_labeler(command: argparse.ArgumentParser) -> None:
+    """Add --labeler to the job of a single stage, where nobody named means `lm`."""
+    command.add_argument("--labeler", help="who decides what is main content (default lm)")
+    # Those that are typed with --set come behind it, and win.
+    command.set_defaults(assignments=["labeler.name=lm"])
 
 
 def add_tries(command: argparse.ArgumentParser) -> None:
@@ -211,9 +216,6 @@ def stage(name: str, arguments: argparse.Namespace) -> int:
     """Run one stage of a staged run, print its closing counts, return the exit code: 0, or 3 where
     it ended short."""
     flags = {"labeler.name": "labeler", "reading.crawl": "crawl"}
-    if hasattr(arguments, "labeler"):
-        # Before what is typed with --set, which it must not win over.
-        arguments.assignments = [f"labeler.name={STAGED_LABELER}", *arguments.assignments]
     configured = settings(arguments, {key: getattr(arguments, flag, None) for key, flag in flags.items()})
     with session(configured) as spark:
         from dripper.spark.reports.report import summary

@@ -45,7 +45,7 @@ def test_the_beginning_is_read_and_all_of_it_counts() -> None:
 
 def test_every_block_with_text_on_real_pages_has_a_text_node() -> None:
     for split in pages():
-        nodes = find_nodes(SimplifiedPage(split.simplified_html, len(split.blocks)))
+        nodes = find_nodes(SimplifiedPage.of(split))
         with_text = {index for index, block in enumerate(split.blocks) if block.text.strip()}
         assert {node.block for node in nodes if node.size} == with_text
 

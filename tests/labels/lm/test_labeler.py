@@ -104,7 +104,7 @@ def test_a_long_page_is_windowed_and_each_block_labelled_once(labeler: LmLabeler
 def test_a_page_object_gives_the_same_as_its_simplified_html(labeler: LmLabeler) -> None:
     made = preprocess("<body><p>One</p><p>Two</p><h2>Three</h2></body>")
     (ours,) = labeler.label([made])
-    (theirs,) = labeler.label_simplified([SimplifiedPage(made.simplified_html, len(made.blocks))])
+    (theirs,) = labeler.label_simplified([SimplifiedPage.of(made)])
     assert ours.main.tolist() == theirs.main.tolist() == [True, False, True]
 
 

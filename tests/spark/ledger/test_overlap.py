@@ -14,6 +14,7 @@ from dripper.spark.run.outcome import Outcome
 from dripper.spark.run.run import dry_plan, run
 from dripper.spark.tables.store import Tables
 from support.indexes import write_cdxj, write_parquet_index
+from support.killing import killed
 from support.warcs import Response, pages, write_warc
 
 pytestmark = pytest.mark.spark
@@ -97,11 +98,6 @@ def test_selections_overlap_are_killed_and_end_in_whole_files(crawl: Crawl, monk
     for selection in (one, crawl.urls(3, 13)):
         plan = dry_plan(crawl.spark, "", str(crawl.folder / "out"), Settings(), select=selection)
         assert (plan.resumed, plan.fresh, plan.n_done) == ((), (), 2)
-
-
-def killed(*_: object, **__: object) -> None:
-    """The kill falls where it hurts most: the rows are committed, the ledger does not know."""
-    raise RuntimeError("killed")
 
 
 @pytest.mark.slow

@@ -15,6 +15,7 @@ from dripper.spark.run.routing import with_escalated
 from dripper.spark.run.run import run, run_stages
 from dripper.spark.tables.store import Tables
 from dripper.warc import read_records
+from support.killing import killed
 from support.stage_labelers import load_draft, load_poisoned
 from support.warcs import pages, write_warc
 
@@ -49,9 +50,6 @@ def test_the_least_sure_quarter_goes_on_and_every_page_is_one_row(
     """The first try is killed between its rows and the ledger: the second writes the same rows."""
     chain = ["labeler.name=cpu,all", "labeler.staged=true", "labeler.escalate_share=0.25"]
     settings, archive = load(assignments=chain), str(sample / "kinds.warc.gz")
-
-    def killed(*_: object, **__: object) -> None:
-        raise RuntimeError("killed")
 
     with monkeypatch.context() as patch:
         patch.setattr("dripper.spark.ledger.ledger.Ledger.finish", killed)

@@ -20,6 +20,7 @@ from dripper.spark.reports.sample import read_pages
 from dripper.spark.run.run import run, run_stages
 from dripper.spark.sites.layout_templates import state_of
 from dripper.spark.tables.store import Tables
+from support.killing import killed
 from support.stage_labelers import load_dead, load_true
 from support.warcs import Response, write_warc
 
@@ -144,9 +145,6 @@ def test_a_run_that_is_killed_after_any_of_its_commits_asks_nobody_twice_and_wri
     spark: SparkSession, preprocessed: Ran, ran: Ran, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     output = shutil.copytree(preprocessed.output, tmp_path / "out")
-
-    def killed(*_: object, **__: object) -> None:
-        raise RuntimeError("killed")
 
     points = (
         # The choice is stored, and nobody was asked.

@@ -25,6 +25,7 @@ from dripper.spark.sites.labels import site_labels
 from dripper.spark.sites.sums import is_counted, select_remembered, site_sums, sum_counted
 from dripper.spark.tables.store import Tables
 from dripper.warc import read_records
+from support.killing import killed
 from support.warcs import Response, write_warc
 
 pytestmark = pytest.mark.spark
@@ -198,9 +199,6 @@ def test_a_run_that_is_killed_between_its_commits_writes_the_same_rows(
     spark: SparkSession, preprocessed: Ran, ran: Ran, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After the labels are written, and before the ledger knows."""
-
-    def killed(*_: object, **__: object) -> None:
-        raise RuntimeError("killed")
 
     output = shutil.copytree(preprocessed.output, tmp_path / "out")
     with monkeypatch.context() as patch:

@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame, Observation, Row
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 
+import dripper
 from dripper.config import Settings
 from dripper.errors import SettingsError
 from dripper.labels.chain import chain_of
@@ -23,7 +24,7 @@ from dripper.labels.registry import check_blocks, resolve_fallback
 from dripper.spark.ledger.plan import Batch
 from dripper.spark.run.batch_checks import check_rows
 from dripper.spark.run.outcome import Totals
-from dripper.spark.run.output import Work
+from dripper.spark.run.output import Work, changed_settings
 from dripper.spark.run.progress import Progress
 from dripper.spark.session.engines import Engines, own_workers
 from dripper.spark.tables.batches import within
@@ -79,14 +80,15 @@ class LabelStage:
         tables, of_batch = self._work.tables, within([batch.number])
         all_blocks = tables.read("blocks").where(of_batch)
         blocks = all_blocks if only is None else all_blocks.join(only.select("page_id"), "page_id", "left_semi")
+        n_pages = blocks.count()
         with self._labelling:
-            for part in self._parts(batch, blocks):
+            for part in self._parts(batch, blocks, n_pages):
                 self._label_part(part, progress)
         check_rows(tables, "labels", batch, all_blocks if only is None else only)
 
-    def _parts(self, batch: Batch, blocks: DataFrame) -> Iterator[_Part]:
+    def _parts(self, batch: Batch, blocks: DataFrame, n_pages: int) -> Iterator[_Part]:
         """Yield what is left to label; each part has to be committed before the next is taken."""
-        of_batch, n_pages = within([batch.number]), blocks.count()
+        of_batch = within([batch.number])
         most = self._engines.n * self._settings.stages.commit_pages
         if n_pages <= most:
             yield _Part(blocks, n_pages, None, of_batch)
@@ -133,12 +135,13 @@ class LabelStage:
             totals.engines = self._engines.n
 
     def _request(self, batch: Batch) -> str:
-        """Return what makes labels of the batch the same: the labeler's settings, and the run that
-        read its pages."""
+        """Return what makes labels of the batch the same: this release, the labeler's settings, and
+        the run that read its pages."""
         read_by = sorted(
             (str(report["warc_file"]), str(report["run_id"])) for report in self._work.ledger.reports(batch)
         )
-        asked = [self._settings.labeler.model_dump_json(), self._settings.labels.model_dump_json(), read_by]
+        of_labeler = Settings(labeler=self._settings.labeler, labels=self._settings.labels)
+        asked = [dripper.__version__, changed_settings(of_labeler), read_by]
         return hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:32]
 
     def _keep_labels(self, batch: Batch, blocks: DataFrame, request: str) -> int:

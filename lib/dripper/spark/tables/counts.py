@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
 
-from py4j.protocol import Py4JError
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 
-_UNREACHABLE = (AttributeError, TypeError, Py4JError, PySparkException)
-"""What is raised where Python cannot reach the JVM's classes, or these are others."""
+from dripper.spark.tables.log import UNREACHABLE
+
 _OLDEST_TRIED = 10
 """Data files that are looked for one by one: lifecycle rules of buckets delete the oldest first."""
 
@@ -35,9 +33,7 @@ def count_batches(table: DataFrame) -> BatchCounts:
     (see `rows_by_batch`), they are not looked for.
     """
     counted = _count_in_log(table)
-    if counted is None:
-        return BatchCounts(_count_rows(table))
-    return BatchCounts({row["batch"]: row["rows"] for row in counted if row["rows"]}, _find_lost(table, counted))
+    return BatchCounts(_rows_of(table, counted), _find_lost(table, counted or ()))
 
 
 def rows_by_batch(table: DataFrame) -> dict[int, int]:
@@ -47,12 +43,14 @@ def rows_by_batch(table: DataFrame) -> dict[int, int]:
     run's own commits. Where the log is out of reach (Spark Connect, Databricks' own Delta) or has
     no numbers, rows are counted, for which Spark reads only the footers of the data files.
     """
-    counted = _count_in_log(table)
-    return _count_rows(table) if counted is None else {row["batch"]: row["rows"] for row in counted if row["rows"]}
+    return _rows_of(table, _count_in_log(table))
 
 
-def _count_rows(table: DataFrame) -> dict[int, int]:
-    return {row["batch"]: row["count"] for row in table.groupBy("batch").count().collect()}
+def _rows_of(table: DataFrame, counted: Sequence[Row] | None) -> dict[int, int]:
+    """Return the rows of each batch, as counted in the log, or where that does not tell, now."""
+    if counted is None:
+        return {row["batch"]: row["count"] for row in table.groupBy("batch").count().collect()}
+    return {row["batch"]: row["rows"] for row in counted if row["rows"]}
 
 
 def _count_in_log(table: DataFrame) -> list[Row] | None:
@@ -78,7 +76,7 @@ def _files_in_log(table: DataFrame) -> DataFrame | None:
     it."""
     try:
         return DataFrame(_index(table).getSnapshot().allFiles().toDF(), table.sparkSession)
-    except _UNREACHABLE:
+    except UNREACHABLE:
         return None
 
 
@@ -98,16 +96,14 @@ def _find_lost(table: DataFrame, counted: Sequence[Row]) -> tuple[int, ...]:
         storage = place.getFileSystem(index.deltaLog().newDeltaHadoopConf())
         folders = {entry.getPath().getName() for entry in storage.listStatus(place)}
         jvm: Any = table.sparkSession._jvm
-        by_age = sorted(counted, key=lambda row: row["written_at"])
-        oldest = {row["batch"] for row in by_age[:_OLDEST_TRIED]}
         lost = []
-        for row in counted:
+        for at, row in enumerate(sorted(counted, key=lambda row: row["written_at"])):
             file = unquote(row["oldest_file"])
             # Shallow clones name files elsewhere, by whole addresses.
             is_inside = ":/" not in row["oldest_file"] and not file.startswith("/")
-            suspect = row["batch"] in oldest or file.partition("/")[0] not in folders
+            suspect = at < _OLDEST_TRIED or file.partition("/")[0] not in folders
             if is_inside and suspect and not storage.exists(jvm.org.apache.hadoop.fs.Path(place, file)):
                 lost.append(row["batch"])
-    except _UNREACHABLE:
+    except UNREACHABLE:
         return ()
     return tuple(sorted(lost))

@@ -13,7 +13,7 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-_UNREACHABLE = (AttributeError, TypeError, Py4JError, PySparkException)
+UNREACHABLE = (AttributeError, TypeError, Py4JError, PySparkException)
 """What is raised where Python cannot reach the JVM's classes, or these are others."""
 
 
@@ -53,7 +53,7 @@ class TableLog:
                 return None
             metadata = json.loads(snapshot.metadata().json())["metaData"]
             return Snapshot(version, metadata["id"], metadata.get("configuration", {}))
-        except _UNREACHABLE:
+        except UNREACHABLE:
             return None
 
     def is_absent(self) -> bool:
@@ -63,7 +63,7 @@ class TableLog:
             log = self._pair()._1()
             path = log.dataPath()
             return not path.getFileSystem(log.newDeltaHadoopConf()).exists(path)
-        except _UNREACHABLE:
+        except UNREACHABLE:
             return False
 
     def find(self, sequence: tuple[str, int], after: int) -> Commit | None:
@@ -74,7 +74,7 @@ class TableLog:
                 txns = [action["txn"] for action in actions if "txn" in action]
                 if any((txn["appId"], txn["version"]) == sequence for txn in txns):
                     return Commit(version, _rows(actions))
-        except _UNREACHABLE:
+        except UNREACHABLE:
             pass
         return None
 

@@ -97,7 +97,7 @@ def label_freely(options: Mapping[str, Any], cases: Sequence[Case]) -> tuple[lis
     encoder = PageEncoder.load(settings)
     decoder = FreeDecoder.start(encoder, settings)
     try:
-        windows_of_case = [encoder.read(SimplifiedPage(case.page.simplified_html, len(case.main))) for case in cases]
+        windows_of_case = [encoder.read(SimplifiedPage.of(case.page)) for case in cases]
         windows = [[window for window, _ in page] for page in windows_of_case]
         jobs = [job for page in windows_of_case for _, job in page]
         room = max(len(encoder.templates.of(job.n_blocks).tokens) for job in jobs) + SPARE_TOKENS
