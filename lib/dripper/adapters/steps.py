@@ -20,7 +20,7 @@ from dripper.config import Settings, split_settings
 from dripper.errors import ErrorCode, InputError, PageError, SettingsError, UsageError
 from dripper.guard import run_item
 from dripper.html.metadata import find_own_address
-from dripper.labels import Labeler, SimplifiedPage
+from dripper.labels import Labeler, Labels, SimplifiedPage
 from dripper.labels.chain import chain_of, is_sure
 from dripper.labels.cost import estimate_tokens
 from dripper.labels.engine import Engine, Loader, check_labeler, environment, groups, load_labeler
@@ -36,7 +36,7 @@ from dripper.labels.registry import (
 from dripper.page.extraction import Extraction, check_single_pages, make_failed
 from dripper.page.finish import Finisher
 from dripper.page.prepare import Decoded, Prepared
-from dripper.page.rows import Row, extraction_columns, outcome_columns, prepared_columns, storable
+from dripper.page.rows import Row, extraction_columns, outcome_columns, prepared_columns, read_first_labels, storable
 from dripper.page.stages import finish, preparer, with_first_labels
 from dripper.settings import LabelerSettings
 from dripper.warc.read.saved import open_page
@@ -140,6 +140,7 @@ def prepare_table(pages: pa.Table, plan: PagePlan) -> pa.Table:
 def label_table(pages: pa.Table, plan: PagePlan, engine: Engine) -> pa.Table:
     """Return prepared pages with the labels of those that ask for some. Raises EngineError where
     the engine can label no page at all."""
+    prepared = pages.column(_PREPARED[0].name).to_pylist()
     columns = {field.name.removeprefix("dripper_"): pages.column(field.name).to_pylist() for field in _PREPARED[1:]}
     questions = [
         {"row": row, "simplified": simplified, "blocks": blocks, "tokens": tokens}
@@ -151,11 +152,22 @@ def label_table(pages: pa.Table, plan: PagePlan, engine: Engine) -> pa.Table:
     labels: list[Row] = [{_LABELLED.name: None} for _ in range(len(pages))]
     by = {"labeler": engine.labeler.name, "labeler_version": engine.labeler.version}
     for group in groups(questions, plan.settings.stages):
-        outcomes = engine.label([SimplifiedPage(page["simplified"], page["blocks"]) for page in group])
+        drafts = [_read_draft(prepared[page["row"]]) for page in group]
+        outcomes = engine.label(
+            [
+                SimplifiedPage(page["simplified"], page["blocks"], draft)
+                for page, draft in zip(group, drafts, strict=True)
+            ]
+        )
         for page, outcome in zip(group, outcomes, strict=True):
             answer = storable(by | outcome_columns(outcome) | {"probability": None})
             labels[page["row"]] = {_LABELLED.name: json.dumps(answer)}
     return _append(pages.drop_columns(["dripper_simplified"]), (_LABELLED,), labels)
+
+
+def _read_draft(page: str) -> Labels | None:
+    first = json.loads(page)["first_labels"]
+    return None if first is None else read_first_labels(first)
 
 
 def finish_table(pages: pa.Table, plan: PagePlan) -> pa.Table:

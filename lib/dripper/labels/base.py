@@ -52,12 +52,12 @@ class SimplifiedPage:
 
     simplified_html: str
     n_blocks: int
-    draft: Sequence[bool] | None = None
-    """What a cheaper labeler says of the blocks, where one was asked: a decoder that goes from a
-    draft to its labels may begin there."""
+    draft: Labels | None = None
+    """What a cheaper labeler says of the page, where one was asked: a decoder that goes from a
+    draft to its labels may begin there, and a reader weigh its probabilities."""
 
     @classmethod
-    def of(cls, page: Page, draft: Sequence[bool] | None = None) -> "SimplifiedPage":
+    def of(cls, page: Page, draft: Labels | None = None) -> "SimplifiedPage":
         """Return what such a labeler needs of a page."""
         return cls(page.simplified_html, len(page.blocks), draft)
 

@@ -46,6 +46,8 @@ def name_substitute(method: str, labeler: str) -> str:
 
 
 P = TypeVar("P", Page, SimplifiedPage)
+Way = Callable[[Sequence[tuple[P, Labels | None]]], list[Labels]]
+"""How a labeler is asked: pages, each with what the labelers before say of it."""
 
 
 class ChainLabeler:
@@ -62,7 +64,7 @@ class ChainLabeler:
     def label(self, pages: Sequence[Page]) -> list[Labels]:
         """Return one `Labels` a page, with `method`. Raises PageError where none of the labelers
         could label one of the pages."""
-        return self._label(pages, [labeler.label for labeler in self._labelers])
+        return self._label(pages, [_way_of(labeler) for labeler in self._labelers])
 
     def close(self) -> None:
         """Close the labelers that hold something."""
@@ -70,12 +72,12 @@ class ChainLabeler:
             if isinstance(labeler, Closable):
                 labeler.close()
 
-    def _label(self, pages: Sequence[P], ways: Sequence[Callable[[Sequence[P]], list[Labels]]]) -> list[Labels]:
+    def _label(self, pages: Sequence[P], ways: Sequence[Way[P]]) -> list[Labels]:
         best: list[Labels | None] = [None] * len(pages)
         problem: PageError | None = None
         for labeler, way in zip(self._labelers, ways, strict=True):
             unsure = [i for i, labels in enumerate(best) if labels is None or not is_sure(labels, self._below)]
-            for i, answer in zip(unsure, _ask(way, [pages[i] for i in unsure]), strict=True):
+            for i, answer in zip(unsure, _ask(way, [(pages[i], best[i]) for i in unsure]), strict=True):
                 problem = answer if isinstance(answer, PageError) else problem
                 best[i] = _choose_better(best[i], answer, labeler.name)
         labelled = [labels for labels in best if labels is not None]
@@ -93,7 +95,7 @@ class SimplifiedChainLabeler(ChainLabeler):
 
     def label_simplified(self, pages: Sequence[SimplifiedPage]) -> list[Labels]:
         """Return one `Labels` a page, as `label` does."""
-        return self._label(pages, [labeler.label_simplified for labeler in self._simplified])
+        return self._label(pages, [_simplified_way_of(labeler) for labeler in self._simplified])
 
 
 def make_chain(labelers: Sequence[Labeler], below: float) -> Labeler:
@@ -104,7 +106,22 @@ def make_chain(labelers: Sequence[Labeler], below: float) -> Labeler:
     return ChainLabeler(labelers, below)
 
 
-def _ask(way: Callable[[Sequence[P]], list[Labels]], pages: Sequence[P]) -> list[Labels | PageError]:
+def _way_of(labeler: Labeler) -> Way[Page]:
+    """Return how a labeler of whole pages is asked; one that can work on with a draft gets it."""
+    if isinstance(labeler, SimplifiedLabeler):
+        return lambda pages: (
+            labeler.label_simplified([SimplifiedPage.of(page, draft) for page, draft in pages])
+            if any(draft is not None for _, draft in pages)
+            else labeler.label([page for page, _ in pages])
+        )
+    return lambda pages: labeler.label([page for page, _ in pages])
+
+
+def _simplified_way_of(labeler: SimplifiedLabeler) -> Way[SimplifiedPage]:
+    return lambda pages: labeler.label_simplified([replace(page, draft=draft or page.draft) for page, draft in pages])
+
+
+def _ask(way: Way[P], pages: Sequence[tuple[P, Labels | None]]) -> list[Labels | PageError]:
     """Return of each page its labels, or why it has none."""
     if not pages:
         return []

@@ -8,6 +8,8 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from dripper.errors import PageError, SettingsError, UsageError
 from dripper.labels.base import (
     Closable,
@@ -25,7 +27,11 @@ logger = logging.getLogger(__name__)
 
 Loader = Callable[[Settings], SimplifiedLabeler]
 
-_PROBE = SimplifiedPage('<html><body><p _item_id="1">One page of one block.</p></body></html>', 1)
+_PROBE = SimplifiedPage(
+    '<html><body><p _item_id="1">One page of one block.</p></body></html>',
+    1,
+    Labels(np.array([True]), np.array([0.5], np.float32)),
+)
 """Any engine that works labels this one."""
 
 _DETAIL_CHARACTERS = 500

@@ -145,6 +145,9 @@ class LabelerEntry:
     tells_confidence: bool = False
     """Whether its labels come with a `confidence`: then others can follow it in a chain, for the
     pages that it is not sure of."""
+    needs_draft: bool = False
+    """Whether it only works on with the probabilities of a labeler before it: then it cannot be the
+    first of a chain, nor alone."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """What has to be in the environment of its process before its packages are imported."""
     members: tuple[str, ...] = ()

@@ -22,6 +22,7 @@ BUILT_IN: Mapping[str, str] = {
     "trafilatura": "dripper.labels.fallback:TRAFILATURA",
     "all": "dripper.labels.fallback:ALL",
     "encoder": "dripper_labelers.encoder.entry:ENCODER",
+    "reader": "dripper_labelers.reader.entry:READER",
     "neuscraper": "dripper_labelers.neuscraper.entry:NEUSCRAPER",
     "lm": "dripper.labels.lm.entry:LM",
 }
@@ -162,6 +163,11 @@ def check_chain(labeler: LabelerSettings, *, is_batch: bool) -> None:
             next.
     """
     names = chain_of(labeler.name)
+    if find_entry(names[0]).needs_draft:
+        raise SettingsError(
+            f"the labeler {names[0]} works on with the labels of another one: name that before it, for instance "
+            f"labeler.name=cpu,{names[0]}"
+        )
     for name in names[:-1]:
         if not find_entry(name).tells_confidence:
             raise SettingsError(

@@ -171,6 +171,18 @@ def outcome_columns(outcome: Labels | str) -> Row:
     return label_columns(outcome) | {"passes": outcome.passes, "windows": outcome.windows}
 
 
+def read_first_labels(first: Mapping[str, Any]) -> Labels:
+    """Return the labels of a chain's first labeler that the column `first_labels` has of a page."""
+    main, probability, confidence = np.array(first["main"], bool), first["probability"], first["confidence"]
+    return Labels(
+        main,
+        np.full(len(main), np.nan, np.float32) if probability is None else np.array(probability, np.float32),
+        math.nan if confidence is None else confidence,
+        method=first["method"] or "",
+        page_kind=first["page_kind"],
+    )
+
+
 def _make_first_labels(labels: Labels, labeler: str, version: str) -> Row:
     by = {"method": labels.method or labeler, "labeler": labeler, "labeler_version": version}
     return label_columns(labels) | by

@@ -16,7 +16,7 @@ from dripper.labels.lm.checkpoint import read_config
 from dripper_labelers.encoder.checkpoint import EncoderCheckpoint
 from dripper_labelers.encoder.packing import place_tokens, prepare_model, segments
 from dripper_labelers.encoder.sequence import Chunk
-from dripper_labelers.encoder.settings import EncoderSettings
+from dripper_labelers.encoder.settings import EncoderSettings, ModelSettings
 from dripper_labelers.torch_batches import choose_device, limit_children_to_one_thread
 
 log = logging.getLogger(__name__)
@@ -41,12 +41,26 @@ class EncoderNetwork:
         with needed("the labeler encoder", "encoder"):
             import torch
             import transformers  # noqa: F401
-        limit_children_to_one_thread()
         device = choose_device(settings.device, "labels.encoder.device")
+        half = settings.precision_on(device) == "bfloat16"
+        model = load_model(checkpoint, torch.bfloat16 if half else torch.float32)
+        return cls.prepare(model, checkpoint, device, settings, "encoder")
+
+    @classmethod
+    def prepare(
+        cls, model: Any, checkpoint: EncoderCheckpoint, device: str, settings: ModelSettings, labeler: str
+    ) -> "EncoderNetwork":
+        """Return a model that is in memory, ready to run on a device (`cpu`, `cuda`). Raises
+        SettingsError for a precision that the device does not have.
+
+        Args:
+            labeler: The name of the section of the settings.
+        """
+        limit_children_to_one_thread()
         precision, batch_tokens = settings.precision_on(device), settings.batch_tokens_on(device)
         if precision == "int8" and device == "cuda":
-            raise SettingsError("labels.encoder.precision=int8 is for CPUs; bfloat16 is what a GPU is fast in")
-        model = load_model(checkpoint, torch.bfloat16 if precision == "bfloat16" else torch.float32).to(device).eval()
+            raise SettingsError(f"labels.{labeler}.precision=int8 is for CPUs; bfloat16 is what a GPU is fast in")
+        model = model.to(device).eval()
         if precision == "int8":
             model = _quantize(model)
             # Activations are scaled by what a batch holds: pages would change each other's labels.

@@ -23,7 +23,8 @@ WORD_STEPS, LINK_STEPS, PLACES = 8, 4, 10
 FIRST_CHARACTERS, LAST_CHARACTERS = 160, 60
 HEAD_TAGS, HEAD_NAMES = 3, 3
 
-_TAG = re.compile(r"<(/?)([a-zA-Z][^\s<>/]*)[^<>]*>")
+# A name may hold `<`, and a value `<` and `>`.
+TAG = re.compile(r"""<(/?)([a-zA-Z][^\s>/]*)(?:[^"'>]|"[^"]*"|'[^']*')*>""")
 _NAMES = re.compile(r' (?:class|id)="([^"]*)"')
 _NAME = re.compile(r"[a-z]{2,}", re.IGNORECASE)
 
@@ -48,7 +49,7 @@ def outline(markup: str) -> Outline:
     names = [name.lower() for value in _NAMES.findall(own) for name in _NAME.findall(value)]
     tags, pieces, linked = list[str](), list[str](), 0
     in_link, last = 0, 0
-    for tag in _TAG.finditer(markup):
+    for tag in TAG.finditer(markup):
         piece = markup[last : tag.start()]
         pieces.append(piece)
         linked += len(piece) if in_link else 0

@@ -10,7 +10,29 @@ from dripper.settings import Section
 GPU_BATCH_TOKENS = 65_536
 
 
-class EncoderSettings(Section):
+class ModelSettings(Section):
+    """Where and how a labeler runs its model in PyTorch."""
+
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+    """auto: a GPU where there is one."""
+    precision: Literal["auto", "float32", "bfloat16", "int8"] = "auto"
+    """Of the arithmetic; auto: bfloat16 on a GPU, float32 on a CPU. int8 is for CPUs."""
+    batch_tokens: int | None = Field(default=None, ge=1)
+    """Tokens of the chunks that share a forward pass, one after the other without padding. null:
+    65,536 on a GPU; on a CPU each chunk goes alone, as it always does with int8."""
+
+    def precision_on(self, device: str) -> str:
+        """Return what `precision` means on a device, `cpu` or `cuda`."""
+        if self.precision != "auto":
+            return self.precision
+        return "bfloat16" if device == "cuda" else "float32"
+
+    def batch_tokens_on(self, device: str) -> int:
+        """Return what `batch_tokens` means on a device; 0: each chunk goes alone."""
+        return self.batch_tokens or (GPU_BATCH_TOKENS if device == "cuda" else 0)
+
+
+class EncoderSettings(ModelSettings):
     """The labeler `encoder`: a bidirectional language model."""
 
     model: str = ""
@@ -22,29 +44,12 @@ class EncoderSettings(Section):
     engine: Literal["transformers", "vllm"] = "transformers"
     """What runs the model. transformers: PyTorch, any architecture; vllm: its pooling runner, which
     pads nothing, for the architectures that it has (BERT, RoBERTa, XLM-RoBERTa, ModernBERT)."""
-    device: Literal["auto", "cpu", "cuda"] = "auto"
-    """auto: a GPU where there is one."""
-    precision: Literal["auto", "float32", "bfloat16", "int8"] = "auto"
-    """Of the arithmetic; auto: bfloat16 on a GPU, float32 on a CPU. int8 is for CPUs."""
     context_tokens: int | None = Field(default=None, ge=16)
     """Of a chunk; longer pages are cut into chunks of whole blocks. null: as the checkpoint says,
     8,192 where it says nothing; never more than its positions reach."""
     overlap_blocks: int | None = Field(default=None, ge=0)
     """So many blocks at most are read twice where a page is cut. null: as the checkpoint says, none
     where it says nothing."""
-    batch_tokens: int | None = Field(default=None, ge=1)
-    """Tokens of the chunks that share a forward pass, one after the other without padding. null:
-    65,536 on a GPU; on a CPU each chunk goes alone, as it always does with int8."""
     threshold: float | None = Field(default=None, gt=0, lt=1)
     """A block is main where its probability is above it. null: as the checkpoint says, 0.5 where it
     says nothing."""
-
-    def precision_on(self, device: str) -> str:
-        """Return what `precision` means on a device, `cpu` or `cuda`."""
-        if self.precision != "auto":
-            return self.precision
-        return "bfloat16" if device == "cuda" else "float32"
-
-    def batch_tokens_on(self, device: str) -> int:
-        """Return what `batch_tokens` means on a device; 0: each chunk goes alone."""
-        return self.batch_tokens or (GPU_BATCH_TOKENS if device == "cuda" else 0)

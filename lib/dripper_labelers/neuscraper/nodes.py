@@ -24,7 +24,7 @@ _ANNOTATED_BY = {
     "p": "paragraph",
     "table": "table",
 }
-_TAG = re.compile(r"<(/?)([a-zA-Z][^\s<>/]*)[^<>]*>")
+_TAG = re.compile(r"""<(/?)([a-zA-Z][^\s>/]*)(?:[^"'>]|"[^"]*"|'[^']*')*>""")
 
 
 class Node(NamedTuple):

@@ -117,12 +117,12 @@ class PageEncoder:
         if not page.n_blocks:
             return []
         html = self.tokenizer.without_specials(page.simplified_html)
-        job = Job(self.tokenizer.prompt_ids(self.prompt.text(html)), page.n_blocks, page.draft)
+        draft = None if page.draft is None else page.draft.main.tolist()
+        job = Job(self.tokenizer.prompt_ids(self.prompt.text(html)), page.n_blocks, draft)
         if len(job.prompt_ids) - self._prompt_tokens <= self._budget(page.n_blocks):
             return [(PageWindow(0, page.n_blocks, html), job)]
         safe = SimplifiedPage(html, page.n_blocks)
         windows = cut_windows(safe, self._budget, self.tokenizer.count, self._overlap)
-        draft = page.draft
         return [
             (window, self.job(window, None if draft is None else draft[window.start : window.end]))
             for window in windows

@@ -53,9 +53,9 @@ class LmLabeler:
 
     def label(self, pages: Sequence[Page]) -> list[Labels]:
         """Return one `Labels` a page, in order. Raises as `label_simplified`."""
-        drafts: list[Sequence[bool] | None] = [None] * len(pages)
+        drafts: Sequence[Labels | None] = [None] * len(pages)
         if self._drafter is not None:
-            drafts = [labels.main.tolist() for labels in self._drafter.label(pages)]
+            drafts = self._drafter.label(pages)
         return self.label_simplified(
             [SimplifiedPage.of(page, draft) for page, draft in zip(pages, drafts, strict=True)]
         )

@@ -16,9 +16,9 @@ from dripper.labels.base import SimplifiedPage
 
 # Any start tag; that of a block has `_item_id` as its last attribute. All are read, one after the
 # other, as a value may hold what looks like the start of a block: `<span class='<p
-# _item_id="9">'>`. In texts `<` is always `&lt;`.
+# _item_id="9">'>`. In texts `<` is always `&lt;`; a name may hold one, as in `<li<b>`.
 _START_TAG = re.compile(
-    r"""<[^\s<>/!][^\s<>/]*(?:\s+[^\s=<>"']+(?:=(?:"[^"]*"|'[^']*'))?)*?(?: _item_id="(\d+)")?\s*/?>"""
+    r"""<[a-zA-Z][^\s>/]*(?:\s+[^\s=<>"']+(?:=(?:"[^"]*"|'[^']*'))?)*?(?: _item_id="(\d+)")?\s*/?>"""
 )
 Number = TypeVar("Number", bound=np.generic)
 _ITEM_ID = re.compile(r' _item_id="\d+">')

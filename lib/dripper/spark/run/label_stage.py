@@ -171,7 +171,7 @@ class LabelStage:
         pages = (
             blocks.select(
                 *("page_id", "batch", "simplified_html", F.size("item_ids").alias("n_blocks"), "tokens"),
-                *("profile", "draft"),
+                *("profile", "first_labels"),
             )
             .observe(tokens_seen, F.coalesce(F.sum("tokens"), F.lit(0)).alias("tokens"))
             # The shuffle keeps the scan off the GPU executors. Longest first: pages of like length

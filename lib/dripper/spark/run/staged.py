@@ -257,8 +257,7 @@ class StagedJob:
             self._sites.forget(batch)
         self._tables.replace_batch("pages", pages.select(*PAGES.names), batch)
         blocks = pages.where(F.col("simplified_html").isNotNull() & to_be_labelled())
-        numbers, draft = F.sequence(F.lit(1), F.col("n_blocks")), F.col("first_labels.main")
-        blocks = blocks.withColumns({"item_ids": numbers, "draft": draft}).select(*BLOCKS.names)
+        blocks = blocks.withColumn("item_ids", F.sequence(F.lit(1), F.col("n_blocks"))).select(*BLOCKS.names)
         if self._has_blocks:
             self._tables.replace_where("blocks", blocks, f"batch = {batch.number}")
         else:

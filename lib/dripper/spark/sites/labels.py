@@ -17,7 +17,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 
 from dripper.config import SiteSettings
 from dripper.labels import Labels
-from dripper.page.rows import Row, label_columns, storable
+from dripper.page.rows import Row, label_columns, read_first_labels, storable
 from dripper.sites import SiteStatistics, Skeleton, relabel
 from dripper.sites.layouts import join_layouts
 from dripper.sites.statistics import PathSum
@@ -29,7 +29,6 @@ from dripper.spark.sites.sums import (
     PAGE,
     PATH,
     TEXT,
-    first_labels,
     is_counted,
     layout_id_of,
     page_blocks,
@@ -194,7 +193,11 @@ def _label_row(row: Row, host: _Host, settings: SiteSettings) -> Row:
 
 def _labels_of(row: Row, layout: str, host: _Host, settings: SiteSettings) -> tuple[Labels, str]:
     """Return the labels of a page, and the version of who made them."""
-    page, before, version = page_blocks(row), first_labels(row), row["first_labels"]["labeler_version"]
+    page, before, version = (
+        page_blocks(row),
+        read_first_labels(row["first_labels"]),
+        row["first_labels"]["labeler_version"],
+    )
     template = host.template_of(layout)
     if template is not None and (filled := fill(template, page, before)).fits:
         by = f"{TEMPLATES} of {taught_by(host.examples[layout])}"

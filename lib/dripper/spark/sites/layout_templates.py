@@ -11,11 +11,11 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, StringType, StructField, StructType
 
 from dripper.labels import Labels
-from dripper.page.rows import Row
+from dripper.page.rows import Row, read_first_labels
 from dripper.sites import PageBlocks
 from dripper.sites.templates import LEAST_CONSISTENT, Template, learn, measure_consistency
 from dripper.spark.sites.layout_choice import CHOSEN, FAILED, INCONSISTENT, TEMPLATE, grouped_mapper
-from dripper.spark.sites.sums import fingerprints_of, first_labels, page_blocks, select_remembered
+from dripper.spark.sites.sums import fingerprints_of, page_blocks, select_remembered
 from dripper.spark.tables.schemas import EXAMPLE
 
 _KEY = ["host", "layout_id"]
@@ -60,7 +60,7 @@ def _learn_layout(group: Iterable[Row]) -> Iterator[Row]:
     """Yield what the representatives of a layout teach."""
     rows = list(group)
     good = [row for row in rows if _is_usable(row)]
-    examples = [(page_blocks(row), first_labels(row), _main(row["main"])) for row in good]
+    examples = [(page_blocks(row), read_first_labels(row["first_labels"]), _main(row["main"])) for row in good]
     key = {name: rows[0][name] for name in _KEY}
     yield key | {"taught": state_of(examples), "learned": [_example(row) for row in good]}
 

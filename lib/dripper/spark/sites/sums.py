@@ -15,7 +15,6 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from dripper.config import SiteSettings
-from dripper.labels import Labels
 from dripper.page.rows import Row
 from dripper.sites import Fingerprints, PageBlocks, SiteStatistics
 from dripper.sites.statistics import PageSums, log_odds, sum_page, sum_pages, to_confidence_steps
@@ -159,15 +158,6 @@ def page_blocks(row: Row) -> PageBlocks:
 def fingerprints_of(hashes: Row) -> Fingerprints:
     """Return the hashes of blocks that a `site_memory`, or an example of `layouts`, has."""
     return Fingerprints(np.array(hashes["paths"], np.int64), np.array(hashes["texts"], np.int64))
-
-
-def first_labels(row: Row) -> Labels:
-    """Return the labels that a row of `select_remembered` has of its first labeler."""
-    first = row["first_labels"]
-    return Labels(
-        np.array(first["main"], bool), np.array(first["probability"], np.float32), first["confidence"],
-        method=first["method"], page_kind=first["page_kind"],
-    )  # fmt: skip
 
 
 def layout_number(layout_id: str) -> int:

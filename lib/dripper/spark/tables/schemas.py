@@ -189,11 +189,7 @@ BLOCKS = StructType(
         column("item_ids", ArrayType(IntegerType()), "The blocks' numbers in simplified_html", nullable=False),
         column("tokens", IntegerType(), "Tokens of simplified_html: estimated, or counted where a tokenizer is set"),
         *_MADE_BY,
-        column(
-            "draft",
-            ArrayType(BooleanType()),
-            "In a chain of labelers: the first one's labels, where a decoder may begin",
-        ),
+        column("first_labels", FIRST_LABELS, "In a chain of labelers: what the first says of the page, as in pages"),
     ]
 )
 

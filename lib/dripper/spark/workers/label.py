@@ -16,7 +16,7 @@ from dripper.guard import Watchdog
 from dripper.labels import SimplifiedPage
 from dripper.labels.engine import Engine, Loader, environment, groups
 from dripper.labels.registry import check_blocks
-from dripper.page.rows import Row, outcome_columns, storable
+from dripper.page.rows import Row, outcome_columns, read_first_labels, storable
 from dripper.spark.workers.devices import hold_devices
 from dripper.spark.workers.read import ProgressSink, in_batches
 from dripper.spark.workers.singleton import WorkerSingleton
@@ -26,7 +26,7 @@ def labels_mapper(
     loader: Loader, settings: Settings, schema: pa.Schema, progress: ProgressSink | None
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """Return the function for `mapInArrow` over (page_id, batch, simplified_html, n_blocks, tokens,
-    profile, draft), pages of like length next to each other."""
+    profile, first_labels), pages of like length next to each other."""
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         watchdog = Watchdog(settings.stages.stall_seconds, f"the labeler {settings.labeler.name} labels")
@@ -71,9 +71,15 @@ def _engine(loader: Loader, settings: str) -> Engine:
 
 
 def _label_rows(engine: Engine, rows: Sequence[Row]) -> list[Row]:
-    outcomes = engine.label([SimplifiedPage(row["simplified_html"], row["n_blocks"], row["draft"]) for row in rows])
+    outcomes = engine.label([_read_page(row) for row in rows])
     by = {"labeler": engine.labeler.name, "labeler_version": engine.labeler.version}
     return [
         storable({"page_id": row["page_id"], "batch": row["batch"]} | by | outcome_columns(outcome))
         for row, outcome in zip(rows, outcomes, strict=True)
     ]
+
+
+def _read_page(row: Row) -> SimplifiedPage:
+    first = row["first_labels"]
+    draft = None if first is None else read_first_labels(first)
+    return SimplifiedPage(row["simplified_html"], row["n_blocks"], draft)

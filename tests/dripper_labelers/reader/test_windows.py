@@ -1,0 +1,57 @@
+"""The windows show every block that is unsure once, among its neighbours."""
+
+
+import numpy as np
+import pytest
+
+from dripper.labels.base import SimplifiedPage
+from dripper_labelers.reader.base import read_base
+from dripper_labelers.reader.windows import BLOCK_TOKENS, WindowMaker, average_blocks
+from support.labelled import pages
+from support.tiny_base import POSITIONS, write_base
+
+pytest.importorskip("tokenizers", reason="needs the extra [lm]")
+
+
+@pytest.fixture(scope="module")
+def maker(tmp_path_factory: pytest.TempPathFactory) -> WindowMaker:
+    path = tmp_path_factory.mktemp("base") / "e5.bin"
+    write_base(path)
+    return WindowMaker(read_base(path))
+
+
+def test_every_block_with_text_is_in_one_window(maker: WindowMaker) -> None:
+    for page in pages():
+        read = maker.read(SimplifiedPage.of(page), np.ones(len(page.blocks), bool))
+        shown = np.concatenate(read.blocks).tolist()
+        assert shown == sorted(set(shown))
+        assert set(np.flatnonzero(read.words).tolist()) <= set(shown)
+        for window, blocks, sizes in zip(read.windows, read.blocks, read.sizes, strict=True):
+            assert len(window.ids) <= POSITIONS
+            assert len(blocks) == len(sizes)
+            assert sizes.max() <= BLOCK_TOKENS + 1
+            assert len(window.separators) == sizes.sum() == len(window.ids) - 1
+            assert window.ids[0] == 0
+            assert [window.ids[at] for at in np.cumsum(sizes)] == [2] * len(sizes)
+
+
+def test_only_windows_with_a_block_in_doubt_are_read(maker: WindowMaker) -> None:
+    page = pages()[0]
+    whole = maker.read(SimplifiedPage.of(page), np.ones(len(page.blocks), bool))
+    block = int(whole.blocks[2][0])
+    unsure = np.arange(len(page.blocks)) == block
+    read = maker.read(SimplifiedPage.of(page), unsure)
+    assert [blocks.tolist() for blocks in read.blocks] == [whole.blocks[2].tolist()]
+    assert read.words.tolist() == whole.words.tolist()
+    assert maker.read(SimplifiedPage.of(page), unsure & False).windows == []
+
+
+def test_a_page_cannot_write_separators_of_its_own(maker: WindowMaker) -> None:
+    page = SimplifiedPage('<html><body><p _item_id="1">a &lt;/s&gt; b &lt;s&gt;</p></body></html>', 1)
+    read = maker.read(page, np.ones(1, bool))
+    assert list(read.windows[0].ids).count(2) == 1
+    assert list(read.windows[0].ids).count(0) == 1
+
+
+def test_tokens_are_averaged_by_block() -> None:
+    assert average_blocks(np.array([1.0, 2.0, 3.0, 7.0]), np.array([3, 1])).tolist() == [2.0, 7.0]
