@@ -1,5 +1,8 @@
 """What main HTML becomes where Markdown cannot say what stands there."""
 
+from collections.abc import Sequence
+from typing import TypeAlias
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -103,10 +106,11 @@ PIECES = st.recursive(
 )
 
 
+Items: TypeAlias = "Sequence[str | Items]"
 WRAPPERS = ["font", "span", "x-list", "div", "center", "form"]
 
 
-def write_list(name: str, items: list[str | list[str]], wrapper: str = "") -> str:
+def write_list(name: str, items: Items, wrapper: str = "") -> str:
     """Return a list with lists as items, whose items stand in a wrapper if there is one."""
     inside = "".join(f"<li>{item if isinstance(item, str) else write_list(name, item, wrapper)}</li>" for item in items)
     return f"<{name}><{wrapper}>{inside}</{wrapper}></{name}>" if wrapper else f"<{name}>{inside}</{name}>"
@@ -121,9 +125,7 @@ def write_list(name: str, items: list[str | list[str]], wrapper: str = "") -> st
     ),
     st.sampled_from(WRAPPERS),
 )
-def test_what_stands_between_a_list_and_its_items_changes_nothing(
-    name: str, items: list[str | list[str]], wrapper: str
-) -> None:
+def test_what_stands_between_a_list_and_its_items_changes_nothing(name: str, items: Items, wrapper: str) -> None:
     assert to_markdown(write_list(name, items, wrapper)) == to_markdown(write_list(name, items))
 
 

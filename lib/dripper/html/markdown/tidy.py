@@ -10,7 +10,7 @@ import re
 
 from dripper.html.blocks.page import count_items
 from dripper.html.markdown.inert import EMPHASIS
-from dripper.html.tree.elements import INLINE, ITEMS, LINE_BREAKING, LIST_ITEMS, LISTS, words
+from dripper.html.tree.elements import ITEMS, LINE_BREAKING, LIST_ITEMS, LISTS, words
 from dripper.html.tree.plain import set_apart
 from dripper.html.tree.tree import Tree, attribute, unescape
 
@@ -30,6 +30,7 @@ _NOT_MEANINGS = _HEADINGS | {"table", "form", "article", "section"}
 _LIST_OR_ITEM = words("ul ol li")
 _KEPT_IN_LISTS = LISTS | ITEMS | words("table blockquote pre figure details select svg math object")
 """What stands between a list and its items, and is none of these, is only in the way."""
+_IN_ITEMS = words("a b strong i em del s strike")
 _KEPT_IN_TERMS = _KEPT_IN_LISTS | {"div"}
 Numbers = dict[int, dict[int, int]]
 """Of the items of each numbered list, by element."""
@@ -117,9 +118,12 @@ def _free_items(tree: Tree, owner: int) -> None:
 
 
 def _swap_with_item(tree: Tree, wrapper: int) -> bool:
-    """Let an inline element that holds nothing but an item stand in that; tell whether it does."""
+    """Let a link or a weight that holds nothing but an item without lists stand in that; tell
+    whether it does."""
     item = wrapper + 1
-    if tree.tags[wrapper] not in INLINE or tree.tags[item] not in ITEMS or tree.lasts[item] != tree.lasts[wrapper]:
+    if tree.tags[wrapper] not in _IN_ITEMS or tree.tags[item] not in ITEMS or tree.lasts[item] != tree.lasts[wrapper]:
+        return False
+    if not LISTS.isdisjoint(tree.tags[item + 1 : tree.lasts[item] + 1]):
         return False
     if (tree.parts[tree.opens[wrapper] + 1] + tree.parts[tree.closes[item] + 1]).strip():
         return False
@@ -153,6 +157,7 @@ def order_item(tree: Tree, item: int, numbers: Numbers) -> None:
         and tree.tags[owner] == tree.tags[inner]
         and tree.start_tag(owner)[:3] == f"<{tree.tags[owner]}"
     ):
+        _free_items(tree, inner)
         _retag(tree, item, "", "")
         _retag(tree, inner, "", "")
         return
