@@ -42,6 +42,7 @@ def kept(html, main_ids):
         ("<kw>a</kw><div>x</div><kw>b</kw>", [1, 3], "<kw>a</kw><br><kw>b</kw>"),
         ("<p>a</p> <kw>b</kw> <p>c</p>", [1, 2, 3], "<p>a</p><kw>b</kw><p>c</p>"),
         ("<div>a<o:p> </o:p>b</div>", [1, 2], "<div>a b</div>"),
+        ("<kw>a</kw><hr><a href=x>b<p>c</p></a>", [1, 2, 3], '<kw>a</kw><br><a href="x">b<p>c</p></a>'),
         ("<div>a<o:p></o:p>b</div>", [1, 2], "<div>ab</div>"),
     ],
 )

@@ -165,6 +165,8 @@ class _Cutter:
         while owner != innermost:
             path.append(owner)
             owner = tree.parents[owner]
+        if part is not None and self.in_line is not None:
+            self.part_from(self.in_line, part, {tree.tags[element] for element in path})
         for element in reversed(path):
             self.fill_row(tree.parents[element], tree.opens[element])
             self.out.append(self.start_tag(element))
@@ -205,8 +207,6 @@ class _Cutter:
             self.out += ["<br>"] * max(n_missing, int(self.is_broken))
             if self.has_blank and not (self.is_broken or n_missing or self.ends_in_break):
                 self.out.append(" ")
-        elif self.in_line is not None and self.is_in_line(part, part.first):
-            self.out.append(self.part_from(self.in_line, part.first))
         self.out += self.tree.parts[part.first : part.last + 1]
         if part.is_caption:
             self.out[part.first - part.last - 1] = mark_caption(self.tree.parts[part.first])
@@ -221,13 +221,22 @@ class _Cutter:
         """Tell whether a browser shows one edge of a slice within a line."""
         return part.is_run or self.tree.names.get(self.tree.parts[edge]) not in LINE_BREAKING
 
-    def part_from(self, before: int, after: int) -> str:
-        """Return what parts a slice from the one before, in whose line it goes on, where what stood
-        between is left out: a line break if one did, a blank if any text did."""
-        gap = self.tree.parts[before + 1 : after]
+    def part_from(self, before: int, part: Slice, opened: set[str]) -> None:
+        """Write what parts a slice from the one before, in whose line it goes on, where what stood
+        between is left out: a line break if one did, a blank if any text did. Runs that go on with
+        a line do so by `pass_gap`.
+
+        Args:
+            opened: Names of the elements that begin before it.
+        """
+        goes_on = part.is_run and self.line is not None and opened <= INLINE
+        if goes_on or not self.is_in_line(part, part.first) or not opened.isdisjoint(LINE_BREAKING):
+            return
+        gap = self.tree.parts[before + 1 : part.first]
         if any(self.tree.names.get(tag) in LINE_BREAKING for tag in gap[before % 2 :: 2]):
-            return "<br>"
-        return " " if any(gap[1 - before % 2 :: 2]) else ""
+            self.out.append("<br>")
+        elif any(gap[1 - before % 2 :: 2]):
+            self.out.append(" ")
 
     def start_tag(self, element: int) -> str:
         """Return an element's start tag; an item of an `ol` keeps its number where items before it

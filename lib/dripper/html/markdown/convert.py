@@ -30,6 +30,7 @@ from dripper.html.markdown.text import read_main_html
 from dripper.html.markdown.tidy import (
     CONTROLS,
     Numbers,
+    drop_repeats,
     fills_heading,
     find_unwanted,
     is_back_link,
@@ -131,6 +132,7 @@ def write_markdown(tree: Tree, settings: MarkdownSettings = DEFAULT_MARKDOWN) ->
     parts, names = tree.parts.copy(), tree.names
     _drop_unwritten(tree)
     part_words(tree)
+    drop_repeats(tree)
     order_headings(tree)
     holes = _rewrite(tree, settings)
     refuse_large("Markdown", measure_padding(tree, holes), limit)

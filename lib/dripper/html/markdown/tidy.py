@@ -7,10 +7,11 @@ in a browser.
 """
 
 import re
+from collections.abc import Sequence
 
 from dripper.html.blocks.page import count_items
-from dripper.html.markdown.inert import EMPHASIS
-from dripper.html.tree.elements import ITEMS, LINE_BREAKING, LIST_ITEMS, LISTS, words
+from dripper.html.markdown.inert import EMPHASIS, leave_marks
+from dripper.html.tree.elements import CELLS, ITEMS, LINE_BREAKING, LIST_ITEMS, LISTS, words
 from dripper.html.tree.plain import set_apart
 from dripper.html.tree.tree import Tree, attribute, unescape
 
@@ -23,6 +24,9 @@ _BULLET = re.compile(r"[\s\u200b]*(?:[-*•·●▪◦‣∙■►➢❖▢☐�
 _NUMBER = re.compile(r"\s*([0-9]{1,4})[.)]\s+")
 _BLANK = re.compile(r"[\s\u200b\ufeff]*")
 _SHOWS = words("img picture video audio svg iframe math object embed canvas hr table")
+_PARTS = ITEMS | CELLS
+_NEAR = 24
+"""Texts and tags on either side of an image among which the nearest text is looked for."""
 _MAX_TERM = 200
 """Characters: what is longer is no term."""
 _NOT_TERMS = LINE_BREAKING | _SHOWS
@@ -185,6 +189,59 @@ def _drop_item(tree: Tree, item: int, numbers: Numbers) -> None:
         number = _find_number(tree, following, numbers)
         if " value" not in tag and number is not None:
             tree.parts[tree.opens[following]] = f'{tag[:-1]} value="{number}">'
+
+
+def drop_repeats(tree: Tree) -> None:
+    """Leave out what is said twice in a row, in place: a heading right behind the same one, and the
+    alternative text of an image that stands beside it as text."""
+    kept = -1
+    for element, name in enumerate(tree.tags):
+        if name == "img":
+            if ' alt="' in (tag := tree.start_tag(element)) and (alt := attribute(tag, "alt")):
+                _drop_alt(tree, element, leave_marks(alt))
+        elif name in _HEADINGS:
+            if kept < 0 or not _repeats(tree, kept, element):
+                kept = element
+                continue
+            kept, repeat = (element, kept) if name < tree.tags[kept] else (kept, element)
+            first, end = tree.opens[repeat], tree.closes[repeat] + 1
+            tree.parts[first:end] = [""] * (end - first)
+
+
+def _repeats(tree: Tree, before: int, heading: int) -> bool:
+    """Tell whether a heading says the same as the one before, and nothing stands between: no text,
+    image or edge of an item or a cell."""
+    start, end = tree.closes[before] + 1, tree.opens[heading]
+    if end < start or any(part.strip() for part in tree.parts[start:end:2]):
+        return False
+    if any(tree.names.get(tag) in _PARTS for tag in tree.parts[start + 1 : end : 2]):
+        return False
+    return _SHOWS.isdisjoint(tree.tags[before + 1 : tree.lasts[heading] + 1]) and (
+        leave_marks(_read_text(tree, before)) == leave_marks(_read_text(tree, heading)) != ""
+    )
+
+
+def _drop_alt(tree: Tree, image: int, alt: str) -> None:
+    place = tree.opens[image]
+    texts = tree.parts[place - 1 : max(place - _NEAR, 0) : -2], tree.parts[place + 1 : place + _NEAR : 2]
+    for side in texts:
+        text = next((text for text in side if text.strip()), "")
+        if text and leave_marks(unescape(text)) == alt:
+            _leave_out(tree, place, ("alt", "title"), alt)
+            return
+
+
+def _leave_out(tree: Tree, place: int, names: Sequence[str], text: str) -> None:
+    """Leave out the attributes of a tag that say a text."""
+    tag = tree.parts[place]
+    for name in names:
+        if (value := attribute(tag, name)) and leave_marks(value) == text:
+            tag = re.sub(f' {name}="[^"]*"', "", tag, count=1)
+    tree.parts[place] = tag
+
+
+def _read_text(tree: Tree, element: int) -> str:
+    return unescape("".join(tree.parts[tree.opens[element] + 1 : tree.closes[element] : 2]))
 
 
 def order_headings(tree: Tree) -> None:
