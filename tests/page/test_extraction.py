@@ -172,6 +172,14 @@ def test_markdown_has_its_settings(options: dict[str, str], markdown: str) -> No
     )
 
 
+def test_a_heading_that_main_content_begins_with_is_not_said_twice() -> None:
+    menu = "<nav><div><a href=/>Home</a></div><div><a href=/b>The boat</a></div></nav>"
+    text = "<p>It is <img src=b.png alt='a boat'> red, and it has been in the harbour of Bergen for a long time.</p>"
+    result = dripper.extract(f"<title>The boat</title>{menu}<div><b>The boat</b></div>{text}", url="https://e.org/")
+    assert result.markdown.startswith("# The boat\n\nIt is ![a boat](https://e.org/b.png) red,")
+    assert [image.place for image in result.images] == [result.markdown.index("![")]
+
+
 def test_no_gpl_package_is_loaded_on_the_way_of_a_page() -> None:
     program = """
 import sys

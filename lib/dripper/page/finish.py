@@ -273,4 +273,8 @@ class Finisher:
             return markdown
         metadata = page.metadata or Metadata()
         heading = choose_heading(page.title, page.texts, main_ids, main_html, metadata.title, metadata.site)
-        return f"{write_inert_line(heading, '# ')}\n\n{markdown}" if heading else markdown
+        if not heading:
+            return markdown
+        line = write_inert_line(heading, "# ")
+        first, _, rest = markdown.partition("\n\n")
+        return f"{line}\n\n{rest if first.strip('*_ ') == line.removeprefix('# ') else markdown}"

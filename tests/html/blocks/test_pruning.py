@@ -1,6 +1,8 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from dripper.html import UnknownItemError, preprocess, prune
+from dripper.html import UnknownItemError, preprocess, prune, to_markdown
 
 
 def kept(html, main_ids):
@@ -31,10 +33,41 @@ def kept(html, main_ids):
         ("<ul><li>a<li><p>b</ul>", [2], "<ul><li><p>b</p></li></ul>"),
         ("a<p>b</p>c", [1, 2, 3], "a<p>b</p>c"),
         ("<a href=x><div>a</div><div>b</div></a>", [2], '<a href="x"><div>b</div></a>'),
+        # Unknown elements are blocks, yet stand in a line.
+        ("<kw>a</kw><sup> </sup><kw>b</kw>", [1, 2], "<kw>a</kw> <kw>b</kw>"),
+        ("<p><kw>a</kw>\n<i>b</i></p>", [1, 2], "<p><kw>a</kw> <i>b</i></p>"),
+        ("<p><kw>a</kw><kw>x</kw><kw>b</kw></p>", [1, 3], "<p><kw>a</kw> <kw>b</kw></p>"),
+        ("<p><kw>a</kw><kw></kw><kw>b</kw></p>", [1, 2], "<p><kw>a</kw><kw>b</kw></p>"),
+        ("<p><kw>a</kw><br><kw>b</kw></p>", [1, 2], "<p><kw>a</kw><br><kw>b</kw></p>"),
+        ("<kw>a</kw><div>x</div><kw>b</kw>", [1, 3], "<kw>a</kw><br><kw>b</kw>"),
+        ("<p>a</p> <kw>b</kw> <p>c</p>", [1, 2, 3], "<p>a</p><kw>b</kw><p>c</p>"),
+        ("<div>a<o:p> </o:p>b</div>", [1, 2], "<div>a b</div>"),
+        ("<kw>a</kw><hr><a href=x>b<p>c</p></a>", [1, 2, 3], '<kw>a</kw><br><a href="x">b<p>c</p></a>'),
+        ("<div>a<o:p></o:p>b</div>", [1, 2], "<div>ab</div>"),
     ],
 )
 def test_keeps_what_is_main_and_what_is_around_it(html, main_ids, expected):
     assert kept(html, main_ids) == expected
+
+
+PIECES = [
+    "rain",
+    " ",
+    "<br>",
+    "<kw>snow</kw>",
+    "<sup> </sup>",
+    "<kw> </kw>",
+    "<i>fog</i>",
+    "<kw>a <i>b</i></kw>",
+    "<p>ice</p>",
+]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=8).map("".join), st.sampled_from(["div", "kw", "span"]))
+def test_words_of_main_html_end_where_the_page_ends_them(inside: str, name: str) -> None:
+    html = f"<{name}>{inside}</{name}>"
+    page = preprocess(html)
+    assert to_markdown(page.prune(page.item_ids)).split() == to_markdown(html).split()
 
 
 def test_a_row_keeps_its_columns_where_several_cells_are_kept():

@@ -23,8 +23,9 @@ SAYS_LESS = {
     "a mark behind a heading",
     "a term with a link to itself",
     "a list of tasks",
+    "the same heading twice",
 }
-"""What only works in a browser is left out, or a box is drawn with brackets."""
+"""What works only in a browser or is said twice is left out; a box is drawn with brackets."""
 
 
 @pytest.mark.parametrize(("name", "html", "markdown"), PAIRS, ids=[name for name, _, _ in PAIRS])

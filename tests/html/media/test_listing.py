@@ -47,6 +47,15 @@ def test_equal_images_have_places_of_their_own() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "markup", ["<img src=a.jpg alt=Boat title=boat>", "Boat <img src=a.jpg alt=Boat title='The boat'>"]
+)
+def test_an_image_of_which_the_markdown_says_less_has_its_place_and_alt(markup: str) -> None:
+    result = extract(f"<p>{markup}</p>")
+    (image,) = result.images
+    assert (image.alt, image.place) == ("Boat", result.markdown.index("!["))
+
+
 def test_a_link_to_the_file_is_not_the_image() -> None:
     result = extract("<p><a href=a.jpg>See it</a> or <img src=a.jpg></p>")
     (image,) = result.images

@@ -13,7 +13,7 @@ from dripper.html.blocks.simplify import CUTOFF, TABLE_CUTOFF, WRAPPER, simplify
 from dripper.html.media.captions import mark_caption
 from dripper.html.media.place import place_media
 from dripper.html.metadata import Metadata
-from dripper.html.tree.elements import CELLS, HTML_VOID, INLINE
+from dripper.html.tree.elements import CELLS, HTML_VOID, INLINE, LINE_BREAKING
 from dripper.html.tree.head import Hints
 from dripper.html.tree.scan import scan
 from dripper.html.tree.tree import Tree, attribute
@@ -144,10 +144,14 @@ class _Cutter:
         """The part that was written last, where text may go on in its line."""
         self.is_broken = False
         """Whether something was left out since the last text of that line."""
+        self.has_blank = False
+        """Whether some text was, perhaps a blank."""
         self.n_left_out = 0
         """How many `br` were, with nothing said among them."""
         self.ends_in_break = False
         """Whether one stands behind that text."""
+        self.in_line: int | None = None
+        """The last part of the slice before, if a browser shows its end within a line."""
 
     def go_to(self, owner: int, part: Slice | None) -> None:
         """Close and open elements until `owner` is the innermost open one (-1: none)."""
@@ -161,6 +165,8 @@ class _Cutter:
         while owner != innermost:
             path.append(owner)
             owner = tree.parents[owner]
+        if part is not None and self.in_line is not None:
+            self.part_from(self.in_line, part, {tree.tags[element] for element in path})
         for element in reversed(path):
             self.fill_row(tree.parents[element], tree.opens[element])
             self.out.append(self.start_tag(element))
@@ -188,6 +194,8 @@ class _Cutter:
             self.line = part
         else:
             self.line = None
+            if self.tree.tags[element] in LINE_BREAKING:
+                self.in_line = None
 
     def add(self, part: Slice) -> None:
         """Write a slice; a line break stands for what is left out between a run and the text before
@@ -197,13 +205,38 @@ class _Cutter:
             n_written = int(self.ends_in_break)
             n_missing = 2 - n_written if n_written + self.n_left_out > 1 else 0
             self.out += ["<br>"] * max(n_missing, int(self.is_broken))
+            if self.has_blank and not (self.is_broken or n_missing or self.ends_in_break):
+                self.out.append(" ")
         self.out += self.tree.parts[part.first : part.last + 1]
         if part.is_caption:
             self.out[part.first - part.last - 1] = mark_caption(self.tree.parts[part.first])
         if not part.is_run and self.tree.names[self.tree.parts[part.first]] == "li":
             self.out[part.first - part.last - 1] = self.start_tag(bisect_left(self.tree.opens, part.first))
-        self.line, self.is_broken, self.n_left_out = part.last if part.is_run else None, False, 0
+        self.line = part.last if part.is_run else None
+        self.is_broken, self.has_blank, self.n_left_out = False, False, 0
         self.ends_in_break = self.is_break(part.last)
+        self.in_line = part.last if self.is_in_line(part, part.last) and not self.ends_in_break else None
+
+    def is_in_line(self, part: Slice, edge: int) -> bool:
+        """Tell whether a browser shows one edge of a slice within a line."""
+        return part.is_run or self.tree.names.get(self.tree.parts[edge]) not in LINE_BREAKING
+
+    def part_from(self, before: int, part: Slice, opened: set[str]) -> None:
+        """Write what parts a slice from the one before, in whose line it goes on, where what stood
+        between is left out: a line break if one did, a blank if any text did. Runs that go on with
+        a line do so by `pass_gap`.
+
+        Args:
+            opened: Names of the elements that begin before it.
+        """
+        goes_on = part.is_run and self.line is not None and opened <= INLINE
+        if goes_on or not self.is_in_line(part, part.first) or not opened.isdisjoint(LINE_BREAKING):
+            return
+        gap = self.tree.parts[before + 1 : part.first]
+        if any(self.tree.names.get(tag) in LINE_BREAKING for tag in gap[before % 2 :: 2]):
+            self.out.append("<br>")
+        elif any(gap[1 - before % 2 :: 2]):
+            self.out.append(" ")
 
     def start_tag(self, element: int) -> str:
         """Return an element's start tag; an item of an `ol` keeps its number where items before it
@@ -227,9 +260,11 @@ class _Cutter:
         that is left to part them, and how many `br` with no text among them."""
         parts = self.tree.parts
         names = [self.tree.names[tag] for tag in parts[before + 1 + before % 2 : after : 2]]
+        texts = parts[before + 2 - before % 2 : after : 2]
+        has_text = any(map(str.strip, texts))
+        self.has_blank |= any(texts)
         if names:
-            self.is_broken |= not self.is_break(before) and any(name != WRAPPER for name in names)
-            has_text = any(map(str.strip, parts[before + 2 - before % 2 : after : 2]))
+            self.is_broken |= not self.is_break(before) and (has_text or not LINE_BREAKING.isdisjoint(names))
             self.n_left_out = 0 if has_text else self.n_left_out + names.count("br")
 
     def is_break(self, part: int) -> bool:

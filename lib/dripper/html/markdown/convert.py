@@ -29,8 +29,8 @@ from dripper.html.markdown.layout import ORDERED, measure_padding, put_in_order
 from dripper.html.markdown.text import read_main_html
 from dripper.html.markdown.tidy import (
     CONTROLS,
-    LISTS,
     Numbers,
+    drop_repeats,
     fills_heading,
     find_unwanted,
     is_back_link,
@@ -40,7 +40,7 @@ from dripper.html.markdown.tidy import (
     order_list,
     part_words,
 )
-from dripper.html.tree.elements import LINE_BREAKING
+from dripper.html.tree.elements import LINE_BREAKING, LISTS
 from dripper.html.tree.parser import output_limit, refuse_large
 from dripper.html.tree.plain import plain_parts
 from dripper.html.tree.tree import Tree, attributes, unescape
@@ -132,6 +132,7 @@ def write_markdown(tree: Tree, settings: MarkdownSettings = DEFAULT_MARKDOWN) ->
     parts, names = tree.parts.copy(), tree.names
     _drop_unwritten(tree)
     part_words(tree)
+    drop_repeats(tree)
     order_headings(tree)
     holes = _rewrite(tree, settings)
     refuse_large("Markdown", measure_padding(tree, holes), limit)

@@ -157,9 +157,23 @@ def is_plain(address: str) -> bool:
     return _PLAIN_ADDRESS.fullmatch(address) is not None
 
 
-def write_destination(address: str, title: str) -> str:
+_NO_WORDS = re.compile(r"[\W_]+")
+
+
+def leave_marks(text: str) -> str:
+    """Return the words of a text, in one case: equal for texts that say the same.
+
+    >>> leave_marks("Rain, in Bergen!")
+    'rain in bergen'
+    """
+    return _NO_WORDS.sub(" ", text).strip().casefold()
+
+
+def write_destination(address: str, title: str, text: str = "") -> str:
     """Return an address, and the title of an image or a link, as they stand between the
-    parentheses."""
+    parentheses; without a title that says the same as `text`, between the brackets."""
+    if title and leave_marks(title) in ("", leave_marks(text)):
+        title = ""
     if not is_plain(address):
         if re.search(r"\)", re.sub(r"\([^()]*\)", "", address)) or "(" in re.sub(r"\([^()]*\)", "", address):
             address = address.replace("(", "%28").replace(")", "%29")

@@ -151,11 +151,12 @@ def _follows_quotation(tree: Tree, element: int) -> bool:
 
 def _order_image(tree: Tree, element: int, holes: list[str]) -> None:
     tag = tree.start_tag(element)
-    address, text = clean_inert_address(attribute(tag, "src") or ""), mask_marks(attribute(tag, "alt") or "")
+    address, alt = clean_inert_address(attribute(tag, "src") or ""), attribute(tag, "alt") or ""
+    text = mask_marks(alt)
     if not address:
         tree.parts[tree.opens[element]] = text
         return
-    holes.append(write_destination(address, attribute(tag, "title") or ""))
+    holes.append(write_destination(address, attribute(tag, "title") or "", alt))
     tree.parts[tree.opens[element]] = f'<img src="{len(holes) - 1}" alt="{text}">'
 
 
@@ -168,7 +169,8 @@ def _order_link(tree: Tree, element: int, holes: list[str]) -> None:
         _retag(tree, element, "", "")
         return
     title = attribute(tag, "title") if " title=" in tag else None
-    holes.append(write_destination(address, title or "") if title or not is_ready else address)
+    said = unescape(_read_text(tree, element)) if title else ""
+    holes.append(write_destination(address, title or "", said) if title or not is_ready else address)
     tree.parts[tree.opens[element]] = f'<a href="{len(holes) - 1}">'
     if _NOT_INLINE.isdisjoint(inside):
         return

@@ -7,16 +7,16 @@ in a browser.
 """
 
 import re
+from collections.abc import Sequence
 
 from dripper.html.blocks.page import count_items
-from dripper.html.markdown.inert import EMPHASIS
-from dripper.html.tree.elements import LINE_BREAKING, words
+from dripper.html.markdown.inert import EMPHASIS, leave_marks
+from dripper.html.tree.elements import CELLS, ITEMS, LINE_BREAKING, LIST_ITEMS, LISTS, words
 from dripper.html.tree.plain import set_apart
 from dripper.html.tree.tree import Tree, attribute, unescape
 
 CONTROLS = words("select datalist input")
 """Elements that are to be filled in: what they offer is no content."""
-LISTS = frozenset({"ul", "ol", "dl"})
 _EDIT_LINK = re.compile(r'class="(?:[^"]*\s)?mw-editsection[\s"]')
 _BACK_LINK = re.compile(r"[\s\u21a9\u2191\ufe0e\ufe0f^]+")
 _HEADINGS = words("h1 h2 h3 h4 h5 h6")
@@ -24,11 +24,18 @@ _BULLET = re.compile(r"[\s\u200b]*(?:[-*•·●▪◦‣∙■►➢❖▢☐�
 _NUMBER = re.compile(r"\s*([0-9]{1,4})[.)]\s+")
 _BLANK = re.compile(r"[\s\u200b\ufeff]*")
 _SHOWS = words("img picture video audio svg iframe math object embed canvas hr table")
+_PARTS = ITEMS | CELLS
+_NEAR = 24
+"""Texts and tags on either side of an image among which the nearest text is looked for."""
 _MAX_TERM = 200
 """Characters: what is longer is no term."""
 _NOT_TERMS = LINE_BREAKING | _SHOWS
 _NOT_MEANINGS = _HEADINGS | {"table", "form", "article", "section"}
 _LIST_OR_ITEM = words("ul ol li")
+_KEPT_IN_LISTS = LISTS | ITEMS | words("table blockquote pre figure details select svg math object")
+"""What stands between a list and its items, and is none of these, is only in the way."""
+_IN_ITEMS = words("a b strong i em del s strike")
+_KEPT_IN_TERMS = _KEPT_IN_LISTS | {"div"}
 Numbers = dict[int, dict[int, int]]
 """Of the items of each numbered list, by element."""
 
@@ -74,8 +81,10 @@ def is_wanted(tree: Tree, control: int) -> bool:
 
 
 def order_list(tree: Tree, element: int) -> None:
-    """Rewrite a list: one of terms becomes one of items, one of cards with headings is taken apart,
-    one between the items of another goes into the item before."""
+    """Rewrite a list: what stands between it and its items goes, one of terms becomes one of items,
+    one of cards with headings is taken apart, one between the items of another goes into the item
+    before."""
+    _free_items(tree, element)
     if tree.tags[element] == "dl":
         _order_terms(tree, element)
         return
@@ -88,6 +97,54 @@ def order_list(tree: Tree, element: int) -> None:
     if tree.tags[element] == "ul" and items and all(_find_first_heading(tree, item) for item in items):
         for each in (element, *items):
             _retag(tree, each, "<div>", "</div>")
+
+
+def _free_items(tree: Tree, owner: int) -> None:
+    """Make the items of a list its children, in place, where others stand between: the `font` of
+    `<ol><font><li>…` goes. A link or a weight around a single item goes into it.
+
+    Linear: walks over what is between the list and its items.
+    """
+    items, kept = LIST_ITEMS[tree.tags[owner]], _KEPT_IN_TERMS if tree.tags[owner] == "dl" else _KEPT_IN_LISTS
+    wrappers = set[int]()
+    element = owner + 1
+    while element <= tree.lasts[owner]:
+        if tree.tags[element] in items:
+            parent = tree.parents[element]
+            while parent != owner and parent not in wrappers:
+                wrappers.add(parent)
+                parent = tree.parents[parent]
+        element = tree.lasts[element] + 1 if tree.tags[element] in kept else element + 1
+    if wrappers:
+        swapped = {wrapper for wrapper in sorted(wrappers, reverse=True) if _swap_with_item(tree, wrapper)}
+        for wrapper in sorted(wrappers - swapped):
+            _dissolve(tree, wrapper)
+
+
+def _swap_with_item(tree: Tree, wrapper: int) -> bool:
+    """Let a link or a weight that holds nothing but an item without lists stand in that; tell
+    whether it does."""
+    item = wrapper + 1
+    if tree.tags[wrapper] not in _IN_ITEMS or tree.tags[item] not in ITEMS or tree.lasts[item] != tree.lasts[wrapper]:
+        return False
+    if not LISTS.isdisjoint(tree.tags[item + 1 : tree.lasts[item] + 1]):
+        return False
+    if (tree.parts[tree.opens[wrapper] + 1] + tree.parts[tree.closes[item] + 1]).strip():
+        return False
+    for places in (tree.opens, tree.closes):
+        outer, inner = places[wrapper], places[item]
+        tree.parts[outer], tree.parts[inner] = tree.parts[inner], tree.parts[outer]
+    tree.tags[wrapper], tree.tags[item] = tree.tags[item], tree.tags[wrapper]
+    return True
+
+
+def _dissolve(tree: Tree, wrapper: int) -> None:
+    """Take an element from around its children; what is left of it has no tag and nothing in it."""
+    for child in tree.children(wrapper):
+        tree.parents[child] = tree.parents[wrapper]
+    _retag(tree, wrapper, "", "")
+    tree.tags[wrapper] = ""
+    tree.lasts[wrapper], tree.closes[wrapper] = wrapper, tree.opens[wrapper]
 
 
 def order_item(tree: Tree, item: int, numbers: Numbers) -> None:
@@ -104,6 +161,7 @@ def order_item(tree: Tree, item: int, numbers: Numbers) -> None:
         and tree.tags[owner] == tree.tags[inner]
         and tree.start_tag(owner)[:3] == f"<{tree.tags[owner]}"
     ):
+        _free_items(tree, inner)
         _retag(tree, item, "", "")
         _retag(tree, inner, "", "")
         return
@@ -131,6 +189,59 @@ def _drop_item(tree: Tree, item: int, numbers: Numbers) -> None:
         number = _find_number(tree, following, numbers)
         if " value" not in tag and number is not None:
             tree.parts[tree.opens[following]] = f'{tag[:-1]} value="{number}">'
+
+
+def drop_repeats(tree: Tree) -> None:
+    """Leave out what is said twice in a row, in place: a heading right behind the same one, and the
+    alternative text of an image that stands beside it as text."""
+    kept = -1
+    for element, name in enumerate(tree.tags):
+        if name == "img":
+            if ' alt="' in (tag := tree.start_tag(element)) and (alt := attribute(tag, "alt")):
+                _drop_alt(tree, element, leave_marks(alt))
+        elif name in _HEADINGS:
+            if kept < 0 or not _repeats(tree, kept, element):
+                kept = element
+                continue
+            kept, repeat = (element, kept) if name < tree.tags[kept] else (kept, element)
+            first, end = tree.opens[repeat], tree.closes[repeat] + 1
+            tree.parts[first:end] = [""] * (end - first)
+
+
+def _repeats(tree: Tree, before: int, heading: int) -> bool:
+    """Tell whether a heading says the same as the one before, and nothing stands between: no text,
+    image or edge of an item or a cell."""
+    start, end = tree.closes[before] + 1, tree.opens[heading]
+    if end < start or any(part.strip() for part in tree.parts[start:end:2]):
+        return False
+    if any(tree.names.get(tag) in _PARTS for tag in tree.parts[start + 1 : end : 2]):
+        return False
+    return _SHOWS.isdisjoint(tree.tags[before + 1 : tree.lasts[heading] + 1]) and (
+        leave_marks(_read_text(tree, before)) == leave_marks(_read_text(tree, heading)) != ""
+    )
+
+
+def _drop_alt(tree: Tree, image: int, alt: str) -> None:
+    place = tree.opens[image]
+    texts = tree.parts[place - 1 : max(place - _NEAR, 0) : -2], tree.parts[place + 1 : place + _NEAR : 2]
+    for side in texts:
+        text = next((text for text in side if text.strip()), "")
+        if text and leave_marks(unescape(text)) == alt:
+            _leave_out(tree, place, ("alt", "title"), alt)
+            return
+
+
+def _leave_out(tree: Tree, place: int, names: Sequence[str], text: str) -> None:
+    """Leave out the attributes of a tag that say a text."""
+    tag = tree.parts[place]
+    for name in names:
+        if (value := attribute(tag, name)) and leave_marks(value) == text:
+            tag = re.sub(f' {name}="[^"]*"', "", tag, count=1)
+    tree.parts[place] = tag
+
+
+def _read_text(tree: Tree, element: int) -> str:
+    return unescape("".join(tree.parts[tree.opens[element] + 1 : tree.closes[element] : 2]))
 
 
 def order_headings(tree: Tree) -> None:

@@ -48,7 +48,7 @@ def list_images(tree: Tree) -> list[tuple[ShownImage, str]]:
             alt = " ".join((attribute(tag, "alt") or "").split()) or None
             width, height = read_pixels(tag, "width") or None, read_pixels(tag, "height") or None
             image = ShownImage(address, alt, captions.get(element), None, width, height)
-            listed.append((image, write_destination(address, attribute(tag, "title") or "")))
+            listed.append((image, write_destination(address, attribute(tag, "title") or "", alt or "")))
     return listed
 
 
