@@ -16,8 +16,8 @@ the ledger counts them.
 import argparse
 import sys
 
-from dripper.config import Settings
 from dripper.errors import InputError
+from dripper.settings import Settings
 from dripper.spark import cli
 from dripper.warc.open.expand import read_text
 

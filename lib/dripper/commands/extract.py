@@ -11,7 +11,6 @@ from pathlib import Path
 from dripper import config as flags
 from dripper.addresses import printable
 from dripper.commands import Parsers, write
-from dripper.config import Settings
 from dripper.errors import InputError, UsageError
 from dripper.labels.registry import runs_staged
 from dripper.local import RunResult, extract_files
@@ -23,6 +22,7 @@ from dripper.local.sinks import STANDARD_OUTPUT, Destination
 from dripper.local.tables import Columns
 from dripper.page.extraction import extract_guarded, shared_extractor
 from dripper.places import local_place
+from dripper.settings import Settings
 from dripper.warc.open.source import ARCHIVE_NAME
 
 _USAGE = """One page is printed. Many pages become the rows of a file or of standard output, or a file each:

@@ -7,9 +7,9 @@ from enum import StrEnum
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
-from dripper.config import ReadSettings
 from dripper.errors import FileError, InputError
 from dripper.places import archive_place
+from dripper.settings import ReadSettings
 from dripper.warc.open.expand import expand, explain_absence, list_files_below
 from dripper.warc.open.identity import canonical_address
 from dripper.warc.open.source import ARCHIVE_NAME, LocalFile, has_file_system, is_http, is_s3, local_path

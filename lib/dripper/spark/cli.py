@@ -17,11 +17,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dripper.addresses import printable
-from dripper.config import Settings, add_settings, positive, settings
+from dripper.config import add_settings, positive, settings
 from dripper.errors import BusyError, DifferenceError, MachineError, UsageError
 from dripper.extras import explain_install
 from dripper.labels.chain import chain_of
 from dripper.places import output_place
+from dripper.settings import Settings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

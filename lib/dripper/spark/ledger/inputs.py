@@ -10,8 +10,8 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from dripper.addresses import loggable
-from dripper.config import Settings
 from dripper.errors import InputError
+from dripper.settings import Settings
 from dripper.spark.ledger.plan import Batch, Key, LedgerEntry, Plan, PlannedFile, batches_of
 from dripper.spark.tables.store import Tables
 from dripper.warc import Place, SourceFile, expand, select

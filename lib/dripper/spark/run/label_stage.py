@@ -16,11 +16,11 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 
 import dripper
-from dripper.config import Settings
 from dripper.errors import SettingsError
 from dripper.labels.chain import chain_of
 from dripper.labels.fallback import Fallback
 from dripper.labels.registry import check_blocks, resolve_fallback
+from dripper.settings import Settings
 from dripper.spark.ledger.plan import Batch
 from dripper.spark.run.batch_checks import check_rows
 from dripper.spark.run.outcome import Totals

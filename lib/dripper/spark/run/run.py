@@ -5,11 +5,11 @@ from collections.abc import Collection, Sequence
 
 from pyspark.sql import SparkSession
 
-from dripper.config import Settings
 from dripper.errors import InputError
 from dripper.labels.engine import Loader, check_labeler, load_labeler
 from dripper.labels.entry import Use
 from dripper.labels.registry import check_blocks, check_use, load_from_settings
+from dripper.settings import Settings
 from dripper.spark.ledger.inputs import Input, check_known, describe_input, drop_known, read_input
 from dripper.spark.ledger.ledger import Ledger
 from dripper.spark.ledger.plan import UNFINISHED, Batch, BatchSize, Plan, make_plan

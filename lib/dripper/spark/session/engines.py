@@ -9,9 +9,9 @@ from pyspark.errors import PySparkException
 from pyspark.resource import ExecutorResourceRequests, ResourceProfile, ResourceProfileBuilder, TaskResourceRequests
 from pyspark.sql import SparkSession
 
-from dripper.config import StageSettings
 from dripper.errors import SettingsError
 from dripper.labels.engine import Loader
+from dripper.settings import StageSettings
 from dripper.spark.session.capacity import live, most_executors, properties
 
 _ENVIRONMENT = "DRIPPER_STAGE"

@@ -15,9 +15,9 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from dripper.config import SiteSettings
 from dripper.labels import Labels
 from dripper.page.rows import Row, label_columns, storable
+from dripper.settings import SiteSettings
 from dripper.sites import SiteStatistics, Skeleton, relabel
 from dripper.sites.layouts import join_layouts
 from dripper.sites.statistics import PathSum

@@ -14,9 +14,9 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from dripper.config import SiteSettings
 from dripper.labels import Labels
 from dripper.page.rows import Row
+from dripper.settings import SiteSettings
 from dripper.sites import Fingerprints, PageBlocks, SiteStatistics
 from dripper.sites.statistics import PageSums, log_odds, sum_page, sum_pages, to_confidence_steps
 from dripper.spark.tables.schemas import SITE_BLOCKS, nullable

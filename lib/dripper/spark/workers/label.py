@@ -11,12 +11,12 @@ from functools import cache
 
 import pyarrow as pa
 
-from dripper.config import Settings
 from dripper.guard import Watchdog
 from dripper.labels import SimplifiedPage
 from dripper.labels.engine import Engine, Loader, environment, groups
 from dripper.labels.registry import check_blocks
 from dripper.page.rows import Row, outcome_columns, storable
+from dripper.settings import Settings
 from dripper.spark.workers.devices import hold_devices
 from dripper.spark.workers.read import ProgressSink, in_batches
 from dripper.spark.workers.singleton import WorkerSingleton

@@ -18,7 +18,6 @@ from typing import Any, Generic, Protocol, TypeVar
 import pyarrow as pa
 
 from dripper.addresses import loggable, loggable_text
-from dripper.config import LabelerSettings, LabelsSettings, Settings
 from dripper.errors import PageError
 from dripper.guard import Guard, GuardLimits, Watchdog
 from dripper.html import preprocess
@@ -31,6 +30,7 @@ from dripper.page.extraction import Extraction, shared_extractor
 from dripper.page.prepare import Prepared
 from dripper.page.rows import Row, extraction_row, prepared_row, storable
 from dripper.page.stages import preparer
+from dripper.settings import LabelerSettings, LabelsSettings, Settings
 from dripper.spark.ledger.forgotten import NO_RULES, Rules
 from dripper.spark.run.batch_checks import page_key
 from dripper.spark.run.parts import FilePart, Tasks, reader_of
