@@ -69,58 +69,57 @@ def hosts_of(ids: npt.NDArray[np.int64], n_hosts: int) -> npt.NDArray[np.int64]:
     return np.where(place < LARGEST, 0, np.minimum(n_hosts, np.floor(np.exp(rest * np.log(n_hosts)))).astype(np.int64))
 
 
-def generated(batches: Iterable[pa.RecordBatch], n_hosts: int) -> Iterator[pa.RecordBatch]:
-    """Give the pages of some ids."""
+def generate_pages(batches: Iterable[pa.RecordBatch], n_hosts: int) -> Iterator[pa.RecordBatch]:
+    """Yield the pages of ids, a batch of pages for each batch of ids."""
     schema = to_arrow_schema(SCHEMA)
     for batch in batches:
         ids = batch.column(0).to_numpy()
         hosts = hosts_of(ids, n_hosts)
-        numbers = FEWEST + mixed(ids.astype(np.uint64)).astype(np.uint64) % np.uint64(MOST - FEWEST + 1)
-        offsets = np.concatenate([[0], np.cumsum(numbers.astype(np.int64))]).astype(np.int32)
-        of_page = np.repeat(np.arange(len(ids)), numbers.astype(np.int64))
-        place = np.arange(offsets[-1]) - offsets[of_page]
-        at = (hosts[of_page].astype(np.uint64) << np.uint64(8)) + place.astype(np.uint64)
-        own = (ids[of_page].astype(np.uint64) << np.uint64(8)) + place.astype(np.uint64) + np.uint64(1 << 60)
-        texts = np.where(place < FRAME, mixed(at), mixed(own))
-        paths = mixed((hosts[of_page].astype(np.uint64) << np.uint64(8)) + (place % PATHS).astype(np.uint64))
-        odds = (mixed(own).astype(np.uint64) >> np.uint64(40)).astype(np.float32) / np.float32(1 << 24)
-        n = len(ids)
-        signature = pa.ListArray.from_arrays(
-            np.arange(0, n * SIGNATURE + 1, SIGNATURE, dtype=np.int32), np.repeat(hosts, SIGNATURE).astype(np.int32)
-        )
-        lists = {
-            "paths": pa.ListArray.from_arrays(offsets, paths),
-            "texts": pa.ListArray.from_arrays(offsets, texts),
-            "words": pa.ListArray.from_arrays(offsets, (place % 40).astype(np.int32)),
-            "signature": signature,
-        }
-        labels = {
-            "probability": pa.ListArray.from_arrays(offsets, odds),
-            "confidence": pa.array(np.full(n, 0.9)),
-        }
-        memory, first = schema.field("site_memory").type, schema.field("first_labels").type
-        yield pa.RecordBatch.from_arrays(
-            [
-                pa.array([f"{key & (2**64 - 1):016x}{'0' * 16}" for key in mixed(ids.astype(np.uint64)).tolist()]),
-                pa.array(np.ones(n, np.int64)),
-                pa.array([f"host{host}.example" for host in hosts.tolist()]),
-                pa.array([f"{host:016x}" for host in hosts.tolist()]),
-                pa.StructArray.from_arrays(
-                    [lists[field.name].cast(field.type) for field in memory], fields=list(memory)
-                ),
-                pa.StructArray.from_arrays(
-                    [labels[field.name] if field.name in labels else pa.nulls(n, field.type) for field in first],
-                    fields=list(first),
-                ),
-            ],
-            schema=schema,
-        )
+        blocks = _generate_blocks(ids, hosts)
+        columns = [
+            pa.array([f"{key & (2**64 - 1):016x}{'0' * 16}" for key in mixed(ids.astype(np.uint64)).tolist()]),
+            pa.array(np.ones(len(ids), np.int64)),
+            pa.array([f"host{host}.example" for host in hosts.tolist()]),
+            pa.array([f"{host:016x}" for host in hosts.tolist()]),
+            _make_structs(schema.field("site_memory").type, blocks),
+            _make_structs(schema.field("first_labels").type, blocks),
+        ]
+        yield pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def _generate_blocks(ids: npt.NDArray[np.int64], hosts: npt.NDArray[np.int64]) -> dict[str, pa.Array]:
+    """Return what is remembered of the blocks of each page, by the name of its field: the first
+    FRAME blocks have texts that all pages of a host share."""
+    numbers = FEWEST + mixed(ids.astype(np.uint64)).astype(np.uint64) % np.uint64(MOST - FEWEST + 1)
+    offsets = np.concatenate([[0], np.cumsum(numbers.astype(np.int64))]).astype(np.int32)
+    of_page = np.repeat(np.arange(len(ids)), numbers.astype(np.int64))
+    place = np.arange(offsets[-1]) - offsets[of_page]
+    at = (hosts[of_page].astype(np.uint64) << np.uint64(8)) + place.astype(np.uint64)
+    own = (ids[of_page].astype(np.uint64) << np.uint64(8)) + place.astype(np.uint64) + np.uint64(1 << 60)
+    paths = mixed((hosts[of_page].astype(np.uint64) << np.uint64(8)) + (place % PATHS).astype(np.uint64))
+    odds = (mixed(own).astype(np.uint64) >> np.uint64(40)).astype(np.float32) / np.float32(1 << 24)
+    of_signature = np.arange(0, len(ids) * SIGNATURE + 1, SIGNATURE, dtype=np.int32)
+    return {
+        "paths": pa.ListArray.from_arrays(offsets, paths),
+        "texts": pa.ListArray.from_arrays(offsets, np.where(place < FRAME, mixed(at), mixed(own))),
+        "words": pa.ListArray.from_arrays(offsets, (place % 40).astype(np.int32)),
+        "signature": pa.ListArray.from_arrays(of_signature, np.repeat(hosts, SIGNATURE).astype(np.int32)),
+        "probability": pa.ListArray.from_arrays(offsets, odds),
+        "confidence": pa.array(np.full(len(ids), 0.9)),
+    }
+
+
+def _make_structs(kind: pa.StructType, values: dict[str, pa.Array]) -> pa.StructArray:
+    """Return a struct for each page; fields without values are null."""
+    n = len(values["confidence"])
+    fields = [values[one.name].cast(one.type) if one.name in values else pa.nulls(n, one.type) for one in kind]
+    return pa.StructArray.from_arrays(fields, fields=list(kind))
 
 
 def pages(spark: SparkSession, n_pages: int, n_hosts: int) -> DataFrame:
     """Return generated pages, in tasks of 100,000."""
     ids = spark.range(0, n_pages, 1, max(2, n_pages // 100_000))
-    return ids.mapInArrow(lambda batches: generated(batches, n_hosts), SCHEMA)
+    return ids.mapInArrow(lambda batches: generate_pages(batches, n_hosts), SCHEMA)
 
 
 def memory_of(root: int) -> int:

@@ -9,6 +9,7 @@ long. Choices and scores come from pages held out by host; the shipped weights a
 all pages with the same recipe.
 """
 
+import argparse
 import logging
 import sys
 import time
@@ -81,15 +82,14 @@ def train_and_save(
     output.mkdir(parents=True, exist_ok=True)
     path = output / "cpu_weights.npz"
     save_weights(weights, path)
-    seconds = time.process_time() - started
     card = model_card(
         version=load_weights(path).version,
         recipe=recipe,
         folds=(folds, scored or folds),
         examples=examples,
         held_out=held_out,
+        cpu_seconds=time.process_time() - started,
         switched=switch_scores(held_out.examples, networks, held_out.calibration),
-        cpu_seconds=seconds,
         parameters=sum(matrix.size for network in weights.networks for matrix in network.matrices.values()),
         kept=len(weights.others) - len(recipe.other_recipes),
         start=None if earlier is None else earlier.version,
@@ -158,10 +158,7 @@ def examples_of(data: Path, data_set: str, recipe: Recipe, sample: int | None = 
     yield from read_examples(read_pages(data, data_set, sample=sample, empty=True), of_set)
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Parse the command line, train, and return the exit code: 0, or 2 where the user has to change
-    something."""
-    defaults = GOING_ON
+def _make_parser(defaults: Recipe) -> argparse.ArgumentParser:
     parser = training_parser("cpu", "the weights and the model card", 5, "folds of the cross-validation by host")
     parser.add_argument(
         "--epochs",
@@ -173,7 +170,7 @@ def main(arguments: Sequence[str]) -> int:
         "--seed", type=at_least(0), default=defaults.seed, help="of every random choice (default %(default)s)"
     )
     parser.add_argument(
-        "--from-scratch", action="store_true", help=f"go on from random weights (default: {START.name})"
+        "--from-scratch", action="store_true", help=f"start from random weights (default: go on from {START.name})"
     )
     parser.add_argument(
         "--keep", type=Path, default=None, help="from scratch: weights whose last two networks are kept (default: none)"
@@ -182,8 +179,16 @@ def main(arguments: Sequence[str]) -> int:
         "--scored",
         type=at_least(1),
         default=None,
-        help="only so many folds are held out in turn, for scores and calibration (default: all)",
+        help="hold out only so many of the folds in turn, for scores and calibration (default: all)",
     )
+    return parser
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Parse the command line, train, and return the exit code: 0, or 2 where the user has to change
+    something."""
+    defaults = GOING_ON
+    parser = _make_parser(defaults)
     options = parse_training(parser, arguments)
     if options.keep and not options.from_scratch:
         parser.error("--keep needs --from-scratch: what goes on from earlier weights keeps their last two networks")

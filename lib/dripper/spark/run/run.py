@@ -229,13 +229,7 @@ def run_stages(
         put_back = [] if has_pages else _put_back_batches(work.ledger)
         plan = _plan_stages(work, stages, source, settings, limit, really_new)
         batches = _begin_batches(work.ledger, plan)
-        totals = Totals()
-        if batches:
-            with Progress(spark, _count_files(batches)) as progress:
-                totals = StagedJob(work, engines).run(batches, progress, stages)
-            totals.label.warnings = tuple(progress.warnings)
-            for warning in totals.label.warnings:
-                logger.warning("%s", warning)
+        totals = _run_staged(work, engines, batches, stages) if batches else Totals()
         waiting = {batch.number for batch in put_back} - {batch.number for batch in batches}
         totals.put_back |= dict.fromkeys(waiting, ("preprocess", _NO_PAGES))
         return _end_run(output_at_work, plan, totals, source.problems, stages)
@@ -256,6 +250,17 @@ def _plan_stages(
     if "label" in stages:
         _check_chains(work, plan, settings)
     return plan
+
+
+def _run_staged(work: Work, engines: Engines, batches: Sequence[Batch], stages: Sequence[str]) -> Totals:
+    """Run the stages of batches; return their totals, with the warnings of the engines, which are
+    logged too."""
+    with Progress(work.spark, _count_files(batches)) as progress:
+        totals = StagedJob(work, engines).run(batches, progress, stages)
+    totals.label.warnings = tuple(progress.warnings)
+    for warning in totals.label.warnings:
+        logger.warning("%s", warning)
+    return totals
 
 
 _NO_PAGES = "the table pages is not there"

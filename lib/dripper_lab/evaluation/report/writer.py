@@ -105,20 +105,10 @@ def _context(settings: RunSettings, jobs: Sequence[SetScoring]) -> tuple[dict[st
         counted = frame  # only training sets were asked for: better than nothing, and said in the report
     lines = overall(counted, extractors, BASELINE)
     order = [line.extractor for line in lines]
-    levels = means_by(counted, "level")
-    similar = mean_similarities([job for job in jobs if _is_counted(job.data_set)] or jobs, [one.name for one in order])
-    pictures = {
-        "quality-and-cost": charts.quality_and_cost(lines),
-        "ranking": charts.ranking(lines),
-        "distributions": charts.distributions(counted, lines),
-        "complexity": charts.by_complexity(levels, lines),
-        "likeness": charts.likeness(similar),
-    }
     names = [one.name for one in order]
+    similar = mean_similarities([job for job in jobs if _is_counted(job.data_set)] or jobs, names)
     stated = _that_state_a_kind(counted, frame)
     kinds = _kinds(stated, lines)
-    if kinds.columns:
-        pictures["kinds-and-cost"] = charts.kinds_and_cost(kinds.columns, kinds.rows)
     context = {
         "lines": lines,
         "baseline": BASELINE,
@@ -144,7 +134,22 @@ def _context(settings: RunSettings, jobs: Sequence[SetScoring]) -> tuple[dict[st
         "created": datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z"),
         **_study(settings, frame, extractors),
     }
-    return context, pictures
+    return context, _draw_pictures(lines, counted, similar, kinds)
+
+
+def _draw_pictures(
+    lines: Sequence[Line], counted: ScoreTable, similar: ScoreTable, kinds: KindTable
+) -> dict[str, bytes]:
+    pictures = {
+        "quality-and-cost": charts.quality_and_cost(lines),
+        "ranking": charts.ranking(lines),
+        "distributions": charts.distributions(counted, lines),
+        "complexity": charts.by_complexity(means_by(counted, "level"), lines),
+        "likeness": charts.likeness(similar),
+    }
+    if kinds.columns:
+        pictures["kinds-and-cost"] = charts.kinds_and_cost(kinds.columns, kinds.rows)
+    return pictures
 
 
 def _study(settings: RunSettings, frame: ScoreTable, extractors: Sequence[Contender]) -> dict[str, Any]:

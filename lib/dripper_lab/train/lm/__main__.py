@@ -27,7 +27,7 @@ from dripper_lab.annotation.sources import split_page
 from dripper_lab.datasets import LabelledPage, read_pages
 from dripper_lab.train.command_line import add_recipe_flags, at_least, parse_training, run_training, training_parser
 from dripper_lab.train.lm.base import ANSWER, PROFILE, Recipe, labeler_options, labeler_settings, make_base
-from dripper_lab.train.lm.examples import Reader
+from dripper_lab.train.lm.examples import Example, Reader
 from dripper_lab.train.lm.optimise import label_errors, train
 
 log = logging.getLogger(__name__)
@@ -64,10 +64,7 @@ def train_and_save(
         make_base(_texts(_pages(data, data_sets, sample)), base, recipe)
         _write_conversations(_pages(data, data_sets, sample), base, conversations, recipe, folds, about)
     model = transformers.AutoModelForCausalLM.from_pretrained(base)
-    reader = Reader(transformers.AutoTokenizer.from_pretrained(base))
-    learned = list(reader.read(conversations / TRAIN, recipe.windows_a_page, recipe.seed))
-    held_out = reader.read(conversations / VALIDATION, 3, recipe.seed)
-    checked = [window for windows in held_out for window in windows][:CHECKED_WINDOWS]
+    learned, checked = _read_windows(Reader(transformers.AutoTokenizer.from_pretrained(base)), conversations, recipe)
     weights = sum(value.numel() for value in model.parameters())
     log.info(
         "%d pages to learn from, %d weights, %.0f CPU seconds", len(learned), weights, time.process_time() - started
@@ -95,6 +92,13 @@ def _write_conversations(
     framing = Framing.of(labeler_settings(base, recipe))
     written = write_conversations(pages, framing, folder, PROFILE, 1 / folds, about)
     log.info("%s windows of %s pages", dict(written.windows), dict(written.pages))
+
+
+def _read_windows(reader: Reader, conversations: Path, recipe: Recipe) -> tuple[list[list[Example]], list[Example]]:
+    """Return the windows of each page to learn from, and some of held-out pages."""
+    learned = list(reader.read(conversations / TRAIN, recipe.windows_a_page, recipe.seed))
+    held_out = reader.read(conversations / VALIDATION, 3, recipe.seed)
+    return learned, [window for windows in held_out for window in windows][:CHECKED_WINDOWS]
 
 
 def _save(model: Any, base: Path, folder: Path, recipe: Recipe) -> None:

@@ -33,16 +33,7 @@ def train(
     """
     import torch
 
-    sizes = sorted({min(size, len(pages)) for size in sizes})
-    draw = np.random.default_rng(recipe.seed)
-    batches, ends = list[list[Example]](), dict[int, int]()
-    for first, last in zip([0, *sizes], sizes, strict=False):
-        windows = [window for page in pages[first:last] for window in page]
-        order = draw.permutation(len(windows))
-        batches += batches_of_like_length(
-            [windows[at] for at in order], lambda window: len(window.tokens), recipe.batch_windows, draw
-        )
-        ends[len(batches)] = last
+    batches, ends = _make_batches(pages, recipe, sizes)
     averaged = copy.deepcopy(model).eval()
 
     def after(n_steps: int) -> None:
@@ -58,6 +49,24 @@ def train(
         model, weights, batches, lambda batch: loss_of(model, batch, recipe),
         lambda step: min(1.0, (step + 1) / recipe.warmup_steps), LOG_STEPS, after,
     )  # fmt: skip
+
+
+def _make_batches(
+    pages: Sequence[Sequence[Example]], recipe: Recipe, sizes: Sequence[int]
+) -> tuple[list[list[Example]], dict[int, int]]:
+    """Return the batches of windows in the order in which they are learned, and the size that is
+    complete after how many of them."""
+    sizes = sorted({min(size, len(pages)) for size in sizes})
+    draw = np.random.default_rng(recipe.seed)
+    batches, ends = list[list[Example]](), dict[int, int]()
+    for first, last in zip([0, *sizes], sizes, strict=False):
+        windows = [window for page in pages[first:last] for window in page]
+        order = draw.permutation(len(windows))
+        batches += batches_of_like_length(
+            [windows[at] for at in order], lambda window: len(window.tokens), recipe.batch_windows, draw
+        )
+        ends[len(batches)] = last
+    return batches, ends
 
 
 def _average(averaged: Any, model: Any, steps: int) -> None:
