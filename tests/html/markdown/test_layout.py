@@ -1,5 +1,8 @@
 """What main HTML becomes where Markdown cannot say what stands there."""
 
+from collections.abc import Sequence
+from typing import TypeAlias
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -83,6 +86,8 @@ ELEMENTS = {
     "<b>": "</b>",
     "<h2>": "</h2>",
     "<ul><li>": "</ul>",
+    "<ol><font><li>": "</font></ol>",
+    "<ul><a href=/u><li>": "</a></ul>",
     "<table><tr><td>": "</table>",
     "<td>": "</td>",
     "<p>": "</p>",
@@ -99,6 +104,29 @@ PIECES = st.recursive(
     ),
     max_leaves=12,
 )
+
+
+Items: TypeAlias = "Sequence[str | Items]"
+WRAPPERS = ["font", "span", "x-list", "div", "center", "form"]
+
+
+def write_list(name: str, items: Items, wrapper: str = "") -> str:
+    """Return a list with lists as items, whose items stand in a wrapper if there is one."""
+    inside = "".join(f"<li>{item if isinstance(item, str) else write_list(name, item, wrapper)}</li>" for item in items)
+    return f"<{name}><{wrapper}>{inside}</{wrapper}></{name}>" if wrapper else f"<{name}>{inside}</{name}>"
+
+
+@given(
+    st.sampled_from(["ul", "ol"]),
+    st.recursive(
+        st.lists(st.sampled_from(["rain", "<b>snow</b>"]), min_size=1, max_size=3),
+        lambda x: st.lists(x, min_size=1, max_size=3),
+        max_leaves=5,
+    ),
+    st.sampled_from(WRAPPERS),
+)
+def test_what_stands_between_a_list_and_its_items_changes_nothing(name: str, items: Items, wrapper: str) -> None:
+    assert to_markdown(write_list(name, items, wrapper)) == to_markdown(write_list(name, items))
 
 
 @given(PIECES)

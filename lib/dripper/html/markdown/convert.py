@@ -29,7 +29,6 @@ from dripper.html.markdown.layout import ORDERED, measure_padding, put_in_order
 from dripper.html.markdown.text import read_main_html
 from dripper.html.markdown.tidy import (
     CONTROLS,
-    LISTS,
     Numbers,
     fills_heading,
     find_unwanted,
@@ -40,7 +39,7 @@ from dripper.html.markdown.tidy import (
     order_list,
     part_words,
 )
-from dripper.html.tree.elements import LINE_BREAKING
+from dripper.html.tree.elements import LINE_BREAKING, LISTS
 from dripper.html.tree.parser import output_limit, refuse_large
 from dripper.html.tree.plain import plain_parts
 from dripper.html.tree.tree import Tree, attributes, unescape

@@ -10,13 +10,12 @@ import re
 
 from dripper.html.blocks.page import count_items
 from dripper.html.markdown.inert import EMPHASIS
-from dripper.html.tree.elements import LINE_BREAKING, words
+from dripper.html.tree.elements import ITEMS, LINE_BREAKING, LIST_ITEMS, LISTS, words
 from dripper.html.tree.plain import set_apart
 from dripper.html.tree.tree import Tree, attribute, unescape
 
 CONTROLS = words("select datalist input")
 """Elements that are to be filled in: what they offer is no content."""
-LISTS = frozenset({"ul", "ol", "dl"})
 _EDIT_LINK = re.compile(r'class="(?:[^"]*\s)?mw-editsection[\s"]')
 _BACK_LINK = re.compile(r"[\s\u21a9\u2191\ufe0e\ufe0f^]+")
 _HEADINGS = words("h1 h2 h3 h4 h5 h6")
@@ -29,6 +28,10 @@ _MAX_TERM = 200
 _NOT_TERMS = LINE_BREAKING | _SHOWS
 _NOT_MEANINGS = _HEADINGS | {"table", "form", "article", "section"}
 _LIST_OR_ITEM = words("ul ol li")
+_KEPT_IN_LISTS = LISTS | ITEMS | words("table blockquote pre figure details select svg math object")
+"""What stands between a list and its items, and is none of these, is only in the way."""
+_IN_ITEMS = words("a b strong i em del s strike")
+_KEPT_IN_TERMS = _KEPT_IN_LISTS | {"div"}
 Numbers = dict[int, dict[int, int]]
 """Of the items of each numbered list, by element."""
 
@@ -74,8 +77,10 @@ def is_wanted(tree: Tree, control: int) -> bool:
 
 
 def order_list(tree: Tree, element: int) -> None:
-    """Rewrite a list: one of terms becomes one of items, one of cards with headings is taken apart,
-    one between the items of another goes into the item before."""
+    """Rewrite a list: what stands between it and its items goes, one of terms becomes one of items,
+    one of cards with headings is taken apart, one between the items of another goes into the item
+    before."""
+    _free_items(tree, element)
     if tree.tags[element] == "dl":
         _order_terms(tree, element)
         return
@@ -88,6 +93,54 @@ def order_list(tree: Tree, element: int) -> None:
     if tree.tags[element] == "ul" and items and all(_find_first_heading(tree, item) for item in items):
         for each in (element, *items):
             _retag(tree, each, "<div>", "</div>")
+
+
+def _free_items(tree: Tree, owner: int) -> None:
+    """Make the items of a list its children, in place, where others stand between: the `font` of
+    `<ol><font><li>…` goes. A link or a weight around a single item goes into it.
+
+    Linear: walks over what is between the list and its items.
+    """
+    items, kept = LIST_ITEMS[tree.tags[owner]], _KEPT_IN_TERMS if tree.tags[owner] == "dl" else _KEPT_IN_LISTS
+    wrappers = set[int]()
+    element = owner + 1
+    while element <= tree.lasts[owner]:
+        if tree.tags[element] in items:
+            parent = tree.parents[element]
+            while parent != owner and parent not in wrappers:
+                wrappers.add(parent)
+                parent = tree.parents[parent]
+        element = tree.lasts[element] + 1 if tree.tags[element] in kept else element + 1
+    if wrappers:
+        swapped = {wrapper for wrapper in sorted(wrappers, reverse=True) if _swap_with_item(tree, wrapper)}
+        for wrapper in sorted(wrappers - swapped):
+            _dissolve(tree, wrapper)
+
+
+def _swap_with_item(tree: Tree, wrapper: int) -> bool:
+    """Let a link or a weight that holds nothing but an item without lists stand in that; tell
+    whether it does."""
+    item = wrapper + 1
+    if tree.tags[wrapper] not in _IN_ITEMS or tree.tags[item] not in ITEMS or tree.lasts[item] != tree.lasts[wrapper]:
+        return False
+    if not LISTS.isdisjoint(tree.tags[item + 1 : tree.lasts[item] + 1]):
+        return False
+    if (tree.parts[tree.opens[wrapper] + 1] + tree.parts[tree.closes[item] + 1]).strip():
+        return False
+    for places in (tree.opens, tree.closes):
+        outer, inner = places[wrapper], places[item]
+        tree.parts[outer], tree.parts[inner] = tree.parts[inner], tree.parts[outer]
+    tree.tags[wrapper], tree.tags[item] = tree.tags[item], tree.tags[wrapper]
+    return True
+
+
+def _dissolve(tree: Tree, wrapper: int) -> None:
+    """Take an element from around its children; what is left of it has no tag and nothing in it."""
+    for child in tree.children(wrapper):
+        tree.parents[child] = tree.parents[wrapper]
+    _retag(tree, wrapper, "", "")
+    tree.tags[wrapper] = ""
+    tree.lasts[wrapper], tree.closes[wrapper] = wrapper, tree.opens[wrapper]
 
 
 def order_item(tree: Tree, item: int, numbers: Numbers) -> None:
@@ -104,6 +157,7 @@ def order_item(tree: Tree, item: int, numbers: Numbers) -> None:
         and tree.tags[owner] == tree.tags[inner]
         and tree.start_tag(owner)[:3] == f"<{tree.tags[owner]}"
     ):
+        _free_items(tree, inner)
         _retag(tree, item, "", "")
         _retag(tree, inner, "", "")
         return
