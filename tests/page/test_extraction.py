@@ -90,8 +90,8 @@ def test_wrong_types_and_names() -> None:
 
 
 def names_no_page(text: str) -> bool:
-    """Addresses and files in place of a page are refused: tests/page/test_single.py. Hypothesis
-    tries the strings of this program's source, such as "/proc/self/stat"."""
+    """Addresses and files in place of a page are refused, as other tests show. Hypothesis tries the
+    strings of this program's source, such as "/proc/self/stat"."""
     return text.strip().startswith(("http://", "https://", "/"))
 
 
