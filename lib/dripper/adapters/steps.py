@@ -61,7 +61,7 @@ EXTRACTED: Sequence[pa.Field] = (
 
 @dataclass(frozen=True, slots=True)
 class PagePlan:
-    """How tables of pages are extracted: the same value for all steps and workers."""
+    """The plan by which tables of pages are extracted: the same value for all steps and workers."""
 
     settings: Settings
     form: Form = "markdown"

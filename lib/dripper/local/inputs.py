@@ -22,7 +22,7 @@ _PATTERN = re.compile(r"[*?\[]")
 
 
 class InputKind(StrEnum):
-    """What a file holds."""
+    """The kinds of input files."""
 
     PAGE = "page"
     ARCHIVE = "archive"
@@ -86,7 +86,7 @@ def _make_input(path: str, below: PurePath | None = None) -> Input:
 
 
 class _Expansion:
-    """From what is typed to files."""
+    """Expands what is typed into files."""
 
     def __init__(self, settings: ReadSettings, ignored_files: list[str] | None) -> None:
         self._settings = settings

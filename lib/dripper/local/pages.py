@@ -24,7 +24,7 @@ from dripper.warc.read.record import ArchiveFault, find_archive_fault
 
 @dataclass(frozen=True, slots=True)
 class PageOptions:
-    """What is to be known of pages in files."""
+    """Options for pages in files."""
 
     url_prefix: str = ""
     """Put before the path of a page's file, `Input.below`, it is the page's address; empty: the

@@ -1,5 +1,5 @@
-"""What all jobs share: flags, settings, the session, and usage errors as one sentence and exit code
-2."""
+"""Holds what all jobs share: flags, settings, the session, and usage errors as one sentence and
+exit code 2."""
 
 import argparse
 import json
@@ -200,7 +200,8 @@ def _reader_is_gone() -> bool:
 
 
 def _is_lost_jvm(error: Exception) -> bool:
-    """By name, as this module is also there where Spark is not."""
+    """Tell whether the JVM is gone: by the error's name, as this module is also used where Spark is
+    not installed."""
     return isinstance(error, ConnectionError) or type(error).__name__ == "Py4JNetworkError"
 
 

@@ -90,7 +90,7 @@ def _require(df: DataFrame, source: str | Column, name: str, types: tuple[type[D
 
 @dataclass(frozen=True, slots=True)
 class _Worker:
-    """What this process needs for one page after the other."""
+    """The extractor and the guard of this process, for one page after the other."""
 
     guard: Guard[Page, Row]
     versions: Mapping[str, str]

@@ -35,7 +35,7 @@ _TRUTH_FIELDS = ("sure", "main_blocks", "main_blocks_second", "n_blocks", "bad",
 
 @dataclass(slots=True)
 class Exported:
-    """What an export made of its pages: `pages` is the sum of `written` and `left_out`."""
+    """The counts of an export: `pages` is the sum of `written` and `left_out`."""
 
     pages: int = 0
     written: int = 0

@@ -30,7 +30,7 @@ _OURS = (DISAGREE, UNSURE, NO_MAIN, OTHERWISE)
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """What a row must have to be kept."""
+    """The conditions that a row must meet to be kept."""
 
     least_agreement: float = 0.8
     """F1 over words between two annotators, where there are two."""

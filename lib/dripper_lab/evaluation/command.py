@@ -1,4 +1,4 @@
-"""What the command line of an evaluation means: flags, and the settings of a run from them."""
+"""Parses the command line of an evaluation into the settings of a run."""
 
 import argparse
 import logging

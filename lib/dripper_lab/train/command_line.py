@@ -1,4 +1,4 @@
-"""What the commands that train have in common: their flags, and how they end."""
+"""Holds what the commands that train share: their flags, and how they end."""
 
 import argparse
 import logging

@@ -21,7 +21,7 @@ CHOICES = {
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What `neuscraper.json` says; the defaults are the paper's where it says anything."""
+    """The contents of `neuscraper.json`; the defaults are the paper's where it says anything."""
 
     width: int = 256
     layers: int = 3

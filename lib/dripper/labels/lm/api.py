@@ -20,7 +20,7 @@ BACKOFF_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """How a server is asked."""
+    """The settings of requests to a server: key, concurrency, retries."""
 
     key: str = field(default="", repr=False)
     """Sent as a bearer token."""
@@ -103,5 +103,6 @@ class Api:
         return answer
 
     def _without_key(self, text: str) -> str:
-        """Some servers repeat the key that they refuse, and replies end up in logs."""
+        """Return a text without the key: some servers repeat the key that they refuse, and replies
+        end up in logs."""
         return text.replace(self._key, "…") if self._key else text

@@ -1,4 +1,4 @@
-"""What a checkpoint says about itself, and what we know about the public ones."""
+"""Reads what a checkpoint says about itself, and adds what is known about the public ones."""
 
 import hashlib
 import json
@@ -19,7 +19,7 @@ FINGERPRINT_BYTES = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """What a checkpoint was trained on: name of the prompt, form of the answer, how often the chat
+    """The training of a checkpoint: name of the prompt, form of the answer, how often the chat
     template is applied, which profile of preprocessing (None: unknown), in how many tokens its
     authors run it."""
 
@@ -57,7 +57,7 @@ class Checkpoint:
 
     @property
     def training(self) -> Training:
-        """What the checkpoint was trained on, by its name; our own prompt for all that are not
+        """The training of the checkpoint, by its name; with our own prompt for all that are not
         Dripper's."""
         return _training_of(self.name, self.architecture)
 

@@ -21,7 +21,7 @@ from dripper.warc.open.identity import canonical_address, opening_path
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """What a run is to read."""
+    """The input of a run."""
 
     files: tuple[PlannedFile, ...] = ()
     redo: frozenset[str] = frozenset()

@@ -35,12 +35,12 @@ some 100,000, stay below 64."""
 
 
 class WrongRowsError(Exception):
-    """What a batch wrote is not what it read; it is redone."""
+    """A batch wrote other rows than it read; it is redone."""
 
 
 class LostRowsError(Exception):
-    """What an earlier stage of a batch wrote is not there any more: that stage, `stage`, has to
-    write it again."""
+    """Rows that an earlier stage of a batch wrote are not there any more: that stage, `stage`, has
+    to write them again."""
 
     def __init__(self, stage: str, message: str) -> None:
         super().__init__(message)

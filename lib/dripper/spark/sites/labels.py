@@ -123,7 +123,7 @@ def _examples(layouts: DataFrame) -> DataFrame:
 
 @dataclass(slots=True)
 class _Host:
-    """What is known of one host."""
+    """The statistics of one host."""
 
     sums: SiteStatistics = field(default_factory=SiteStatistics)
     skeletons: list[Skeleton] = field(default_factory=list)

@@ -1,5 +1,5 @@
-"""Which pages an expensive labeler gets, layout by layout: the rows of `layouts` before it is
-asked.
+"""Chooses which pages an expensive labeler gets, layout by layout, and writes the rows of `layouts`
+before it is asked.
 
 Of each layout of three pages or more a few representatives; of the pages in no such layout those
 that the first labeler is not sure of.

@@ -37,7 +37,7 @@ _CANDIDATE = StructType().add("page_id", StringType()).add("layout_id", StringTy
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How many pages are drawn, and of what.
+    """The size of a sample: how many pages are drawn, and of what.
 
     quotas: by a name of `QUOTAS`, the most that a value may have, as a share of `size`.
     """

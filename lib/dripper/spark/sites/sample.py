@@ -1,5 +1,5 @@
-"""What site memory would do, by a few pages of the input that are labelled on the driver: for
-`--dry-run`."""
+"""Estimates for `--dry-run` what site memory would do, by a few pages of the input that are
+labelled on the driver."""
 
 from collections import defaultdict
 from contextlib import closing

@@ -1,4 +1,4 @@
-"""What the pages of a batch add up to, host by host: the table `site_blocks`.
+"""Sums the pages of a batch, host by host, for the table `site_blocks`.
 
 It is made of the table `pages`, so that what is counted is what is stored: a batch that is written
 again, or loses a file to another one, is summed again. Hashes and whole numbers move, no page does.

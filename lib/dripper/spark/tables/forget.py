@@ -94,7 +94,7 @@ def _forget(spark: SparkSession, tables: Tables, lease: Lease, rules: Collection
 
 
 class SparkPages:
-    """Those of an output; see `dripper.spark.ledger.forgetting.Pages`."""
+    """The pages of an output on Spark; see `dripper.spark.ledger.forgetting.Pages`."""
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables

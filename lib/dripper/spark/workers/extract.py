@@ -1,5 +1,5 @@
-"""What runs in a task of the stage `extract`: rows of `pages` with their labels in, rows of
-`extractions` out."""
+"""Runs in tasks of the stage `extract`: rows of `pages` with their labels in, rows of `extractions`
+out."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing

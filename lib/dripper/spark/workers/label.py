@@ -1,4 +1,4 @@
-"""What runs in a task of the stage `label`: rows of `blocks` in, rows of `labels` out, one engine a
+"""Runs in tasks of the stage `label`: rows of `blocks` in, rows of `labels` out, one engine per
 Python worker.
 
 An engine's start costs seconds to minutes, so it is a module's singleton, kept from batch to batch

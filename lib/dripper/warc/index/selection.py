@@ -47,7 +47,7 @@ class Capture:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which captures are wanted. Of an empty field every value will do; `urls` None: every
+    """The captures that are wanted. Of an empty field every value will do; `urls` None: every
     address."""
 
     indexes: tuple[str, ...]
