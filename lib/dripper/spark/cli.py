@@ -66,11 +66,9 @@ def parser(
         command.add_argument(
             "--redo", default="", metavar="FILES", help="read these files again although they are done"
         )
-        relocated_help = (
-            "archives have moved from one prefix to another: those at NEW are those that were read from OLD"
-        )
+        relocated_help = "archives have moved from the prefix OLD to the prefix NEW: they count as read"
         command.add_argument("--relocated", default="", metavar="OLD=NEW", help=relocated_help)
-        really_new_help = "new files are others than those of the same name and size that were read elsewhere"
+        really_new_help = "new files are not copies of those with the same name and size that were read elsewhere"
         command.add_argument("--really-new", action="store_true", help=really_new_help)
     command.add_argument("--output", required=True, type=_output, help="a folder, an s3a:// prefix, or catalog.schema")
     add_settings(command)
@@ -79,7 +77,7 @@ def parser(
 
 def add_staged_labeler(command: argparse.ArgumentParser) -> None:
     """Add --labeler to the job of a single stage, where nobody named means `lm`."""
-    command.add_argument("--labeler", help="who decides what is main content (default lm)")
+    command.add_argument("--labeler", help="the labeler, which decides what is main content (default lm)")
     # Those that are typed with --set come behind it, and win.
     command.set_defaults(assignments=["labeler.name=lm"])
 
@@ -87,7 +85,9 @@ def add_staged_labeler(command: argparse.ArgumentParser) -> None:
 def add_tries(command: argparse.ArgumentParser) -> None:
     """Add the flag for schedulers that do not know exit codes: the job itself does what is left
     again."""
-    again = "where work is left (exit code 3), do it again, up to N tries in all, a minute apart; wrong usage is never repeated"
+    again = (
+        "if work is left (exit code 3), try again, up to N tries in all, a minute apart; wrong usage is never repeated"
+    )
     command.add_argument("--tries", type=positive, default=1, metavar="N", help=again)
 
 
