@@ -44,7 +44,7 @@ def _forget(arguments: argparse.Namespace) -> int:
     settings = cli.settings(arguments, {})
     typed = [(kind, each) for kind in KINDS for value in getattr(arguments, kind) for each in _listed(value, settings)]
     if typed and not (arguments.reason.strip() or arguments.dry_run):
-        raise InputError("--reason is missing: say why, for those who ask later")
+        raise InputError("--reason is missing: say why, for people who ask later")
     with cli.session(settings) as spark:
         from dripper.spark.ledger.forgotten import rule
         from dripper.spark.tables.forget import forget

@@ -120,7 +120,7 @@ def test_an_entry_says_what_a_run_has_to_know() -> None:
 
 
 def test_a_member_that_wants_a_stage_is_refused_in_a_run() -> None:
-    with pytest.raises(SettingsError, match=r"'vote:cpu,lm': lm wants a stage of its own.* leave lm out"):
+    with pytest.raises(SettingsError, match=r"'vote:cpu,lm': lm needs a stage of its own.* leave lm out"):
         check_use(LabelerSettings(name="vote:cpu,lm"), LabelsSettings(), Use("dripper"))
 
 
@@ -157,8 +157,8 @@ def test_members_are_voters_of_one_weight_unless_the_name_says_another() -> None
     ("name", "words"),
     [
         ("vote:cpu", "a vote takes two members at least, for instance vote:cpu,trafilatura"),
-        ("vote:cpu,", "'' is no single labeler"),
-        ("vote:cpu,vote:all", "'vote:all' is no single labeler"),
+        ("vote:cpu,", "'' is not a single labeler"),
+        ("vote:cpu,vote:all", "'vote:all' is not a single labeler"),
         ("vote:cpu,all,cpu=2", "names cpu twice: a member's voice is its weight, as in cpu=2"),
         ("vote:cpu=much,all", "the weight of 'cpu=much' must be a number above 0"),
         ("vote:cpu=-1,all", "the weight of 'cpu=-1' must be a number above 0"),

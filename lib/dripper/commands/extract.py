@@ -234,7 +234,7 @@ def _write_pages(arguments: argparse.Namespace, settings: Settings, destination:
             options,
         )
     except KeyboardInterrupt:
-        goes_on = "" if destination.path == STANDARD_OUTPUT else "; the same command goes on where it stopped"
+        goes_on = "" if destination.path == STANDARD_OUTPUT else "; the same command continues where it stopped"
         sys.stderr.write(f"dripper: interrupted{goes_on}\n")
         return 3
     sys.stderr.write("".join(f"{printable(line)}\n" for line in _summarize(outcome, destination)))
@@ -253,12 +253,12 @@ def _summarize(outcome: RunResult, destination: Destination) -> Iterator[str]:
         yield from (f"NO CONTENT: {sentence}" for sentence in outcome.failed)
         yield from _count_rest("NO CONTENT", sum(outcome.errors.values()))
     if inputs.skipped:
-        yield f"records of archives that are no pages: {_format_counts(inputs.skipped)}"
+        yield f"records of archives that are not pages: {_format_counts(inputs.skipped)}"
     if outcome.ignored_files:
         names = ", ".join(outcome.ignored_files[:_MAX_NAMED]) + (
             ", …" if len(outcome.ignored_files) > _MAX_NAMED else ""
         )
-        yield f"files of folders that are no pages by their names: {len(outcome.ignored_files):,}: {names}"
+        yield f"files in folders that are not pages by their names: {len(outcome.ignored_files):,}: {names}"
     if inputs.faults:
         # The worst first: a run over many archives needs a short list.
         worst = sorted(inputs.faults, key=lambda name: (-inputs.faults[name], name))

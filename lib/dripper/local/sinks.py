@@ -254,7 +254,7 @@ def _write_file(path: Path, content: bytes) -> None:
         unfinished.write_bytes(content)
         unfinished.replace(path)
     except OSError as error:
-        sentence = f"{printable(str(path))}: {error.strerror or error}; the same command goes on from here"
+        sentence = f"{printable(str(path))}: {error.strerror or error}; the same command continues from here"
         raise InputError(sentence) from None
 
 

@@ -57,7 +57,7 @@ class Export:
     def read(cls, folder: Path) -> "Export":
         """Return the export in a folder. Raises InputError where there is none."""
         if not (folder / "pages.jsonl").is_file() or not (folder / "pages").is_dir():
-            raise InputError(f"{folder} is no export: python -m dripper_lab.annotate export PAGES --out {folder}")
+            raise InputError(f"{folder} is not an export: python -m dripper_lab.annotate export PAGES --out {folder}")
         rows = read_rows(folder / "pages.jsonl")
         if not all(isinstance(row.get("number"), str) and isinstance(row.get("n_blocks"), int) for row in rows):
             raise InputError(f"{folder / 'pages.jsonl'} is not as an export wrote it: rows lack number or n_blocks")

@@ -141,7 +141,7 @@ def _annotated(row: Mapping[str, Any], folder: Path, *names: str) -> tuple[Page,
 def _truth(folder: Path) -> Path:
     file = folder / "truth.jsonl"
     if not file.is_file():
-        raise InputError(f"{folder} is no data set: it has no truth.jsonl")
+        raise InputError(f"{folder} is not a data set: it has no truth.jsonl")
     return file
 
 

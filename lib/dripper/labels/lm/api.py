@@ -99,7 +99,7 @@ class Api:
         except ValueError:
             answer = None
         if not isinstance(answer, dict):
-            raise MachineError(f"{self._called}: {address} is no OpenAI-compatible API: {text[:200]!r}")
+            raise MachineError(f"{self._called}: {address} is not an OpenAI-compatible API: {text[:200]!r}")
         return answer
 
     def _without_key(self, text: str) -> str:

@@ -87,7 +87,7 @@ def find_checkpoint(model: str) -> Checkpoint:
     config = read_config(folder)
     architecture = next(iter(config.get("architectures") or ["?"]))
     if not architecture.endswith("ForCausalLM"):
-        raise MachineError(f"{model} is no causal language model: its config.json says {architecture}")
+        raise MachineError(f"{model} is not a causal language model: its config.json says {architecture}")
     context = int(config.get("max_position_embeddings") or 0)
     if context < 1:
         raise MachineError(f"{model}: config.json has no max_position_embeddings")
@@ -136,9 +136,9 @@ def read_config(folder: Path) -> dict[str, Any]:
     try:
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise MachineError(f"{folder} is no checkpoint: config.json: {error}") from None
+        raise MachineError(f"{folder} is not a checkpoint: config.json: {error}") from None
     if not isinstance(config, dict):
-        raise MachineError(f"{folder} is no checkpoint: config.json holds no object")
+        raise MachineError(f"{folder} is not a checkpoint: config.json holds no object")
     return config
 
 

@@ -115,7 +115,7 @@ def dismiss(spark: SparkSession, files: str, output: str, settings: Settings) ->
         files: As `run` takes them; they need not exist.
 
     Raises:
-        InputError: If one of them is not a file that failed, or is no whole archive.
+        InputError: If one of them is not a file that failed, or is not a whole archive.
     """
     names = [file.address for file in list_named_files(files, settings.reading)]
     with open_output(spark, output, settings, job="dismiss", input=describe_input(files)) as output_at_work:
@@ -128,7 +128,7 @@ def dismiss(spark: SparkSession, files: str, output: str, settings: Settings) ->
         names = [find_first_name(name, moves, ledger_names) for name in names]
         if foreign := [name for name in names if name not in bad]:
             raise InputError(
-                f"--dismiss {foreign[0]}: no file of that address failed, or is no whole archive, in {output}"
+                f"--dismiss {foreign[0]}: no file of that address failed, or is not a whole archive, in {output}"
             )
         ledger.dismiss(names)
         output_at_work.outcome = Outcome(Plan(), Totals(), ledger.counts())
