@@ -18,10 +18,11 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from dripper.config import Settings, load
+from dripper.config import load
 from dripper.labels import Labels, SimplifiedPage
 from dripper.labels.cost import estimate_tokens
 from dripper.labels.fallback import AllLabeler
+from dripper.settings import Settings
 from dripper.spark.run.run import run, run_stages
 from dripper.spark.run.staged import STAGES
 from dripper.spark.session.session import open_session

@@ -25,12 +25,13 @@ from typing import Any, NamedTuple
 import psutil
 from pyspark.sql import SparkSession
 
-from dripper.config import Settings, load
+from dripper.config import load
 from dripper.labels import Labels, SimplifiedLabeler
 from dripper.labels.base import SimplifiedPage
 from dripper.labels.engine import groups, load_labeler
 from dripper.labels.lm.encoder import PageEncoder
 from dripper.labels.lm.settings import LmSettings
+from dripper.settings import Settings
 from dripper.spark.run.run import run_stages
 from dripper.spark.session.session import open_session
 from dripper.spark.tables.store import Tables

@@ -31,7 +31,8 @@ from _processes import timed_run
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from dripper.config import Settings, load
+from dripper.config import load
+from dripper.settings import Settings
 from dripper.spark.ledger.ledger import Ledger
 from dripper.spark.ledger.plan import BatchSize, PlannedFile, make_plan
 from dripper.spark.session.session import open_session

@@ -29,7 +29,8 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 from _processes import timed_run
-from dripper.config import SiteSettings, load
+from dripper.config import load
+from dripper.settings import SiteSettings
 from dripper.spark.session.session import open_session
 from dripper.spark.sites.sums import site_sums
 from dripper.spark.tables.schemas import FIRST_LABELS, SITE_MEMORY

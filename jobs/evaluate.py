@@ -1,13 +1,15 @@
-"""Score extractors over labelled pages on a cluster: the Delta table `evaluations`, and the report.
+"""Score extractors on labelled pages, on a cluster, and write the Delta table `evaluations` and a
+report.
 
 spark-submit jobs/evaluate.py --data DATA --output O [--report FOLDER] [--sets A,B] [--extractors
 A,B] [--labelers A]
     [--metrics A,B] [--sample N | --all-pages] [--webmainbench FILE] [--conf FILE]
     [--set key=value ...]
 
-DATA is a folder that driver and executors reach by the same path. On one machine
-`python -m dripper.eval` does the same without Spark; it measures CPU time better (one extractor at
-a time) and goes on where it was stopped. Exit code 0: scored; 2: wrong usage or settings.
+DATA is a folder that driver and executors reach by the same path. On one machine, `python -m
+dripper_lab.evaluation` does the same without Spark. It measures CPU time better, because it runs
+one extractor at a time, and it continues where it was stopped. Exit code 0: scored; 2: wrong usage
+or settings.
 """
 
 import argparse

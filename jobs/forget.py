@@ -3,11 +3,11 @@
 spark-submit jobs/forget.py --output O --reason R [--host H] [--domain D] [--url U] [--page-id P]
     [--dry-run] [--conf FILE] [--set key=value ...]
 
-Each of the four may be given several times, and takes @FILE, a list with one a line. A domain has
-its hosts. Rules and counts are noted in the table `forgotten`; pages that match are counted as
-skipped from then on. A call that was interrupted goes on when it is run again, also with --output
-alone. Old versions of the tables hold the rows until jobs/maintain.py clears them; the last line
-says when that may be.
+--host, --domain, --url and --page-id may be repeated, and take @FILE, a list with one per line. A
+domain includes its hosts. The table `forgotten` records rules and counts. From then on, runs count
+matching pages as skipped. An interrupted call continues when it is run again, also with --output
+alone. Old versions of the tables hold the rows until jobs/maintain.py deletes them. The last line
+says when it can do so.
 
 Exit code 0: done; 2: wrong usage or settings; 3: another run is at work, or the tables are not as
 the ledger counts them.
@@ -16,8 +16,8 @@ the ledger counts them.
 import argparse
 import sys
 
-from dripper.config import Settings
 from dripper.errors import InputError
+from dripper.settings import Settings
 from dripper.spark import cli
 from dripper.warc.open.expand import read_text
 
@@ -32,7 +32,7 @@ KINDS = {
 def main(argv: list[str]) -> int:
     """Parse, forget, print, return the exit code."""
     parser = cli.parser("forget.py", __doc__, reads_archives=False)
-    parser.add_argument("--reason", default="", metavar="R", help="why: kept in the table `forgotten`")
+    parser.add_argument("--reason", default="", metavar="R", help="the reason, which is kept in the table `forgotten`")
     for kind, words in KINDS.items():
         flag = f"--{kind.replace('_', '-')}"
         parser.add_argument(flag, action="append", default=[], metavar="X", help=f"{words}; @FILE: a list of them")
@@ -44,7 +44,7 @@ def _forget(arguments: argparse.Namespace) -> int:
     settings = cli.settings(arguments, {})
     typed = [(kind, each) for kind in KINDS for value in getattr(arguments, kind) for each in _listed(value, settings)]
     if typed and not (arguments.reason.strip() or arguments.dry_run):
-        raise InputError("--reason is missing: say why, for those who ask later")
+        raise InputError("--reason is missing: say why, for people who ask later")
     with cli.session(settings) as spark:
         from dripper.spark.ledger.forgotten import rule
         from dripper.spark.tables.forget import forget

@@ -1,13 +1,13 @@
-"""Stage 2 of a staged run: a labeler reads the table `blocks` and writes the table `labels`. The
-stage that wants GPUs.
+"""Run stage 2 of a staged run: a labeler reads the table `blocks` and writes the table `labels`.
+This is the stage that needs GPUs.
 
 spark-submit jobs/label.py --output O [--labeler lm] [--conf FILE] [--set key=value ...] [--limit N]
     [--tries N]
 
-It takes the batches that jobs/preprocess.py has left. For a cluster with GPUs add --conf
-spark.executor.resource.gpu.amount=1 and --conf spark.task.resource.gpu.amount=1: then there is one
-task, hence one engine, a GPU. Exit code 0: every page is accounted for; 2: wrong usage or settings;
-3: the work ended short, and what to do next.
+It takes the batches that jobs/preprocess.py has finished. On a cluster with GPUs, add --conf
+spark.executor.resource.gpu.amount=1 and --conf spark.task.resource.gpu.amount=1. Then there is one
+task, and so one engine, per GPU. Exit code 0: every page is accounted for; 2: wrong usage or
+settings; 3: work is left, and the last lines say what to do.
 """
 
 import sys
@@ -19,7 +19,7 @@ def main(argv: list[str]) -> int:
     """Parse, run the stage, print the closing counts, return the exit code."""
     parser = cli.parser("label.py", __doc__, reads_archives=False)
     cli.add_staged_labeler(parser)
-    parser.add_argument("--limit", type=cli.positive, metavar="N", help="do at most N batches")
+    parser.add_argument("--limit", type=cli.positive, metavar="N", help="label at most N batches")
     cli.add_tries(parser)
     return cli.run_guarded(lambda: cli.stage("label", parser.parse_args(argv)))
 

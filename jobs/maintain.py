@@ -4,12 +4,12 @@ needs any more (VACUUM).
 spark-submit jobs/maintain.py --output O [--publish [--without-main-html]] [--repair]
     [--retain-hours 168] [--conf FILE] [--set key=value ...]
 
-With --publish, first the table `published` gets what has changed since it was published last: the
-rows of extractions, clustered by host and time of fetching, for those who query them.
+With --publish, it first updates the table `published`: the rows of `extractions`, clustered by host
+and time of fetching, for people who query them.
 
-With --repair, nothing of that: where the rows of extractions are not those that the ledger counts,
-as somebody deleted rows or restored or dropped a table, their files are planned again, for the next
-run; a ledger that is lost is rebuilt from the rows.
+With --repair, it does none of this. Instead it plans files again for the next run if their rows in
+`extractions` are not those that the ledger counts, because somebody deleted rows, or restored or
+dropped a table. If the ledger is lost, it is rebuilt from the rows.
 
 Exit code 0: done; 2: wrong usage or settings; 3: another run is at work, or the rows that are to be
 published are not those that the ledger counts.

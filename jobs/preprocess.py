@@ -1,12 +1,12 @@
-"""Stage 1 of a staged run: read WARC files, split every page into blocks, into the tables `pages`
-and `blocks`. CPUs only.
+"""Run stage 1 of a staged run: read WARC files, split every page into blocks, and write the tables
+`pages` and `blocks`. It needs no GPUs.
 
 spark-submit jobs/preprocess.py (--warcs W | --select S) --output O [--labeler lm] [--conf FILE]
 [--crawl NAME] [--set key=value ...] [--limit N] [--tries N]
 
-Then: jobs/label.py and jobs/extract.py into the same output, each on a cluster of its own kind.
-Exit code 0: every record is accounted for; 2: wrong usage or settings; 3: the work ended short, and
-what to do next.
+After it, run jobs/label.py and jobs/extract.py with the same output, each on its own kind of
+cluster. Exit code 0: every record is accounted for; 2: wrong usage or settings; 3: work is left,
+and the last lines say what to do.
 """
 
 import sys
@@ -18,7 +18,7 @@ def main(argv: list[str]) -> int:
     """Parse, run the stage, print the closing counts, return the exit code."""
     parser = cli.parser("preprocess.py", __doc__, redoes=True)
     cli.add_staged_labeler(parser)
-    parser.add_argument("--limit", type=cli.positive, metavar="N", help="do at most N files that are not done yet")
+    parser.add_argument("--limit", type=cli.positive, metavar="N", help="process at most N files that are not done yet")
     cli.add_tries(parser)
     return cli.run_guarded(lambda: cli.stage("preprocess", cli.with_input(parser, argv)))
 

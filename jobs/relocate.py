@@ -1,11 +1,12 @@
-"""Say that archives have moved: files below the new prefix are those that were read from the old
+"""Note that archives have moved: files below the new prefix are those that were read from the old
 one.
 
 spark-submit jobs/relocate.py OLD_PREFIX NEW_PREFIX --output O [--dry-run] [--conf FILE]
     [--set key=value ...]
 
-Prefixes are folders, buckets or parts of addresses that end with a folder. Pages keep their ids, as
-warc_file keeps the names under which files were read first; runs open the files where they are.
+Prefixes are folders, buckets or parts of addresses that end with a folder. Pages keep their ids,
+because the column warc_file keeps the names under which files were first read. Runs open the files
+where they are now.
 
 Exit code 0: done; 2: wrong usage or settings; 3: another run is at work.
 """

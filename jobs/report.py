@@ -1,11 +1,11 @@
-"""Write the account of a run, a page in HTML, from the tables: what it read, wrote and cost, how
-fast it was, what went wrong.
+"""Report a run as an HTML page, made from the tables: what it read, wrote and cost, how fast it
+was, and what went wrong.
 
 spark-submit jobs/report.py --output O [--run RUN_ID] [--report FILE] [--conf FILE] [--set key=value
 ...]
 
-RUN_ID is a row of the table runs; by default the last. `jobs/run.py --report` writes the same at
-its end. Exit code 0: written; 2: wrong usage or settings.
+RUN_ID is the id of a row of the table runs, by default of the last one. `jobs/run.py --report`
+writes the same page at its end. Exit code 0: written; 2: wrong usage or settings.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from dripper.spark import cli
 def main(argv: list[str]) -> int:
     """Parse, write, print where, return the exit code."""
     parser = cli.parser("report.py", __doc__, reads_archives=False)
-    parser.add_argument("--run", metavar="RUN_ID", help="which run (default: the last)")
+    parser.add_argument("--run", metavar="RUN_ID", help="the id of the run (default: the last run)")
     place = "a file or a folder, also s3a://…; by default next to the tables"
     parser.add_argument("--report", default="", metavar="FILE", help=place)
     return cli.run_guarded(lambda: _report(parser.parse_args(argv)))

@@ -6,11 +6,13 @@ spark-submit jobs/run.py --warcs W --output O [--labeler cpu] [--conf FILE] [--s
     [--relocated OLD=NEW | --really-new]
 spark-submit jobs/run.py --select index=INDEX[,host=…][,language=…][,status=…] --output O …
 
-The second form reads single records, where a CDXJ file or a columnar index (Parquet) says that they
-are. A labeler that wants GPUs (lm) runs in three stages that meet in tables; jobs/preprocess.py,
-jobs/label.py and jobs/extract.py run them one by one, each on a cluster of its own kind. Exit code
-0: every record is accounted for; 2: wrong usage or settings; 3: work is left, and the same command
-goes on; 4: all is done, but some inputs are bad. The last lines say what to do.
+The second form reads only the records that an index names: a CDXJ file or a columnar index
+(Parquet). A labeler that needs GPUs (lm) runs in three stages, which exchange data through tables.
+jobs/preprocess.py, jobs/label.py and jobs/extract.py run these stages one by one, each on its own
+kind of cluster.
+
+Exit code 0: every record is accounted for; 2: wrong usage or settings; 3: work is left, and the
+same command continues it; 4: all is done, but some inputs are bad. The last lines say what to do.
 """
 
 import argparse
@@ -22,17 +24,17 @@ from dripper.spark import cli
 def main(argv: list[str]) -> int:
     """Parse, run, print the closing counts, return the exit code."""
     parser = cli.parser("run.py", __doc__, redoes=True)
-    parser.add_argument("--labeler", help="who decides what is main content (setting labeler.name; default cpu)")
+    parser.add_argument(
+        "--labeler", help="the labeler, which decides what is main content (setting labeler.name; default cpu)"
+    )
     cli.add_tries(parser)
-    parser.add_argument("--limit", type=cli.positive, metavar="N", help="do at most N files that are not done yet")
+    parser.add_argument("--limit", type=cli.positive, metavar="N", help="process at most N files that are not done yet")
     parser.add_argument("--show", type=cli.positive, metavar="N", help="print N rows of the table at the end")
     parser.add_argument(
         "--dry-run", action="store_true", help="say what would be done, and what it would cost; write nothing"
     )
-    parser.add_argument(
-        "--dismiss", default="", metavar="FILES", help="files that could not be read are not wanted any more"
-    )
-    report = "at the end write the account of the run, a page in HTML: to a file or folder, also s3a://…; alone: next to the tables"
+    parser.add_argument("--dismiss", default="", metavar="FILES", help="give up files that could not be read")
+    report = "at the end, report the run as an HTML page: in a file or folder, also s3a://…; without FILE, next to the tables"
     parser.add_argument("--report", nargs="?", const="", metavar="FILE", help=report)
     return cli.run_guarded(lambda: _run(cli.with_input(parser, argv)))
 

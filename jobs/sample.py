@@ -1,13 +1,13 @@
-"""Draw pages that differ in layout from the table `pages`, to be annotated: a folder that
-`python -m dripper_lab.annotate export` reads.
+"""Draw pages that differ in layout from the table `pages`, to be annotated. They are written into a
+folder that `python -m dripper_lab.annotate export` reads.
 
 spark-submit jobs/sample.py --output O --to FOLDER [--size 1000] [--of-host 3]
     [--quota language=en:0.5,de:0.2] [--quota page_kind=article:0.4] [--seed 0] [--conf FILE]
     [--set key=value ...]
 
-Of each layout of a host one page is a candidate, of the commonest layouts first. A quota is the
-most that pages of a language or kind may have of the size; `other` means all that it does not name.
-The pages themselves come from the archives. Exit code 0: written; 2: wrong usage or settings; 4:
+One page of each layout of a host is a candidate, those of the most frequent layouts first. A quota
+limits the share of pages of a language or kind; `other` means all that the quota does not name. The
+pages themselves are read from the archives. Exit code 0: written; 2: wrong usage or settings; 4:
 written, but for pages whose archives could not be read.
 """
 
@@ -25,11 +25,15 @@ def main(argv: list[str]) -> int:
     """Parse, draw, write, return the exit code."""
     parser = cli.parser("sample.py", __doc__, reads_archives=False)
     parser.add_argument("--to", required=True, metavar="FOLDER", help="folder to make, on the driver")
-    parser.add_argument("--size", type=cli.positive, default=1000, help="pages, at most (default: 1000)")
-    parser.add_argument("--of-host", type=cli.positive, default=3, metavar="N", help="of a host, at most (default: 3)")
+    parser.add_argument(
+        "--size", type=cli.positive, default=1000, metavar="N", help="take at most N pages (default: 1000)"
+    )
+    parser.add_argument(
+        "--of-host", type=cli.positive, default=3, metavar="N", help="take at most N pages of a host (default: 3)"
+    )
     share = "the most that each may have of the size: language=en:0.5,de:0.2,other:0.3, or page_kind=…"
     parser.add_argument("--quota", action="append", default=[], metavar="OF=VALUE:SHARE,…", help=share)
-    parser.add_argument("--seed", type=int, default=0, help="another one draws other pages (default: 0)")
+    parser.add_argument("--seed", type=int, default=0, help="another seed draws other pages (default: 0)")
     return cli.run_guarded(lambda: _sample(parser.parse_args(argv)))
 
 

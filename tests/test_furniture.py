@@ -104,11 +104,6 @@ def test_a_release_brings_a_wheel_and_the_list_of_what_is_installed_with_it() ->
     assert order == sorted(order)
 
 
-def test_contributing_names_files_that_exist() -> None:
-    for name in re.findall(r"`((?:tests|docs|lib|conf|jobs)/[\w/.]+)`", (ROOT / "CONTRIBUTING.md").read_text()):
-        assert (ROOT / name).exists(), name
-
-
 def test_the_commit_hooks_are_what_make_lint_runs() -> None:
     (hooks,) = [repo["hooks"] for repo in yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"]]
     makefile = (ROOT / "Makefile").read_text()
@@ -120,6 +115,64 @@ def test_the_site_has_every_page_of_the_documents() -> None:
     nav = yaml.safe_load((ROOT / "mkdocs.yml").read_text())["nav"]
     listed = re.findall(r"[\w/]+\.md", yaml.safe_dump(nav))
     assert sorted(listed) == sorted(str(page.relative_to(ROOT / "docs")) for page in (ROOT / "docs").rglob("*.md"))
+
+
+DOCUMENTS = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "tests/README.md",
+    *sorted((ROOT / "docs").rglob("*.md")),
+]
+FOLDERS = ("lib", "jobs", "benchmarks", "notebooks", "tests", "conf", "docs")
+CODE = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*.*") if ROOT / "tests/data" not in path.parents]
+CODE += ROOT.glob("*.*")
+ELSEWHERE = {"tests/eval_common.py"}
+"""Files of other projects."""
+
+
+def files_named(name: str) -> list[Path]:
+    """Return the files whose path ends like this: a document may leave out the folders that it is
+    about."""
+    return [path for path in CODE if f"/{path.relative_to(ROOT)}".endswith(f"/{name}")]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: str(document.relative_to(ROOT)))
+def test_documents_name_files_that_exist(document: Path) -> None:
+    text = document.read_text()
+    python = set(re.findall(r"`([\w./-]+\.py)`", text)) - ELSEWHERE
+    assert [name for name in python if not files_named(name)] == []
+    paths = set(re.findall(r"`((?:tests|docs|lib|conf|jobs)/[\w/.]+)`", text)) - ELSEWHERE
+    assert [path for path in paths if not (ROOT / path).exists() and not (document.parent / path).exists()] == []
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: str(document.relative_to(ROOT)))
+def test_documents_name_modules_and_what_is_in_them(document: Path) -> None:
+    """`dripper.labels.entry.Entry`: a module, and a name that stands in it."""
+    other = r"\.(?:py|zip|tar\.gz|labelers)$"  # archives of the package, and the group of entry points
+    for name in re.findall(r"\bdripper(?:_lab|_labelers)?(?:\.\w+)+", document.read_text()):
+        package, rest = ROOT / "lib", name.split(".")
+        while rest and (package / rest[0]).is_dir():
+            package = package / rest.pop(0)
+        module = (
+            package / f"{rest.pop(0)}.py" if rest and (package / f"{rest[0]}.py").exists() else package / "__init__.py"
+        )
+        stands = not rest or re.search(rf"\b{rest[0]}\b", module.read_text())
+        assert stands or re.search(other, name), f"{name}: no {rest[0]} in {module.relative_to(ROOT)}"
+
+
+ROWS = [row for row in (ROOT / "docs/change_map.md").read_text().splitlines() if re.match(r"\| [a-z]", row)]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.split(" | ")[0][2:50])
+def test_the_change_map_names_what_stands_in_its_files(row: str) -> None:
+    words = [
+        word for word in re.findall("`([^`]+)`", row) if word not in ("dripper", "lm", "encoder", "cpu", "to change")
+    ]
+    files = [file for word in words if re.search(r"\.(py|yml|md|sh|sql)$", word) for file in files_named(word)]
+    text = "\n".join(file.read_text() for file in files)
+    names = [word for word in words if re.fullmatch(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)?", word)]
+    names = [name for name in names if not re.search(r"\.(py|yml|md|sh|sql)$", name)]
+    assert [name for name in names if not re.search(rf"\b{name.split('.')[-1]}\b", text)] == []
 
 
 def test_links_out_of_the_documents_become_names_of_files_in_the_site() -> None:

@@ -29,7 +29,7 @@ from xml.sax.saxutils import escape
 import pyspark
 from deltalake import DeltaTable
 
-from dripper.config import SparkSettings
+from dripper.settings import SparkSettings
 from dripper.spark.session.session import delta_jars
 
 HERE = Path(__file__).parent

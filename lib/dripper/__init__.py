@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dripper import eval, html, labels, warc
-    from dripper.config import Settings
     from dripper.page.extraction import Extraction
+    from dripper.settings import Settings
 
 __version__ = "0.1.0"
 __all__ = ["Extraction", "__version__", "eval", "extract", "extract_many", "html", "labels", "warc"]

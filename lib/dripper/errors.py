@@ -10,7 +10,7 @@ from enum import StrEnum
 
 
 class ErrorCode(StrEnum):
-    """Why a page has no extraction: the values of the column `error_code`."""
+    """The reasons why a page has no extraction: the values of the column `error_code`."""
 
     EMPTY_PAGE = "empty_page"
     """The response has a body, but no visible text in it."""
@@ -45,7 +45,8 @@ class ErrorCode(StrEnum):
 
 
 class FileErrorKind(StrEnum):
-    """Why an archive file was not read to its end: the values of `FileReport.error_kind`.
+    """The reasons why an archive file was not read to its end: the values of
+    `FileReport.error_kind`.
 
     Only `gone` is for good; a file that failed for another reason may be read by the next run.
     """

@@ -46,7 +46,7 @@ _OOM_SCORE = Path("/proc/self/oom_score_adj")
 
 @dataclass(frozen=True, slots=True)
 class GuardLimits:
-    """What one item may cost: CPU seconds and wall seconds, and bytes of address space above the
+    """The limits of one item: CPU seconds and wall seconds, and bytes of address space above the
     child's start."""
 
     cpu_seconds: int
@@ -60,7 +60,7 @@ class GuardLimits:
 
 
 class Again(Enum):
-    """What `Guard.result` gives where an item is being tried a second time."""
+    """The answer of `Guard.result` while an item is being tried a second time."""
 
     AGAIN = "again"
 

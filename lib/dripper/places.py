@@ -37,7 +37,7 @@ _TABLE = re.compile(rf"{_NAME}(?:\.{_NAME}){{2,}}")
 
 
 class Place(NamedTuple):
-    """Where something is."""
+    """A place that the user named: a path, an address, or a schema of a catalog."""
 
     kind: Literal["path", "address", "catalog"]
     text: str

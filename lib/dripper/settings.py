@@ -15,13 +15,13 @@ GIB = 1 << 30
 
 
 class Section(BaseModel):
-    """Some settings that belong together."""
+    """A section of settings that belong together."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", coerce_numbers_to_str=True)
 
 
 class S3Settings(Section):
-    """How `s3://` (and http) paths are opened. Credentials come from where boto3 looks for them."""
+    """The access to `s3://` (and http) paths. Credentials come from where boto3 looks for them."""
 
     endpoint_url: str | None = None
     """Another S3 service than Amazon's, for instance `http://127.0.0.1:9000`."""
@@ -39,7 +39,7 @@ class S3Settings(Section):
 
 
 class ReadSettings(Section):
-    """How archives are found and read."""
+    """The reading of archives: which are found, and what is taken from them."""
 
     page_bytes: int = Field(default=32 * MIB, ge=1024)
     """A page whose body, inflated, is larger becomes an error row; also bounds a reader's memory,
@@ -63,7 +63,7 @@ class ReadSettings(Section):
 
 
 class LimitSettings(Section):
-    """What one page may cost before it becomes an error row."""
+    """The limits of one page; beyond them it becomes an error row."""
 
     page_cpu_seconds: int = Field(default=20, ge=1)
     """The slowest real page seen took under 2 s; a busy machine does not spend this, as it is CPU
@@ -99,7 +99,8 @@ class LimitSettings(Section):
 
 
 class LabelerSettings(Section):
-    """Who decides which blocks are main content, and what happens where nothing is."""
+    """The labeler that decides which blocks are main content, and the fallback where it marks
+    none."""
 
     name: str = "cpu"
     """One labeler, or several in a chain (`cpu,lm`): each next one gets the pages that the one
@@ -122,8 +123,8 @@ class LabelerSettings(Section):
 
 
 class LabelsSettings(Section):
-    """What single labelers need: a section each, named like the labeler, of the class that its
-    entry has.
+    """The settings of single labelers: a section each, named like the labeler, of the class that
+    its entry has.
 
     See `dripper.labels.entry`. Sections are checked where settings are read, by `dripper.config`.
     """
@@ -138,7 +139,7 @@ class LabelsSettings(Section):
 
 
 class HtmlSettings(Section):
-    """What leaves as main HTML in the profiles `dripper` and `paper`; that of `mineru-1.1` is never
+    """The form of main HTML in the profiles `dripper` and `paper`; that of `mineru-1.1` is never
     touched."""
 
     inert: bool = True
@@ -158,7 +159,7 @@ class HtmlSettings(Section):
 
 
 class MarkdownSettings(Section):
-    """What the Markdown of main HTML looks like."""
+    """The form of the Markdown of main HTML."""
 
     converter: Literal["html-to-markdown", "html2text"] = "html-to-markdown"
     """html2text writes Markdown as the Dripper paper scored it, and is GPL-3.0: it has an extra of
@@ -174,7 +175,7 @@ class MarkdownSettings(Section):
 
 
 class BatchSettings(Section):
-    """How WARC files are grouped. A batch is the unit of commit and of redoing."""
+    """The grouping of WARC files. A batch is the unit of commit and of redoing."""
 
     files: int = Field(default=1000, ge=1)
     """At most so many files a batch; bounds the reports that travel to the driver (1 kB each)."""
@@ -241,7 +242,8 @@ class StageSettings(Section):
 
 
 class SiteSettings(Section):
-    """What the pages of a host know together, in jobs alone: one page by itself has no host."""
+    """The use of what the pages of a host know together, in jobs alone: one page by itself has no
+    host."""
 
     enabled: bool = False
     """Whether labels go by what other pages of the host say too. The run is then staged."""
@@ -263,7 +265,8 @@ class DeviceSettings(Section):
 
 
 class CostSettings(Section):
-    """What `--dry-run` estimates from and what a staged run is priced with."""
+    """The prices and devices from which `--dry-run` estimates, and by which a staged run is
+    priced."""
 
     sample_pages: int = Field(default=200, ge=1)
     """Pages that are read and split for an estimate."""

@@ -29,7 +29,7 @@ def main(arguments: Sequence[str]) -> int:
         log.error("%s", error)
         return 2
     except KeyboardInterrupt:
-        log.error("stopped; the same command goes on, or starts again")
+        log.error("stopped; the same command continues, or starts again")
         return NOT_ALL
     return exit_code
 

@@ -103,7 +103,7 @@ NO_CONTENT = "no main content"
 
 
 class Role(StrEnum):
-    """What a data set may be used for. A rule of the licences, not of taste."""
+    """The use that may be made of a data set. A rule of the licences, not of taste."""
 
     TRAIN_SHIPS = "train, ships"
     """A model that ships may be trained on it."""

@@ -64,7 +64,7 @@ def parse_voters(name: str) -> Sequence[Voter]:
 def _parse_voter(part: str, name: str) -> Voter:
     member, equals, weight = part.partition("=")
     if not member or ":" in member:
-        raise SettingsError(f"labeler {name!r}: {part!r} is no single labeler, as the members of a vote are")
+        raise SettingsError(f"labeler {name!r}: {part!r} is not a single labeler, as the members of a vote must be")
     return Voter(member, _parse_weight(weight, part, name) if equals else 1.0)
 
 
@@ -157,7 +157,7 @@ def _check(name: str, members: Mapping[str, LabelerEntry], settings: Mapping[str
     for member, entry in members.items():
         if entry.staged:
             raise SettingsError(
-                f"labeler {name!r}: {member} wants a stage of its own, and a vote is taken page by page on the way "
-                f"through one pass; leave {member} out, or let it label alone"
+                f"labeler {name!r}: {member} needs a stage of its own, but a vote is taken page by page in one "
+                f"pass; leave {member} out, or let it label alone"
             )
     return [warning for member, entry in members.items() for warning in entry.check(settings[member], use)]

@@ -1,9 +1,10 @@
-"""The interface."""
+"""The interface of labelers, and the F1 that a choice of blocks can be expected to reach."""
 
 import numpy as np
 import pytest
 
 from dripper.labels import Labeler, Labels, load
+from dripper.labels.base import expected_f1
 from dripper.labels.registry import BUILT_IN
 from support.checkpoints import NEED_A_CHECKPOINT
 
@@ -28,3 +29,15 @@ def test_every_labeler_has_the_interface(name: str) -> None:
     assert isinstance(labeler.name, str)
     assert isinstance(labeler.version, str)
     assert callable(labeler.label)
+
+
+def test_it_is_1_where_all_is_certain_and_0_where_there_is_nothing() -> None:
+    main, words = np.array([True, False]), np.array([3, 9])
+    assert expected_f1(main, np.array([1.0, 0.0]), words) == 1.0
+    assert expected_f1(main, np.array([1.0, 0.0]), np.array([0, 0])) == 0.0
+    assert expected_f1(np.zeros(0, bool), np.zeros(0), np.zeros(0, np.int64)) == 0.0
+
+
+def test_words_weigh() -> None:
+    main, probability = np.array([True, True]), np.array([1.0, 0.0])
+    assert expected_f1(main, probability, np.array([9, 1])) > expected_f1(main, probability, np.array([1, 9]))

@@ -1,4 +1,4 @@
-"""What becomes of a page without main blocks."""
+"""A page without main blocks: the labelers without a model, and which of them decides."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 
 from dripper.html import preprocess
 from dripper.labels import Fallback, fall_back, load
+from dripper.labels.fallback import AllLabeler, TrafilaturaLabeler
 from support.flood import ARTICLE, main_text
+from support.labelled import pages
 
 CPU = load("cpu")
 
@@ -61,3 +63,29 @@ def test_any_page_gets_labels_of_its_length_and_a_method(html: str, fallback: Fa
     assert method.removeprefix("fallback:") in list(Fallback)
     if page.blocks and fallback is not Fallback.EMPTY:
         assert labels.main.any()
+
+
+def test_all_is_all() -> None:
+    for page, labels in zip(pages(), AllLabeler().label(pages()), strict=True):
+        assert labels.main.all()
+        assert len(labels.main) == len(page.blocks)
+        assert np.isnan(labels.probability).all()
+        assert np.isnan(labels.confidence)
+
+
+def test_trafilatura_labels_what_trafilatura_extracts() -> None:
+    page = preprocess(ARTICLE)
+    labeler = TrafilaturaLabeler()
+    (labels,) = labeler.label([page])
+    assert "The river rose" in main_text(page, labels)
+    assert "Home" not in main_text(page, labels)
+    assert labeler.version[0].isdigit()
+
+
+def test_trafilatura_on_a_real_page_marks_some_blocks_but_not_all() -> None:
+    (labels,) = TrafilaturaLabeler().label([pages()[1]])
+    assert 0 < labels.main.sum() < len(labels.main)
+
+
+def test_trafilatura_on_nothing() -> None:
+    assert TrafilaturaLabeler().label([preprocess("")])[0].main.shape == (0,)

@@ -119,7 +119,9 @@ def plugin(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, object], None]:
 
 def test_a_package_that_registers_something_else_is_named(plugin: Callable[[str, object], None]) -> None:
     plugin("strange", object())
-    with pytest.raises(MachineError, match=r"'strange' of the group dripper\.labelers is no LabelerEntry of that name"):
+    with pytest.raises(
+        MachineError, match=r"'strange' of the group dripper\.labelers is not a LabelerEntry of that name"
+    ):
         load("strange")
     plugin("broken", ImportError("no torch"))
     with pytest.raises(

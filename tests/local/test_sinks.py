@@ -120,7 +120,7 @@ def test_lists_with_missing_lines_end_with_4(site: Path, tmp_path: Path, capsys:
     assert main(["extract", f"@{tmp_path}/list", "--out", str(out)]) == 4
     told = capsys.readouterr().err
     assert "BAD INPUT: /gone.html: /gone.html does not exist\n" in told
-    assert f"files of folders that are no pages by their names: 1: {site}/news/style.css\n" in told
+    assert f"files in folders that are not pages by their names: 1: {site}/news/style.css\n" in told
     assert sorted(row["error_code"] or "" for row in lines(out.read_bytes())) == ["", "", "", "", "unreadable"]
 
 

@@ -1,4 +1,5 @@
-"""Rows: every column of the schema, and values that any UTF-8 table can hold."""
+"""Rows: every column of the schema, values that any UTF-8 table can hold, and registered domains as
+in Common Crawl's index."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -12,7 +13,15 @@ from dripper.errors import ErrorCode
 from dripper.labels import Labels
 from dripper.page.columns import EXTRACTIONS, ORIGIN
 from dripper.page.extraction import Extraction
-from dripper.page.rows import extraction_row, host_name, outcome_columns, record_columns, storable, text_sha256
+from dripper.page.rows import (
+    extraction_row,
+    host_name,
+    outcome_columns,
+    record_columns,
+    registered_domain,
+    storable,
+    text_sha256,
+)
 from dripper.warc import Record
 
 RECORD = Record(
@@ -98,3 +107,26 @@ def test_columns_of_labels_without_probabilities_are_null() -> None:
         "passes": 0,
         "windows": 1,
     }
+
+
+@pytest.mark.parametrize(
+    ("host", "domain"),
+    [
+        ("www.example.org", "example.org"),
+        ("News.BBC.co.uk.", "bbc.co.uk"),
+        ("me.github.io", "github.io"),  # a company's suffix, no registry's
+        ("a.b.c.kawasaki.jp", "b.c.kawasaki.jp"),
+        ("www.city.kawasaki.jp", "city.kawasaki.jp"),
+        ("www.bücher.de", "xn--bcher-kva.de"),
+        ("co.uk", None),
+        ("localhost", None),
+        ("www.intranet.local", None),
+        ("93.184.216.34", None),
+        ("2001:db8::1", None),
+        ("", None),
+        ("." * 300, None),
+        ("ü" * 300, None),
+    ],
+)
+def test_what_was_registered(host: str, domain: str | None) -> None:
+    assert registered_domain(host) == domain

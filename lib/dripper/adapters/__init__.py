@@ -11,9 +11,9 @@ import logging
 from collections.abc import Mapping
 from typing import Any, Literal, get_args
 
-from dripper.config import Settings
 from dripper.errors import SettingsError
 from dripper.page.extraction import Extraction, checked_settings
+from dripper.settings import Settings
 
 logger = logging.getLogger(__name__)
 

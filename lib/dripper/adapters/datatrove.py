@@ -15,10 +15,10 @@ from typing import Any
 
 from dripper import extras as optional
 from dripper.adapters import Form, PageStep, collect_metadata
-from dripper.config import Settings
 from dripper.errors import PageError
 from dripper.guard import Guard, GuardLimits
 from dripper.page.extraction import Extraction, shared_extractor
+from dripper.settings import Settings
 
 with optional.needed("dripper.adapters.datatrove", "datatrove"):
     from datatrove.pipeline.extractors.base import BaseExtractor

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 from dripper.adapters import Form, PageStep, collect_declared, collect_metadata
 from dripper.addresses import loggable
-from dripper.config import Settings
 from dripper.errors import PageError
 from dripper.guard import GuardLimits
 from dripper.local.inputs import expand_inputs
@@ -17,6 +16,7 @@ from dripper.local.many import count_processors
 from dripper.local.pages import InputCounts, PageOptions, read_pages, require_reader
 from dripper.local.pool import map_in_order
 from dripper.page.extraction import Extraction, make_failed, shared_extractor
+from dripper.settings import Settings
 from dripper.warc import Record
 
 logger = logging.getLogger(__name__)

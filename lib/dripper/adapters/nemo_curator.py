@@ -27,10 +27,10 @@ from typing import Any
 from dripper import extras as optional
 from dripper.adapters import Form, PageStep
 from dripper.adapters.steps import EXTRACTED, PagePlan, finish_table, label_table, prepare_table
-from dripper.config import Settings
 from dripper.labels.base import Closable
 from dripper.labels.engine import Engine, Loader, load_labeler
 from dripper.page.extraction import shared_extractor
+from dripper.settings import Settings
 
 with optional.needed("dripper.adapters.nemo_curator", "nemo"):
     import pyarrow as pa

@@ -16,8 +16,8 @@ from typing import Any
 from dripper import extras as optional
 from dripper.adapters import Form
 from dripper.adapters.steps import PagePlan, finish_table, label_table, prepare_table
-from dripper.config import Settings
 from dripper.labels.engine import Loader, load_labeler
+from dripper.settings import Settings
 
 with optional.needed("dripper.adapters.ray_data", "ray"):
     import pyarrow as pa

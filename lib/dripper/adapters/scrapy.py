@@ -11,9 +11,9 @@ from typing import Any
 
 from dripper import extras as optional
 from dripper.adapters import collect_metadata
-from dripper.config import Settings
 from dripper.labels.registry import runs_staged
 from dripper.page.extraction import Extraction, checked_settings, extract_guarded, shared_extractor
+from dripper.settings import Settings
 
 with optional.needed("dripper.adapters.scrapy", "scrapy"):
     from itemadapter import ItemAdapter

@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow as pa
 
 from dripper.adapters import Form, check_form, collect_declared, select_text
-from dripper.config import Settings, split_settings
+from dripper.config import split_settings
 from dripper.errors import ErrorCode, InputError, PageError, SettingsError, UsageError
 from dripper.guard import run_item
 from dripper.html.metadata import find_own_address
@@ -38,7 +38,7 @@ from dripper.page.finish import Finisher
 from dripper.page.prepare import Decoded, Prepared
 from dripper.page.rows import Row, extraction_columns, outcome_columns, prepared_columns, read_first_labels, storable
 from dripper.page.stages import finish, preparer, with_first_labels
-from dripper.settings import LabelerSettings
+from dripper.settings import LabelerSettings, Settings
 from dripper.warc.read.saved import open_page
 
 _PREPARED: Sequence[pa.Field] = (
@@ -61,7 +61,7 @@ EXTRACTED: Sequence[pa.Field] = (
 
 @dataclass(frozen=True, slots=True)
 class PagePlan:
-    """How tables of pages are extracted: the same value for all steps and workers."""
+    """The plan by which tables of pages are extracted: the same value for all steps and workers."""
 
     settings: Settings
     form: Form = "markdown"

@@ -11,7 +11,6 @@ from pathlib import Path
 from dripper import config as flags
 from dripper.addresses import printable
 from dripper.commands import Parsers, write
-from dripper.config import Settings
 from dripper.errors import InputError, UsageError
 from dripper.labels.registry import runs_staged
 from dripper.local import RunResult, extract_files
@@ -23,6 +22,7 @@ from dripper.local.sinks import STANDARD_OUTPUT, Destination
 from dripper.local.tables import Columns
 from dripper.page.extraction import extract_guarded, shared_extractor
 from dripper.places import local_place
+from dripper.settings import Settings
 from dripper.warc.open.source import ARCHIVE_NAME
 
 _USAGE = """One page is printed. Many pages become the rows of a file or of standard output, or a file each:
@@ -31,9 +31,9 @@ _USAGE = """One page is printed. Many pages become the rows of a file or of stan
   dripper extract crawl/ --out - --columns url,title,text
   dripper extract crawl/ --output-dir notes
 
-Run again, the same command goes on where it stopped, and does only what is missing.
+If it is interrupted, the same command continues where it stopped.
 Exit code 0: done; 1: the one page has no extraction; 2: wrong usage; 3: work is left, the last lines say what;
-4: all is done, but some inputs are missing, no archives, or cut short: the last lines name them."""
+4: all is done, but some inputs are missing, not archives, or cut short: the last lines name them."""
 
 _MAX_NAMED = 10
 """Most files of each kind that the last lines name."""
@@ -57,7 +57,9 @@ def add(commands: Parsers) -> None:
         help="an HTML file, compressed or not, or MHTML; - for standard input; for many also folders, patterns, @lists, archives, "
         "and tables with a column of HTML (.jsonl, .csv, .tsv, .parquet)",
     )
-    extract.add_argument("--labeler", help="who decides what is main content (setting labeler.name; default cpu)")
+    extract.add_argument(
+        "--labeler", help="the labeler, which decides what is main content (setting labeler.name; default cpu)"
+    )
     _add_inputs(extract)
     _add_outputs(extract)
     flags.add_settings(extract)
@@ -65,45 +67,66 @@ def add(commands: Parsers) -> None:
 
 
 def _add_inputs(extract: argparse.ArgumentParser) -> None:
-    extract.add_argument("--url", help="address of the page (default: as the page says it itself)")
+    extract.add_argument("--url", help="the page's address (default: the one that the page itself gives)")
     extract.add_argument(
         "--url-prefix",
         metavar="PREFIX",
-        help="of pages in files: their addresses are PREFIX and the path below the folder that was named",
+        help="put before the paths of files below a named folder, to make the addresses of their pages",
     )
-    extract.add_argument("--html-column", metavar="NAME", help="of tables (default: html, content or the like)")
-    extract.add_argument("--url-column", metavar="NAME", help="of tables (default: url or the like, if there is one)")
+    extract.add_argument(
+        "--html-column",
+        metavar="NAME",
+        help="a table's column of HTML (default: html, content or the like)",
+    )
+    extract.add_argument(
+        "--url-column",
+        metavar="NAME",
+        help="a table's column of addresses (default: url or the like, if there is one)",
+    )
 
 
 def _add_outputs(extract: argparse.ArgumentParser) -> None:
     extract.add_argument(
-        "--format", choices=tuple(FORMATS), help="of a page that is printed, and of --output-dir (default: markdown)"
+        "--format",
+        choices=tuple(FORMATS),
+        help="the form of a printed page, and of --output-dir (default: markdown)",
     )
     extract.add_argument(
-        "--title", choices=("include", "exclude"), help="Markdown: the page's title as its first heading"
+        "--title", choices=("include", "exclude"), help="in Markdown, the page's title as its first heading"
     )
     extract.add_argument(
-        "--links", choices=("keep", "text"), help="Markdown: links with addresses, or their text alone"
+        "--links", choices=("keep", "text"), help="in Markdown, links with addresses, or only their text"
     )
-    extract.add_argument("--images", choices=("keep", "drop"), help="Markdown: images")
+    extract.add_argument("--images", choices=("keep", "drop"), help="in Markdown, keep or drop images")
     extract.add_argument(
         "--keep",
         action="append",
         metavar="SELECTOR",
-        help="CSS: what it finds is main content, whatever the labeler says",
+        help="a CSS selector: what it finds is main content, whatever the labeler says",
     )
-    extract.add_argument("--drop", action="append", metavar="SELECTOR", help="CSS: what it finds is taken out first")
+    extract.add_argument(
+        "--drop", action="append", metavar="SELECTOR", help="a CSS selector: what it finds is removed first"
+    )
     extract.add_argument(
         "--out",
         metavar="FILE",
-        help="one row per page: pages.jsonl or pages.parquet; -: lines of JSON on standard output",
+        help="write one row per page to pages.jsonl or pages.parquet; with -, lines of JSON to standard output",
     )
     extract.add_argument(
-        "--output-dir", metavar="FOLDER", help="one file per page, Markdown with front matter unless --format says else"
+        "--output-dir",
+        metavar="FOLDER",
+        help="write one file per page; Markdown with front matter, unless --format says otherwise",
     )
-    extract.add_argument("--columns", metavar="A,B", help="of rows: only these, and text if named (default: all)")
     extract.add_argument(
-        "--jobs", type=flags.positive, metavar="N", help="for many: pages at once (default: one per processor)"
+        "--columns",
+        metavar="A,B",
+        help="write only these columns (default: all but text)",
+    )
+    extract.add_argument(
+        "--jobs",
+        type=flags.positive,
+        metavar="N",
+        help="how many pages are processed at once (default: one per processor)",
     )
 
 
@@ -211,7 +234,7 @@ def _write_pages(arguments: argparse.Namespace, settings: Settings, destination:
             options,
         )
     except KeyboardInterrupt:
-        goes_on = "" if destination.path == STANDARD_OUTPUT else "; the same command goes on where it stopped"
+        goes_on = "" if destination.path == STANDARD_OUTPUT else "; the same command continues where it stopped"
         sys.stderr.write(f"dripper: interrupted{goes_on}\n")
         return 3
     sys.stderr.write("".join(f"{printable(line)}\n" for line in _summarize(outcome, destination)))
@@ -230,12 +253,12 @@ def _summarize(outcome: RunResult, destination: Destination) -> Iterator[str]:
         yield from (f"NO CONTENT: {sentence}" for sentence in outcome.failed)
         yield from _count_rest("NO CONTENT", sum(outcome.errors.values()))
     if inputs.skipped:
-        yield f"records of archives that are no pages: {_format_counts(inputs.skipped)}"
+        yield f"records of archives that are not pages: {_format_counts(inputs.skipped)}"
     if outcome.ignored_files:
         names = ", ".join(outcome.ignored_files[:_MAX_NAMED]) + (
             ", …" if len(outcome.ignored_files) > _MAX_NAMED else ""
         )
-        yield f"files of folders that are no pages by their names: {len(outcome.ignored_files):,}: {names}"
+        yield f"files in folders that are not pages by their names: {len(outcome.ignored_files):,}: {names}"
     if inputs.faults:
         # The worst first: a run over many archives needs a short list.
         worst = sorted(inputs.faults, key=lambda name: (-inputs.faults[name], name))

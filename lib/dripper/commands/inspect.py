@@ -26,10 +26,12 @@ def add(commands: Parsers) -> None:
     )
     inspect.add_argument("pages", nargs="*", help="HTML files, folders, archives; - reads a page from standard input")
     inspect.add_argument("--table", metavar="OUTPUT", help="rows of a run instead: its --output, or a table's folder")
-    inspect.add_argument("--where", metavar="SQL", help="which rows: a condition on the columns of extractions")
-    inspect.add_argument("--limit", type=flags.positive, default=100, help="pages or rows at most (default: 100)")
+    inspect.add_argument("--where", metavar="SQL", help="choose rows by a condition on the columns of extractions")
+    inspect.add_argument(
+        "--limit", type=flags.positive, default=100, metavar="N", help="show at most N pages or rows (default: 100)"
+    )
     inspect.add_argument("--url", help="address of a page that does not come with one")
-    inspect.add_argument("--labeler", help="who labels (default: setting labeler.name, or who wrote the row)")
+    inspect.add_argument("--labeler", help="the labeler (default: setting labeler.name, or the one that wrote the row)")
     flags.add_settings(inspect)
     inspect.set_defaults(run=run)
 

@@ -21,10 +21,13 @@ def add(commands: Parsers) -> None:
         "probe",
         help="let a checkpoint answer freely, and say which answer form fits it; exit code 1 where another is set",
     )
-    probe.add_argument("model", metavar="MODEL", help="its folder, or its name on a model hub")
+    probe.add_argument("model", metavar="MODEL", help="the checkpoint's folder, or its name on a model hub")
     probe.add_argument("pages", nargs="+", metavar="PAGE", help="HTML files; a few are enough")
     probe.add_argument(
-        "--tokens", type=flags.positive, default=200, help="of a free answer at most (default %(default)s)"
+        "--tokens",
+        type=flags.positive,
+        default=200,
+        help="read at most so many tokens of a free answer (default %(default)s)",
     )
     flags.add_settings(probe)
     probe.set_defaults(run=run)

@@ -11,7 +11,9 @@ def add(commands: Parsers) -> None:
     """Declare the command."""
     prompts = commands.add_parser("prompts", help="the prompts that public models of the labeler lm were trained on")
     what = prompts.add_subparsers(required=True, metavar="WHAT")
-    fetch = what.add_parser("fetch", help="take them from their authors' package (pip download) and check their hashes")
+    fetch = what.add_parser(
+        "fetch", help="download them in their authors' package (pip download) and check their hashes"
+    )
     fetch.add_argument("--folder", default="", help="where to put them (default: the user's cache folder)")
     fetch.set_defaults(run=run)
 

@@ -25,10 +25,21 @@ def add(commands: Parsers) -> None:
         epilog=_EXAMPLE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    serve.add_argument("--host", default="127.0.0.1", help="where to listen (default: this machine alone)")
-    serve.add_argument("--port", type=int, default=8080, help="0: any that is free (default: 8080)")
-    serve.add_argument("--jobs", type=flags.positive, metavar="N", help="pages at once (default: one per processor)")
-    serve.add_argument("--labeler", help="who decides what is main content (setting labeler.name; default cpu)")
+    serve.add_argument(
+        "--host", default="127.0.0.1", help="the address to listen on (default: only this machine can connect)"
+    )
+    serve.add_argument(
+        "--port", type=int, default=8080, help="the port to listen on; 0 takes any that is free (default: 8080)"
+    )
+    serve.add_argument(
+        "--jobs",
+        type=flags.positive,
+        metavar="N",
+        help="pages processed at once (default: one per processor)",
+    )
+    serve.add_argument(
+        "--labeler", help="the labeler, which decides what is main content (setting labeler.name; default cpu)"
+    )
     flags.add_settings(serve)
     serve.set_defaults(run=run)
 

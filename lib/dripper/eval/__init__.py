@@ -1,5 +1,4 @@
-"""How well extractors do: metrics, peers, statistics, the report. Nothing here is needed to
-extract."""
+"""Measures how well extractors do. Nothing here is needed to extract."""
 
 from dripper.eval.metrics import Score, rouge_n
 

@@ -35,8 +35,8 @@ def one_thread(libraries: Sequence[LibController]) -> Iterator[None]:
 
 
 class _Limits:
-    """Who is inside. The number of threads is the process's, not the caller's: one who came while
-    another was inside would find 1, and leave that behind."""
+    """The callers that are inside. The number of threads is the process's, not the caller's: one
+    who came while another was inside would find 1, and leave that behind."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -41,7 +41,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What a whole run would be."""
+    """An estimate of a whole run."""
 
     pages: int
     """Pages to label."""
@@ -53,7 +53,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class CpuSample:
-    """What a few pages of the input cost to split and label here."""
+    """The measured cost of splitting and labelling a few pages of the input here."""
 
     bytes_read: int
     """Bytes of the archives, for `pages` pages (split or not)."""

@@ -27,7 +27,7 @@ DEFAULT_FALLBACK: FallbackName = "trafilatura"
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """What a run wants of a labeler, for its check."""
+    """The use that a run makes of a labeler, for its check."""
 
     profile: str
     """The rules by which the run splits pages."""

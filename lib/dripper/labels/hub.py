@@ -34,6 +34,6 @@ def fetch_snapshot(setting: str, model: str, patterns: Sequence[str], hub: Any) 
         return Path(hub.snapshot_download(model, allow_patterns=list(patterns)))
     except Exception as error:  # The hub's errors are many; all mean the same to a user.
         raise MachineError(
-            f"{setting}={model} is no folder here and cannot be fetched from the hub "
+            f"{setting}={model} is not a folder here and cannot be fetched from the hub "
             f"({type(error).__name__}). Fetch it where there is a network, and set {setting} to its folder"
         ) from error

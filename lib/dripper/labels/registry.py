@@ -80,7 +80,7 @@ def find_entry(name: str) -> LabelerEntry:
     else:
         entry = _load_entry_point(name)
     if not isinstance(entry, LabelerEntry) or entry.name != name:
-        raise MachineError(f"the entry point {name!r} of the group {GROUP} is no LabelerEntry of that name")
+        raise MachineError(f"the entry point {name!r} of the group {GROUP} is not a LabelerEntry of that name")
     return entry
 
 

@@ -1,6 +1,5 @@
-"""What goes to an engine, as a stream: made ahead in a thread, as pages are tokenized while the
-engine is at work, and in groups of so many tokens.
-"""
+"""Streams pages to an engine: makes requests ahead in a thread, so that pages are tokenized while
+the engine works, and groups them by a number of tokens."""
 
 import threading
 from collections.abc import Callable, Iterable, Iterator

@@ -7,9 +7,9 @@ from enum import StrEnum
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
-from dripper.config import ReadSettings
 from dripper.errors import FileError, InputError
 from dripper.places import archive_place
+from dripper.settings import ReadSettings
 from dripper.warc.open.expand import expand, explain_absence, list_files_below
 from dripper.warc.open.identity import canonical_address
 from dripper.warc.open.source import ARCHIVE_NAME, LocalFile, has_file_system, is_http, is_s3, local_path
@@ -22,7 +22,7 @@ _PATTERN = re.compile(r"[*?\[]")
 
 
 class InputKind(StrEnum):
-    """What a file holds."""
+    """The kinds of input files."""
 
     PAGE = "page"
     ARCHIVE = "archive"
@@ -86,7 +86,7 @@ def _make_input(path: str, below: PurePath | None = None) -> Input:
 
 
 class _Expansion:
-    """From what is typed to files."""
+    """Expands what is typed into files."""
 
     def __init__(self, settings: ReadSettings, ignored_files: list[str] | None) -> None:
         self._settings = settings

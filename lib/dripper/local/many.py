@@ -6,12 +6,12 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
-from dripper.config import Settings
 from dripper.errors import MachineError, PageError, SettingsError
 from dripper.guard import GuardLimits
 from dripper.labels.registry import runs_staged
 from dripper.local.pool import map_in_order
 from dripper.page.extraction import Extraction, Extractor, checked_settings, make_failed, shared_extractor
+from dripper.settings import Settings
 
 Page: TypeAlias = "str | bytes | tuple[str | bytes, str | None]"
 """HTML, or HTML and its address."""

@@ -108,7 +108,7 @@ class RowLines:
             self._stream.write(line)
             self._stream.flush()
         except OSError as error:
-            raise InputError(f"{self.path}: {error.strerror or error}; the same command goes on from here") from None
+            raise InputError(f"{self.path}: {error.strerror or error}; the same command continues from here") from None
         self._count(page_id, error_code)
 
     def _read(self, versions: Mapping[str, str]) -> int:
@@ -133,7 +133,7 @@ class RowLines:
             pass
         raise InputError(
             f"{self.path} holds lines that `dripper extract` did not write, or wrote without the columns "
-            f"{', '.join(KEYS)}, by which it goes on: choose another --out"
+            f"{', '.join(KEYS)}, by which it continues: choose another --out"
         )
 
     def _count(self, page_id: str, error_code: str | None) -> None:

@@ -11,11 +11,11 @@ from importlib import import_module
 from pathlib import Path
 from urllib.parse import quote
 
-from dripper.config import ReadSettings
 from dripper.errors import ErrorCode, FileError, FileErrorKind
 from dripper.extras import needed
 from dripper.local.inputs import Input, InputKind
 from dripper.local.tables import DEFAULT_COLUMNS, Columns, Table
+from dripper.settings import ReadSettings
 from dripper.warc import Record
 from dripper.warc.open.identity import page_id
 from dripper.warc.open.source import LocalFile
@@ -24,7 +24,7 @@ from dripper.warc.read.record import ArchiveFault, find_archive_fault
 
 @dataclass(frozen=True, slots=True)
 class PageOptions:
-    """What is to be known of pages in files."""
+    """Options for pages in files."""
 
     url_prefix: str = ""
     """Put before the path of a page's file, `Input.below`, it is the page's address; empty: the

@@ -14,7 +14,6 @@ from typing import Any
 
 from tqdm import tqdm  # type: ignore[import-untyped]
 
-from dripper.config import Settings
 from dripper.errors import PageError
 from dripper.guard import GuardLimits
 from dripper.labels.entry import Use
@@ -25,6 +24,7 @@ from dripper.local.pool import Pool
 from dripper.local.sinks import Destination, PageRow, Sink
 from dripper.local.tables import check_table
 from dripper.page.extraction import Extractor, make_failed, shared_extractor
+from dripper.settings import Settings
 from dripper.warc import Record
 
 

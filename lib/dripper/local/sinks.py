@@ -26,7 +26,7 @@ MANIFEST = "pages.jsonl"
 
 
 class PageRow(NamedTuple):
-    """What a page process makes of a page."""
+    """A row that a page process makes of a page."""
 
     line: bytes
     """Its row."""
@@ -37,7 +37,7 @@ class PageRow(NamedTuple):
 
 
 class Sink(Protocol):
-    """Where pages go; a context manager."""
+    """A place where pages go; a context manager."""
 
     page_ids: Container[str]
     """Pages that are there already."""
@@ -59,7 +59,7 @@ class Sink(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """Where pages are to go, and in which form."""
+    """The place where pages are to go, and their form there."""
 
     path: Path
     """A `.jsonl` or `.parquet` file, STANDARD_OUTPUT, or a folder."""
@@ -254,7 +254,7 @@ def _write_file(path: Path, content: bytes) -> None:
         unfinished.write_bytes(content)
         unfinished.replace(path)
     except OSError as error:
-        sentence = f"{printable(str(path))}: {error.strerror or error}; the same command goes on from here"
+        sentence = f"{printable(str(path))}: {error.strerror or error}; the same command continues from here"
         raise InputError(sentence) from None
 
 

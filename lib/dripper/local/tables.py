@@ -109,7 +109,7 @@ class Table:
             if names is None and row is not None:
                 names = self._choose(list(row))
             if row is None or names is None:
-                yield Row(number, error=(ErrorCode.UNREADABLE, f"row {number} is no JSON object, or too long"))
+                yield Row(number, error=(ErrorCode.UNREADABLE, f"row {number} is not a JSON object, or is too long"))
             else:
                 yield self._make_row(number, row, *names)
             number += 1

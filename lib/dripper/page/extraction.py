@@ -96,7 +96,7 @@ class Extractor:
 
     @property
     def versions(self) -> dict[str, str]:
-        """What makes an extraction what it is: the column `versions`."""
+        """The versions of all that decides what an extraction is: the column `versions`."""
         return {
             "dripper": dripper.__version__,
             "profile": self._profile,

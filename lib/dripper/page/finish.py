@@ -78,7 +78,7 @@ class Extraction:
 
 @dataclass(frozen=True, slots=True)
 class Splits:
-    """What the second half needs of a page, wherever it comes from.
+    """The parts of a page that the second half needs, wherever they come from.
 
     texts: of the blocks, in order. prune: from main item ids, and whether images are placed, to
     main HTML. whole: the page, and the text of which Trafilatura makes its choice; called only
@@ -97,7 +97,7 @@ class Splits:
 
     @classmethod
     def of_page(cls, page: Page, decoded: Decoded, url: str | None = None) -> "Splits":
-        """From the page in hand, what it was split from, and its address."""
+        """Take them from the page in hand, what it was split from, and its address."""
         texts = [block.text for block in page.blocks]
         base = Base.of(url, page.hints.base)
 
@@ -117,7 +117,7 @@ class Splits:
 
     @classmethod
     def of_prepared(cls, prepared: Prepared, profile: str, url: str | None = None) -> "Splits":
-        """From the first half and the page's address; None: its canonical one.
+        """Take them from the first half and the page's address; None: its canonical one.
 
         Its `whole` splits the source again, or restores the page without it (see `html.restore`):
         for all but Trafilatura, which also reads what is in no mapping HTML (the head, comments,
@@ -150,7 +150,7 @@ class Splits:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Which blocks of a page become its extraction."""
+    """The choice of blocks that become a page's extraction."""
 
     page: Splits
     """Whose blocks they are: where a fallback decided, the page as that one read it."""

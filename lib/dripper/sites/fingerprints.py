@@ -70,8 +70,8 @@ Hashes = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Fingerprints:
-    """Of one page; both have shape (n_blocks,), in block order, and are the same on every
-    machine."""
+    """The fingerprints of one page's blocks; both have shape (n_blocks,), in block order, and are
+    the same on every machine."""
 
     paths: Hashes
     """Of the tags from the root to the block, each with its class names in order of the alphabet,

@@ -37,7 +37,7 @@ _TEXT_PARENTS = frozenset(("p", "blockquote", "td", "th", "li", "dd", "figure", 
 
 @dataclass(frozen=True, slots=True)
 class Skeleton:
-    """Of one page."""
+    """The skeleton of one page."""
 
     layout_id: str
     """16 hex digits: pages whose skeletons are equal have the same."""

@@ -11,13 +11,13 @@ from dripper.sites.statistics import PageBlocks, remember
 
 @dataclass(frozen=True, slots=True)
 class PageMemory:
-    """What a page's site needs of it."""
+    """The parts of a page that its site needs."""
 
     blocks: PageBlocks
     skeleton: Skeleton
 
     @classmethod
     def of(cls, page: Page, labels: Labels) -> "PageMemory":
-        """From the page, and the labels of a labeler with probabilities."""
+        """Make it of the page, and the labels of a labeler with probabilities."""
         paths = Paths(page.elements)
         return cls(remember(page, labels, paths), skeleton(page, paths))

@@ -28,8 +28,8 @@ _LEAST_PROBABILITY = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class PageBlocks:
-    """What a site needs of a page: 24 bytes a block. Arrays have shape (n_blocks,), in block
-    order."""
+    """The blocks of a page as its site needs them: 24 bytes a block. Arrays have shape (n_blocks,),
+    in block order."""
 
     fingerprints: Fingerprints
     words: npt.NDArray[np.int32]
@@ -135,7 +135,7 @@ def to_confidence_steps(confidence: float) -> int:
 
 
 class PageSums(NamedTuple):
-    """What each of some pages adds to its site, a row for each of its paths, or texts; columns of
+    """The sums that pages add to their site, a row for each of their paths, or texts; columns of
     one length."""
 
     page: IntArray

@@ -42,7 +42,7 @@ class _Vote:
 
     @property
     def log_odds(self) -> float:
-        """Of main content, by the words seen."""
+        """The log-odds of main content, by the words seen."""
         odds = np.log((self.main + PRIOR_WORDS / 2) / (self.words - self.main + PRIOR_WORDS / 2))
         return float(np.clip(odds, -MOST_ODDS, MOST_ODDS))
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
-    from dripper.config import Settings
+    from dripper.settings import Settings
 
 __all__ = ["extract_column", "register"]
 

@@ -1,5 +1,5 @@
-"""What all jobs share: flags, settings, the session, and usage errors as one sentence and exit code
-2."""
+"""Holds what all jobs share: flags, settings, the session, and usage errors as one sentence and
+exit code 2."""
 
 import argparse
 import json
@@ -17,11 +17,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dripper.addresses import printable
-from dripper.config import Settings, add_settings, positive, settings
+from dripper.config import add_settings, positive, settings
 from dripper.errors import BusyError, DifferenceError, MachineError, UsageError
 from dripper.extras import explain_install
 from dripper.labels.chain import chain_of
 from dripper.places import output_place
+from dripper.settings import Settings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -65,11 +66,9 @@ def parser(
         command.add_argument(
             "--redo", default="", metavar="FILES", help="read these files again although they are done"
         )
-        relocated_help = (
-            "archives have moved from one prefix to another: those at NEW are those that were read from OLD"
-        )
+        relocated_help = "archives have moved from the prefix OLD to the prefix NEW: they count as read"
         command.add_argument("--relocated", default="", metavar="OLD=NEW", help=relocated_help)
-        really_new_help = "new files are others than those of the same name and size that were read elsewhere"
+        really_new_help = "new files are not copies of those with the same name and size that were read elsewhere"
         command.add_argument("--really-new", action="store_true", help=really_new_help)
     command.add_argument("--output", required=True, type=_output, help="a folder, an s3a:// prefix, or catalog.schema")
     add_settings(command)
@@ -78,7 +77,7 @@ def parser(
 
 def add_staged_labeler(command: argparse.ArgumentParser) -> None:
     """Add --labeler to the job of a single stage, where nobody named means `lm`."""
-    command.add_argument("--labeler", help="who decides what is main content (default lm)")
+    command.add_argument("--labeler", help="the labeler, which decides what is main content (default lm)")
     # Those that are typed with --set come behind it, and win.
     command.set_defaults(assignments=["labeler.name=lm"])
 
@@ -86,7 +85,9 @@ def add_staged_labeler(command: argparse.ArgumentParser) -> None:
 def add_tries(command: argparse.ArgumentParser) -> None:
     """Add the flag for schedulers that do not know exit codes: the job itself does what is left
     again."""
-    again = "where work is left (exit code 3), do it again, up to N tries in all, a minute apart; wrong usage is never repeated"
+    again = (
+        "if work is left (exit code 3), try again, up to N tries in all, a minute apart; wrong usage is never repeated"
+    )
     command.add_argument("--tries", type=positive, default=1, metavar="N", help=again)
 
 
@@ -199,7 +200,8 @@ def _reader_is_gone() -> bool:
 
 
 def _is_lost_jvm(error: Exception) -> bool:
-    """By name, as this module is also there where Spark is not."""
+    """Tell whether the JVM is gone: by the error's name, as this module is also used where Spark is
+    not installed."""
     return isinstance(error, ConnectionError) or type(error).__name__ == "Py4JNetworkError"
 
 

@@ -15,12 +15,12 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import BinaryType, DataType, NullType, StringType, StructField, StructType
 
-from dripper.config import Settings
 from dripper.errors import ErrorCode, InputError, PageError
 from dripper.guard import Guard, GuardLimits
 from dripper.page import columns
 from dripper.page.extraction import Extraction, shared_extractor
 from dripper.page.rows import Row, extraction_columns, storable
+from dripper.settings import Settings
 from dripper.spark.tables.schemas import EXTRACTIONS, nullable
 
 _FIELDS = (*(column.name for column in columns.EXTRACTION), "charset", "charset_source")
@@ -90,7 +90,7 @@ def _require(df: DataFrame, source: str | Column, name: str, types: tuple[type[D
 
 @dataclass(frozen=True, slots=True)
 class _Worker:
-    """What this process needs for one page after the other."""
+    """The extractor and the guard of this process, for one page after the other."""
 
     guard: Guard[Page, Row]
     versions: Mapping[str, str]

@@ -1,5 +1,5 @@
-"""How far two annotators agree: F1 between their choices by words and by blocks, and whether the
-kinds are equal."""
+"""Measures how far two annotators agree: F1 between their choices by words and by blocks, and
+whether the kinds are equal."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
@@ -12,7 +12,7 @@ from dripper.labels.words import words_of
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Of one page."""
+    """The agreement of two annotators on one page."""
 
     kind: str
     """As the first annotator says."""

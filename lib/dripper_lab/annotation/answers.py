@@ -29,7 +29,7 @@ _RANGE = re.compile(r"(\d{1,7})(?:\s*[-–]\s*(\d{1,7}))?", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What one annotator says of one page."""
+    """The answer of one annotator for one page."""
 
     page: str
     """The page's number in its export."""

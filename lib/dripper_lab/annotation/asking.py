@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class AskResult:
-    """What a run did."""
+    """The counts of a run that asked for answers."""
 
     answered: int = 0
     earlier: int = 0

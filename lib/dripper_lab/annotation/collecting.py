@@ -44,7 +44,7 @@ _KEPT = ("id", "url", "html_sha256", "host", "licence", "commit", "sure")
 
 @dataclass(slots=True)
 class Collection:
-    """What came of a recipe."""
+    """The counts of what a recipe gave."""
 
     written: int = 0
     left_out: Counter[str] = field(default_factory=Counter)

@@ -35,7 +35,7 @@ _TRUTH_FIELDS = ("sure", "main_blocks", "main_blocks_second", "n_blocks", "bad",
 
 @dataclass(slots=True)
 class Exported:
-    """What an export made of its pages: `pages` is the sum of `written` and `left_out`."""
+    """The counts of an export: `pages` is the sum of `written` and `left_out`."""
 
     pages: int = 0
     written: int = 0
@@ -57,7 +57,7 @@ class Export:
     def read(cls, folder: Path) -> "Export":
         """Return the export in a folder. Raises InputError where there is none."""
         if not (folder / "pages.jsonl").is_file() or not (folder / "pages").is_dir():
-            raise InputError(f"{folder} is no export: python -m dripper_lab.annotate export PAGES --out {folder}")
+            raise InputError(f"{folder} is not an export: python -m dripper_lab.annotate export PAGES --out {folder}")
         rows = read_rows(folder / "pages.jsonl")
         if not all(isinstance(row.get("number"), str) and isinstance(row.get("n_blocks"), int) for row in rows):
             raise InputError(f"{folder / 'pages.jsonl'} is not as an export wrote it: rows lack number or n_blocks")

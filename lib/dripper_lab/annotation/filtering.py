@@ -30,7 +30,7 @@ _OURS = (DISAGREE, UNSURE, NO_MAIN, OTHERWISE)
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """What a row must have to be kept."""
+    """The conditions that a row must meet to be kept."""
 
     least_agreement: float = 0.8
     """F1 over words between two annotators, where there are two."""
@@ -141,7 +141,7 @@ def _annotated(row: Mapping[str, Any], folder: Path, *names: str) -> tuple[Page,
 def _truth(folder: Path) -> Path:
     file = folder / "truth.jsonl"
     if not file.is_file():
-        raise InputError(f"{folder} is no data set: it has no truth.jsonl")
+        raise InputError(f"{folder} is not a data set: it has no truth.jsonl")
     return file
 
 

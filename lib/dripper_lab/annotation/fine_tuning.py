@@ -63,7 +63,7 @@ The paper had 32 GPUs; here one gathers its batch of 128 pages."""
 
 @dataclass(frozen=True, slots=True)
 class Framing:
-    """How a page becomes what the model reads and what it should answer."""
+    """The form in which a page becomes what the model reads and what it should answer."""
 
     prompt: Prompt
     form: AnswerForm
@@ -111,7 +111,7 @@ class Framing:
 
 @dataclass(slots=True)
 class Written:
-    """What was written and what was not."""
+    """The counts of what was written and what was not."""
 
     pages: Counter[str] = field(default_factory=Counter)
     """By file."""

@@ -1,4 +1,4 @@
-"""From answers to a data set: `truth.jsonl`, the pages, `META.json`, readable by
+"""Makes a data set of answers: `truth.jsonl`, the pages, `META.json`, readable by
 `dripper_lab.datasets`."""
 
 import json
@@ -24,7 +24,7 @@ _ONLY_HERE = ("number", "tokens", "file", "name", "type_guess")
 
 @dataclass(slots=True)
 class Answers:
-    """What the files of answers hold."""
+    """The answers that files hold."""
 
     of_page: dict[str, list[Answer]] = field(default_factory=dict)
     """By number, in the order of the files: the first is the truth, the second the second

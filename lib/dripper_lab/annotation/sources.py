@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from dripper.config import ReadSettings
 from dripper.errors import ErrorCode, InputError, PageError
 from dripper.html import preprocess
 from dripper.html.blocks.page import Page
 from dripper.inspect.sources import STANDARD_INPUT, find_pages
 from dripper.inspect.views import PageInput, to_stored_page
+from dripper.settings import ReadSettings
 from dripper.warc import decode
 from dripper_lab.datasets import LabelledPage
 

@@ -1,4 +1,4 @@
-"""What the command line of an evaluation means: flags, and the settings of a run from them."""
+"""Parses the command line of an evaluation into the settings of a run."""
 
 import argparse
 import logging
@@ -56,7 +56,7 @@ def run_settings(arguments: argparse.Namespace, folder: Path, labels: LabelsSett
         labels: The labelers' settings.
     """
     if not arguments.data.is_dir():
-        raise InputError(f"--data {arguments.data} is no folder")
+        raise InputError(f"--data {arguments.data} is not a folder")
     sample = None if arguments.all_pages else arguments.sample
     source = PageSource(arguments.data, sample, arguments.cache or folder / "cache", arguments.webmainbench)
     return RunSettings(

@@ -56,8 +56,8 @@ TICK_SECONDS, MAX_CALLS = 0.01, 8
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one page may cost an extractor: far above what any usable one needs (the slowest here
-    averages 0.15 s)."""
+    """The limits of one page for an extractor: far above what any usable one needs (the slowest
+    here averages 0.15 s)."""
 
     cpu_seconds: int = 20
     wall_seconds: float = 60.0

@@ -69,7 +69,7 @@ class Counts:
 
     @property
     def f1(self) -> float:
-        """Of both."""
+        """The F1 of both."""
         return 2 * self.both / max(1, self.chosen + self.main)
 
 

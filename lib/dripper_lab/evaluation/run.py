@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class RunSettings:
-    """What to evaluate."""
+    """The settings of an evaluation."""
 
     source: PageSource
     folder: Path

@@ -22,7 +22,7 @@ SCORES_VERSION = 2
 
 @dataclass(frozen=True, slots=True)
 class SetScoring:
-    """What to score."""
+    """The scoring of one data set."""
 
     source: PageSource
     folder: Path
@@ -36,7 +36,7 @@ class SetScoring:
 
     @property
     def path(self) -> Path:
-        """Where the scores go."""
+        """The file of the scores."""
         return self.folder / "scores" / f"{self.data_set}.jsonl"
 
 

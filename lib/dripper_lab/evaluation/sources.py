@@ -1,5 +1,4 @@
-"""Where the pages of an evaluation come from: the sets of a data folder, and a WebMainBench
-file."""
+"""Reads the pages of an evaluation from the sets of a data folder and a WebMainBench file."""
 
 import hashlib
 from collections.abc import Iterator

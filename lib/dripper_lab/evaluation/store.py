@@ -1,4 +1,5 @@
-"""What a run has done so far, in JSON lines: a run that was stopped goes on where it was.
+"""Stores what a run has done so far as JSON lines, so that a run that was stopped continues where
+it was.
 
 `outputs/<set>/<extractor>@<version>.jsonl` has one line per page; `scores/<set>.jsonl` one line per
 page with all extractors. A line counts for the page only if its digest is that of the page now:
@@ -19,7 +20,7 @@ from dripper_lab.evaluation.extractors.base import Contender
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What an extractor made of one page."""
+    """The output of an extractor for one page."""
 
     id: str
     digest: str

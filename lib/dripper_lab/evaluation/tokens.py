@@ -39,7 +39,7 @@ Lengths = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What the model reads and writes for the same pages, one entry a page."""
+    """The tokens that the model reads and writes for the same pages, one entry a page."""
 
     read: Lengths
     written: Lengths

@@ -1,1 +1,1 @@
-"""What a machine with a GPU makes of public checkpoints: `python -m dripper_lab.gpu_check`."""
+"""Checks public checkpoints on a machine with a GPU: `python -m dripper_lab.gpu_check`."""

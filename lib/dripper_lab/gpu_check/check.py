@@ -67,7 +67,7 @@ class Figure:
 
 @dataclass(slots=True)
 class Part:
-    """What was found out about one checkpoint."""
+    """The findings about one checkpoint."""
 
     checkpoint: str
     figures: list[Figure] = field(default_factory=list)
@@ -79,7 +79,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Questions:
-    """What the check is to do.
+    """The options of a check.
 
     pages: decoded HTML. gpu: whose data sheet the estimates are made from; None: no estimates.
     authors: a folder with the packages of the checkpoints' authors; None: what is installed.

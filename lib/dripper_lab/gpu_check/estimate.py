@@ -48,7 +48,7 @@ def find_gpu(name: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Of a transformer: what a token costs."""
+    """The shape of a transformer: what a token costs."""
 
     layers: int
     query: int

@@ -1,1 +1,1 @@
-"""From labelled pages to the weights of a labeler; needs the extra `[train]`."""
+"""Trains the weights of labelers from labelled pages; needs the extra `[train]`."""

@@ -53,7 +53,7 @@ class Antiquary:
 
 @dataclass(frozen=True, slots=True)
 class _Style:
-    """How one page is written."""
+    """The style in which one page is written."""
 
     names: str
     """Keep, drop, neutral."""

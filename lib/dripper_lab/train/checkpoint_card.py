@@ -1,5 +1,5 @@
-"""What a training of `encoder` or `neuscraper` leaves beside its checkpoint: `scores.json`, and the
-model card `README.md`, where people and tools look for a checkpoint's card."""
+"""Writes what a training of `encoder` or `neuscraper` leaves beside its checkpoint: `scores.json`,
+and the model card `README.md`, where people and tools look for a checkpoint's card."""
 
 import json
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What the commands that train have in common: their flags, and how they end."""
+"""Holds what the commands that train share: their flags, and how they end."""
 
 import argparse
 import logging
@@ -24,7 +24,7 @@ def at_least(least: int) -> Callable[[str], int]:
         except ValueError:
             value = least - 1
         if value < least:
-            raise argparse.ArgumentTypeError(f"{text!r} is no whole number from {least} on")
+            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least {least}")
         return value
 
     return number

@@ -20,7 +20,7 @@ from dripper_lab.train.validate import Calibration, PageScores, calibrate, keep_
 
 @dataclass(frozen=True, slots=True)
 class HeldOut:
-    """Of pages that have main content; arrays in their order."""
+    """The held-out pages that have main content; arrays in their order."""
 
     examples: Sequence[Example]
     logits: Sequence[FloatArray]

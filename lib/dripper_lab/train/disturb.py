@@ -1,4 +1,4 @@
-"""What training does to features so that the network trusts none of them alone, and knows pages of
+"""Disturbs features in training so that the network trusts none of them alone, and knows pages of
 other times."""
 
 from typing import NamedTuple

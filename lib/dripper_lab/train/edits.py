@@ -1,4 +1,4 @@
-"""What the makers of variants share: places in a page's tree, and what they put there."""
+"""Edits a page's tree for the makers of variants: finds places in it, and puts markup there."""
 
 import numpy as np
 import numpy.typing as npt

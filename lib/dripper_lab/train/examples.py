@@ -1,4 +1,4 @@
-"""From labelled pages to examples: features of the blocks, and how much of each block the truth
+"""Makes examples of labelled pages: features of the blocks, and how much of each block the truth
 contains."""
 
 import logging
@@ -64,7 +64,7 @@ class Example:
 
     @property
     def main(self) -> npt.NDArray[np.bool_]:
-        """Which blocks the truth contains at least half of."""
+        """The blocks that are main: the truth contains at least half of each."""
         return (self.matched >= 0.5 * self.words) & (self.words > 0)
 
     def f1(self, main: npt.NDArray[np.bool_]) -> float:

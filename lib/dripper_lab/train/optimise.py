@@ -27,7 +27,8 @@ from dripper_lab.train.recipe import Recipe, turns_an_epoch
 
 
 class PackedOperations:
-    """What :class:`dripper.labels.cpu.network.Operations` says, in float32, without rounding.
+    """The operations of :class:`dripper.labels.cpu.network.Operations` in float32, without
+    rounding.
 
     page: (n_blocks,) which page each block belongs to. starts, ends: (n_blocks, n_levels), ranges
     in the packed order. drop: what residual branches go through.

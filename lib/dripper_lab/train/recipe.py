@@ -17,10 +17,9 @@ from dripper.labels.cpu.network import Shape
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """How often one of a page's variants comes in its stead, by kind: crowded
+    """The shares in which variants of a page come in its stead, by kind: crowded
     (`dripper_lab.train.crowded`), antique (`dripper_lab.train.antique`), with comments that are not
-    main (`dripper_lab.train.commented`), and two of them antique as well.
-    """
+    main (`dripper_lab.train.commented`), and two of them antique as well."""
 
     crowded: float = 0.0
     antique: float = 0.0

@@ -1,4 +1,4 @@
-"""What the switch of conventions does to pages of sites that no training saw."""
+"""Scores what the switch of conventions does to pages of sites that no training saw."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -24,7 +24,7 @@ Flags = npt.NDArray[np.bool_]
 
 
 class SwitchScore(NamedTuple):
-    """Of one setting, means over pages."""
+    """The scores of one setting, means over pages."""
 
     conventions: Conventions
     f1: float

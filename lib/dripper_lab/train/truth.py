@@ -81,7 +81,7 @@ BLOCK_SHARE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """Of one page; arrays in the order of its blocks, or of other leaves."""
+    """The truth of one page; arrays in the order of its blocks, or of other leaves."""
 
     key: tuple[str, str]
     """Data set and id."""
@@ -100,7 +100,7 @@ class Truth:
 
     @classmethod
     def of(cls, texts: Sequence[str], labelled: LabelledPage, share: float = BLOCK_SHARE) -> "Truth":
-        """From the texts of the page's leaves.
+        """Make it of the texts of the page's leaves.
 
         Args:
             share: Of a leaf's words, from which on it is main.

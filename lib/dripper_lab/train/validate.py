@@ -48,8 +48,8 @@ RELIABILITY_BINS = 10
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """How a logit becomes a probability (see `decide.probabilities`), and the mean ROUGE-5 F1 that
-    it reached."""
+    """The calibration by which a logit becomes a probability (see `decide.probabilities`), and the
+    mean ROUGE-5 F1 that it reached."""
 
     temperature: float
     shift: float
@@ -57,7 +57,7 @@ class Calibration:
 
 
 class PageScores(NamedTuple):
-    """Of every page; all of shape (n_pages,)."""
+    """The scores of every page; all of shape (n_pages,)."""
 
     f1: FloatArray
     """Over words."""

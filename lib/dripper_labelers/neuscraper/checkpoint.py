@@ -21,7 +21,7 @@ CHOICES = {
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What `neuscraper.json` says; the defaults are the paper's where it says anything."""
+    """The contents of `neuscraper.json`; the defaults are the paper's where it says anything."""
 
     width: int = 256
     layers: int = 3
@@ -49,7 +49,7 @@ class Shape:
             shape = cls(**json.loads(path.read_text(encoding="utf-8")))
         except (OSError, ValueError, TypeError) as error:
             raise MachineError(
-                f"{folder} is no checkpoint of the labeler neuscraper: {path.name}: {error}. It may hold: "
+                f"{folder} is not a checkpoint of the labeler neuscraper: {path.name}: {error}. It may hold: "
                 f"{', '.join(field.name for field in fields(cls))}"
             ) from None
         for name, values in CHOICES.items():

@@ -95,7 +95,7 @@ def load_model(folder: Path, shape: Shape) -> NeuScraper:
         model.load_state_dict(load_file(folder / WEIGHTS))
     except Exception as error:  # Of several packages; damaged weights and configs alike.
         raise MachineError(
-            f"{folder} is no checkpoint of the labeler neuscraper: {str(error).splitlines()[0]}"
+            f"{folder} is not a checkpoint of the labeler neuscraper: {str(error).splitlines()[0]}"
         ) from None
     model.eval()
     return model
@@ -109,7 +109,7 @@ def load_base(folder: Path, shape: Shape) -> NeuScraper:
         config = AutoConfig.from_pretrained(folder, local_files_only=True)
         base = _models.from_pretrained(folder, config=config, local_files_only=True, **_no_pooler(config))
     except (OSError, ValueError) as error:
-        raise MachineError(f"{folder} is no pretrained model: {str(error).splitlines()[0]}") from None
+        raise MachineError(f"{folder} is not a pretrained model: {str(error).splitlines()[0]}") from None
     if not hasattr(getattr(base, "encoder", None), "layer"):
         raise MachineError(f"{type(base).__name__} in {folder} has no encoder.layer, as BERT and XLM-RoBERTa have")
     base.encoder.layer = base.encoder.layer[:1]

@@ -100,7 +100,7 @@ _COLUMN = {name: column for column, name in enumerate(COUNTS)}
 
 
 class PageFeatures(NamedTuple):
-    """What the networks see of a page, not yet standardised, and what its labels are weighed by."""
+    """The features of a page that the networks see, not yet standardised."""
 
     leaves: npt.NDArray[np.float32]
     """(n_leaves, len(NAMES))."""

@@ -30,7 +30,7 @@ SKIPPED = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Leaves:
-    """Some leaves of a tree; spans are disjoint and ascend."""
+    """The leaves of a tree, or some of them; spans are disjoint and ascend."""
 
     texts: Sequence[str]
     """White space as one blank."""

@@ -39,7 +39,7 @@ class Layer(NamedTuple):
 
 
 class Operations(Protocol):
-    """What labelling and training do differently."""
+    """The operations that differ between labelling and training."""
 
     def convolve(self, x: Array, layer: Layer) -> Array:
         """Return the layer's sums; beyond the ends there is 0."""
@@ -70,7 +70,7 @@ def list_layer_shapes(n_features: int, outcomes: int) -> list[tuple[int, int, in
 
 
 class ExactOperations:
-    """In numpy, on the grids. x: (length, n_in), float64."""
+    """The operations in numpy, on the grids. x: (length, n_in), float64."""
 
     def convolve(self, x: Array, layer: Layer) -> Array:
         """Return the layer's sums, on the grid of activations."""

@@ -86,7 +86,7 @@ _YEAR, _YEAR_DIGITS = re.compile(r"\b\d{4}\b"), 4
 
 @dataclass(frozen=True, slots=True)
 class LeafTexts:
-    """What the features are made of."""
+    """The counts of the leaves' texts, of which features are made."""
 
     counts: IntArray
     """(n_leaves, len(COUNTS))."""

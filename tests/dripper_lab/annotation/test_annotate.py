@@ -103,10 +103,10 @@ def test_import_names_all_that_is_wrong_and_writes_nothing_unless_told(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["ask", "nowhere", "--endpoint", "http://h/v1", "--model", "m"], "nowhere is no export"),
+        (["ask", "nowhere", "--endpoint", "http://h/v1", "--model", "m"], "nowhere is not an export"),
         (["export", "nowhere.html", "--out", "x"], "nowhere.html does not exist"),
         (["agreement", "nowhere"], "has no truth.jsonl"),
-        (["import", "nowhere/a.jsonl", "--out", "x"], "nowhere is no export"),
+        (["import", "nowhere/a.jsonl", "--out", "x"], "nowhere is not an export"),
         (["sft", "nowhere/mine", "--out", "x"], "no data set 'mine'"),
         (["sft", "data/dragnet.tar.xz", "--out", "x"], "dragnet is for evaluation: nothing is trained on it"),
     ],

@@ -98,7 +98,7 @@ def test_a_folder_that_is_there_is_not_written_into(tmp_path: Path) -> None:
     (tmp_path / "note").write_text("mine")
     with pytest.raises(InputError, match="is there already"):
         export(partial(unlabelled_pages, [PAGES]), tmp_path, 1000)
-    with pytest.raises(InputError, match="is no export"):
+    with pytest.raises(InputError, match="is not an export"):
         Export.read(tmp_path)
 
 

@@ -46,6 +46,6 @@ def test_wrong_usage_is_one_sentence(
 def test_no_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--data", str(tmp_path / "absent")]) == 2
     assert main(["--data", str(tmp_path)]) == 2
-    assert "is no folder" in capsys.readouterr().err
+    assert "is not a folder" in capsys.readouterr().err
     with pytest.raises(SystemExit, match="2"):
         main(["--data", str(tmp_path), "--sample", "0"])

@@ -19,7 +19,7 @@ WHERE = ("--data", "data", "--output", "out")
 def test_numbers_that_make_no_sense_are_named(flag: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         training_parser("cpu", "weights", 5).parse_args([*WHERE, *flag])
-    assert f"argument {flag[0]}: '{flag[1]}' is no whole number from" in capsys.readouterr().err
+    assert f"argument {flag[0]}: '{flag[1]}' is not a whole number of at least" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_so_are_those_of_one_command(
 ) -> None:
     with pytest.raises(SystemExit):
         train([*WHERE, *flags])
-    assert f"argument {flags[-2]}: '{flags[-1]}' is no whole number from" in capsys.readouterr().err
+    assert f"argument {flags[-2]}: '{flags[-1]}' is not a whole number of at least" in capsys.readouterr().err
 
 
 def test_sets_are_those_named_or_all_that_are_there(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -26,7 +26,7 @@ def test_no_model_is_said(tmp_path: Path) -> None:
         load("encoder")
     with pytest.raises(MachineError, match="there is no such folder"):
         load("encoder", model=str(tmp_path / "none"))
-    with pytest.raises(MachineError, match=r"is no checkpoint: config\.json"):
+    with pytest.raises(MachineError, match=r"is not a checkpoint: config\.json"):
         load("encoder", model=str(tmp_path))
 
 
@@ -194,7 +194,9 @@ def test_a_checkpoint_may_be_named_by_its_name_on_the_hub(tmp_path: Path, monkey
 
 def test_a_hub_out_of_reach_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "huggingface_hub", Hub(None))
-    with pytest.raises(MachineError, match=rf"^labels\.encoder\.model={PULPIE_SMALL} is no folder here and cannot be"):
+    with pytest.raises(
+        MachineError, match=rf"^labels\.encoder\.model={PULPIE_SMALL} is not a folder here and cannot be"
+    ):
         EncoderCheckpoint.find(EncoderSettings(model=PULPIE_SMALL))
 
 

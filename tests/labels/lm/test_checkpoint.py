@@ -119,10 +119,13 @@ def test_a_folder_that_is_not_there_is_named(model: str) -> None:
 @pytest.mark.parametrize(
     ("config", "words"),
     [
-        (None, "is no checkpoint: config.json"),
-        ("{", "is no checkpoint: config.json"),
+        (None, "is not a checkpoint: config.json"),
+        ("{", "is not a checkpoint: config.json"),
         ("[]", "holds no object"),
-        (json.dumps({"architectures": ["BertModel"]}), "is no causal language model: its config.json says BertModel"),
+        (
+            json.dumps({"architectures": ["BertModel"]}),
+            "is not a causal language model: its config.json says BertModel",
+        ),
         (json.dumps({"architectures": ["Qwen3ForCausalLM"]}), "has no max_position_embeddings"),
     ],
 )

@@ -145,8 +145,8 @@ def test_a_server_that_is_busy_is_asked_again(start, status: int) -> None:  # ty
         ((503, {}, b"still loading"), "answers 503: still loading"),
         ((401, {}, b"who are you"), "answers 401: who are you"),
         ((404, {}, b"no such model"), "answers 404: no such model"),
-        ((200, {}, b"<html>"), "no OpenAI-compatible API: '<html>'"),
-        ((200, {}, b"[]"), "no OpenAI-compatible API"),
+        ((200, {}, b"<html>"), "not an OpenAI-compatible API: '<html>'"),
+        ((200, {}, b"[]"), "not an OpenAI-compatible API"),
     ],
 )
 def test_a_server_that_is_of_no_use_ends_the_work(start, reply: object, words: str) -> None:  # type: ignore[no-untyped-def]

@@ -1,4 +1,5 @@
-"""The sample of an estimate: a few pages of a few files, and nothing that ends it."""
+"""The sample of an estimate: a few pages of a few files, nothing that ends it, and what labelling
+on CPUs costs by it."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,7 +8,7 @@ from dripper.config import Settings, load
 from dripper.labels.cost import Sample
 from dripper.spark.ledger.plan import Batch, Plan, PlannedFile
 from dripper.spark.reports.report import cost_summary
-from dripper.spark.reports.sample import planned_files, read_pages, take_sample
+from dripper.spark.reports.sample import cpu_summary, planned_files, read_pages, take_sample
 from dripper.warc import Place, read_records
 from support.warcs import pages, write_warc
 
@@ -78,3 +79,27 @@ def test_of_a_chain_only_the_pages_count_that_go_on(tmp_path: Path) -> None:
     fused = cost_summary(read_pages(planned(file), settings), settings)
     assert fused.startswith("chain ")
     assert "GPU" not in fused
+
+
+def told_of(*files: Path, labeler: str = "cpu") -> str:
+    planned = [PlannedFile(str(file), file.stat().st_size if file.exists() else None) for file in files]
+    settings = load(assignments=[f"labeler.name={labeler}"])
+    return cpu_summary(read_pages(planned, settings), settings)
+
+
+def test_each_member_of_a_vote_has_its_price(tmp_path: Path) -> None:
+    file = write_warc(tmp_path / "a.warc", [*pages(1, 5), ("http://example.org/empty", b"<html></html>")])
+    told = told_of(file, labeler="vote:cpu,trafilatura").splitlines()
+    assert told[0].startswith("cost      from a sample of 6 pages on this machine, ")
+    assert [step.split()[0] for step in told[1].removeprefix("  steps").split(",")] == ["split", "cpu", "trafilatura"]
+    assert told[2].startswith("  whole   about 6 pages, 0.0 CPU hours")
+
+
+def test_a_labeler_that_asks_nobody_is_one_step(tmp_path: Path) -> None:
+    told = told_of(write_warc(tmp_path / "a.warc", pages(1, 2)))
+    assert ", cpu " in told.splitlines()[1]
+
+
+def test_without_pages_there_is_no_estimate(tmp_path: Path) -> None:
+    assert told_of() == ""
+    assert "no estimate" in told_of(tmp_path / "missing.warc")

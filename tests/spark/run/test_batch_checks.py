@@ -69,7 +69,7 @@ def test_rows_are_looked_at_where_the_commit_has_others_or_a_file_was_told_twice
 
 
 def test_a_file_of_which_nothing_was_told_is_missed_by_what_was_told_alone() -> None:
-    with pytest.raises(WrongRowsError, match="y: nothing was told of it"):
+    with pytest.raises(WrongRowsError, match="y: nothing was reported of it"):
         match_reports_to_count(BATCH, [X], 2)
 
 
@@ -104,10 +104,10 @@ LOST_OR_DOUBLED: list[tuple[list[dict[str, Any]], dict[str, list[str]], str]] = 
     ([X, Y], {"x": [IDS[0], IDS[0]]}, "x: 2 pages were read, and 2 rows are not the same"),
     ([X, Y], {"x": IDS[1:3]}, "x: 2 pages were read, and 2 rows are not the same"),
     ([X, Y], {"x": IDS[:2], "y": IDS[3:4]}, "y: 0 pages were read, and 1 rows are not the same"),
-    ([X], {"x": IDS[:2]}, "y: nothing was told of it"),
-    ([X, Y], {"x": IDS[:2], "z": IDS[3:4]}, "rows of z, which is no file of the batch"),
-    ([SECOND, Y], {"x": IDS[:2]}, "x: nothing was told of it"),
-    ([FIRST, Y], {"x": IDS[:2]}, "x: nothing was told of it from byte 50 on"),
+    ([X], {"x": IDS[:2]}, "y: nothing was reported of it"),
+    ([X, Y], {"x": IDS[:2], "z": IDS[3:4]}, "rows of z, which is not a file of the batch"),
+    ([SECOND, Y], {"x": IDS[:2]}, "x: nothing was reported of it"),
+    ([FIRST, Y], {"x": IDS[:2]}, "x: nothing was reported of it from byte 50 on"),
     ([X | {"records": 9}, Y], {"x": IDS[:2]}, "x: 9 records were seen, and not all are pages or skipped"),
 ]
 

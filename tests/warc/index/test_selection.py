@@ -31,7 +31,7 @@ def test_all_keys() -> None:
         ("cc.parquet", "'cc.parquet' is none of index=…"),
         ("index=a,hosts=b", "'hosts=b' is none of"),
         ("index=", "index= has no value"),
-        ("index=a,status=2xx", "status=2xx is no HTTP status"),
+        ("index=a,status=2xx", "status=2xx is not an HTTP status"),
         ("index=a,urls=u.txt", "urls=@addresses.txt"),
         ("index=a,urls=@a,urls=@b", "urls=@addresses.txt"),
     ],

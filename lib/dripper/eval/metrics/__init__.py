@@ -1,4 +1,4 @@
-"""How alike an extracted text and the true one are."""
+"""Measures how alike an extracted text and the true one are."""
 
 from dripper.eval.metrics.overlap import Score, rouge_n
 

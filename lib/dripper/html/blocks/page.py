@@ -307,7 +307,7 @@ class Page:
 
     @property
     def simplified_html(self) -> str:
-        """What a language model reads: one element a block, each with `_item_id`."""
+        """The page as a language model reads it: one element a block, each with `_item_id`."""
         if self._simplified is None:
             self._simplified = simplify(self.elements, self.blocks, *self.cutoffs)
         return self._simplified

@@ -31,7 +31,7 @@ class Paragraph(NamedTuple):
 
 
 class Kinds(NamedTuple):
-    """What the rules say of each element, as flags by element number."""
+    """The elements of each kind by the rules of blocks, as flags by element number."""
 
     block: bytearray
     """Ends a line by itself."""

@@ -181,7 +181,7 @@ def _skip_noscript(tree: Tree, owner: int) -> int:
 
 
 class _Places:
-    """What stands where in a page, for questions about its images."""
+    """The places of blocks and their text in a page, for questions about its images."""
 
     def __init__(self, tree: Tree, blocks: Sequence[Block], main: Set[int]) -> None:
         self._tree = tree

@@ -19,7 +19,7 @@ class Profile(Protocol):
 
     @property
     def name(self) -> str:
-        """As the setting `profile` and the column of that name have it."""
+        """The profile's name, as in the setting `profile` and the column of that name."""
         ...
 
     @property

@@ -60,7 +60,7 @@ _DEFAULTS = LimitSettings()
 
 
 class ParserLimits(NamedTuple):
-    """What a page may ask of the parser."""
+    """The limits of what a page may ask of the parser."""
 
     steps: int = _DEFAULTS.parser_steps
     """Up the tree, each a step: every start tag of a block looks for an open `p` among all

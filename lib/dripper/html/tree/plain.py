@@ -42,7 +42,7 @@ _LEVELS = 50
 
 
 class _Breaks(dict[str, str]):
-    """What an element's name means in plain text; unknown ones mean nothing."""
+    """The breaks that an element's name means in plain text; unknown ones mean nothing."""
 
     def __missing__(self, name: str) -> str:
         return ""

@@ -36,8 +36,8 @@ class UnbalancedMarkupError(ValueError):
 
 
 class StartTag(NamedTuple):
-    """What a start tag becomes: its markup (perhaps rewritten), and whether the element is hidden,
-    hence to be cut."""
+    """A start tag after a profile has read it: its markup (perhaps rewritten), and whether the
+    element is hidden, hence to be cut."""
 
     markup: str
     hidden: bool = False

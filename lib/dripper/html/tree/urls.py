@@ -19,7 +19,7 @@ _SPECIAL = frozenset({"http", "https", "ftp"})
 
 
 class Base(NamedTuple):
-    """What relative addresses of a page start from."""
+    """The address from which relative addresses of a page start."""
 
     scheme: str
     host: str

@@ -34,7 +34,7 @@ def choose_operations(starts: IntArray, ends: IntArray) -> Operations:
 
 
 class NumpyOperations:
-    """In numpy. starts, ends: those of `network.BlockSequence`."""
+    """The operations of labelling in numpy. starts, ends: those of `network.BlockSequence`."""
 
     def __init__(self, starts: IntArray, ends: IntArray) -> None:
         # Neighbours mostly stand in the same container: its mean is taken once. Levels one after
@@ -100,8 +100,8 @@ class NumpyOperations:
 
 
 class OperationsInC:
-    """In C (`arithmetic_c.c`), but for products of matrices. starts, ends: those of
-    `network.BlockSequence`."""
+    """The operations of labelling in C (`arithmetic_c.c`), but for products of matrices. starts,
+    ends: those of `network.BlockSequence`."""
 
     def __init__(self, starts: IntArray, ends: IntArray) -> None:
         self._starts, self._ends = (np.ascontiguousarray(part, np.int64) for part in (starts, ends))

@@ -56,7 +56,8 @@ class CpuSettings(Section):
 
 
 class Conventions(NamedTuple):
-    """What counts as main, of what people disagree on; `auto` is as the network learned it."""
+    """The conventions on which people disagree: what counts as main. `auto` is as the network
+    learned it."""
 
     comments: Wish = "auto"
     """Those of readers, under something else."""

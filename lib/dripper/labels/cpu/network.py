@@ -42,7 +42,7 @@ _POOLED_PRODUCT_LIMIT = 2.0**24 / (WEIGHT_STEPS * POOLED_STEPS)
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What the weights do not tell by themselves."""
+    """The shape of a network, where its weights do not tell it by themselves."""
 
     dilations: tuple[int, ...]
     """One convolution layer each, in order."""
@@ -62,8 +62,8 @@ class BlockSequence(NamedTuple):
 
 
 class Operations(Protocol):
-    """What labelling and training do differently. x: (n_blocks, any number of columns), which may
-    be overwritten."""
+    """The operations that differ between labelling and training. x: (n_blocks, any number of
+    columns), which may be overwritten."""
 
     def linear(self, x: Array, matrix: Array, bias: Array) -> Array:
         """Return x @ matrix + bias, on the grid of activations (training: on none).

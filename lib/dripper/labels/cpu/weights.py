@@ -67,8 +67,8 @@ class Weights:
 
     @cached_property
     def exact(self) -> Mapping[str, npt.NDArray[Any]]:
-        """Those of the network as labelling needs them. Raises ValueError where they are too large
-        for exact sums."""
+        """The network's matrices as labelling needs them. Raises ValueError where they are too
+        large for exact sums."""
         return self.networks[0].exact
 
 

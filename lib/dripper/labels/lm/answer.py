@@ -18,7 +18,7 @@ _JSON_ITEM = re.compile(r'"\s*(\d+)\s*"\s*:\s*"\s*(main|other)\s*"')
 
 @dataclass(frozen=True, slots=True)
 class AnswerForm:
-    """How an answer is written: `opening`, then for every block `before`, its id, `between`, its
+    """The form of an answer: `opening`, then for every block `before`, its id, `between`, its
     label, then `closing`. The ids are 1..N, as in the simplified HTML."""
 
     name: str

@@ -20,7 +20,7 @@ BACKOFF_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """How a server is asked."""
+    """The settings of requests to a server: key, concurrency, retries."""
 
     key: str = field(default="", repr=False)
     """Sent as a bearer token."""
@@ -99,9 +99,10 @@ class Api:
         except ValueError:
             answer = None
         if not isinstance(answer, dict):
-            raise MachineError(f"{self._called}: {address} is no OpenAI-compatible API: {text[:200]!r}")
+            raise MachineError(f"{self._called}: {address} is not an OpenAI-compatible API: {text[:200]!r}")
         return answer
 
     def _without_key(self, text: str) -> str:
-        """Some servers repeat the key that they refuse, and replies end up in logs."""
+        """Return a text without the key: some servers repeat the key that they refuse, and replies
+        end up in logs."""
         return text.replace(self._key, "…") if self._key else text

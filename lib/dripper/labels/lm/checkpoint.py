@@ -1,4 +1,4 @@
-"""What a checkpoint says about itself, and what we know about the public ones."""
+"""Reads what a checkpoint says about itself, and adds what is known about the public ones."""
 
 import hashlib
 import json
@@ -19,7 +19,7 @@ FINGERPRINT_BYTES = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """What a checkpoint was trained on: name of the prompt, form of the answer, how often the chat
+    """The training of a checkpoint: name of the prompt, form of the answer, how often the chat
     template is applied, which profile of preprocessing (None: unknown), in how many tokens its
     authors run it."""
 
@@ -57,7 +57,7 @@ class Checkpoint:
 
     @property
     def training(self) -> Training:
-        """What the checkpoint was trained on, by its name; our own prompt for all that are not
+        """The training of the checkpoint, by its name; with our own prompt for all that are not
         Dripper's."""
         return _training_of(self.name, self.architecture)
 
@@ -87,7 +87,7 @@ def find_checkpoint(model: str) -> Checkpoint:
     config = read_config(folder)
     architecture = next(iter(config.get("architectures") or ["?"]))
     if not architecture.endswith("ForCausalLM"):
-        raise MachineError(f"{model} is no causal language model: its config.json says {architecture}")
+        raise MachineError(f"{model} is not a causal language model: its config.json says {architecture}")
     context = int(config.get("max_position_embeddings") or 0)
     if context < 1:
         raise MachineError(f"{model}: config.json has no max_position_embeddings")
@@ -136,9 +136,9 @@ def read_config(folder: Path) -> dict[str, Any]:
     try:
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise MachineError(f"{folder} is no checkpoint: config.json: {error}") from None
+        raise MachineError(f"{folder} is not a checkpoint: config.json: {error}") from None
     if not isinstance(config, dict):
-        raise MachineError(f"{folder} is no checkpoint: config.json holds no object")
+        raise MachineError(f"{folder} is not a checkpoint: config.json holds no object")
     return config
 
 

@@ -18,8 +18,8 @@ from dripper.labels.lm.settings import LmSettings
 
 @dataclass(frozen=True, slots=True)
 class DecisionRule:
-    """When a block is main: where its calibrated probability is above `threshold` (0 < threshold <
-    1).
+    """The rule by which a block is main: its calibrated probability is above `threshold` (0 <
+    threshold < 1).
 
     A tie is other. At 0.5 that is the arg-max over Qwen3's vocabulary, where `other` (1575) comes
     before `main` (3817), so that all decoders agree on ties too; logits in bfloat16 do tie.
@@ -37,7 +37,8 @@ class DecisionRule:
 
     @property
     def margin(self) -> float:
-        """What the logit of `main` must have more than that of `other`; 0 for the arg-max."""
+        """The least difference between the logit of `main` and that of `other`; 0 for the
+        arg-max."""
         return self.temperature * math.log(self.threshold / (1.0 - self.threshold))
 
     def main(self, margins: FloatArray) -> npt.NDArray[np.bool_]:

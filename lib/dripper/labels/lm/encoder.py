@@ -1,5 +1,5 @@
-"""From a simplified page to what the model is asked: settings resolved, windows cut, prompts as
-tokens. Needs no vLLM."""
+"""Turns a simplified page into what the model is asked: resolves settings, cuts windows, and writes
+prompts as tokens. Needs no vLLM."""
 
 import logging
 from collections.abc import Sequence

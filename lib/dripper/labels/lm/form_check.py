@@ -93,7 +93,7 @@ class FormCheck:
 
     @property
     def wants(self) -> int:
-        """Of how many pages more it wants to know."""
+        """The number of pages that are still to be checked."""
         return self._left
 
     @property

@@ -1,4 +1,4 @@
-"""What the state machine does to one row of logits; shared by the two interfaces that vLLM has for
+"""Applies the state machine to one row of logits; shared by the two interfaces that vLLM has for
 logits processors."""
 
 from collections.abc import Mapping, Sequence

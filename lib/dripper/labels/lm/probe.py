@@ -32,7 +32,7 @@ _ITEM = re.compile(r"(\d+)(\W*)(main|other)")
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What a checkpoint wrote freely for one page."""
+    """A free answer of a checkpoint for one page."""
 
     thinking: str | None
     """What stands between think tags; None: there are none."""
@@ -135,7 +135,7 @@ class FreeDecoder:
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """What was found out about a checkpoint."""
+    """The findings about a checkpoint."""
 
     version: str
     set_form: str

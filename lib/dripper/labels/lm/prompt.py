@@ -72,7 +72,7 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class PublicPrompt:
-    """How to recognise a public prompt: hash and length of its UTF-8 text without a page, where the
+    """The marks of a public prompt: hash and length of its UTF-8 text without a page, and where the
     page goes."""
 
     sha256: str

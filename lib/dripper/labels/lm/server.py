@@ -22,10 +22,9 @@ log = logging.getLogger(__name__)
 
 
 class ServerDecoder:
-    """At most `concurrency` requests are under way; the next one waits until one is answered, so
-    that many Spark tasks do not pile up work in the server. Each window is one request, held to the
-    answer form as the decoder `regex` does it.
-    """
+    """Asks a server, with at most `concurrency` requests under way; the next one waits until one is
+    answered, so that many Spark tasks do not pile up work in the server. Each window is one
+    request, held to the answer form as the decoder `regex` does it."""
 
     def __init__(self, api: Api, served: str, templates: Templates, decision: DecisionRule, concurrency: int) -> None:
         """served: the model's name at the server."""

@@ -1,5 +1,5 @@
-"""Which pages an output must not hold, by law or by somebody's wish: the rules in its table
-`forgotten`, in Python for those who read archives, and in SQL for those who delete rows.
+"""Decides which pages an output must not hold, by law or by somebody's wish: by the rules in its
+table `forgotten`, in Python for code that reads archives, and in SQL for code that deletes rows.
 
 A rule names a host, a domain, an address or a page. It says the same in both languages, so that
 what was counted is what is deleted, and what is never written again.
@@ -99,7 +99,7 @@ class Rules:
 
     @cached_property
     def _rules_by_kind(self) -> Mapping[str, Mapping[str, Rule]]:
-        """By kind, the rule of each value."""
+        """The rule of each value, by kind."""
         by_kind: dict[str, dict[str, Rule]] = {kind: {} for kind in KINDS}
         for each in sorted(self.rules):
             names = spellings(each.pattern) if each.kind in ("host", "domain") else [each.pattern]

@@ -10,8 +10,8 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from dripper.addresses import loggable
-from dripper.config import Settings
 from dripper.errors import InputError
+from dripper.settings import Settings
 from dripper.spark.ledger.plan import Batch, Key, LedgerEntry, Plan, PlannedFile, batches_of
 from dripper.spark.tables.store import Tables
 from dripper.warc import Place, SourceFile, expand, select
@@ -21,7 +21,7 @@ from dripper.warc.open.identity import canonical_address, opening_path
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """What a run is to read."""
+    """The input of a run."""
 
     files: tuple[PlannedFile, ...] = ()
     redo: frozenset[str] = frozenset()

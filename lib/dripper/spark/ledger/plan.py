@@ -1,5 +1,5 @@
-"""Which files are still to do, in which batches: pure functions over the ledger, the same answer
-every time."""
+"""Plans which files are still to do, in which batches: pure functions over the ledger, the same
+answer every time."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -58,7 +58,7 @@ class PlannedFile:
 
     @property
     def key(self) -> "Key":
-        """What the ledger has one row of."""
+        """The key of the file's row in the ledger."""
         return self.warc_file, self.selection
 
     @property
@@ -85,7 +85,7 @@ Key = tuple[str, str | None]
 
 @dataclass(frozen=True, slots=True)
 class LedgerEntry:
-    """What the ledger says of a file."""
+    """The row of a file in the ledger."""
 
     file: PlannedFile
     batch: int
@@ -118,7 +118,7 @@ def of_selections_apart(batch: Batch) -> Batch:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a run is to do."""
+    """The work of a run."""
 
     resumed: tuple[Batch, ...] = ()
     """Batches that an earlier run planned and did not finish, whatever stage they are at."""

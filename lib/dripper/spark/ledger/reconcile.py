@@ -278,7 +278,7 @@ def _repair(tables: Tables, books: Books, ledger: Ledger, lease: Lease) -> Itera
 
 @dataclass(frozen=True, slots=True)
 class _Repairs:
-    """What a repair writes."""
+    """The rows that a repair writes."""
 
     again: list[LedgerEntry]
     """Files to be read again, each with the batch whose rows its next reading replaces."""

@@ -53,7 +53,7 @@ def move(old: str, new: str) -> Move:
     prefixes = [canonical_address(typed.strip()).rstrip("/") if typed.strip() else "" for typed in (old, new)]
     for typed, prefix in zip((old, new), prefixes, strict=True):
         if not prefix or "*" in prefix or prefix.endswith(":"):
-            raise InputError(f"{typed!r} is no folder or prefix that files can have been moved from or to")
+            raise InputError(f"{typed!r} is not a folder or prefix that files can be moved from or to")
     if prefixes[0] == prefixes[1]:
         raise InputError(f"{old} and {new} are the same prefix: nothing has moved")
     return Move(*prefixes)

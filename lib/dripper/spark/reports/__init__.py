@@ -1,1 +1,1 @@
-"""What people read of a run: the last lines, the account page, estimates, scores."""
+"""Reports for people: the last lines of a run, its page, estimates, scores."""

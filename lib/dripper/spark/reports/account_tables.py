@@ -11,9 +11,9 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 
-from dripper.config import CostSettings
 from dripper.errors import InputError
 from dripper.places import output_place
+from dripper.settings import CostSettings
 from dripper.spark.ledger.plan import FINISHED
 from dripper.spark.reports.account import FileFacts, PageFacts, RunFacts, page
 from dripper.spark.tables.sql import first_line

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from pyspark.sql import SparkSession
 
 from dripper.addresses import printable
-from dripper.config import Settings
 from dripper.labels.chain import chain_of
 from dripper.labels.cost import Device, Sample, describe_actual, describe_estimate, estimate
 from dripper.labels.registry import labeler_settings, runs_staged
+from dripper.settings import Settings
 from dripper.spark.ledger.plan import Plan
 from dripper.spark.reports.sample import PagesRead, take_sample
 from dripper.spark.run.outcome import Outcome, Totals

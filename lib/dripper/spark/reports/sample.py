@@ -11,7 +11,6 @@ from itertools import islice
 
 import numpy as np
 
-from dripper.config import LabelerSettings, Settings
 from dripper.errors import PageError
 from dripper.guard import Guard, GuardLimits
 from dripper.html import preprocess
@@ -21,6 +20,7 @@ from dripper.labels.cost import CpuSample, Sample, describe_cpu
 from dripper.labels.registry import load_from_settings, runs_staged, split_into_stages
 from dripper.page.prepare import Decoded, Prepared, prepare, split_into_blocks
 from dripper.page.rows import host_name
+from dripper.settings import LabelerSettings, Settings
 from dripper.sites import PageMemory
 from dripper.sites.layouts import group_by_layout
 from dripper.sites.templates import LEAST_PAGES, choose_representatives

@@ -35,12 +35,12 @@ some 100,000, stay below 64."""
 
 
 class WrongRowsError(Exception):
-    """What a batch wrote is not what it read; it is redone."""
+    """A batch wrote other rows than it read; it is redone."""
 
 
 class LostRowsError(Exception):
-    """What an earlier stage of a batch wrote is not there any more: that stage, `stage`, has to
-    write it again."""
+    """Rows that an earlier stage of a batch wrote are not there any more: that stage, `stage`, has
+    to write them again."""
 
     def __init__(self, stage: str, message: str) -> None:
         super().__init__(message)
@@ -141,7 +141,7 @@ def _match_reports(batch: Batch, reports: Iterable[Report], counts: Mapping[str,
     for report in reports:
         by_file.setdefault(report["warc_file"], []).append(report)
     if foreign := (set(by_file) | set(counts)) - {file.warc_file for file in batch.files}:
-        raise WrongRowsError(f"rows of {min(foreign)}, which is no file of the batch")
+        raise WrongRowsError(f"rows of {min(foreign)}, which is not a file of the batch")
     return [
         _choose_report(name, join_file_reports(name, of_file), counts.get(name, NO_ROWS))
         for name, of_file in by_file.items()
@@ -166,7 +166,7 @@ def join_file_reports(name: str, reports: Iterable[Report]) -> list[Report]:
             break
         at = same[0]["span"][1]
     if at is not None:
-        raise WrongRowsError(f"{name}: nothing was told of it" + (f" from byte {at} on" if at else ""))
+        raise WrongRowsError(f"{name}: nothing was reported of it" + (f" from byte {at} on" if at else ""))
     return [_join_spans(spans_of_file) for spans_of_file in islice(product(*spans), _MOST_OUTCOMES)]
 
 

@@ -153,7 +153,7 @@ class FusedJob:
 
     @cached_property
     def _between(self) -> set[str]:
-        """Those tables of staged runs that the output has."""
+        """The tables of staged runs that the output has."""
         tables = self._work.tables
         return {table for table in (*BETWEEN, *OF_SITES) if tables.version(table) is not None}
 

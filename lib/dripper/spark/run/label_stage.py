@@ -16,11 +16,11 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 
 import dripper
-from dripper.config import Settings
 from dripper.errors import SettingsError
 from dripper.labels.chain import chain_of
 from dripper.labels.fallback import Fallback
 from dripper.labels.registry import check_blocks, resolve_fallback
+from dripper.settings import Settings
 from dripper.spark.ledger.plan import Batch
 from dripper.spark.run.batch_checks import check_rows
 from dripper.spark.run.outcome import Totals
@@ -40,7 +40,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """What is labelled in one commit."""
+    """The pages that are labelled in one commit."""
 
     blocks: DataFrame
     n_pages: int
@@ -160,8 +160,9 @@ class LabelStage:
         return n_same
 
     def _n_partitions(self, n_pages: int) -> int:
-        """As many rounds of the engines as keep partitions below `stages.partition_pages`: an
-        executor that is lost takes no more work with it than the partitions it was at."""
+        """Return how many partitions there are: as many rounds of the engines as keep partitions
+        below `stages.partition_pages`. An executor that is lost takes no more work with it than the
+        partitions it was at."""
         n, most = self._engines.n, self._settings.stages.partition_pages
         return n * max(1, math.ceil(n_pages / (n * most)))
 
@@ -185,7 +186,8 @@ class LabelStage:
 
 @dataclass(frozen=True, slots=True)
 class Purpose:
-    """What a stage was run for. labeler: the setting labeler.name. by_sites: sites.enabled."""
+    """The purpose of a run of a stage. labeler: the setting labeler.name. by_sites:
+    sites.enabled."""
 
     labeler: str
     by_sites: bool

@@ -1,5 +1,5 @@
-"""What batches that are committed leave for the ledger: those that end within seconds of each other
-are noted in one commit."""
+"""Notes committed batches in the ledger; those that end within seconds of each other share one
+commit."""
 
 import logging
 import threading

@@ -17,7 +17,7 @@ Report = dict[str, Any]
 
 @dataclass(slots=True)
 class LabelTotals:
-    """What the stage `label` did."""
+    """The totals of the stage `label`."""
 
     pages: int = 0
     """Pages labelled or failed."""
@@ -36,7 +36,7 @@ class LabelTotals:
 
 @dataclass(slots=True)
 class Totals:
-    """What a run did. Batches add to it from several threads, one at a time (`lock`)."""
+    """The totals of a run. Batches add to them from several threads, one at a time (`lock`)."""
 
     files: int = 0
     """Files read by the run; `records`, `pages` and `skipped` are those in them."""
@@ -136,7 +136,7 @@ _FAULTS = {
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a run ended."""
+    """The outcome of a run."""
 
     plan: Plan
     totals: Totals

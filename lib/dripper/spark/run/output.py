@@ -17,7 +17,7 @@ from pyspark.sql import SparkSession
 
 import dripper
 from dripper.addresses import loggable
-from dripper.config import Settings
+from dripper.settings import Settings
 from dripper.spark.ledger import lease
 from dripper.spark.ledger.forgetting import rules_in_force
 from dripper.spark.ledger.forgotten import NO_RULES, Rules

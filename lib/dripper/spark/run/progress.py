@@ -105,12 +105,12 @@ class Progress:
 
     @property
     def sink(self) -> ProgressSink | None:
-        """What tasks add their counts to."""
+        """The accumulator to which tasks add their counts."""
         return self._sink
 
     @property
     def warnings(self) -> list[str]:
-        """What the tasks that have ended had to say to whoever runs the job."""
+        """The warnings of the tasks that have ended, for whoever runs the job."""
         return [] if self._sink is None else [text for _, text in sorted(self._sink.sentences.value.items())]
 
     def __enter__(self) -> "Progress":

@@ -5,10 +5,10 @@ a chain.
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from dripper.config import LabelerSettings, Settings
 from dripper.errors import SettingsError
 from dripper.labels.chain import chain_of
 from dripper.labels.registry import find_entry, runs_staged, split_into_stages
+from dripper.settings import LabelerSettings, Settings
 
 
 def who_labels(settings: Settings) -> tuple[LabelerSettings | None, LabelerSettings | None]:

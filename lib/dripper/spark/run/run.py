@@ -5,11 +5,11 @@ from collections.abc import Collection, Sequence
 
 from pyspark.sql import SparkSession
 
-from dripper.config import Settings
 from dripper.errors import InputError
 from dripper.labels.engine import Loader, check_labeler, load_labeler
 from dripper.labels.entry import Use
 from dripper.labels.registry import check_blocks, check_use, load_from_settings
+from dripper.settings import Settings
 from dripper.spark.ledger.inputs import Input, check_known, describe_input, drop_known, read_input
 from dripper.spark.ledger.ledger import Ledger
 from dripper.spark.ledger.plan import UNFINISHED, Batch, BatchSize, Plan, make_plan
@@ -115,7 +115,7 @@ def dismiss(spark: SparkSession, files: str, output: str, settings: Settings) ->
         files: As `run` takes them; they need not exist.
 
     Raises:
-        InputError: If one of them is not a file that failed, or is no whole archive.
+        InputError: If one of them is not a file that failed, or is not a whole archive.
     """
     names = [file.address for file in list_named_files(files, settings.reading)]
     with open_output(spark, output, settings, job="dismiss", input=describe_input(files)) as output_at_work:
@@ -128,7 +128,7 @@ def dismiss(spark: SparkSession, files: str, output: str, settings: Settings) ->
         names = [find_first_name(name, moves, ledger_names) for name in names]
         if foreign := [name for name in names if name not in bad]:
             raise InputError(
-                f"--dismiss {foreign[0]}: no file of that address failed, or is no whole archive, in {output}"
+                f"--dismiss {foreign[0]}: no file of that address failed, or is not a whole archive, in {output}"
             )
         ledger.dismiss(names)
         output_at_work.outcome = Outcome(Plan(), Totals(), ledger.counts())

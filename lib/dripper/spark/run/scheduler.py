@@ -79,7 +79,7 @@ class Breaker:
 
 @dataclass(slots=True)
 class Worked:
-    """What became of batches."""
+    """The batches that failed, and those that were not begun."""
 
     failed: dict[int, str] = field(default_factory=dict)
     """Why which failed."""

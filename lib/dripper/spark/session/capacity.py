@@ -1,4 +1,4 @@
-"""How many tasks a session can come to run at once: what batches and tasks are sized for.
+"""Counts how many tasks a session can come to run at once, by which batches and tasks are sized.
 
 A session that grows has few executors when a job starts, and gets more only while tasks wait for
 one. Work that is cut for the executors that are up would keep the cluster at that size.
@@ -23,8 +23,8 @@ _READ = (
 
 @dataclass(frozen=True, slots=True)
 class Live:
-    """What is up of a session: its executors (none in local mode), and the tasks that run at
-    once."""
+    """The part of a session that is up: its executors (none in local mode), and the tasks that run
+    at once."""
 
     executors: int
     slots: int

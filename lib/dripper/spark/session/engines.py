@@ -1,4 +1,4 @@
-"""Where the stage `label` runs: how many engines there are, the resource profile that gives each
+"""Places the engines of the stage `label`: how many there are, the resource profile that gives each
 its GPU, and Python workers that no other stage gets."""
 
 from collections.abc import Iterator
@@ -9,9 +9,9 @@ from pyspark.errors import PySparkException
 from pyspark.resource import ExecutorResourceRequests, ResourceProfile, ResourceProfileBuilder, TaskResourceRequests
 from pyspark.sql import SparkSession
 
-from dripper.config import StageSettings
 from dripper.errors import SettingsError
 from dripper.labels.engine import Loader
+from dripper.settings import StageSettings
 from dripper.spark.session.capacity import live, most_executors, properties
 
 _ENVIRONMENT = "DRIPPER_STAGE"
@@ -24,8 +24,8 @@ _OWN_CLUSTER = (
 
 @dataclass(frozen=True, slots=True)
 class Engines:
-    """How the stage `label` runs: who makes a labeler, how many work at once, on which executors
-    (None: any)."""
+    """The engines of the stage `label`: who makes a labeler, how many work at once, on which
+    executors (None: any)."""
 
     loader: Loader
     n: int = 1

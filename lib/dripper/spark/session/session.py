@@ -18,8 +18,8 @@ from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
 import dripper
-from dripper.config import SparkSettings
 from dripper.errors import MachineError
+from dripper.settings import SparkSettings
 from dripper.spark.session.capacity import is_local, properties
 from dripper.spark.session.local import JAVA_OPTIONS, LOCAL, adapt_to_one_machine
 from dripper.spark.tables.sql import first_line

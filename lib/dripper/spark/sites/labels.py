@@ -15,9 +15,9 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from dripper.config import SiteSettings
 from dripper.labels import Labels
 from dripper.page.rows import Row, label_columns, read_first_labels, storable
+from dripper.settings import SiteSettings
 from dripper.sites import SiteStatistics, Skeleton, relabel
 from dripper.sites.layouts import join_layouts
 from dripper.sites.statistics import PathSum
@@ -122,7 +122,7 @@ def _examples(layouts: DataFrame) -> DataFrame:
 
 @dataclass(slots=True)
 class _Host:
-    """What is known of one host."""
+    """The statistics of one host."""
 
     sums: SiteStatistics = field(default_factory=SiteStatistics)
     skeletons: list[Skeleton] = field(default_factory=list)

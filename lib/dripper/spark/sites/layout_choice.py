@@ -1,5 +1,5 @@
-"""Which pages an expensive labeler gets, layout by layout: the rows of `layouts` before it is
-asked.
+"""Chooses which pages an expensive labeler gets, layout by layout, and writes the rows of `layouts`
+before it is asked.
 
 Of each layout of three pages or more a few representatives; of the pages in no such layout those
 that the first labeler is not sure of.
@@ -15,8 +15,8 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StringType, StructField, StructType
 
-from dripper.config import SiteSettings
 from dripper.page.rows import Row
+from dripper.settings import SiteSettings
 from dripper.sites import Skeleton
 from dripper.sites.layouts import join_layouts
 from dripper.sites.templates import LEAST_PAGES, choose_representatives

@@ -37,7 +37,7 @@ _CANDIDATE = StructType().add("page_id", StringType()).add("layout_id", StringTy
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How many pages are drawn, and of what.
+    """The size of a sample: how many pages are drawn, and of what.
 
     quotas: by a name of `QUOTAS`, the most that a value may have, as a share of `size`.
     """
@@ -77,7 +77,7 @@ def _parse_shares(quota: str, listed: str) -> dict[str, float]:
             share = math.nan
         if not value.strip() or value.strip() in shares or not 0 <= share <= 1:
             raise SettingsError(
-                f"the quota {quota!r}: {each!r} is no value with a share from 0 to 1, as in en:0.5,de:0.2"
+                f"the quota {quota!r}: {each!r} is not a value with a share from 0 to 1, as in en:0.5,de:0.2"
             )
         shares[value.strip()] = share
     if sum(shares.values()) > 1 + _ROUNDING:

@@ -1,5 +1,5 @@
-"""What representatives of layouts teach: the rows of `layouts` after the expensive labeler was
-asked."""
+"""Makes templates of what representatives of layouts teach, and writes the rows of `layouts` after
+the expensive labeler was asked."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any

@@ -30,7 +30,7 @@ from dripper.spark.tables.store import Tables
 
 
 class Layouts:
-    """What a staged run of a chain does for layouts."""
+    """Chooses and spreads labels by layout in a staged run of a chain."""
 
     def __init__(self, work: Work) -> None:
         self._work = work

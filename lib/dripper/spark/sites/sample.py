@@ -1,16 +1,16 @@
-"""What site memory would do, by a few pages of the input that are labelled on the driver: for
-`--dry-run`."""
+"""Estimates for `--dry-run` what site memory would do, by a few pages of the input that are
+labelled on the driver."""
 
 from collections import defaultdict
 from contextlib import closing
 
-from dripper.config import Settings
 from dripper.errors import PageError
 from dripper.guard import Guard, GuardLimits
 from dripper.html import ParserLimits
 from dripper.labels import Labels
 from dripper.page.prepare import Prepared, prepare
 from dripper.page.rows import host_name
+from dripper.settings import Settings
 from dripper.sites import PageBlocks, SiteStatistics, relabel
 from dripper.spark.reports.sample import PagesRead
 from dripper.spark.run.routing import who_labels

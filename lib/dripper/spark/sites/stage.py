@@ -26,7 +26,7 @@ from dripper.spark.tables.store import Tables
 
 
 class Sites:
-    """What a staged run does for sites."""
+    """Learns from sites and corrects by them in a staged run."""
 
     def __init__(self, work: Work) -> None:
         self._work = work

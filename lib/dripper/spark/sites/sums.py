@@ -1,4 +1,4 @@
-"""What the pages of a batch add up to, host by host: the table `site_blocks`.
+"""Sums the pages of a batch, host by host, for the table `site_blocks`.
 
 It is made of the table `pages`, so that what is counted is what is stored: a batch that is written
 again, or loses a file to another one, is summed again. Hashes and whole numbers move, no page does.
@@ -14,8 +14,8 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from dripper.config import SiteSettings
 from dripper.page.rows import Row
+from dripper.settings import SiteSettings
 from dripper.sites import Fingerprints, PageBlocks, SiteStatistics
 from dripper.sites.statistics import PageSums, log_odds, sum_page, sum_pages, to_confidence_steps
 from dripper.spark.tables.schemas import SITE_BLOCKS, nullable

@@ -1,4 +1,4 @@
-"""Which rows of a table a commit of a batch replaces, as conditions."""
+"""Writes the conditions for the rows of a table that a commit of a batch replaces."""
 
 from collections.abc import Collection, Mapping
 from typing import Any

@@ -1,5 +1,5 @@
-"""How many rows each batch of a table has, by what Delta's log says, and whether the data files
-that it names are there."""
+"""Counts the rows of each batch of a table by Delta's log, and checks that the data files that it
+names are there."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ _OLDEST_TRIED = 10
 
 @dataclass(frozen=True, slots=True)
 class BatchCounts:
-    """What a table has of each batch."""
+    """The counts of each batch of a table."""
 
     rows: dict[int, int]
     lost: tuple[int, ...] = ()

@@ -1,5 +1,5 @@
-"""What keeps a driver that has lost its lease from changing rows: every commit says which run it is
-of, and Delta leaves out those of an earlier one.
+"""Keeps a driver that has lost its lease from changing rows: every commit says which run it is of,
+and Delta leaves out those of an earlier one.
 
 A commit bears the name of a lane and a number (`txnAppId`, `txnVersion`): the later the run began,
 the higher. Delta drops a commit without a word whose lane has seen this number or a higher one, and

@@ -27,7 +27,7 @@ from dripper.spark.wording import say_count
 
 _BY_PAGE_ID = ("blocks", "labels")
 _BY_SITE = ("site_blocks", "layouts")
-_NOTHING_NAMED = "name what to forget (--host, --domain, --url or --page-id): no earlier call is left to go on with"
+_NOTHING_NAMED = "name what to forget (--host, --domain, --url or --page-id): no earlier call is left to continue"
 _RETAINED = timedelta(hours=168)
 """How long `jobs/maintain.py` keeps old versions at least."""
 
@@ -59,7 +59,7 @@ def forget(
     if not page_tables or tables.version("warc_files") is None:
         raise InputError(f"--output {output}: there is no table extractions or pages to forget anything of")
     if rules and not (dry_run or reason.strip()):
-        raise InputError("--reason is empty: say why, for those who ask later")
+        raise InputError("--reason is empty: say why, for people who ask later")
     if dry_run:
         if not rules:
             raise InputError(_NOTHING_NAMED)
@@ -94,7 +94,7 @@ def _forget(spark: SparkSession, tables: Tables, lease: Lease, rules: Collection
 
 
 class SparkPages:
-    """Those of an output; see `dripper.spark.ledger.forgetting.Pages`."""
+    """The pages of an output on Spark; see `dripper.spark.ledger.forgetting.Pages`."""
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables

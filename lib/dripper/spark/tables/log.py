@@ -1,4 +1,4 @@
-"""What the log of a Delta table says, read by the driver's JVM: no SQL execution, no Spark job.
+"""Reads the log of a Delta table in the driver's JVM: no SQL execution, no Spark job.
 
 Only where classic Spark runs and the table is a folder. Elsewhere (Spark Connect, a catalog,
 Databricks' own Delta) nothing is known, and callers ask by SQL.

@@ -1,4 +1,4 @@
-"""What Spark observed in a write: whether it was done, and what was counted in it."""
+"""Reads what Spark observed in a write: whether it was done, and what was counted in it."""
 
 import logging
 import queue

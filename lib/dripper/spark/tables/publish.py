@@ -51,7 +51,7 @@ _KEY = ("warc_file", "finished_at", "pages")
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What a batch of `extractions` holds."""
+    """The state of a batch of `extractions`."""
 
     version: str
     """Changes when one of its files is read again."""

@@ -32,7 +32,7 @@ class SparkBooks:
 
     @property
     def fence(self) -> Fence | None:
-        """That of the tables."""
+        """The fence of the tables."""
         return self._tables.fence
 
     @fence.setter

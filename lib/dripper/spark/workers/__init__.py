@@ -1,1 +1,1 @@
-"""What runs inside Spark tasks: reading, labelling, extracting."""
+"""Code that runs inside Spark tasks: reading, labelling, extracting."""

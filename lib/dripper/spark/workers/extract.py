@@ -1,5 +1,5 @@
-"""What runs in a task of the stage `extract`: rows of `pages` with their labels in, rows of
-`extractions` out."""
+"""Runs in tasks of the stage `extract`: rows of `pages` with their labels in, rows of `extractions`
+out."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
@@ -9,7 +9,6 @@ import numpy as np
 import pyarrow as pa
 
 import dripper
-from dripper.config import HtmlSettings, LabelerSettings, LabelsSettings, MarkdownSettings, Settings
 from dripper.errors import ErrorCode, PageError
 from dripper.guard import Guard, GuardLimits, Watchdog
 from dripper.labels import Labels
@@ -17,6 +16,7 @@ from dripper.page.finish import Extraction, Finisher, Splits
 from dripper.page.prepare import prepare
 from dripper.page.rows import Row, extraction_columns, storable
 from dripper.page.stages import finish, with_first_labels
+from dripper.settings import HtmlSettings, LabelerSettings, LabelsSettings, MarkdownSettings, Settings
 from dripper.spark.workers.read import ProgressSink, in_batches
 from dripper.spark.workers.singleton import WorkerSingleton
 

@@ -1,4 +1,4 @@
-"""What runs in a task of the stage `label`: rows of `blocks` in, rows of `labels` out, one engine a
+"""Runs in tasks of the stage `label`: rows of `blocks` in, rows of `labels` out, one engine per
 Python worker.
 
 An engine's start costs seconds to minutes, so it is a module's singleton, kept from batch to batch
@@ -11,12 +11,12 @@ from functools import cache
 
 import pyarrow as pa
 
-from dripper.config import Settings
 from dripper.guard import Watchdog
 from dripper.labels import SimplifiedPage
 from dripper.labels.engine import Engine, Loader, environment, groups
 from dripper.labels.registry import check_blocks
 from dripper.page.rows import Row, outcome_columns, read_first_labels, storable
+from dripper.settings import Settings
 from dripper.spark.workers.devices import hold_devices
 from dripper.spark.workers.read import ProgressSink, in_batches
 from dripper.spark.workers.singleton import WorkerSingleton

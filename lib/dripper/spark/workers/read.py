@@ -1,4 +1,4 @@
-"""What runs in a Spark task: archive files in, Arrow batches of rows and of file reports out.
+"""Runs in tasks that read: archive files in, Arrow batches of rows and of file reports out.
 
 The output has the columns of `extractions` and one more, `report`: the last row of a file, or of a
 span of it, is empty but for its report (JSON), so that rows and counts come out of one pass and of
@@ -18,7 +18,6 @@ from typing import Any, Generic, Protocol, TypeVar
 import pyarrow as pa
 
 from dripper.addresses import loggable, loggable_text
-from dripper.config import LabelerSettings, LabelsSettings, Settings
 from dripper.errors import PageError
 from dripper.guard import Guard, GuardLimits, Watchdog
 from dripper.html import preprocess
@@ -31,6 +30,7 @@ from dripper.page.extraction import Extraction, shared_extractor
 from dripper.page.prepare import Prepared
 from dripper.page.rows import Row, extraction_row, prepared_row, storable
 from dripper.page.stages import preparer
+from dripper.settings import LabelerSettings, LabelsSettings, Settings
 from dripper.spark.ledger.forgotten import NO_RULES, Rules
 from dripper.spark.run.batch_checks import page_key
 from dripper.spark.run.parts import FilePart, Tasks, reader_of
@@ -49,7 +49,7 @@ at 2 GiB."""
 
 
 class ProgressSink(Protocol):
-    """Where a task tells what it has done; Spark's accumulators are one."""
+    """A sink to which a task tells what it has done; Spark's accumulators are one."""
 
     def add(self, counts: dict[str, int]) -> None:
         """Add `counts` (files, pages, failed)."""
@@ -67,8 +67,8 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Step(Generic[Result]):
-    """What is done with each page. work: runs in the page process. result: the class of what it
-    gives, which also makes one of an error code. row: the row of a result."""
+    """The work on each page. work: runs in the page process. result: the class of what it gives,
+    which also makes one of an error code. row: the row of a result."""
 
     work: Callable[[PageInput], Result]
     result: Callable[..., Result]
@@ -230,7 +230,8 @@ def _result(record: Record, guard: Guard[PageInput, Result], step: Step[Result])
 
 
 class Stopwatch:
-    """How long a task was at work on a file, or a span of it, and on which of its pages longest."""
+    """Measures how long a task was at work on a file, or a span of it, and on which of its pages
+    longest."""
 
     def __init__(self) -> None:
         self._started = time.monotonic()

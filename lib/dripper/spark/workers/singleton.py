@@ -1,4 +1,4 @@
-"""What a Python worker makes once and keeps from task to task: an engine, a tokenizer, a second
+"""Keeps what a Python worker makes once from task to task: an engine, a tokenizer, a second
 half."""
 
 from collections.abc import Callable, Hashable

@@ -53,7 +53,7 @@ def read_lines(stream: Readable, path: str) -> Iterator[str]:
         *whole, rest = (rest + data).split(b"\n")
         yield from (line.decode("utf-8", "replace") for line in whole)
         if len(rest) > _MAX_LINE_BYTES:
-            raise FileError(FileErrorKind.UNREADABLE, f"{path} is no CDXJ: a line of it does not end")
+            raise FileError(FileErrorKind.UNREADABLE, f"{path} is not CDXJ: one of its lines does not end")
     if rest:
         yield rest.decode("utf-8", "replace")
 

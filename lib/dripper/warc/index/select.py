@@ -21,8 +21,7 @@ _CDXJ_NAME = re.compile(r"\.cdxj?(?:\.gz)?$|/cdx-\d+\.gz$", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True, order=True)
 class Place:
-    """Where an index says that the record of `url` is stored in an archive file, in bytes as
-    stored."""
+    """The place of the record of `url` in an archive file, as an index says, in bytes as stored."""
 
     offset: int
     length: int

@@ -47,7 +47,7 @@ class Capture:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which captures are wanted. Of an empty field every value will do; `urls` None: every
+    """The captures that are wanted. Of an empty field every value will do; `urls` None: every
     address."""
 
     indexes: tuple[str, ...]
@@ -141,5 +141,5 @@ def _drop_repeats(values: Iterable[Value]) -> tuple[Value, ...]:
 
 def _parse_status(value: str) -> int:
     if not (value.isascii() and value.isdigit() and len(value) == 3):
-        raise InputError(f"--select: status={value} is no HTTP status; write for instance status=200")
+        raise InputError(f"--select: status={value} is not an HTTP status; write for instance status=200")
     return int(value)

@@ -158,9 +158,9 @@ def _explain_mistrust(address: str, before: str, to: str) -> str | None:
         target = urlsplit(after)
         host = target.hostname or ""
     except ValueError:
-        return "which is no address"
+        return "which is not an address"
     if target.scheme not in ("http", "https") or not host:
-        return "which is no HTTP address"
+        return "which is not an HTTP address"
     if urlsplit(before).scheme == "https" and target.scheme == "http":
         return "which is not encrypted"
     if host != urlsplit(address).hostname and _is_inside(host, asks=_find_proxy(after) is None):

@@ -1,4 +1,4 @@
-"""How far this harness agrees with what the SIGIR'23 study (WCEB) published, page by page."""
+"""Compares this harness with what the SIGIR'23 study (WCEB) published, page by page."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

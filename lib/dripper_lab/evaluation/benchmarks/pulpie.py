@@ -101,7 +101,7 @@ def levels_of(file: Path) -> list[str]:
         with file.open(encoding="utf-8") as lines:
             return [str((json.loads(line).get("meta") or {}).get("level") or "") for line in lines]
     except (OSError, ValueError, AttributeError) as error:
-        raise InputError(f"{file} is no WebMainBench file: {error!r}") from error
+        raise InputError(f"{file} is not a WebMainBench file: {error!r}") from error
 
 
 def means_by_level(scores: PublishedScores, levels: Sequence[str]) -> Mapping[str, Mapping[str, float]]:

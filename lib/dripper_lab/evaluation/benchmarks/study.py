@@ -50,7 +50,7 @@ class StudyLine:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What the study found, and what is found here."""
+    """A finding of the study, and the same figure here."""
 
     study: str
     here: str

@@ -51,7 +51,7 @@ class Scored(NamedTuple):
 
 
 class Spread(NamedTuple):
-    """What a box shows."""
+    """The figures of a box plot."""
 
     low: float
     """First quartile."""

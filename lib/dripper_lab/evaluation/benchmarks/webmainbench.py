@@ -46,7 +46,7 @@ def read_webmainbench(path: Path) -> Iterator[LabelledPage]:
             try:
                 yield _page(json.loads(line))
             except (ValueError, KeyError, TypeError, AttributeError) as error:
-                raise InputError(f"{path} line {number} is no WebMainBench record: {error!r}") from error
+                raise InputError(f"{path} line {number} is not a WebMainBench record: {error!r}") from error
 
 
 def strip_marks(html: str) -> str:

@@ -1,1 +1,1 @@
-"""What is scored: this project's labelers, the peers, and votes among them."""
+"""The extractors that are scored: this project's labelers, the peers, and votes among them."""

@@ -25,7 +25,7 @@ from dripper_lab.datasets import LabelledPage
 
 
 class Standing(StrEnum):
-    """What an extractor stands for in a table."""
+    """The standing of an extractor in a table."""
 
     OURS = "ours"
     PEER = "peer"
@@ -40,7 +40,7 @@ class Standing(StrEnum):
 
 
 class Form(StrEnum):
-    """What an extractor returns."""
+    """The form in which an extractor returns the content."""
 
     TEXT = "text"
     HTML = "html"

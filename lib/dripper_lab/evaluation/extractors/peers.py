@@ -174,7 +174,7 @@ def magic_html() -> Extract:
 
 
 def mineru_fallback() -> Extract:
-    """What MinerU-HTML falls back to: Trafilatura's HTML without comments."""
+    """Extract as MinerU-HTML's fallback does: Trafilatura's HTML without comments."""
     options = import_extra("trafilatura.settings").Extractor(output_format="html", comments=False)
     return _of_html("trafilatura", lambda module, html, _: module.extract(html, options=options))
 

@@ -1,2 +1,2 @@
-"""From the scores of a run to one HTML file: tables, tests of significance, pictures, the worst
+"""Turns the scores of a run into one HTML file: tables, tests of significance, pictures, the worst
 pages."""

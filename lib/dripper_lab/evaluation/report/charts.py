@@ -86,7 +86,7 @@ def ranking(lines: Sequence[Line]) -> bytes:
 
 
 def distributions(frame: ScoreTable, lines: Sequence[Line]) -> bytes:
-    """How the pages of each extractor score: a small histogram each, in the order of the
+    """Draw how the pages of each extractor score: a small histogram each, in the order of the
     ranking."""
     columns = 6
     rows = -(-len(lines) // columns)
@@ -138,7 +138,7 @@ def by_complexity(table: ScoreTable, lines: Sequence[Line]) -> bytes:
 
 
 def likeness(table: ScoreTable) -> bytes:
-    """How alike the outputs of two extractors are: a square a pair."""
+    """Draw how alike the outputs of two extractors are: a square a pair."""
     size = 2.2 + 0.33 * len(table)
     figure, axes = _figure(size + 0.8, size)
     image = axes.imshow(table.to_numpy(float), cmap="YlGnBu", vmin=0.2, vmax=1)

@@ -55,7 +55,7 @@ class Case:
 
 @dataclass(slots=True)
 class Scored:
-    """What one way to label made of the pages."""
+    """The scores of one way to label the pages."""
 
     name: str
     blocks: list[Score] = field(default_factory=list)

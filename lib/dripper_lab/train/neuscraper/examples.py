@@ -1,4 +1,4 @@
-"""From labelled pages to examples for the labeler `neuscraper`: nodes, their labels, and vectors
+"""Makes examples for the labeler `neuscraper` of labelled pages: nodes, their labels, and vectors
 of a node encoder that stays as it is."""
 
 import logging

@@ -62,7 +62,7 @@ Over blocks that all count the same: accuracy {leaf.accuracy:.3f}, precision {le
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a training run found on held-out pages."""
+    """The findings of a training run on held-out pages."""
 
     choice: Choice
     tried: int

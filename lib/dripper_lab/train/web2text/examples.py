@@ -19,7 +19,7 @@ from dripper_labelers.web2text.leaves import Leaves
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """As in the paper (3.4, 4.2), where nothing else is said."""
+    """The recipe of a training: as in the paper (3.4, 4.2), where nothing else is said."""
 
     steps: int = 4000
     """5,000 in the paper, which sees no improvement after."""

@@ -22,8 +22,8 @@ MAIN_BIASES = (-0.5, -0.25, 0.0, 0.25, 0.5, 0.75, 1.0)
 
 
 class Choice(NamedTuple):
-    """What the weights do not learn, and the mean F1 over words that held-out pages reach with
-    it."""
+    """The choices that the weights do not learn, and the mean F1 over words that held-out pages
+    reach with them."""
 
     pair_weight: float
     main_bias: float

@@ -58,7 +58,8 @@ class Batch:
 
 
 class BatchOperations:
-    """What `network.Operations` says, in JAX, on excerpts; drop: what hidden layers go through."""
+    """The operations of `network.Operations` in JAX, on excerpts; drop: what hidden layers go
+    through."""
 
     def __init__(self, inside: Array, drop: Callable[[Array], Array] = lambda x: x) -> None:
         """inside: (n, length, 1), 0 beyond the end of a sequence."""

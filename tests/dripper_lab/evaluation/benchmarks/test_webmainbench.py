@@ -97,7 +97,7 @@ def test_truth_made_from_the_marks(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ("not json", "line 2 is no WebMainBench record"),
+        ("not json", "line 2 is not a WebMainBench record"),
         ({"html": '<p cc-select="true">x'}, "KeyError"),
         ([], "TypeError"),
         (record(html="<p>x", groundtruth_content=None), "no truth"),

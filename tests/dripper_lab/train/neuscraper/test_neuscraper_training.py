@@ -75,6 +75,6 @@ def test_what_a_person_has_to_change(tmp_path: Path, caplog: pytest.LogCaptureFi
     pytest.importorskip("torch", reason=WHY_NOT)
     flags = ["--data", str(tmp_path), "--output", str(tmp_path / "out")]
     assert main(["--base", str(tmp_path), *flags]) == 2
-    assert "is no pretrained model" in caplog.text
+    assert "is not a pretrained model" in caplog.text
     assert main(["--base", str(make_base(tmp_path / "base")), *flags]) == 2
     assert "no data set" in caplog.text

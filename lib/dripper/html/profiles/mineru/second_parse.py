@@ -34,7 +34,7 @@ _WHOLE_ATTRIBUTES = re.compile(r"""<[^\t\n\f\r />]+(?:[ ]=?[^\t\n\f\r =>/]*(?:="
 
 
 class Read(NamedTuple):
-    """What libxml2 reads from a page."""
+    """A page as libxml2 reads it."""
 
     tree: Tree
     """As libxml2 writes it, but without the texts of script and style."""

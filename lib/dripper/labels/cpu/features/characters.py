@@ -44,7 +44,7 @@ _INVERSE = pow(_BASE, -1, 1 << 64)
 
 @dataclass(frozen=True, slots=True)
 class PageCharacters:
-    """Some texts, character by character and word by word."""
+    """The texts of a page, character by character and word by word."""
 
     counts: IntArray
     """(n_texts, N_CLASSES), characters of each class."""

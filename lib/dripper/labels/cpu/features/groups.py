@@ -69,8 +69,8 @@ def _count_votes(
     chars_in: FloatArray,
     links_in: FloatArray,
 ) -> FloatArray:
-    """How many votes of paragraphs a block's containers have, beside those of the winner, and where
-    that one is."""
+    """Return how many votes of paragraphs a block's containers have, beside those of the winner,
+    and where that one is."""
     index = np.arange(len(chars))
     points = (
         (1 + commas + np.minimum(chars // 100, 3)) * (1 - link_chars / np.maximum(chars, 1)) * (chars >= _VOTER_CHARS)
@@ -90,8 +90,8 @@ def _count_votes(
 
 
 def _compare_siblings(places: Places, chars_in: FloatArray, links_in: FloatArray) -> FloatArray:
-    """How many siblings of a block's containers have the same tag, their text and links, and the
-    page's main list."""
+    """Return how many siblings of a block's containers have the same tag, their text and links, and
+    the page's main list."""
     n_elements, n_blocks = len(places.parents), len(places.elements)
     group = places.tag_numbers * n_elements + places.parents
     _, group = np.unique(group, return_inverse=True)

@@ -95,8 +95,8 @@ def _read_kinds(hints: Hints) -> list[bool]:
 def _compute_position_features(
     chars: FloatArray, link_chars: FloatArray, text: npt.NDArray[np.float32], tree: npt.NDArray[np.float32]
 ) -> FloatArray:
-    """Where a block stands on the page, the page's own shape, and the distance to headings and long
-    blocks."""
+    """Return where a block stands on the page, the page's own shape, and the distance to headings
+    and long blocks."""
     n_blocks, total = len(chars), max(chars.sum(), 1)
     index = np.arange(n_blocks)
     far = np.minimum(index, FARTHEST)

@@ -163,8 +163,8 @@ def _compute_container_features(places: Places, chars: FloatArray, link_chars: F
 def _compute_repetition_features(
     places: Places, start_tags: IntArray, chars: FloatArray, link_chars: FloatArray
 ) -> FloatArray:
-    """How many blocks stand on the same path of tags, or in equal start tags, and how long and
-    linked those are."""
+    """Return how many blocks stand on the same path of tags, or in equal start tags, and how long
+    and linked those are."""
     paths, depths = _paths(places)
     own, around = places.elements, places.containers[:, 0]
     tags = places.tag_numbers[own]

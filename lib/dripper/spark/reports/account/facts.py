@@ -1,4 +1,4 @@
-"""What is known of a run, from the tables that it wrote."""
+"""Gathers the facts of a run from the tables that it wrote."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Votes: who wins, what it is worth, and what the registry knows of them."""
+"""Votes: what their names say, who wins, what it is worth, and what the registry knows of them."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ from dripper.labels import Labels, load
 from dripper.labels.entry import Use
 from dripper.labels.registry import check_use, find_entry, labeler_settings, load_from_settings, resolve_fallback
 from dripper.settings import LabelerSettings, LabelsSettings
-from dripper_labelers.vote import VoteLabeler, Voter
+from dripper_labelers.vote import VoteLabeler, Voter, parse_voters
 from support.flood import ARTICLE
 from support.labelled import pages
 
@@ -120,7 +120,7 @@ def test_an_entry_says_what_a_run_has_to_know() -> None:
 
 
 def test_a_member_that_wants_a_stage_is_refused_in_a_run() -> None:
-    with pytest.raises(SettingsError, match=r"'vote:cpu,lm': lm wants a stage of its own.* leave lm out"):
+    with pytest.raises(SettingsError, match=r"'vote:cpu,lm': lm needs a stage of its own.* leave lm out"):
         check_use(LabelerSettings(name="vote:cpu,lm"), LabelsSettings(), Use("dripper"))
 
 
@@ -146,3 +146,27 @@ def test_a_union_is_loaded_by_name_and_has_no_weights() -> None:
         load("any:cpu=2,all")
     with pytest.raises(SettingsError, match="takes two members at least, for instance any:cpu,trafilatura"):
         load("any:cpu")
+
+
+def test_members_are_voters_of_one_weight_unless_the_name_says_another() -> None:
+    assert parse_voters("vote:cpu,all,trafilatura") == [("cpu", 1), ("all", 1), ("trafilatura", 1)]
+    assert parse_voters("vote:cpu=0.9,all=2") == [("cpu", 0.9), ("all", 2)]
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("vote:cpu", "a vote takes two members at least, for instance vote:cpu,trafilatura"),
+        ("vote:cpu,", "'' is not a single labeler"),
+        ("vote:cpu,vote:all", "'vote:all' is not a single labeler"),
+        ("vote:cpu,all,cpu=2", "names cpu twice: a member's voice is its weight, as in cpu=2"),
+        ("vote:cpu=much,all", "the weight of 'cpu=much' must be a number above 0"),
+        ("vote:cpu=-1,all", "the weight of 'cpu=-1' must be a number above 0"),
+        ("vote:cpu=nan,all", "the weight of 'cpu=nan' must be a number above 0"),
+    ],
+)
+def test_a_wrong_name_is_one_sentence(name: str, words: str) -> None:
+    with pytest.raises(SettingsError) as error:
+        parse_voters(name)
+    assert words in str(error.value)
+    assert "\n" not in str(error.value)

@@ -1,5 +1,5 @@
 """Batches side by side: one that fails does not end the others, many in a row do, and so does an
-interrupt, at once."""
+interrupt, at once. Batches that replace rows of one another take turns."""
 
 import signal
 import threading
@@ -8,8 +8,8 @@ import time
 import pytest
 
 from dripper.errors import BusyError
-from dripper.spark.ledger.plan import Batch
-from dripper.spark.run.scheduler import Breaker, work_through
+from dripper.spark.ledger.plan import Batch, PlannedFile
+from dripper.spark.run.scheduler import BatchLocks, Breaker, work_through
 
 BATCHES = [Batch(number, ()) for number in range(1, 7)]
 
@@ -68,3 +68,22 @@ def test_an_interrupt_cancels_what_is_at_work_and_begins_nothing_more() -> None:
     with pytest.raises(KeyboardInterrupt):
         work_through(BATCHES, 1, work, Breaker(9), cancelled.set)
     assert begun == [1]
+
+
+def test_batches_that_touch_the_same_rows_take_turns_and_others_do_not_wait() -> None:
+    locks, told = BatchLocks(), list[str]()
+    first = Batch(2, (PlannedFile("a", supersedes=(1,)),))
+    second = Batch(3, (PlannedFile("b", replaces=1),))
+
+    def work() -> None:
+        with locks.hold(second):
+            told.append("second")
+
+    waiting = threading.Thread(target=work)
+    with locks.hold(first):
+        waiting.start()
+        with locks.hold(Batch(4, (PlannedFile("c"),))):
+            time.sleep(0.05)
+        told.append("first")
+    waiting.join()
+    assert told == ["first", "second"]
