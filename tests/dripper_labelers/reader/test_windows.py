@@ -1,6 +1,5 @@
 """The windows show every block that is unsure once, among its neighbours."""
 
-
 import numpy as np
 import pytest
 
