@@ -19,10 +19,11 @@ LOG_STEPS = 20
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """Chosen on pages of sites that were held out; an H200 takes three minutes."""
+    """Chosen on pages of sites that were held out: there F1 went on rising from five epochs (+0.042)
+    to ten (+0.054), though the loss rose from the second on."""
 
     rank: int = 32
-    epochs: int = 6
+    epochs: int = 10
     windows_a_page: int = 4
     """Of a page an epoch."""
     batch_windows: int = 16
