@@ -16,6 +16,7 @@ from moto.server import ThreadedMotoServer
 
 from dripper.errors import FileErrorKind, InputError
 from dripper.warc import ReadSettings, S3Settings, expand, read_records
+from dripper.warc.open import remote
 from dripper.warc.open.remote import get_pace
 from dripper.warc.open.s3 import S3Object, explain, list_objects, s3_client
 from support.archives import http, page, store, warc
@@ -55,6 +56,11 @@ def no_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     monkeypatch.setenv("AWS_CONFIG_FILE", "/nonexistent")
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", "/nonexistent")
+
+
+@pytest.fixture(autouse=True)
+def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remote, "_MAX_PAUSE_SECONDS", 0.01)
 
 
 class Always(random.Random):
