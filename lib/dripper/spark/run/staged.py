@@ -315,8 +315,9 @@ class StagedJob:
         """Delete a batch from the first table that names data files of it which storage does not
         have, and return which stage has to write it again; None: there is no such table."""
         for table, stage in (("pages", "preprocess"), ("blocks", "preprocess"), ("labels", "label")):
-            n_files = count_lost_files(self._tables.read(table), batch.number)
-            if n_files:
+            if self._tables.version(table) is None:
+                continue
+            if n_files := count_lost_files(self._tables.read(table), batch.number):
                 self._work.lease.check()
                 self._tables.delete(table, within([batch.number]))
                 return LostRowsError(
