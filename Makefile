@@ -177,7 +177,7 @@ $(VENV)-vllm/all: $(VENV)-vllm/packages setup.py
 
 test-vllm: $(VENV)-vllm/all
 	@$(VENV)-vllm/bin/python -m pytest -rs $(if $(ALL),,-m "not slow") tests/labels/lm tests/spark/test_lm_stage.py tests/dripper_lab/annotation/test_fine_tune.py \
-	    tests/dripper_labelers/encoder tests/dripper_labelers/reader tests/dripper_labelers/neuscraper tests/spark/test_encoder_stage.py tests/dripper_lab/train/encoder tests/dripper_lab/train/lm tests/dripper_lab/train/neuscraper tests/dripper_lab/gpu_check
+	    tests/dripper_labelers/encoder tests/dripper_labelers/reader tests/dripper_labelers/neuscraper tests/spark/test_encoder_stage.py tests/dripper_lab/train/encoder tests/dripper_lab/train/reader tests/dripper_lab/train/lm tests/dripper_lab/train/neuscraper tests/dripper_lab/gpu_check
 
 # From the labelled pages to the file that ships. It goes on from lib/dripper_lab/train/cpu_start.npz, so that on one machine
 # the same checkout and the same pages give the same bytes.

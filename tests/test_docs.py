@@ -205,9 +205,9 @@ def commands(document: Path) -> list[str]:
     """Return the commands of a document's shell blocks, each on one line."""
     found = "".join(re.findall(r"^```(?:sh|bash)\n(.*?)```", document.read_text(), re.DOTALL | re.MULTILINE))
     lines = found.replace("\\\n", " ").splitlines()
-    # The labeler `longest` is there in tests/labels/test_own_labeler.py; `encoder` and `neuscraper`
-    # need PyTorch and a checkpoint, which their own tests make.
-    elsewhere = re.compile("longest|^dripper .*(encoder|neuscraper)")
+    # The labeler `longest` is there in tests/labels/test_own_labeler.py; `encoder`, `neuscraper`
+    # and `reader` need PyTorch and a checkpoint, which their own tests make.
+    elsewhere = re.compile("longest|^dripper .*(encoder|neuscraper|reader)")
     return [line for line in lines if line.strip() and not elsewhere.search(line)]
 
 

@@ -18,7 +18,7 @@ NAMES = {
     "dripper.spark": ("extract_column", "register"),
     "dripper.errors": ("ErrorCode", "FileErrorKind", "InputError", "MachineError", "SettingsError", "UsageError"),
 }
-LABELERS = ("cpu", "web2text", "trafilatura", "all", "encoder", "neuscraper", "lm")
+LABELERS = ("cpu", "web2text", "trafilatura", "all", "encoder", "reader", "neuscraper", "lm")
 
 
 @pytest.mark.parametrize("module", NAMES)

@@ -8,6 +8,7 @@ import pytest
 from dripper.errors import ErrorCode, PageError, SettingsError
 from dripper.html import Page, preprocess
 from dripper.labels import Labels, SimplifiedLabeler, Use, load
+from dripper.labels.base import SimplifiedPage
 from dripper.labels.chain import chain_of, make_chain
 from dripper.labels.registry import (
     BUILT_IN,
@@ -55,6 +56,34 @@ def test_each_next_one_sees_what_the_one_before_is_not_sure_of() -> None:
     assert [labels.method for labels in chain.label(PAGES)] == ["a", "b", "b", "a"]
     assert second.asked == [1, 2]
     assert chain.label([]) == []
+
+
+class SimplifiedRule(Rule):
+    """A rule that reads simplified HTML, and notes what those before it found."""
+
+    def __init__(self, name: str, confidence: Sequence[float | None]) -> None:
+        super().__init__(name, confidence)
+        self.drafts: list[Labels | None] = []
+
+    def label(self, pages: Sequence[Page]) -> list[Labels]:
+        return self.label_simplified([SimplifiedPage.of(page) for page in pages])
+
+    def label_simplified(self, pages: Sequence[SimplifiedPage]) -> list[Labels]:
+        self.drafts += [page.draft for page in pages]
+        htmls = [page.simplified_html for page in PAGES]
+        return [self.labels(self.confidence[htmls.index(page.simplified_html)]) for page in pages]
+
+
+def test_the_next_one_gets_what_the_one_before_found() -> None:
+    first, second = Rule("a", [0.9, 0.5, 0.1, 0.7]), SimplifiedRule("b", [np.nan] * 4)
+    make_chain([first, second], 0.7).label(PAGES)
+    assert [draft.confidence for draft in second.drafts if draft] == [0.5, 0.1]
+    firsts, seconds = SimplifiedRule("a", [0.9, 0.5, 0.1, 0.7]), SimplifiedRule("b", [np.nan] * 4)
+    chain = make_chain([firsts, seconds], 0.7)
+    assert isinstance(chain, SimplifiedLabeler)
+    chain.label_simplified([SimplifiedPage.of(page) for page in PAGES])
+    assert firsts.drafts == [None] * 4
+    assert [draft.confidence for draft in seconds.drafts if draft] == [0.5, 0.1]
 
 
 def test_where_the_next_one_fails_or_marks_nothing_the_one_before_decides() -> None:

@@ -182,6 +182,8 @@ def test_a_heading_that_main_content_begins_with_is_not_said_twice() -> None:
     result = dripper.extract(f"<title>The boat</title>{menu}<div><b>The boat</b></div>{text}", url="https://e.org/")
     assert result.markdown.startswith("# The boat\n\nIt is ![a boat](https://e.org/b.png) red,")
     assert [image.place for image in result.images] == [result.markdown.index("![")]
+    result = dripper.extract(f"<title>The boat</title>{menu}<div><b>The boat</b><br>It was built in 1904.</div>{text}")
+    assert result.markdown.startswith("# The boat\n\nIt was built in 1904.\n")
 
 
 def test_no_gpl_package_is_loaded_on_the_way_of_a_page() -> None:

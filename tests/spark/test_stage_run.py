@@ -363,6 +363,26 @@ def test_rows_that_were_deleted_before_they_are_extracted_put_the_batch_back(
     assert (extract.exit_code, extract.ledger["planned"], read(spark, preprocessed.output).count()) == (3, 1, 0)
 
 
+@pytest.mark.parametrize(("table", "stage"), [("labels", "label"), ("blocks", "preprocess"), ("pages", "preprocess")])
+def test_data_files_that_were_deleted_beneath_a_table_put_the_batch_back(
+    spark: SparkSession, preprocessed: Preprocessed, table: str, stage: str
+) -> None:
+    """By a person, or a bucket's rule: the log still names them, and whoever reads them fails."""
+    output, todo = preprocessed.output, ["label", "extract"]
+    if table == "labels":
+        run_stages(spark, todo[:1], str(output), STAGED, loader=load_hash)
+        todo = todo[1:]
+    shutil.rmtree(output / table / "batch=1")
+    spark.catalog.clearCache()
+    outcome = run_stages(spark, todo, str(output), STAGED, loader=load_hash)
+    assert outcome.exit_code == 3
+    assert outcome.complaints[0].startswith(f"batch 1 goes back to the stage {stage}: ")
+    assert f"data files of the table {table} are gone from storage" in outcome.complaints[0]
+    again = run_stages(spark, list(STAGES), str(output), STAGED, preprocessed.archive, loader=load_hash)
+    assert again.complaints == ()
+    assert len(rows_of(spark, output)) == 7
+
+
 def test_an_engine_that_hangs_ends_its_worker_and_says_so(spark: SparkSession, preprocessed: Preprocessed) -> None:
     """Spark sees a crash, and tries again on a cluster; nothing would wait for ever."""
     settings = load(assignments=["labeler.name=all", "labeler.staged=true", "stages.stall_seconds=1"])

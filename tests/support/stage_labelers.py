@@ -5,6 +5,7 @@ import hashlib
 import re
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -75,7 +76,7 @@ class DraftLabeler(HashLabeler):
 
     def of(self, page: SimplifiedPage) -> Labels:
         assert page.draft is not None
-        return Labels.certain(~np.array(page.draft, bool))
+        return replace(page.draft, main=~page.draft.main)
 
 
 class DyingLabeler(HashLabeler):

@@ -276,5 +276,5 @@ class Finisher:
         if not heading:
             return markdown
         line = write_inert_line(heading, "# ")
-        first, _, rest = markdown.partition("\n\n")
-        return f"{line}\n\n{rest if first.strip('*_ ') == line.removeprefix('# ') else markdown}"
+        first, _, rest = markdown.partition("\n")
+        return f"{line}\n\n{rest.lstrip() if first.strip('*_ ') == line.removeprefix('# ') else markdown}"

@@ -101,9 +101,8 @@ class ReaderLabeler:
             raise PageError(ErrorCode.LABELER_FAILED, "the model gave no numbers: try labels.reader.precision=float32")
         decision = decide(probability, read.words)
         return Labels(
-            decision.main, probability.astype(np.float32), decision.expected_f1, len(margins), max(1, len(margins)),
-            page_kind=draft.page_kind,
-        )  # fmt: skip
+            decision.main, probability.astype(np.float32), decision.expected_f1, len(margins), page_kind=draft.page_kind
+        )
 
 
 def weigh(probability: FloatArray, margins: FloatArray) -> FloatArray:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,10 +18,11 @@ from dripper.settings import LabelerSettings, LabelsSettings
 from dripper_labelers.encoder.sequence import Chunk
 from dripper_labelers.reader import entry as entry_module
 from dripper_labelers.reader.base import read_base
-from dripper_labelers.reader.labeler import ReaderLabeler, weigh
+from dripper_labelers.reader.labeler import ReaderLabeler, make_model, weigh
+from dripper_labelers.reader.settings import ReaderSettings
 from dripper_labelers.reader.windows import UNSURE, WindowMaker
 from support.labelled import pages
-from support.tiny_base import write_base
+from support.tiny_base import make_adapters, write_base
 
 pytest.importorskip("tokenizers", reason="needs the extra [lm]")
 
@@ -46,10 +48,15 @@ class Network:
 
 
 @pytest.fixture(scope="module")
-def maker(tmp_path_factory: pytest.TempPathFactory) -> WindowMaker:
+def base_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("base") / "e5.bin"
     write_base(path)
-    return WindowMaker(read_base(path))
+    return path
+
+
+@pytest.fixture(scope="module")
+def maker(base_path: Path) -> WindowMaker:
+    return WindowMaker(read_base(base_path))
 
 
 @pytest.fixture
@@ -138,6 +145,27 @@ def test_missing_packages_are_an_error_here_and_a_warning_elsewhere(monkeypatch:
     (warning,) = check_use(chain, LabelsSettings(), Use("dripper", ("preprocess", "label")))
     assert "on the machines that the stage label runs on" in warning
     assert not check_use(chain, LabelsSettings(), Use("dripper", ("preprocess",)))
+
+
+def test_windows_of_many_pages_share_a_pass_with_the_same_labels(maker: WindowMaker, base_path: Path) -> None:
+    """As on a GPU; there in bfloat16."""
+    pytest.importorskip("torch", reason="needs PyTorch: make test-vllm installs it")
+    from dripper_labelers.encoder.checkpoint import EncoderCheckpoint
+    from dripper_labelers.encoder.network import EncoderNetwork
+    from dripper_labelers.encoder.reading import Reading
+
+    base, drafted = read_base(base_path), drafts()[:5]
+    answers = []
+    for batch_tokens in (None, 300):
+        model = make_model(base, make_adapters())
+        checkpoint = EncoderCheckpoint(base_path, "1", Reading(), base.shape.positions, outcomes=1, main=0)
+        settings = ReaderSettings(device="cpu", batch_tokens=batch_tokens)
+        network = EncoderNetwork.prepare(model, checkpoint, "cpu", settings, "reader")
+        assert network.batch_tokens == (batch_tokens or 0)
+        answers.append(ReaderLabeler(network, maker, "1").label_simplified(drafted))
+    for alone, packed in zip(*answers, strict=True):
+        assert np.allclose(alone.probability, packed.probability, atol=1e-4)
+    assert any(labels.passes > 1 for labels in answers[0])
 
 
 def test_the_shipped_model_reads_pages_in_a_chain() -> None:

@@ -1,12 +1,11 @@
 """The windows show every block that is unsure once, among its neighbours."""
 
-
 import numpy as np
 import pytest
 
 from dripper.labels.base import SimplifiedPage
 from dripper_labelers.reader.base import read_base
-from dripper_labelers.reader.windows import BLOCK_TOKENS, WindowMaker, average_blocks
+from dripper_labelers.reader.windows import BLOCK_TOKENS, READ_WINDOWS, WindowMaker, average_blocks
 from support.labelled import pages
 from support.tiny_base import POSITIONS, write_base
 
@@ -22,10 +21,13 @@ def maker(tmp_path_factory: pytest.TempPathFactory) -> WindowMaker:
 
 def test_every_block_with_text_is_in_one_window(maker: WindowMaker) -> None:
     for page in pages():
+        words, ids = maker.encode(SimplifiedPage.of(page))
+        cut = [block for blocks in maker.cut(ids) for block in blocks]
+        assert cut == sorted(set(cut))
+        assert set(np.flatnonzero(words).tolist()) <= set(cut)
         read = maker.read(SimplifiedPage.of(page), np.ones(len(page.blocks), bool))
         shown = np.concatenate(read.blocks).tolist()
-        assert shown == sorted(set(shown))
-        assert set(np.flatnonzero(read.words).tolist()) <= set(shown)
+        assert shown == (cut if len(maker.cut(ids)) <= READ_WINDOWS else sorted(set(shown)))
         for window, blocks, sizes in zip(read.windows, read.blocks, read.sizes, strict=True):
             assert len(window.ids) <= POSITIONS
             assert len(blocks) == len(sizes)
@@ -44,6 +46,19 @@ def test_only_windows_with_a_block_in_doubt_are_read(maker: WindowMaker) -> None
     assert [blocks.tolist() for blocks in read.blocks] == [whole.blocks[2].tolist()]
     assert read.words.tolist() == whole.words.tolist()
     assert maker.read(SimplifiedPage.of(page), unsure & False).windows == []
+
+
+def test_of_a_page_of_many_windows_those_with_most_doubts_are_read(maker: WindowMaker) -> None:
+    blocks = "".join(f'<p _item_id="{number}">{"word " * 40}</p>' for number in range(1, 101))
+    page = SimplifiedPage(f"<html><body>{blocks}</body></html>", 100)
+    whole = maker.read(page, np.ones(100, bool))
+    assert len(whole.windows) == READ_WINDOWS
+    unsure = np.arange(100) >= 90
+    unsure[0] = True
+    read = maker.read(page, unsure)
+    shown = np.concatenate(read.blocks)
+    assert shown.tolist() == sorted(shown.tolist())
+    assert {0, *range(90, 100)} <= set(shown.tolist())
 
 
 def test_a_page_cannot_write_separators_of_its_own(maker: WindowMaker) -> None:

@@ -89,3 +89,9 @@ def test_a_headline_with_a_block_of_its_own_is_the_heading_without_the_site_s_na
     texts = [title, "Contact", "Write to us."]
     assert choose_heading(title, texts, [3], "<p>Write to us.</p>", "Contact") == "Contact"
     assert choose_heading(title, texts, [2, 3], "<p>Contact</p>", "Contact") == ""
+
+
+def test_a_heading_leaves_out_the_site_s_name_also_where_its_block_has_it() -> None:
+    title = "daily.example | Rain in Bergen and all along the coast"
+    headline = "Rain in Bergen and all along the coast"
+    assert choose_heading(title, [title, "It rained."], [2], "<p>It rained.</p>", headline) == headline

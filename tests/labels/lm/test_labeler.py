@@ -8,7 +8,7 @@ import pytest
 
 from dripper.errors import ErrorCode, MachineError, PageError
 from dripper.html import preprocess
-from dripper.labels.base import SimplifiedPage
+from dripper.labels.base import Labels, SimplifiedPage
 from dripper.labels.fallback import AllLabeler
 from dripper.labels.lm.answer import FORMS
 from dripper.labels.lm.checkpoint import Checkpoint
@@ -111,7 +111,9 @@ def test_a_page_object_gives_the_same_as_its_simplified_html(labeler: LmLabeler)
 def test_a_draft_goes_with_the_windows_of_its_page(labeler: LmLabeler, rule: Rule) -> None:
     whole, long = page(3), page(30, size=40)
     draft = [block % 4 == 0 for block in range(30)]
-    (_, labels) = labeler.label_simplified([replace(whole, draft=[True, False, True]), replace(long, draft=draft)])
+    drafts = [Labels.certain(np.array(main)) for main in ([True, False, True], draft)]
+    pages = [replace(page, draft=draft) for page, draft in zip((whole, long), drafts, strict=True)]
+    (_, labels) = labeler.label_simplified(pages)
     assert rule.drafts[0] == [True, False, True]
     windows = labeler.encoder.windows(long)
     assert rule.drafts[1:] == [draft[window.start : window.end] for window in windows]

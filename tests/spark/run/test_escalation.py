@@ -115,13 +115,18 @@ def test_the_next_labeler_gets_the_labels_of_the_first_as_a_draft(spark: SparkSe
     run_stages(spark, ["preprocess"], output, settings, archive)
     assert run_stages(spark, ["label"], output, settings, loader=load_draft).totals.label.failed == 0
     stored = {table: rows_of(spark, tmp_path / "out", table) for table in ("pages", "blocks", "labels")}
-    first = {page: row["first_labels"]["main"] for page, row in stored["pages"].items()}  # type: ignore[index]
+    first = {page: row["first_labels"] for page, row in stored["pages"].items()}
     assert len(first) == 3
-    assert {page: row["draft"] for page, row in stored["blocks"].items()} == first
-    assert {page: [not main for main in row["main"]] for page, row in stored["labels"].items()} == first  # type: ignore[attr-defined]
+    assert {page: row["first_labels"] for page, row in stored["blocks"].items()} == first
+    for page, row in stored["labels"].items():
+        expected: dict[str, object] = first[page]  # type: ignore[assignment]
+        assert row["main"] == [not main for main in expected["main"]]  # type: ignore[attr-defined]
+        assert {name: row[name] for name in ("probability", "confidence", "page_kind")} == {
+            name: expected[name] for name in ("probability", "confidence", "page_kind")
+        }
     alone = load(assignments=["labeler.name=all", "labeler.staged=true"])
     run_stages(spark, ["preprocess"], str(tmp_path / "alone"), alone, archive)
-    assert {row["draft"] for row in rows_of(spark, tmp_path / "alone", "blocks").values()} == {None}
+    assert {row["first_labels"] for row in rows_of(spark, tmp_path / "alone", "blocks").values()} == {None}
 
 
 def test_a_chain_in_one_pass(spark: SparkSession, tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ def rows(*tokens: int) -> list[dict[str, object]]:
             "batch": 1,
             "n_blocks": 1,
             "profile": "dripper",
-            "draft": None,
+            "first_labels": None,
             "tokens": n,
             "simplified_html": simplified(str(n)).simplified_html,
         }

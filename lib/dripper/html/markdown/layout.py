@@ -23,12 +23,15 @@ _LAYOUT = frozenset({"table", "pre", "article", "section"})
 _SMALL = 200
 """Characters: a table that says no more, in a cell of a table with headers, lays out that cell."""
 _TABLE_PARTS = frozenset({"table", "thead", "tbody", "tfoot", "tr", "td", "th", "caption"})
+_TABLE = "<div><table>"
+"""Without the division the converter writes no empty line beside tables in items and quotations."""
 _WEIGHTS = frozenset({"b", "strong", "i", "em", "u", "del", "s", "mark", "small", "big", "font", "sub", "sup"})
 _NOT_INLINE = _HEADINGS | {"ul", "ol", "dl", "table", "pre", "blockquote"}
 _ITALIC = frozenset({"i", "em"})
 ORDERED = _WEIGHTS | {"table", "td", "th", "a", "summary", "li", "img", "blockquote"}
 """Names of the elements that `put_in_order` has a rule for."""
 _EDGES = ("<div", "</div", "<section", "</section", "<article", "</article", "<p>", "<p ", "</p>")
+_TIGHT = frozenset({"li", "td", "th"})
 _INDENTED = frozenset({"ul", "ol", "blockquote"})
 _MOST_COLUMNS = 1000
 """Of one cell, in HTML and here."""
@@ -67,8 +70,12 @@ def put_in_order(tree: Tree, element: int, settings: MarkdownSettings, holes: li
         elif name in _ITALIC and _is_in_italics(tree, element):
             _retag(tree, element, "", "")
     elif name == "blockquote":
-        if _follows_quotation(tree, element):
-            tree.parts[tree.opens[element]] = "<br>" + tree.start_tag(element)
+        follows = "<br>" if _follows_quotation(tree, element) else ""
+        if tree.tags[tree.parents[element]] not in _TIGHT:
+            # Else the converter writes no empty lines around it.
+            _retag(tree, element, f"{follows}<section><blockquote>", "</blockquote></section>")
+        elif follows:
+            tree.parts[tree.opens[element]] = follows + tree.start_tag(element)
     elif name == "li" and " value" in tag and tree.tags[tree.parents[element]] == "ol":
         if (number := attribute(tag, "value")) and number.isascii() and number.isdigit():
             tree.parts[tree.opens[element]] = f'</ol><ol start="{number}">{tag}'
@@ -142,7 +149,7 @@ def _follows_quotation(tree: Tree, element: int) -> bool:
     one's start."""
     for index in range(tree.opens[element] - 1, 0, -1):
         part = tree.parts[index]
-        if part == "</blockquote>":
+        if part.startswith("</blockquote>"):
             return True
         if part.strip() and not part.startswith(_EDGES):
             return False
@@ -199,8 +206,11 @@ def _order_table(tree: Tree, table: int, settings: MarkdownSettings) -> None:
                 _retag(tree, element, *EMPHASIS["strong"])
         if tree.tags[table + 1 : table + 2] == ["caption"]:
             start, end = EMPHASIS["em"]
-            _retag(tree, table + 1, "", f"{end}</div>{tree.start_tag(table)}")
+            _retag(tree, table + 1, "", f"{end}</div>{_TABLE}")
             tree.parts[tree.opens[table]] = f"<div>{start}"
+        else:
+            tree.parts[tree.opens[table]] = _TABLE
+        tree.parts[tree.closes[table]] = "</table></div>"
         return
     element = table
     while element <= tree.lasts[table]:
@@ -231,7 +241,7 @@ def _is_in_data(tree: Tree, table: int) -> bool:
     above = tree.parents[table]
     while above > 0 and tree.tags[above] != "table":
         above = tree.parents[above]
-    return above > 0 and tree.parts[tree.opens[above]].startswith("<table")
+    return above > 0 and tree.parts[tree.closes[above]].startswith("</table")
 
 
 def _has_small_tables(tree: Tree, table: int) -> bool:

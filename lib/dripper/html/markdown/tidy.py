@@ -8,6 +8,7 @@ in a browser.
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 from dripper.html.blocks.page import count_items
 from dripper.html.markdown.inert import EMPHASIS, leave_marks
@@ -27,6 +28,7 @@ _SHOWS = words("img picture video audio svg iframe math object embed canvas hr t
 _PARTS = ITEMS | CELLS
 _NEAR = 24
 """Texts and tags on either side of an image among which the nearest text is looked for."""
+_LINES = frozenset({"p", "div"})
 _MAX_TERM = 200
 """Characters: what is longer is no term."""
 _NOT_TERMS = LINE_BREAKING | _SHOWS
@@ -328,6 +330,9 @@ def _order_terms(tree: Tree, element: int) -> None:
             _retag(tree, term, f"<li>{start}", end + ("</li>" if last else " "))
         elif rows[place - 1][1] == "dt" and last and not _has_lines(tree, term):
             _retag(tree, term, "", "</li>")
+            for line in range(term + 1, tree.lasts[term] + 1):
+                if tree.tags[line] in _LINES:
+                    _retag(tree, line, "", "")
         else:
             first = rows[place - 1][1] == "dt"
             _retag(tree, term, "<ul><li>" if first else "<li>", "</li>" + ("</ul></li>" if last else ""))
@@ -359,4 +364,18 @@ def _is_fit(tree: Tree, element: int, name: str) -> bool:
 
 
 def _has_lines(tree: Tree, element: int) -> bool:
-    return not LINE_BREAKING.isdisjoint(tree.tags[element + 1 : tree.lasts[element] + 1])
+    """Tell whether there is more than one line in an element: lines that are all there is in it, or
+    in each other, are one."""
+    inside = range(element + 1, tree.lasts[element] + 1)
+    lines = [inner for inner in inside if tree.tags[inner] in LINE_BREAKING]
+    if any(tree.tags[line] not in _LINES for line in lines):
+        return True
+    around = (element, *lines)
+    return any(not _fills(tree, outer, inner) for outer, inner in pairwise(around))
+
+
+def _fills(tree: Tree, outer: int, inner: int) -> bool:
+    """Tell whether an element is all that another shows."""
+    gaps = (tree.opens[outer] + 1, tree.opens[inner]), (tree.closes[inner] + 1, tree.closes[outer])
+    is_inside = inner <= tree.lasts[outer]
+    return is_inside and not any("".join(tree.parts[first:last:2]).strip() for first, last in gaps)

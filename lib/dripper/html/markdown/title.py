@@ -46,6 +46,8 @@ def choose_heading(
     own = _find_block(headline, texts) if headline else None
     if own is not None and heading != headline and _names_site(heading, texts[own - 1]):
         heading, main = texts[own - 1], own in chosen
+    elif headline and own is None and _names_site(heading, headline):
+        heading = headline
     elif not heading or len(heading) < _SHARE * len(title) or (own is not None and _is_site_at_end(heading, title)):
         heading = _leave_site(headline or title, site)
         # Further down the heading may repeat: in a table about the thing, in a list of links.

@@ -28,6 +28,7 @@ from dripper.spark.run.output import Work, changed_settings
 from dripper.spark.run.progress import Progress
 from dripper.spark.session.engines import Engines, own_workers
 from dripper.spark.tables.batches import within
+from dripper.spark.tables.counts import count_lost_files
 from dripper.spark.tables.observed import read_observed
 from dripper.spark.tables.schemas import LABELS, nullable
 from dripper.spark.tables.sql import quoted
@@ -228,7 +229,13 @@ def check_profiles(tables: Tables, batches: Collection[int], settings: Settings)
     """
     if not batches:
         return
-    rows = tables.read("blocks").where(within(batches)).select("profile").distinct().collect()
+    blocks = tables.read("blocks")
+    try:
+        rows = blocks.where(within(batches)).select("profile").distinct().collect()
+    except Exception:
+        if any(count_lost_files(blocks, number) for number in batches):
+            return  # The stage finds that out by itself, and reads these pages again.
+        raise
     for profile in sorted(row["profile"] for row in rows):
         check_blocks(settings.labeler, settings.labels, profile)
 

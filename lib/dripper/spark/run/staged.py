@@ -45,6 +45,7 @@ from dripper.spark.session.engines import Engines
 from dripper.spark.sites.layouts import Layouts
 from dripper.spark.sites.stage import Sites
 from dripper.spark.tables.batches import replaced_rows, touched_batches, within
+from dripper.spark.tables.counts import count_lost_files
 from dripper.spark.tables.schemas import BLOCKS, EXTRACTIONS, PAGES, nullable
 from dripper.spark.workers.extract import extractions_mapper
 from dripper.spark.workers.read import REPORT, files_mapper, preparing
@@ -291,13 +292,38 @@ class StagedJob:
             with describe_jobs(self._work.spark, self._work.lease.run_id, f"batch {batch.number}: before {stage}"):
                 self._check_before(stage, batch)
         except LostRowsError as lost:
-            logger.warning("batch %d goes back to the stage %s: %s", batch.number, lost.stage, lost)
-            self._work.lease.check()
-            self._work.ledger.put_back(batch, UNFINISHED[STAGES.index(lost.stage)])
-            with self._totals.lock:
-                self._totals.put_back[batch.number] = lost.stage, str(lost)
+            self._send_back(batch, lost)
+            return False
+        except Exception:
+            # Whoever reads rows of which a person or a bucket's rule deleted the file fails, and
+            # would in every run.
+            forgotten = self._forget_lost_files(batch)
+            if forgotten is None:
+                raise
+            self._send_back(batch, forgotten)
             return False
         return True
+
+    def _send_back(self, batch: Batch, lost: LostRowsError) -> None:
+        logger.warning("batch %d goes back to the stage %s: %s", batch.number, lost.stage, lost)
+        self._work.lease.check()
+        self._work.ledger.put_back(batch, UNFINISHED[STAGES.index(lost.stage)])
+        with self._totals.lock:
+            self._totals.put_back[batch.number] = lost.stage, str(lost)
+
+    def _forget_lost_files(self, batch: Batch) -> LostRowsError | None:
+        """Delete a batch from the first table that names data files of it which storage does not
+        have, and return which stage has to write it again; None: there is no such table."""
+        for table, stage in (("pages", "preprocess"), ("blocks", "preprocess"), ("labels", "label")):
+            if self._tables.version(table) is None:
+                continue
+            if n_files := count_lost_files(self._tables.read(table), batch.number):
+                self._work.lease.check()
+                self._tables.delete(table, within([batch.number]))
+                return LostRowsError(
+                    stage, f"{n_files} data files of the table {table} are gone from storage: something deleted them"
+                )
+        return None
 
     def _check_before(self, stage: str, batch: Batch) -> None:
         pages = self._batch_of("pages", batch)

