@@ -1,6 +1,7 @@
 """Each of the 128 and of the 25 features, on pages small enough to count by hand."""
 
 import math
+from functools import cache
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from dripper_labelers.web2text.features import (
     NODE_NAMES,
     PAIR_NAMES,
     PARENT_TAGS,
+    PageFeatures,
     compute_block_features,
     is_binary,
 )
@@ -23,15 +25,19 @@ HTML = (
     "<form><p>Do you? </p><p>Yes. No.</p><input></form><p>Short</p>"
 )
 TEXTS = ["Hello World, this is a Text of 1999.", "Short", "me@x.org", "© http://x.org/", "Do you?", "Yes. No.", "Short"]
-LEAVES, PAIRS = compute_block_features(preprocess(HTML))
+
+
+@cache
+def features() -> PageFeatures:
+    return compute_block_features(preprocess(HTML))
 
 
 def column(name: str) -> list[float]:
-    return [float(value) for value in LEAVES[:, NAMES.index(name)]]
+    return [float(value) for value in features().leaves[:, NAMES.index(name)]]
 
 
 def pair_column(name: str) -> list[float]:
-    return [float(value) for value in PAIRS[:, PAIR_NAMES.index(name)]]
+    return [float(value) for value in features().pairs[:, PAIR_NAMES.index(name)]]
 
 
 def about(*values: float) -> object:
@@ -44,8 +50,8 @@ def test_the_page_has_the_blocks_that_are_counted_below() -> None:
 
 def test_there_are_as_many_as_in_the_paper() -> None:
     assert (len(NAMES), len(set(NAMES)), len(PAIR_NAMES)) == (128, 128, 25)
-    assert LEAVES.shape == (7, 128)
-    assert PAIRS.shape == (6, 25)
+    assert features().leaves.shape == (7, 128)
+    assert features().pairs.shape == (6, 25)
     for paper, name in ((1, "has_duplicate"), (4, "has_word"), (24, "punctuation_count"), (28, "has_parent"), (49, "parent_tag_td"),
                         (69, "has_grandparent"), (90, "root_body_share"), (110, "tag_a"), (128, "tag_blockquote")):  # fmt: skip
         assert NAMES[paper - 1] == name

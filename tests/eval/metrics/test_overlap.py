@@ -3,7 +3,6 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from rouge_score.rouge_scorer import _create_ngrams, _score_ngrams
 
 import dripper.eval
 from dripper.errors import UsageError
@@ -26,7 +25,10 @@ STORY = "The quick brown fox jumps over the lazy dog. It sleeps.\n\n我们可以
 
 
 def paper_rouge(prediction: str, truth: str) -> tuple[float, float, float]:
-    """The paper's published evaluation, with the package it calls."""
+    """The paper's published evaluation, with the package it calls, which loads scipy: seconds, for
+    each process that collects tests."""
+    from rouge_score.rouge_scorer import _create_ngrams, _score_ngrams
+
     grams = [_create_ngrams(jieba.lcut(text), 5) for text in (truth, prediction)]
     score = _score_ngrams(*grams)
     return score.precision, score.recall, score.fmeasure

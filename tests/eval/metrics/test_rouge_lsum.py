@@ -1,8 +1,6 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rouge_score.rouge_scorer import RougeScorer, lcs_ind
-from rouge_score.tokenizers import Tokenizer
 
 from dripper.eval.metrics.overlap import PERFECT, ZERO, Score
 from dripper.eval.metrics.rouge_lsum import lcs_indexes, rouge_lsum, rouge_lsum_of, sentences
@@ -11,13 +9,16 @@ SENTENCE = st.lists(st.sampled_from("abcde"), min_size=1, max_size=9)
 TEXT = st.lists(SENTENCE, min_size=1, max_size=6)
 
 
-class WhiteSpace(Tokenizer):
+class WhiteSpace:
     def tokenize(self, text: str) -> list[str]:
         return text.split()
 
 
 def package_score(prediction: list[list[str]], truth: list[list[str]]) -> Score:
-    """The package that WCEB calls, with sentences given as lines."""
+    """The package that WCEB calls, with sentences given as lines. It loads scipy: seconds, for each
+    process that collects tests."""
+    from rouge_score.rouge_scorer import RougeScorer
+
     scorer = RougeScorer(["rougeLsum"], tokenizer=WhiteSpace())
     lines = ["\n".join(" ".join(sentence) for sentence in text) for text in (truth, prediction)]
     score = scorer.score(*lines)["rougeLsum"]
@@ -36,6 +37,8 @@ def test_is_the_packages_score(prediction: list[list[str]], truth: list[list[str
 @settings(max_examples=300)
 @given(SENTENCE, SENTENCE)
 def test_backtracking_breaks_ties_as_the_package(true: list[str], predicted: list[str]) -> None:
+    from rouge_score.rouge_scorer import lcs_ind
+
     assert sorted(lcs_indexes(true, predicted)) == lcs_ind(true, predicted)
 
 
