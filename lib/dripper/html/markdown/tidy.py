@@ -24,6 +24,8 @@ _BULLET = re.compile(r"[\s\u200b]*(?:[-*•·●▪◦‣∙■►➢❖▢☐�
 _NUMBER = re.compile(r"\s*([0-9]{1,4})[.)]\s+")
 _BLANK = re.compile(r"[\s\u200b\ufeff]*")
 _SHOWS = words("img picture video audio svg iframe math object embed canvas hr table")
+_LONGEST_HEADING = 500
+"""Texts and tags: each bold element of a heading asks for all that is in it."""
 _MAX_TERM = 200
 """Characters: what is longer is no term."""
 _NOT_TERMS = LINE_BREAKING | _SHOWS
@@ -59,7 +61,7 @@ def is_back_link(tree: Tree, link: int) -> bool:
 def fills_heading(tree: Tree, weight: int) -> bool:
     """Tell whether bold is all that there is in a heading, which is bold by itself."""
     heading = tree.parents[weight]
-    if tree.tags[heading] not in _HEADINGS:
+    if tree.tags[heading] not in _HEADINGS or tree.closes[heading] - tree.opens[heading] > _LONGEST_HEADING:
         return False
     around = (tree.opens[heading] + 1, tree.opens[weight]), (tree.closes[weight] + 1, tree.closes[heading])
     return not any(part.strip() for first, last in around for part in tree.parts[first:last:2])

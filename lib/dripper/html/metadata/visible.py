@@ -121,7 +121,7 @@ class Visible:
 
     def _find_row(self, element: int) -> int:
         """Return the row or item that an element stands in; 0 where in none."""
-        above = reversed(self._tree.path(element)[-_MOST_ABOVE:])
+        above = reversed(self._tree.nearest(element, _MOST_ABOVE))
         return next((row for row in above if self._tree.tags[row] in ("tr", "li")), 0)
 
     def headings(self, *names: str) -> Iterator[str]:
@@ -153,7 +153,7 @@ class Visible:
     def _is_translators(self, element: int) -> bool:
         """Tell whether an element is of the bar of Google Translate, which saved pages have."""
         return self._has_translator and any(
-            "goog-gt" in self._tree.start_tag(above) for above in self._tree.path(element)[-_MOST_ABOVE:]
+            "goog-gt" in self._tree.start_tag(above) for above in self._tree.nearest(element, _MOST_ABOVE)
         )
 
     @cached_property
