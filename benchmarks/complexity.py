@@ -83,7 +83,7 @@ def _all_stages(html: str) -> Iterator[tuple[str, Callable[[], object]]]:
     from dripper.errors import PageError
     from dripper.html import preprocess, prune, rewrite, to_markdown, to_text
     from dripper.html.metadata import read_metadata
-    from dripper.html.profiles.dripper import _UNSEEN, DRIPPER
+    from dripper.html.profiles.dripper import DRIPPER, find_unseen
     from dripper.html.tei import TeiSource, to_tei
     from dripper.html.tree.head import read_head, read_hints
     from dripper.html.tree.parser import parse_document, read_title, refuse_costly
@@ -110,7 +110,7 @@ def _all_stages(html: str) -> Iterator[tuple[str, Callable[[], object]]]:
     yield "preprocess", lambda: preprocess(html)
     page = preprocess(html)
     tree, document = page.elements, parse_document(utf8)
-    unseen = document.css(_UNSEEN)
+    unseen = find_unseen(document)
 
     def metadata() -> object:
         head = read_head(unseen)

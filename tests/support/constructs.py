@@ -42,6 +42,41 @@ def _numbered(unit: str, size: int) -> Iterator[str]:
         yield text
 
 
+def below(outer: str, unit: str, before: str = "", after: str = "") -> Construct:
+    """Return a construct of two halves: elements in each other, and what stands within them all."""
+    within = repeated(unit)
+
+    def page(size: int) -> str:
+        count = size // 2 // len(outer)
+        return before + outer * count + within(size - count * len(outer)) + after
+
+    return page
+
+
+def _described(object_half: Callable[[int], str]) -> Construct:
+    """Return JSON-LD with an object that fills half of the page, and authors that all refer to
+    it."""
+
+    def page(size: int) -> str:
+        reference = '{"@id": "#a"}, '
+        authors = reference * (size // 2 // len(reference))
+        graph = f'[{{"@id": "#a", {object_half(size // 2)}}}, {{"@type": "Article", "author": [{authors}1]}}]'
+        return f'<script type="application/ld+json">{{"@graph": {graph}}}</script><p>one'
+
+    return page
+
+
+def _figures(size: int) -> str:
+    """Figures in each other, and paragraphs in the innermost."""
+    return nested("<figure>", "</figure>", "<p>x" * (size // 8))(size // 2)
+
+
+def _links_and_images(size: int) -> str:
+    """Links to an image's file, and images where Markdown has none."""
+    links = '<a href="/a.jpg">x</a> ' * (size // 3 // 24)
+    return f"<p>x {links}<pre>" + '<img src="/a.jpg">' * (2 * size // 3 // 19) + "</pre>"
+
+
 def _long_name_authors(size: int) -> str:
     author = '{"@id": "#a"}, '
     name = "a and " * (size // 2 // 6)
@@ -310,5 +345,70 @@ STATED: Mapping[str, Construct] = {
     "itemprop=articleBody": repeated("<p>x", before="<div itemprop=articleBody>", after="</div>"),
 }
 
-CONSTRUCTS: Mapping[str, Construct] = {**NESTED, **MISNESTED, **ALONE, **ATTRIBUTES, **TEXTS, **STATED}
+_SEARCHING = (
+    "</x> </b> </p> </li> </h1> </div> </td> </a> </body>x <h1> <select></select> <button></button> <rt></rt> <input> "
+    "<option></option> <nobr></nobr>"
+)
+UNENDED: Mapping[str, Construct] = {
+    **{f"{unit} below <span>": below("<span>", unit) for unit in _SEARCHING.split()},
+    "</x> below <g>": below("<g>", "</x>", before="<svg>"),
+    "<div></x>": repeated("<div></x>"),
+    "<div><!--</div>-->": repeated("<div><!--</div>-->"),
+    "<div a='</div>'>": repeated("<div a='</div>'>"),
+    '<div a=b="></div>">': repeated('<div a=b="></div><x c=">'),
+    "<span><div></span>": repeated("<span><div></span>"),
+    "<div><svg><style></div>": repeated("<div><svg><style></div></style></svg>"),
+    "<div><script><!--<script>": repeated("<div><script><!--<script></script></div>--></script>"),
+    "<i class><svg><![CDATA[</i>": repeated("<p><i class=c{i}><svg><![CDATA[</i>]]></svg>"),
+    "<i class><template></i>": repeated("<p><i class=c{i}><template></i></template>"),
+    "<i class><select></i>": repeated("<p><i class=c{i}><select></i></select>"),
+    "<i class><table></i>": repeated("<p><i class=c{i}><table></i></table>"),
+    "<i class><!x </i>": repeated("<p><i class=c{i}><!x </i>"),
+    "<i class></ </i>": repeated("<p><i class=c{i}></ </i>"),
+    '<i class><x ="></i>': repeated('<p><i class=c{i}><x ="></x y="></i><x ">'),
+    "<td><i class></td> without a table": repeated("<td><p><i class=c{i}></td>"),
+    '<i a=">"> with class': repeated('<p><i a=">{i}">'),
+}
+"""What keeps a parser searching, or opens ever more again: limits refuse it."""
+COUNTED: Mapping[str, Construct] = {
+    "<video> nested": nested("<video>", "</video>"),
+    "<video src> nested": nested("<video src=/a.mp4>", "</video>"),
+    "<picture> nested": nested("<picture>", "</picture>"),
+    "<picture><img> nested": nested("<picture><img src=/a.jpg>", "</picture>"),
+    "<noscript> around images": below("<noscript>", '<img src="/{i}.jpg">', before="<p>" + "word " * 20),
+    "<figure> nested around <p>": _figures,
+    "class=caption nested": nested("<span class=caption>", "</span>"),
+    "<img> below <span>": below("<span>", '<img src="/{i}.jpg" width=9 height=9>'),
+    "<time> below <span>": below("<span>", "<time>x</time>"),
+    "text below <span>": below("<span>", "x<br>"),
+    "<title> below <span>": below("<span>", "<title>x</title>"),
+    "<desc> below <span>": below("<span>", "<desc>x</desc>"),
+    "<a><object> nested": nested("<a href=#x><object>", "</object></a>", "¶"),
+    "links and images": _links_and_images,
+    "images too deep": repeated('<img src="/{i}.jpg">', before="<div>" * 600 + "<p>x "),
+    "<h1><b> many": repeated("<b>x</b>", before="<h1>", after="</h1>"),
+    "<h1><b> empty": repeated("<b></b>", before="<h1>", after="x</h1>"),
+    "<pre><b> many": repeated("<b>x</b>", before="<pre>", after="</pre>"),
+    "<pre><div> behind a line": lambda size: f"<pre>{'a' * (size // 2)}\n{'<div></div>' * (size // 22)}</pre>",
+    "itemprop=ingredients many": repeated("<li itemprop=ingredients>abcd{i}</li>"),
+    "itemprop=ingredients nested": nested("<span itemprop=ingredients>abcd", "</span>"),
+    "title long, blocks many": lambda size: f"<title>{'ab ' * (size // 6)}</title>{'<p>abc' * (size // 12)}",
+    "title of :": repeated(" :", before="<title>a", after="</title><p>x"),
+    "JSON-LD authors of one long organisation": _described(
+        lambda size: f'"@type": "Organization", "name": "{"a" * size}"'
+    ),
+    "JSON-LD authors of many properties": _described(
+        lambda size: '"name": "a b", ' + ", ".join(f'"k{i}": 1' for i in range(size // 12))
+    ),
+    "JSON-LD authors of many types": _described(
+        lambda size: '"name": "a b", "@type": [' + '"T", ' * (size // 5) + '"U"]'
+    ),
+    "<math><mtr> many": repeated("<mtr><mtd><mi>x</mi></mtd></mtr>", before="<math><mtable>", after="</mtable></math>"),
+    "<math><mi> in one": repeated("<mi>x</mi>", before="<math><mrow>", after="</mrow></math>"),
+}
+"""What made a stage look at each of many things for each of many others."""
+
+CONSTRUCTS: Mapping[str, Construct] = {
+    **NESTED, **MISNESTED, **ALONE, **ATTRIBUTES, **TEXTS, **STATED, **UNENDED, **COUNTED,
+}  # fmt: skip
 """All, by name."""

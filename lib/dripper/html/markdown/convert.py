@@ -352,15 +352,16 @@ def _replace(tree: Tree, element: int, markup: str) -> None:
 def read_code(tree: Tree, element: int) -> str:
     """Return the text of a code element with its lines: line breaks for `br` and for elements that
     stand on lines of their own, nothing of line numbers beside it."""
-    lines: list[str] = [""]
+    lines: list[list[str]] = [[]]
+    has_text = False
     for kind, piece in _read_code_pieces(tree, element):
         if kind == "text":
-            lines[-1] += piece
-        elif kind == "br" or lines[-1].strip(" "):
-            lines[-1] = lines[-1]
-            if kind == "br" or not lines[-1].endswith("\n"):
-                lines.append("")
-    return "\n".join(line.removesuffix("\n") for line in lines).strip("\n")
+            lines[-1].append(piece)
+            has_text = has_text or bool(piece.strip(" "))
+        elif kind == "br" or (has_text and not lines[-1][-1].endswith("\n")):
+            lines.append([])
+            has_text = False
+    return "\n".join("".join(line).removesuffix("\n") for line in lines).strip("\n")
 
 
 def _read_code_pieces(tree: Tree, element: int) -> Iterator[tuple[str, str]]:

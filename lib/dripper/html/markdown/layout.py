@@ -30,6 +30,8 @@ _NOT_INLINE = _HEADINGS | {"ul", "ol", "dl", "table", "pre", "blockquote"}
 _ITALIC = frozenset({"i", "em"})
 ORDERED = _WEIGHTS | {"table", "td", "th", "a", "summary", "li", "img", "blockquote"}
 """Names of the elements that `put_in_order` has a rule for."""
+_NEAREST = 64
+"""Texts and tags before a quotation among which the end of another one is looked for."""
 _EDGES = ("<div", "</div", "<section", "</section", "<article", "</article", "<p>", "<p ", "</p>")
 _TIGHT = frozenset({"li", "td", "th"})
 _INDENTED = frozenset({"ul", "ol", "blockquote"})
@@ -147,7 +149,8 @@ def _is_in_italics(tree: Tree, element: int) -> bool:
 def _follows_quotation(tree: Tree, element: int) -> bool:
     """Tell whether nothing but the edges of containers stands between a quotation's end and this
     one's start."""
-    for index in range(tree.opens[element] - 1, 0, -1):
+    place = tree.opens[element]
+    for index in range(place - 1, max(0, place - _NEAREST), -1):
         part = tree.parts[index]
         if part.startswith("</blockquote>"):
             return True

@@ -29,6 +29,8 @@ _PARTS = ITEMS | CELLS
 _NEAR = 24
 """Texts and tags on either side of an image among which the nearest text is looked for."""
 _LINES = frozenset({"p", "div"})
+_LONGEST_HEADING = 500
+"""Texts and tags: each bold element of a heading asks for all that is in it."""
 _MAX_TERM = 200
 """Characters: what is longer is no term."""
 _NOT_TERMS = LINE_BREAKING | _SHOWS
@@ -68,7 +70,7 @@ def is_back_link(tree: Tree, link: int) -> bool:
 def fills_heading(tree: Tree, weight: int) -> bool:
     """Tell whether bold is all that there is in a heading, which is bold by itself."""
     heading = tree.parents[weight]
-    if tree.tags[heading] not in _HEADINGS:
+    if tree.tags[heading] not in _HEADINGS or tree.closes[heading] - tree.opens[heading] > _LONGEST_HEADING:
         return False
     around = (tree.opens[heading] + 1, tree.opens[weight]), (tree.closes[weight] + 1, tree.closes[heading])
     return not any(part.strip() for first, last in around for part in tree.parts[first:last:2])

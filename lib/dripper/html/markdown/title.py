@@ -7,6 +7,8 @@ _SEPARATOR = re.compile(r"\s+(?:[|»·–—-]|::)\s+|\s*[|»]\s*")
 _SITE_WORDS = 4
 """What stands behind the last bar of a title and is no longer is a site's name, where the page does
 not state that."""
+_LONGEST = 1000
+"""Characters: no block says a longer title, in which each would be looked for."""
 _SHARE = 0.4
 """A block that says less of the title than this is the site's name, or a crumb of the way to the
 page."""
@@ -40,7 +42,7 @@ def choose_heading(
         return ""
     heading, main = "", False
     chosen = frozenset(main_ids)
-    for item_id, text in enumerate(texts, 1):
+    for item_id, text in enumerate(texts if len(title) <= _LONGEST else (), 1):
         if len(heading) < len(text) <= len(title) and _normalize(text) in whole:
             heading, main = text, item_id in chosen
     own = _find_block(headline, texts) if headline else None

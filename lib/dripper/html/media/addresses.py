@@ -84,8 +84,12 @@ def show_pictures(tree: Tree) -> None:
     only a script shows, as an `img`; in place."""
     names = set(tree.names.values())
     if "picture" in names:
+        end = -1
         for picture in [element for element, tag in enumerate(tree.tags) if tag == "picture"]:
-            inside = range(picture + 1, tree.lasts[picture] + 1)
+            if picture <= end:  # within another one, which has its addresses too
+                continue
+            end = tree.lasts[picture]
+            inside = range(picture + 1, end + 1)
             image = next((element for element in inside if tree.tags[element] == "img"), -1)
             if image > 0 and (best := find_addresses(tree, picture)):
                 _write(tree, image, set_source(tree.start_tag(image), best[0]), "img")

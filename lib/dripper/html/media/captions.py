@@ -44,6 +44,8 @@ def find_captions(tree: Tree) -> list[int]:
 
 
 def _is_caption(tree: Tree, element: int) -> bool:
+    if tree.lasts[element] - element > LONGEST_CAPTION:
+        return False
     inside = tree.tags[element : tree.lasts[element] + 1]
     return inside[0] != "table" and IMAGES.isdisjoint(inside) and 0 < len(read_text(tree, element)) <= LONGEST_CAPTION
 

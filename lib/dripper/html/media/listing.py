@@ -9,6 +9,10 @@ from dripper.html.media.captions import find_captioned, find_captions, read_text
 from dripper.html.media.place import find_images, read_pixels
 from dripper.html.tree.tree import Tree, attribute
 
+_MOST_MISSED = 200
+"""Images that are not in the Markdown, and no more are looked for: each is a search through all of
+it."""
+
 
 @dataclass(frozen=True, slots=True)
 class ShownImage:
@@ -59,15 +63,11 @@ def place_images(images: Sequence[tuple[ShownImage, str]], markdown: str) -> tup
     4
     """
     placed: list[ShownImage] = []
-    position = 0
+    position = n_missed = 0
     for image, destination in images:
-        end = markdown.find(f"]({destination})", position)
-        while end >= 0:
-            start = markdown.rfind("![", position, end)
-            if start >= 0:
-                break
-            # A link to the image's own file.
-            end = markdown.find(f"]({destination})", end + 1)
-        placed.append(replace(image, place=start) if end >= 0 else image)
-        position = end + 1 if end >= 0 else position
+        # What stands before the next image is a link to its own file.
+        first = markdown.find("![", position) if n_missed < _MOST_MISSED else -1
+        end = markdown.find(f"]({destination})", first) if first >= 0 else -1
+        placed.append(replace(image, place=markdown.rfind("![", first, end)) if end >= 0 else image)
+        position, n_missed = (end + 1, n_missed) if end >= 0 else (position, n_missed + 1)
     return tuple(placed)

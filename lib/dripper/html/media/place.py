@@ -36,6 +36,8 @@ _AROUND_ICONS = 4
 """Elements that are looked at around one, itself among them."""
 _LONGEST_SMILEY = 4
 """Characters that a smiley stands for."""
+_MOST_NOSCRIPTS = 8
+"""In each other, around an image."""
 _REPEATED = 3
 """So many times on a page, an image is an ornament."""
 _AROUND = words(
@@ -117,8 +119,13 @@ def find_images(tree: Tree) -> list[Image]:
 
 def _find_bare_figures(tree: Tree) -> list[int]:
     """Return the figures without an image: a script will show it, and the caption is there."""
-    figures = _find_all(tree, "figure")
-    return [element for element in figures if IMAGES.isdisjoint(tree.tags[element : tree.lasts[element] + 1])]
+    figures = list(_find_all(tree, "figure"))
+    shown = [element for element, tag in enumerate(tree.tags) if tag in IMAGES] if figures else []
+    return [element for element in figures if _count_between(shown, element, tree.lasts[element]) == 0]
+
+
+def _count_between(ascending: Sequence[int], first: int, last: int) -> int:
+    return bisect_left(ascending, last + 1) - bisect_left(ascending, first)
 
 
 def _find_all(tree: Tree, tag: str) -> Iterator[int]:
@@ -175,9 +182,8 @@ def _drop_inner(spans: list[Span]) -> list[Span]:
 
 def _skip_noscript(tree: Tree, owner: int) -> int:
     """Return what an image stands in, but for a `noscript`, which browsers would not show."""
-    while tree.tags[owner] == "noscript":
-        owner = tree.parents[owner]
-    return owner
+    around = tree.nearest(owner, _MOST_NOSCRIPTS)
+    return next((element for element in reversed(around) if tree.tags[element] != "noscript"), owner)
 
 
 class _Places:
@@ -224,12 +230,13 @@ class _Places:
 
     def _leave_out_captions(self, sizes: list[int]) -> None:
         """Set the size of blocks in figures to 0, in place."""
-        tree = self._tree
+        tree, said, end = self._tree, list(accumulate(sizes, initial=0)), -1
         for element in _find_all(tree, "figure"):
             first = bisect_left(self._firsts, tree.opens[element])
             last = bisect_left(self._firsts, tree.closes[element])
-            if sum(sizes[first:last]) <= LONGEST_CAPTION:
+            if element > end and said[last] - said[first] <= LONGEST_CAPTION:
                 sizes[first:last] = [0] * (last - first)
+                end = tree.lasts[element]
 
     def _count(self, element: int) -> tuple[int, int]:
         """Return how many characters an element says, and how many of them are main."""
@@ -282,7 +289,7 @@ class _Places:
         return _NOT_MAIN if tag in _OUTSIDE or not _AROUND.isdisjoint(self._read_names(element)) else None
 
     def _is_in_figure(self, element: int) -> bool:
-        path = self._tree.path(element)[-_MOST_ABOVE:]
+        path = self._tree.nearest(element, _MOST_ABOVE)
         return any(self._tree.tags[above] == "figure" for above in path)
 
     def _read_names(self, element: int) -> frozenset[str]:
@@ -309,7 +316,7 @@ def replace_icons(tree: Tree) -> None:
     counts = Counter(tree.start_tag(image.shown) for image in images)
     for image in images:
         tag = tree.start_tag(image.shown)
-        around = {tree.tags[above] for above in tree.path(image.element)[-_AROUND_ICONS:-1]}
+        around = {tree.tags[above] for above in tree.nearest(image.element, _AROUND_ICONS)[:-1]}
         alt = (attribute(tag, "alt") or "").strip()
         is_bullet = counts[tag] >= _REPEATED and not alt and "li" in around
         if tree.tags[image.shown] != "img" or not CELLS.isdisjoint(around) or not (is_bullet or _is_other(tag)):

@@ -64,9 +64,14 @@ def find_films(tree: Tree) -> list[int]:
     """Return the elements of films and sounds that have an address, in document order."""
     if _FILMS.isdisjoint(tree.tags) and STAND_IN not in tree.tags:
         return []
-    return [
-        element for element, tag in enumerate(tree.tags) if tag in _FILMS or tag == STAND_IN if read_film(tree, element)
-    ]
+    films, end = list[int](), -1
+    for element, tag in enumerate(tree.tags):
+        # What stands within a film says the same, or is for browsers that know none.
+        if (tag in _FILMS and element > end) or tag == STAND_IN:
+            end = max(end, tree.lasts[element])
+            if read_film(tree, element):
+                films.append(element)
+    return films
 
 
 def read_film(tree: Tree, element: int) -> str:

@@ -141,14 +141,21 @@ class JsonLd:
 
     def organisations(self) -> Iterator[str]:
         """Yield the names of authors that are organisations by their type."""
+        seen = set[str]()
         for value in self._works:
             for name in ("author", "creator"):
                 authors = value.get(name)
                 for item in authors if isinstance(authors, list) else [authors]:
-                    if isinstance(item, Mapping):
-                        node = self._named.get(item["@id"], item) if isinstance(item.get("@id"), str) else item
-                        if any(kind.endswith(_ORGANISATIONS) for kind in read_types(dict(node))):
-                            yield from self._texts(item)
+                    identity = item.get("@id") if isinstance(item, Mapping) else None
+                    # Once each: a page can refer to a large object as often as it likes.
+                    if not isinstance(item, Mapping) or (isinstance(identity, str) and identity in seen):
+                        continue
+                    node = item
+                    if isinstance(identity, str):
+                        seen.add(identity)
+                        node = self._named.get(identity, item)
+                    if any(kind.endswith(_ORGANISATIONS) for kind in read_types(node)):
+                        yield from self._texts(item)
 
     def image(self) -> Iterator[str]:
         """Yield addresses of the page's picture."""

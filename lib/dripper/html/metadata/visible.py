@@ -121,15 +121,8 @@ class Visible:
 
     def _find_row(self, element: int) -> int:
         """Return the row or item that an element stands in; 0 where in none."""
-        return next((row for row in self._list_around(element) if self._tree.tags[row] in ("tr", "li")), 0)
-
-    def _list_around(self, element: int) -> Iterator[int]:
-        """Yield an element and the nearest that it stands in."""
-        for _ in range(_MOST_ABOVE):
-            if element < 0:
-                return
-            yield element
-            element = self._tree.parents[element]
+        above = reversed(self._tree.nearest(element, _MOST_ABOVE))
+        return next((row for row in above if self._tree.tags[row] in ("tr", "li")), 0)
 
     def headings(self, *names: str) -> Iterator[str]:
         """Yield the texts of headings, without links to themselves: of the first level, or of each
@@ -160,7 +153,7 @@ class Visible:
     def _is_translators(self, element: int) -> bool:
         """Tell whether an element is of the bar of Google Translate, which saved pages have."""
         return self._has_translator and any(
-            "goog-gt" in self._tree.start_tag(above) for above in self._list_around(element)
+            "goog-gt" in self._tree.start_tag(above) for above in self._tree.nearest(element, _MOST_ABOVE)
         )
 
     @cached_property

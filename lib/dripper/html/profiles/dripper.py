@@ -91,9 +91,12 @@ def choose_largest(candidates: str) -> str:
     return best
 
 
-_UNSEEN = f"{HEAD}, style, template, noembed, datalist, iframe, noframes, xmp, plaintext, body title, svg desc"
+_UNSEEN = f"{HEAD}, style, template, noembed, datalist, iframe, noframes, xmp, plaintext, title, desc"
 """What shows nothing, and the elements whose content is serialised unescaped, which would not scan.
-One query, which finds what `read_head` reads too: each walks the whole page."""
+One query, which finds what `read_head` reads too: each walks the whole page. Of `title` and `desc`
+some stay, see `_is_unseen`: a query for `svg desc` would search all that is around each."""
+_MOST_AROUND = 32
+"""Elements between a drawing and its `desc`."""
 DISPLAY_NONE = re.compile(r"(?:^|;)\s*display\s*:\s*none\b", re.IGNORECASE)
 _OPENS_LATER = re.compile(
     "tab-?_?(?:panel|content|pane)|accordi?on|collaps|faq|toggle|expand|until-found|subscriber|"
@@ -147,14 +150,14 @@ def parse_page(
     document = parse_document(html)
     if _may_end_in_raw_text(document, html) and (closed := close_raw_text(html)) != html:
         document = parse_document(closed)
-    title, unseen = read_title(document), document.css(_UNSEEN)
+    title, unseen = read_title(document), find_unseen(document)
     head = read_head(unseen)
     frames = document.css_first("frameset noframes, html > noframes") if document.body is None else None
     if frames is not None:
         # A frameset has no body of its own; what it offers instead is markup inside a raw text
         # element.
         document = parse_document(frames.text())
-        title, unseen = title or read_title(document), document.css(_UNSEEN)
+        title, unseen = title or read_title(document), find_unseen(document)
     _remove(document, unseen, keep_players)
     markup = (document.html or "<html></html>").replace("&nbsp;", "\u00a0")
     if "_item_id" in markup:
@@ -163,6 +166,23 @@ def parse_page(
     if WRAPPER in tree.names.values():
         tree = scan(_WRAPPER_TAG.sub(r"\1span", markup), HTML_VOID, read_tags, hidden_share)
     return ParsedPage(tree, title, read_hints(head), read_metadata(head, tree, title))
+
+
+def find_unseen(document: LexborHTMLParser) -> list[LexborNode]:
+    """Return the elements that show nothing, in document order."""
+    nodes = document.css(_UNSEEN)
+    return [node for node in nodes if node.tag not in ("title", "desc") or _is_unseen(node)]
+
+
+def _is_unseen(node: LexborNode) -> bool:
+    """Tell whether a `title` is not the head's own, or a `desc` is of a drawing."""
+    place, around = "head" if node.tag == "title" else "svg", node.parent
+    for _ in range(_MOST_AROUND):
+        if around is None or around.tag == place:
+            break
+        around = around.parent
+    is_there = around is not None and around.tag == place
+    return is_there == (node.tag == "desc")
 
 
 def _may_end_in_raw_text(document: LexborHTMLParser, html: bytes) -> bool:

@@ -9,7 +9,7 @@ Read once, for all that is made of it: the labelers' hints and the page's metada
 """
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -98,7 +98,7 @@ def _read_objects(source: str) -> list[dict[str, Any]]:
     return objects
 
 
-def read_types(value: dict[str, Any]) -> list[str]:
+def read_types(value: Mapping[str, Any]) -> list[str]:
     """Return the names of an object's schema.org types, lower case.
 
     >>> read_types({"@type": ["Product", "http://schema.org/Thing"]})

@@ -5,11 +5,9 @@ lexbor is linear but for four things, all far beyond real pages (of 8,451 none c
 A limit here makes an error row of what would otherwise be minutes of work.
 """
 
-import math
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -17,37 +15,22 @@ import numpy.typing as npt
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode, SelectolaxError
 
 from dripper.errors import ErrorCode, PageError
-from dripper.html.tree.elements import HTML_VOID, words
+from dripper.html.tree.open_elements import ATTRIBUTE, ATTRIBUTES, FORMATTING, SAME, count_costs
 from dripper.settings import LimitSettings
 
-_TAG = re.compile("<(/?)([a-z][a-z0-9]*)")
-_SCRIPT = re.compile(rb"<(script|style)\b[^<]*(?:<(?!/\1)[^<]*)*", re.IGNORECASE)
-_VALUE = re.compile(rb"""=\s*(?:"[^"]*"|'[^']*')""")
-_CLOSED_BY_NEXT = HTML_VOID | words("p li dt dd td th tr option script style a button nobr")
-_CLOSES_P = words(
-    "address article aside blockquote center dd details dialog dir div dl dt fieldset figcaption figure footer form h1 "
-    "h2 h3 h4 h5 h6 header hgroup hr li listing main menu nav ol p plaintext pre search section summary table ul xmp"
+_START_TAG = re.compile(rf"<[a-zA-Z][^\t\n\f\r />]*+{ATTRIBUTES}".encode())
+_ATTRIBUTE_BYTES = 4
+"""Of the shortest attributes, if there are thousands with different names."""
+_FORMATTING_TAG = re.compile(
+    rf"<(?:{'|'.join(sorted(FORMATTING))})(?=[\t\n\f\r />]){ATTRIBUTES}".encode(), re.IGNORECASE
 )
-_FORMATTING = "b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u"
-"""What a parser opens again in each block that follows, until it is closed; of `a` there is only
-one at a time."""
-_FORMATTING_NAMES = frozenset(_FORMATTING.split("|"))
-_FORMATTING_TAG = re.compile(rb"<(?:%s)(?=[\s/>])[^>]*" % _FORMATTING.encode(), re.IGNORECASE)
-_TOKEN = re.compile(
-    r"""<(?:(!--)|(/?)([a-z][^\s/>]*+)((?:=\s*+(?:"[^"]*+"|'[^']*+')|[^>])*+))|--(?=>)""", re.IGNORECASE
-)
-_SAME = 3
-"""Equal tags that a parser keeps open at most (HTML standard 13.2.4.3)."""
-_RAW = words("script style textarea title xmp iframe noembed noframes")
-_CELLS = words("td th caption")
-_APART = words("object applet marquee")
 
 
 def _mark_formatting_letters() -> npt.NDArray[np.bool_]:
     """Return which two characters a formatting tag begins with, but for those of one letter without
     attributes."""
     table = np.zeros((256, 256), bool)
-    for name in _FORMATTING_NAMES:
+    for name in FORMATTING:
         for first in (name[0], name[0].upper()):
             for second in "\t\n\f\r /" if len(name) == 1 else (name[1], name[1].upper()):
                 table[ord(first), ord(second)] = True
@@ -91,68 +74,54 @@ def refuse_costly(html: bytes, limits: ParserLimits = DEFAULT_LIMITS) -> None:
     Args:
         html: The page as UTF-8.
     """
-    if (most := _count_most_attributes(html, limits.attributes)) > limits.attributes:
-        raise PageError(ErrorCode.PARSE_FAILED, f"a tag with about {most} attributes; the limit is {limits.attributes}")
     # numpy counts bytes faster than `bytes.count` does.
     begins = np.flatnonzero(np.frombuffer(html, np.uint8) == ord("<"))
     tags = len(begins)
-    # Fewer tags cannot stand for so many: each would be repeated at each of the others.
-    if tags * tags > limits.repeats and _may_repeat(html, begins, limits.repeats):
-        _refuse_repeats(html, limits.repeats)
-    # A page with fewer tags reaches no other limit: n nested elements cost n²/2 steps.
-    fewest = min(limits.options, math.isqrt(2 * limits.steps))
-    if tags < fewest:
-        return
-    if (starts := tags - html.count(b"</")) < fewest:
-        return
-    if html.count(b"<o") + html.count(b"<O") <= limits.options and starts * starts <= 2 * limits.steps:
-        return
-    # HTML folds the case of ASCII alone, as bytes do, which is far cheaper than Unicode's rules.
-    lowered = html.lower()
-    if (most := max(part.count(b"<option") for part in lowered.split(b"<select"))) > limits.options:
+    starts = tags - html.count(b"</")
+    may_have_options = starts > limits.options and html.count(b"<o") + html.count(b"<O") > limits.options
+    if may_have_options and (most := _count_most_options(html)) > limits.options:
         raise PageError(ErrorCode.PARSE_FAILED, f"a select with {most} options; the limit is {limits.options}")
-    if starts * starts > 2 * limits.steps and (steps := _count_steps(lowered.decode("latin-1"))) > limits.steps:
-        raise PageError(
-            ErrorCode.PARSE_FAILED, f"elements nested too deeply: {steps} steps; the limit is {limits.steps}"
-        )
+    # With fewer tags no page reaches these limits: at each of them all others would be open.
+    is_deep = starts * (2 * tags - starts) > 2 * limits.steps
+    if (
+        is_deep
+        or _has_long_tag(html, _ATTRIBUTE_BYTES * limits.attributes)
+        or (tags * tags > limits.repeats and _may_repeat(html, begins, limits.repeats))
+    ):
+        _refuse_open(html.lower().decode("latin-1"), limits)
 
 
-def _count_most_attributes(html: bytes, limit: int) -> int:
-    """Return how many attributes the largest tag has, roughly; a "<" in a script does not count."""
-    most = max(map(_count_words, _find_long_tags(html, limit)), default=0)
-    return most if most <= limit else max(map(_count_words, _find_long_tags(_SCRIPT.sub(b"", html), limit)), default=0)
+def _count_most_options(html: bytes) -> int:
+    # HTML folds the case of ASCII alone, as bytes do, which is far cheaper than Unicode's rules.
+    return max(part.count(b"<option") for part in html.lower().split(b"<select"))
 
 
-def _count_words(tag: bytes) -> int:
-    return len(_VALUE.sub(b"", tag).split())
+def _refuse_open(lowered: str, limits: ParserLimits) -> None:
+    """Raise PageError(PARSE_FAILED) where elements that stay open would cost more than the limits
+    allow."""
+    for cost in count_costs(lowered):
+        if len(cost.attributes) > _ATTRIBUTE_BYTES * limits.attributes:
+            most = len(ATTRIBUTE.findall(cost.attributes))
+            if most > limits.attributes:
+                raise PageError(
+                    ErrorCode.PARSE_FAILED, f"a tag with about {most} attributes; the limit is {limits.attributes}"
+                )
+        if cost.repeats > limits.repeats:
+            raise PageError(
+                ErrorCode.PARSE_FAILED,
+                f"formatting elements without an end: more than {limits.repeats} others would repeat them; the limit is "
+                f"{limits.repeats}",
+            )
+        if cost.steps > limits.steps:
+            raise PageError(
+                ErrorCode.PARSE_FAILED,
+                f"elements nested too deeply: {cost.steps} steps and more; the limit is {limits.steps}",
+            )
 
 
-def _find_long_tags(html: bytes, limit: int) -> Iterator[bytes]:
-    """Yield the tags that are long enough for more attributes: only where no "<" stands for a while
-    is one."""
-    position = 0
-    while position < len(html):
-        if html.find(b"<", position, position + limit) >= 0:
-            position += limit
-            continue
-        start, end = html.rfind(b"<", 0, position), html.find(b"<", position)
-        end = len(html) if end < 0 else end
-        tag = html[start + 1 : end].partition(b">")[0]
-        if len(tag) > 2 * limit:
-            yield tag
-        position = end
-
-
-def _count_steps(html: str) -> int:
-    """Return how many ancestors the parser will look at, from above: it knows end tags that we do
-    not see."""
-    depth = steps = 0
-    for end, name in _TAG.findall(html):
-        if not end and name in _CLOSES_P:
-            steps += depth
-        if name not in _CLOSED_BY_NEXT:
-            depth = max(0, depth - 1) if end else depth + 1
-    return steps
+def _has_long_tag(html: bytes, n_bytes: int) -> bool:
+    """Tell whether a tag has more bytes; perhaps it is only what a script says."""
+    return len(html) > n_bytes and any(tag.end() - tag.start() > n_bytes for tag in _START_TAG.finditer(html))
 
 
 def _may_repeat(html: bytes, begins: npt.NDArray[np.intp], limit: int) -> bool:
@@ -163,93 +132,11 @@ def _may_repeat(html: bytes, begins: npt.NDArray[np.intp], limit: int) -> bool:
     third of the time."""
     letters = np.frombuffer(html, np.uint8)
     first, second = (letters.take(begins + place, mode="clip") for place in (1, 2))
-    most = int(np.count_nonzero(_MAY_FORMAT[first, second])) + _SAME * len(_FORMATTING_NAMES)
+    most = int(np.count_nonzero(_MAY_FORMAT[first, second])) + SAME * len(FORMATTING)
     if most * len(begins) <= limit:
         return False
-    most = sum(min(count, _SAME) for count in Counter(_FORMATTING_TAG.findall(html)).values())
+    most = sum(min(count, SAME) for count in Counter(_FORMATTING_TAG.findall(html)).values())
     return most * len(begins) > limit
-
-
-def _refuse_repeats(html: bytes, limit: int) -> None:
-    """Raise PageError(PARSE_FAILED) where formatting elements would be repeated more often than
-    `limit`.
-
-    Counted from above: each tag repeats all that are open. End tags in comments and raw text close
-    nothing, nor do those in a cell what is open around the table."""
-    page, repeats = _OpenFormatting(), 0
-    for match in _TOKEN.finditer(html.decode("latin-1")):
-        page.read(match)
-        repeats += len(page.open)
-        if repeats > limit:
-            raise PageError(
-                ErrorCode.PARSE_FAILED,
-                f"formatting elements without an end: more than {limit} others would repeat them; the limit is {limit}",
-            )
-
-
-class _OpenFormatting:
-    """The formatting elements that are open, as a parser goes over a page."""
-
-    def __init__(self) -> None:
-        self.open: list[tuple[str, str]] = []
-        """Name and attributes."""
-        self._equal = Counter[tuple[str, str]]()
-        self._scopes = [0]
-        """How many were open where a cell began; its end tags reach no further."""
-        self._cells: list[bool] = []
-        """Of each open table, whether a cell of it is open."""
-        self._raw = ""
-        """The end of the raw text or comment that is being read."""
-
-    def read(self, match: re.Match[str]) -> None:
-        """Go on over a tag, a comment's start or its end."""
-        comment, end, name, attributes = match.groups()
-        name = (name or "").lower()
-        if comment or not name:
-            self._raw = "--" if comment and not self._raw else "" if not name and self._raw == "--" else self._raw
-        elif self._raw and end:
-            self._raw = "" if name == self._raw else self._raw
-        elif name in _FORMATTING_NAMES:
-            self._close(name) if end else self._add((name, attributes))
-        elif name in _RAW:
-            self._raw = self._raw or name
-        elif name == "table" or self._cells:
-            self._read_table(name, bool(end))
-        if name in _APART and not self._raw:
-            self._leave() if end else self._scopes.append(len(self.open))
-
-    def _add(self, element: tuple[str, str]) -> None:
-        if self._equal[element] == _SAME:
-            self.open.remove(element)
-        else:
-            self._equal[element] += 1
-        self.open.append(element)
-
-    def _close(self, name: str) -> None:
-        for place in range(len(self.open) - 1, self._scopes[-1] - 1, -1):
-            if self.open[place][0] == name:
-                self._equal[self.open.pop(place)] -= 1
-                return
-
-    def _read_table(self, name: str, is_end: bool) -> None:
-        if name == "table" and not is_end:
-            self._cells.append(False)
-            return
-        if self._cells[-1:] == [True] and name in _CELLS | {"tr", "table"}:
-            self._leave()
-            self._cells[-1] = False
-        if name in _CELLS and not is_end:
-            self._scopes.append(len(self.open))
-            self._cells[-1] = True
-        elif name == "table" and self._cells:
-            self._cells.pop()
-
-    def _leave(self) -> None:
-        """Forget what was opened since the cell began."""
-        if len(self._scopes) > 1:
-            first = self._scopes.pop()
-            self._equal.subtract(self.open[first:])
-            del self.open[first:]
 
 
 OUTPUT_FACTOR = 4

@@ -69,6 +69,15 @@ class Tree:
             element = self.parents[element]
         return tuple(reversed(path))
 
+    def nearest(self, element: int, count: int) -> tuple[int, ...]:
+        """Return the last `count` elements of the path to this one, or all; what it costs does not
+        grow with the depth of the page."""
+        path = []
+        while element >= 0 and len(path) < count:
+            path.append(element)
+            element = self.parents[element]
+        return tuple(reversed(path))
+
     def children(self, element: int) -> list[int]:
         """Return the child elements in document order."""
         return self.siblings(self.opens[element] + 1, self.closes[element])

@@ -9,8 +9,10 @@ nearly all; it is 3 and 2 with this, and ROUGE-5 F1 is 0.006 higher.
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 
 from dripper.html import Page
+from dripper.html.tree.head import MOST_INGREDIENTS
 from dripper.html.tree.tree import Tree, unescape
 from dripper.labels.base import Labels
 
@@ -27,7 +29,9 @@ _NO_LETTER = re.compile(r"\W+")
 def mark_ingredients(page: Page, labels: Labels) -> Labels:
     """Return labels by which the ingredients that the page declares are main too; pages with no
     main block at all stay so."""
-    declared = {letters for text in _find_declared(page) if _SHORTEST <= len(letters := _letters_of(text)) <= _LONGEST}
+    # Each is looked for in every block.
+    texts_declared = islice(_find_declared(page), MOST_INGREDIENTS)
+    declared = {letters for text in texts_declared if _SHORTEST <= len(letters := _letters_of(text)) <= _LONGEST}
     if len(declared) < _FEWEST or not labels.main.any():
         return labels
     texts = [_letters_of(block.text) for block in page.blocks]
@@ -46,7 +50,7 @@ def _find_declared(page: Page) -> Iterator[str]:
     tree = page.elements
     marked = {tag for tag in tree.names if "ngredient" in tag and _MARK.search(tag)}
     for element in range(len(tree)) if marked else ():
-        if tree.start_tag(element) in marked:
+        if tree.start_tag(element) in marked and tree.lasts[element] - element <= _LONGEST:
             yield _read_text(tree, element)
 
 
