@@ -4,8 +4,9 @@ a page is from.
 A data set is `<name>.tar.xz` (or the same, unpacked, in a folder `<name>`): `html/` with the bytes
 as served, `truth.jsonl` with one row per page, `META.json`. Rows marked `bad` (the truth does not
 fit the page) or `duplicate` (the same HTML came before) are never yielded; :func:`count_pages` says
-how many there are. Every page's bytes are checked against its row's `html_sha256`, so a truth file
-of another version of the pages cannot give a score.
+how many there are. In sets that a model that ships may be trained on, rows of the list
+`dripper_lab.wrong_truths` are bad, too. Every page's bytes are checked against its row's
+`html_sha256`, so a truth file of another version of the pages cannot give a score.
 
 Pages of one site share a template, so their scores are not independent. Not every labelled page has
 a URL.
@@ -30,6 +31,7 @@ from courlan import extract_domain
 
 from dripper.errors import InputError
 from dripper.page.language import detect
+from dripper_lab.wrong_truths import wrong_truths
 
 # Sites that nearly every page links to; taken as "the commonest link" they would join unrelated
 # pages into one host.
@@ -331,7 +333,17 @@ def _members(archive: Path, names: Container[str]) -> Iterator[tuple[str, bytes]
 
 def _rows_of(data_set: str, source: Path) -> list[dict[str, Any]]:
     entry = DATA_SETS.get(data_set)
-    return [row for row in _read_rows(source) if entry is None or entry.split in (None, row.get("split"))]
+    if entry is None:
+        return _read_rows(source)
+    rows = [row for row in _read_rows(source) if entry.split in (None, row.get("split"))]
+    return [_judge(data_set, row) for row in rows] if entry.role is Role.TRAIN_SHIPS else rows
+
+
+def _judge(data_set: str, row: dict[str, Any]) -> dict[str, Any]:
+    """Return the row, marked bad if the list of wrong truths has it and the set finds no fault of
+    its own."""
+    wrong = wrong_truths().get((data_set, row["id"]))
+    return row | {"bad": wrong.bad} if wrong and row.get("bad") in (None, "", NO_CONTENT) else row
 
 
 def _read_rows(source: Path) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@ import hashlib
 import io
 import json
 import tarfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dripper.errors import InputError
+from dripper_lab import datasets
 from dripper_lab.datasets import (
     DATA_SETS,
     LabelledPage,
@@ -21,6 +23,7 @@ from dripper_lab.datasets import (
     read_pages,
     site_of,
 )
+from dripper_lab.wrong_truths import Fault, WrongTruth
 
 SHARED_DATA = Path(__file__).parents[3] / "shared" / "data"
 PAGES = {
@@ -91,6 +94,40 @@ def test_character_references_are_decoded_where_the_set_forgot(tmp_path: Path) -
 def test_counts_close(tmp_path: Path) -> None:
     write_archive(tmp_path, files())
     assert count_pages(tmp_path, "fundus") == PageCounts(4, 2, 1, {"truth_not_in_page": 1})
+
+
+LISTED = WrongTruth("fundus", "two", Fault.PART, "It stops in the middle.")
+
+
+@pytest.fixture
+def one_is_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Page `two` of every known set is in the list of wrong truths."""
+    listed = {(name, "two"): replace(LISTED, data_set=name) for name in DATA_SETS}
+    monkeypatch.setattr(datasets, "wrong_truths", lambda: listed)
+
+
+@pytest.mark.usefixtures("one_is_listed")
+@pytest.mark.parametrize("bad", [None, "", "no main content"])
+def test_pages_whose_truth_was_found_wrong_are_left_out_and_counted(tmp_path: Path, bad: str | None) -> None:
+    write_archive(tmp_path, files([ROWS[0], ROWS[1] | {"bad": bad}]))
+    assert ids(read_pages(tmp_path, "fundus", empty=True)) == ["one"]
+    assert ids(read_pages(tmp_path, "fundus", sample=2)) == ["one"]
+    assert count_pages(tmp_path, "fundus") == PageCounts(2, 1, 0, {"wrong truth: part": 1})
+
+
+@pytest.mark.usefixtures("one_is_listed")
+def test_a_fault_that_the_set_states_itself_goes_before_the_list(tmp_path: Path) -> None:
+    write_archive(tmp_path, files([ROWS[0], ROWS[1] | {"bad": "tiny_truth"}]))
+    assert count_pages(tmp_path, "fundus") == PageCounts(2, 1, 0, {"tiny_truth": 1})
+
+
+@pytest.mark.usefixtures("one_is_listed")
+@pytest.mark.parametrize("name", [*names_with(*(set(Role) - {Role.TRAIN_SHIPS})), "mine"])
+def test_the_list_of_wrong_truths_touches_nothing_but_training_sets(tmp_path: Path, name: str) -> None:
+    rows = [each | {"split": DATA_SETS[name].split if name in DATA_SETS else None} for each in ROWS]
+    write_folder(tmp_path, files(rows), (name in DATA_SETS and DATA_SETS[name].part_of) or name)
+    assert ids(read_pages(tmp_path, name)) == ["one", "two"]
+    assert count_pages(tmp_path, name) == PageCounts(4, 2, 1, {"truth_not_in_page": 1})
 
 
 def test_archive_cache_and_folder_give_the_same(tmp_path: Path) -> None:
@@ -214,9 +251,13 @@ def test_real_archives_are_the_known_sets() -> None:
     assert available(SHARED_DATA) == sorted(set(DATA_SETS) - of_recipes)
     assert count_pages(SHARED_DATA, "web-forum-52") == PageCounts(102, 98, 0, {"empty_page": 2, "truth_not_in_page": 2})
     assert len(list(read_pages(SHARED_DATA, "web-forum-52"))) == 98
-    assert count_pages(SHARED_DATA, "web-kinds") == PageCounts(1166, 1113, 0, {"no main content": 53})
+    assert count_pages(SHARED_DATA, "web-kinds") == PageCounts(
+        1166, 1107, 0, {"no main content": 53, "wrong truth: glued": 5, "wrong truth: nothing there": 1}
+    )
     assert count_pages(SHARED_DATA, "web-kinds-evaluation") == PageCounts(195, 191, 0, {"no main content": 4})
-    assert count_pages(SHARED_DATA, "web-kinds-more") == PageCounts(964, 898, 0, {"no main content": 66})
+    assert count_pages(SHARED_DATA, "web-kinds-more") == PageCounts(
+        964, 895, 0, {"no main content": 66, "wrong truth: glued": 3}
+    )
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from typing import Any
 
 from dripper.errors import InputError
 from dripper.html.blocks.page import Page
+from dripper_lab import wrong_truths
 from dripper_lab.annotation.answers import from_ranges
 from dripper_lab.annotation.folders import new_folder
 from dripper_lab.annotation.importing import describe_truth
@@ -63,9 +64,8 @@ def read_recipe(name: str) -> list[dict[str, Any]]:
     elif (source := packaged.joinpath(f"{name}.jsonl")).is_file():
         text = source.read_text(encoding="utf-8")
     else:
-        recipes = sorted(
-            each.name.removesuffix(".jsonl") for each in packaged.iterdir() if each.name.endswith(".jsonl")
-        )
+        names = {each.name for each in packaged.iterdir() if each.name.endswith(".jsonl")} - {wrong_truths.FILE}
+        recipes = sorted(each.removesuffix(".jsonl") for each in names)
         raise InputError(f"no recipe {name}: name a file, or one of {', '.join(recipes)}")
     try:
         rows = [json.loads(line) for line in text.split("\n") if line.strip()]

@@ -1,0 +1,72 @@
+"""Knows the pages of training sets whose truth was read and found wrong: the list
+`recipes/wrong_truths.jsonl`.
+
+The archives of the sets stay as their sources gave them; this list is what we add. It is for
+training alone: an evaluation set with a wrong truth keeps it, or its scores could be no longer
+compared with others'.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from importlib.resources import files
+from types import MappingProxyType
+
+from dripper.errors import InputError
+
+FILE = "wrong_truths.jsonl"
+
+
+class Fault(StrEnum):
+    """What is wrong with a truth."""
+
+    PART = "part"
+    """It has a part of what is main on the page: the beginning of an article, the first of several
+    entries."""
+    OTHER_VERSION = "other version"
+    """It was made of another state of the page: much of it is nowhere in the HTML."""
+    REPEATED = "repeated"
+    """It says twice what the page says once."""
+    GLUED = "glued"
+    """Its words stick together where blocks keep them apart, so that main blocks are taken for
+    others."""
+    FURNITURE = "furniture"
+    """It holds menus, forms or teasers, much of it or all."""
+    NOTHING_THERE = "nothing there"
+    """The page has no main content: an error page, bare data."""
+
+
+@dataclass(frozen=True, slots=True)
+class WrongTruth:
+    """One page that nothing should be taught with."""
+
+    data_set: str
+    id: str
+    kind_of_fault: Fault
+    reason: str
+    """A sentence."""
+
+    @property
+    def bad(self) -> str:
+        """What a row of truth says in the field `bad`."""
+        return f"wrong truth: {self.kind_of_fault}"
+
+
+@cache
+def wrong_truths() -> Mapping[tuple[str, str], WrongTruth]:
+    """Return the list by data set and id. Raises InputError for a line that is not in form."""
+    text = files("dripper_lab").joinpath("recipes", FILE).read_text(encoding="utf-8")
+    lines = text.removesuffix("\n").split("\n")
+    entries = [parse_entry(line, number) for number, line in enumerate(lines, 1)]
+    return MappingProxyType({(entry.data_set, entry.id): entry for entry in entries})
+
+
+def parse_entry(line: str, number: int) -> WrongTruth:
+    """Return the entry of a line. Raises InputError where it is not in form."""
+    try:
+        row = json.loads(line)
+        return WrongTruth(**(row | {"kind_of_fault": Fault(row["kind_of_fault"])}))
+    except (ValueError, TypeError, KeyError) as error:
+        raise InputError(f"{FILE} line {number} is not an entry of the list: {error}") from error
