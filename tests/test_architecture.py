@@ -2,6 +2,7 @@
 ignored."""
 
 import ast
+import re
 import subprocess
 from collections.abc import Iterator
 from functools import cache
@@ -70,6 +71,17 @@ def test_the_product_needs_no_laboratory(module: Path) -> None:
 def test_only_the_spark_folder_imports_spark(module: Path) -> None:
     if package_and_part(module) != ("dripper", "spark"):
         assert not [name for name, _ in imports(module) if name.split(".")[0] in ("pyspark", "delta")]
+
+
+RIDDLE = re.compile(r"(?:What|Who|How|Where|Which|Why|When|Of|Those|That|As|In|By|With|From|At|Some)\b")
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: str(module.relative_to(LIB)))
+def test_docstrings_of_modules_and_classes_name_the_thing(module: Path) -> None:
+    """`The outcome of a run.`, not `What became of it.`"""
+    tree = ast.parse(module.read_text(encoding="utf-8"))
+    nodes = [tree, *(node for node in ast.walk(tree) if isinstance(node, ast.ClassDef))]
+    assert [words for node in nodes if RIDDLE.match(words := ast.get_docstring(node) or "")] == []
 
 
 def test_no_source_file_is_ignored_by_git() -> None:

@@ -20,7 +20,7 @@ FILE = "wrong_truths.jsonl"
 
 
 class Fault(StrEnum):
-    """What is wrong with a truth."""
+    """The fault of a truth."""
 
     PART = "part"
     """It has a part of what is main on the page: the beginning of an article, the first of several

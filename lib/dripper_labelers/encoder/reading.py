@@ -19,7 +19,8 @@ PULPIE_PROFILE = "mineru-1.1"
 
 @dataclass(frozen=True, slots=True, config=ConfigDict(extra="forbid"))
 class Reading:
-    """What a model was trained to read. The defaults are those of Pulpie's published code."""
+    """The reading that a model was trained on. The defaults are those of Pulpie's published
+    code."""
 
     form: Literal["html", "outline"] = "html"
     """html: the simplified HTML of a block as it is; outline: see `outline`."""

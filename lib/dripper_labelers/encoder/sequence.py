@@ -30,7 +30,7 @@ _NAME = re.compile(r"[a-z]{2,}", re.IGNORECASE)
 
 
 class Outline(NamedTuple):
-    """What is kept of a block."""
+    """The parts of a block that are kept."""
 
     marker: str
     """How many words, and how much of the text is links; one of `MARKERS`."""

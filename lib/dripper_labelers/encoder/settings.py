@@ -11,7 +11,7 @@ GPU_BATCH_TOKENS = 65_536
 
 
 class ModelSettings(Section):
-    """Where and how a labeler runs its model in PyTorch."""
+    """The settings with which a labeler runs its model in PyTorch: where and how."""
 
     device: Literal["auto", "cpu", "cuda"] = "auto"
     """auto: a GPU where there is one."""

@@ -30,7 +30,7 @@ held-out pages 0.01 and 0.03 gave the same, and 0 gave 0.005 less F1."""
 
 
 class ReadPage(NamedTuple):
-    """What the reader makes of a page."""
+    """A page as the reader sees it."""
 
     words: IntArray
     """(n_blocks,), the number of words of each block."""

@@ -32,7 +32,7 @@ _LISTS = ("authors", "tags", "organisations")
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """What a page declares about itself; None or empty where it says nothing."""
+    """The metadata that a page declares about itself; None or empty where it says nothing."""
 
     title: str | None = None
     """The headline, without the site's name where the page states it so."""

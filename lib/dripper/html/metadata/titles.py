@@ -26,7 +26,7 @@ _NO_LETTERS = re.compile(r"[\W_]+")
 
 
 class SiteName:
-    """What a page's site is called: as it declares it, and as its host has it."""
+    """The name of a page's site: as the page declares it, and as its host has it."""
 
     def __init__(self, site: str | None, address: str | None) -> None:
         """address: of the page, as it declares it; None: it does not."""

@@ -48,8 +48,8 @@ def may_inflate(stored_bytes: int) -> int:
 
 
 class Doubt:
-    """What may be spent on bytes that were read once already: by a member that turned out to be
-    damaged, and in which other members may lie.
+    """The bounds on what may be spent on bytes that were read once already: by a member that turned
+    out to be damaged, and in which other members may lie.
 
     64 MiB, and 64 bytes for each stored byte that was read; real damage spends some 100 kB.
     """

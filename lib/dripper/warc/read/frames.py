@@ -79,10 +79,10 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Which records of a file are read. at: the stored offset where reading begins: 0, or that of a
-    member or of a record. skip: bytes of a file that is not compressed whose records are read and
-    not handed on. ends: tells whether the part ends before the record that a member at this stored
-    offset starts with, or, not compressed, that is stored there."""
+    """The records of a file that are read. at: the stored offset where reading begins: 0, or that
+    of a member or of a record. skip: bytes of a file that is not compressed whose records are read
+    and not handed on. ends: tells whether the part ends before the record that a member at this
+    stored offset starts with, or, not compressed, that is stored there."""
 
     at: int = 0
     skip: int = 0

@@ -54,8 +54,8 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class _Damage:
-    """Where inflating stopped: the member's stored offset, why, and whether the file simply ended
-    there. until: how far stored bytes were used for it."""
+    """The place where inflating stopped: the member's stored offset, why, and whether the file
+    simply ended there. until: how far stored bytes were used for it."""
 
     at: int
     until: int

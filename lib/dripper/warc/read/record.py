@@ -133,8 +133,8 @@ MAX_PROBLEMS = 20
 
 
 class ArchiveFault(StrEnum):
-    """Why a file that was read to its end is no whole archive. Damage inside it, behind which
-    reading goes on, is no such fault: it is among the problems."""
+    """The reasons why a file that was read to its end is not a whole archive. Damage inside it,
+    behind which reading goes on, is no such fault: it is among the problems."""
 
     CUT_SHORT = "cut short"
     """It ends inside a record or a compressed member. What is before that was read."""
@@ -155,7 +155,7 @@ def find_archive_fault(records: int, skipped: Mapping[str, int], clipped: bool) 
 
 @dataclass(slots=True)
 class FileReport:
-    """What became of one archive file. `records == pages + sum(skipped.values())`, always.
+    """The report on one archive file. `records == pages + sum(skipped.values())`, always.
 
     version: the ETag or the modification time of the file that was read (`Source.version`).
     skipped: counts by reason, one of `SKIP_REASONS`. clipped: the file ends inside a record or a

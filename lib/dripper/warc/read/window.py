@@ -25,8 +25,8 @@ _last = itemgetter(1)
 
 @dataclass(slots=True)
 class Boundary:
-    """Where, in inflated bytes, a member starts (`problem` is ""), or bytes are lost or the file is
-    clipped (`problem` says so).
+    """The place, in inflated bytes, where a member starts (`problem` is ""), or where bytes are
+    lost or the file is clipped (`problem` says so).
 
     stored: the offset in the file where reading goes on. reported: whether a record or a gap was
     blamed for the problem.

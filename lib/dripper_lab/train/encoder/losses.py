@@ -1,6 +1,5 @@
-"""What a step of training goes down: cross-entropy at the separators, its weights, and what a
-teacher says (Pulpie: "Teaching a teacher", "Distilling").
-"""
+"""Computes what a step of training goes down: cross-entropy at the separators, its weights, and
+what a teacher says (Pulpie: "Teaching a teacher", "Distilling")."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,13 +1,9 @@
-"""The parser's limits, which nothing near real pages reaches, and its one failure."""
-
-import resource
+"""What is refused before it is parsed, and that nothing near real pages is."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from dripper.errors import ErrorCode, PageError
-from dripper.html.tree.parser import DEFAULT_LIMITS, ParserLimits, parse_document, refuse_costly
+from dripper.html.tree.parser import DEFAULT_LIMITS, ParserLimits, refuse_costly
 from dripper.warc import to_utf8
 from support.labelled import labelled_pages
 
@@ -104,21 +100,3 @@ def test_limits_are_the_callers(html: str, limits: ParserLimits) -> None:
     with pytest.raises(PageError, match=r"the limit is (100|50|1000)$") as caught:
         refuse_costly(html.encode(), limits)
     assert caught.value.code is ErrorCode.PARSE_FAILED
-
-
-@given(st.text(max_size=200))
-def test_every_string_is_a_document(html: str) -> None:
-    assert parse_document(html).html is not None
-
-
-def test_no_memory_is_said_so() -> None:
-    page = "<p>one more paragraph</p>" * 1_000_000
-    limits = resource.getrlimit(resource.RLIMIT_AS)
-    with open("/proc/self/statm") as statm:  # noqa: PTH123
-        used = int(statm.read().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (used + (64 << 20), limits[1]))
-    try:
-        with pytest.raises(MemoryError):
-            parse_document(page)
-    finally:
-        resource.setrlimit(resource.RLIMIT_AS, limits)
