@@ -101,7 +101,7 @@ def _refuse_open(lowered: str, limits: ParserLimits) -> None:
     allow."""
     for cost in count_costs(lowered):
         if len(cost.attributes) > _ATTRIBUTE_BYTES * limits.attributes:
-            most = len(ATTRIBUTE.findall(cost.attributes))
+            most = sum(map(bool, ATTRIBUTE.findall(cost.attributes)))
             if most > limits.attributes:
                 raise PageError(
                     ErrorCode.PARSE_FAILED, f"a tag with about {most} attributes; the limit is {limits.attributes}"
