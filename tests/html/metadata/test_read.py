@@ -209,6 +209,17 @@ def test_any_content_is_survived(text: str, other: str) -> None:
     told(meta(author=quoted, date=quoted, og__title=quoted) + ld({"@type": "Article", text: other, "author": text}))
 
 
+def test_dates_of_other_things_are_not_the_pages() -> None:
+    profile = {"@type": "ProfilePage", "dateCreated": "2023-05-11", "mainEntity": {"@type": "Person", "name": "Ann"}}
+    assert told(ld(profile)).published is None
+    sidebar = "<div class='widget widget_posts'><a href=/r>Rain</a> <span class=post-date>May 3, 2024</span></div>"
+    assert told("<h1>Snow</h1>" + sidebar).published is None
+    assert (
+        told("<div class=has-sidebar><h1>Snow</h1><p class=date>2024-05-02</p></div>" + sidebar).published
+        == "2024-05-02"
+    )
+
+
 @pytest.mark.parametrize("profile", ["dripper", "paper", "mineru-1.1"])
 def test_every_profile_has_it_and_addresses_become_absolute(profile: str) -> None:
     html = '<link rel="canonical" href="/a"><meta property="og:image" content="b.png"><p>Rain all day in Bergen.'
@@ -262,6 +273,14 @@ def test_real_pages_declare_it() -> None:
         ("<title>Rain: History</title><h2>History</h2>", "Rain: History"),
         (meta(og__title="Seven ways to stay dry | Koia"), "Seven ways to stay dry"),
         (meta(og__title="Rain | Weather in Bergen and other towns"), "Rain | Weather in Bergen and other towns"),
+        ("<title>Why rain falls</title><h1><a href='/'>The Blog</a></h1><h2>x</h2>", "Why rain falls"),
+        ("<title>Why rain falls</title><a href=https://e.org><h1>The Blog</h1></a>", "Why rain falls"),
+        ("<title>Rain? | Us</title><h1>Why <a href=/>it</a> rains</h1>", "Why it rains"),
+        ("<title>Rain | Us</title><h1><nav>Page 2 of 3 <a href=?3>Next</a></nav>Rain</h1>", "Rain"),
+        (
+            meta(og__title="Rain falls") + "<title>Rain falls | News | Us</title><h1>Rain falls | News</h1>",
+            "Rain falls",
+        ),
     ],
 )  # fmt: skip
 def test_the_title_is_the_pages_own(html: str, title: str) -> None:

@@ -122,16 +122,25 @@ class JsonLd:
         self.describes_product = not works and any("product" in read_types(value) for value in pages)
         # Further works are those that a list or a sidebar names.
         self._works = works[:1] + pages[:1]
+        self._dated = [value for value in self._works if "profilepage" not in read_types(value)]
 
-    def texts(self, *names: str) -> Iterator[str]:
-        """Yield the texts of the first property, of the first object, that has some."""
-        for value in self._works:
+    def texts(self, *names: str, works: Sequence[dict[str, Any]] | None = None) -> Iterator[str]:
+        """Yield the texts of the first property, of the first object, that has some.
+
+        Args:
+            works: The objects; by default all.
+        """
+        for value in self._works if works is None else works:
             for name in names:
                 # Once each: a page can refer to a long text as often as it likes.
                 texts = list(dict.fromkeys(self._texts(value.get(name))))
                 if texts:
                     yield from texts
                     return
+
+    def dates(self, *names: str) -> Iterator[str]:
+        """Yield such texts, but not of a profile: that of its person was made on that day."""
+        return self.texts(*names, works=self._dated)
 
     def sites(self) -> Iterator[str]:
         """Yield names of the site, the likeliest first."""
@@ -238,14 +247,14 @@ def read_metadata(head: Head, tree: Tree, page_title: str = "") -> Metadata:
     canonical = _take_first((href for rel, href in head.links if "canonical" in rel.split()), metas.each(("og:url",)))
     site = _take_first(metas.each(SITES[:1]), data.sites(), metas.each(SITES[1:]))
     published = (
-        find_first_date(data.texts("datePublished", "uploadDate", "dateCreated"), parse_any_date)
+        find_first_date(data.dates("datePublished", "uploadDate", "dateCreated"), parse_any_date)
         or find_first_date(metas.each(PUBLISHED), parse_any_date)
         or find_first_date(visible.items("datePublished"))
         or find_date_in_address(canonical or "")
         or find_first_date(visible.dates())
     )
     modified = (
-        find_first_date(data.texts("dateModified"))
+        find_first_date(data.dates("dateModified"))
         or find_first_date(metas.each(MODIFIED))
         or find_first_date(visible.items("dateModified"))
     )

@@ -87,7 +87,7 @@ def choose_title(
     parts = [part for part in _BETWEEN.split(page_title) if part.strip()]
     own = [text for text in headings if text and not site.is_in(text) and not _is_end(text, parts)]
     if len(own) == 1 and len([text for text in headings if text]) == 1:
-        return site.cut(own[0])
+        return site.cut(_cut_after(own[0], declared))
     starts = [_plain(text) for text in (declared or "", page_title) if text]
     for text in sorted(own, key=len, reverse=True):
         if len(_plain(text)) > 2 and any(start.startswith(_plain(text)) for start in starts):
@@ -101,6 +101,18 @@ def choose_title(
         return _cut_bar(cut[1])
     shown = [part.strip() for part in parts if not site.is_in(part)]
     return next(filter(None, (*shown, page_title, *headings)), None)
+
+
+def _cut_after(heading: str, declared: str | None) -> str:
+    """Return a heading without what stands behind a mark after the declared title.
+
+    >>> _cut_after("Rain in Bergen | Weather", "Rain in Bergen")
+    'Rain in Bergen'
+    """
+    if not declared or len(heading) > _LONGEST:
+        return heading
+    ends = (match.start() for match in _BETWEEN.finditer(heading))
+    return next((heading[:end] for end in ends if _plain(heading[:end]) == _plain(declared)), heading)
 
 
 def _find_behind_colon(title: str, headings: Sequence[str], list_lower: Callable[[], Iterable[str]]) -> str | None:

@@ -30,6 +30,13 @@ _OF_OTHERS = re.compile(
     re.IGNORECASE,
 )
 """In a start tag's class or id: around what readers wrote below, or are asked to."""
+_OF_OTHER_PAGES = re.compile(
+    r"[\s\"'](?:widget|widget[-_][\w-]+|sidebar|(?:related|recent|latest|popular)[-_](?:posts?|articles|news))[\s\"']",
+    re.IGNORECASE,
+)
+"""The same: around what leads to other pages."""
+_HOME = re.compile(r"(?:https?://[^/?#]+/?|\./|/)|(?:https?://[^/?#]+/|\./|/)?(?:index|default)\.\w+", re.IGNORECASE)
+"""The address of a site's first page."""
 _GOES_ON = re.compile(r"(?:\b(?:by|and|von|und|par|et|por|y)|[,&:(])$", re.IGNORECASE)
 _FOLLOWS = re.compile(r"[,&:.)]|(?:and|und|et|y|on)\b", re.IGNORECASE)
 _MACHINE_DATES = {"time": "datetime", "abbr": "title"}
@@ -61,7 +68,7 @@ class Visible:
         self._tree = tree
         # Asked for on every page, as `headings` are; not on every page are those below.
         self._described = self._of_tags([tag for tag in tree.names if " itemprop=" in tag])
-        self._is_of_others: dict[int, bool] = {}
+        self._is_of_others: dict[re.Pattern[str], dict[int, bool]] = {_OF_OTHERS: {}, _OF_OTHER_PAGES: {}}
 
     @cached_property
     def _stating(self) -> list[tuple[int, str]]:
@@ -103,7 +110,7 @@ class Visible:
     def dates(self) -> Iterator[str]:
         """Yield the dates of `time` elements and of those that a class calls a date: those after
         the first heading first, since those before it are of menus; not of what readers wrote, nor
-        of lists and tables whose rows have a date each."""
+        of sidebars, nor of lists and tables whose rows have a date each."""
         first = next(self._of_first_level(), 0)
         dated = [(element, tag) for element, tag in self._stating if self._is_date(element, tag)]
         rows = {element: self._find_row(element) for element, _ in dated}
@@ -117,7 +124,7 @@ class Visible:
 
     def _is_date(self, element: int, tag: str) -> bool:
         is_named = self._tree.names[tag] == "time" or _DATE_CLASS.search(attribute(tag, "class") or "") is not None
-        return is_named and not self._of_others(element)
+        return is_named and not self._of_others(element) and not self._of_others(element, _OF_OTHER_PAGES)
 
     def _find_row(self, element: int) -> int:
         """Return the row or item that an element stands in; 0 where in none."""
@@ -147,8 +154,23 @@ class Visible:
             while following < element:
                 end = max(end, tree.lasts[following])
                 following = next(noscripts, len(tree))
-            if element > end and len(tree.start_tag(element)) <= _LONGEST_TAG and not self._is_translators(element):
+            if element > end and len(tree.start_tag(element)) <= _LONGEST_TAG and not self._is_no_heading(element):
                 yield element
+
+    def _is_no_heading(self, element: int) -> bool:
+        """Tell whether a heading of the first level is something else: a translator's bar, a link
+        to the home page (the site's name), or what is around links to other pages of a thread."""
+        tree, last = self._tree, self._tree.lasts[element]
+        inside = tree.tags[element + 1 : last + 1]
+        if "nav" in inside or self._is_translators(element):
+            return True
+        links = [above for above in self._list_around(element) if tree.tags[above] == "a"]
+        links += [inner for inner in range(element + 1, last + 1) if tree.tags[inner] == "a"]
+        return any(
+            _HOME.fullmatch((attribute(tree.start_tag(link), "href") or "").strip())
+            and (link < element or self._text(link) == self._text(element))
+            for link in links
+        )
 
     def _is_translators(self, element: int) -> bool:
         """Tell whether an element is of the bar of Google Translate, which saved pages have."""
@@ -177,10 +199,11 @@ class Visible:
     def _names(self) -> list[int]:
         return [element for element, tag in self._described if attribute(tag, "itemprop") == "name"]
 
-    def _of_others(self, element: int) -> bool:
-        """Tell whether an element is of readers' comments or reviews."""
+    def _of_others(self, element: int, marks: re.Pattern[str] = _OF_OTHERS) -> bool:
+        """Tell whether an element is of readers' comments or reviews, or where other marks are
+        looked for in the start tags around it."""
         # Of what is around several elements, each is looked at once.
-        tree, answers, path = self._tree, self._is_of_others, list[int]()
+        tree, answers, path = self._tree, self._is_of_others[marks], list[int]()
         while element >= 0 and element not in answers:
             path.append(element)
             element = tree.parents[element]
@@ -188,7 +211,7 @@ class Visible:
         for around in reversed(path):
             tag = tree.start_tag(around)
             is_looked_at = not answer and tree.tags[around] not in _OF_PAGES and len(tag) <= _LONGEST_TAG
-            answer = answers[around] = answer or (is_looked_at and _OF_OTHERS.search(tag) is not None)
+            answer = answers[around] = answer or (is_looked_at and marks.search(tag) is not None)
         return answer
 
     def _line(self, element: int) -> str:
