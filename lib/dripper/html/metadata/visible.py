@@ -164,7 +164,7 @@ class Visible:
         inside = tree.tags[element + 1 : last + 1]
         if "nav" in inside or self._is_translators(element):
             return True
-        links = [above for above in self._list_around(element) if tree.tags[above] == "a"]
+        links = [above for above in reversed(tree.nearest(element, _MOST_ABOVE)) if tree.tags[above] == "a"]
         links += [inner for inner in range(element + 1, last + 1) if tree.tags[inner] == "a"]
         return any(
             _HOME.fullmatch((attribute(tree.start_tag(link), "href") or "").strip())

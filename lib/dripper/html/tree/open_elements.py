@@ -81,7 +81,7 @@ _RAW_ENDS = {name: re.compile(rf"</{name}(?=[\t\n\f\r />])") for name in _RAW}
 
 
 class Cost(NamedTuple):
-    """What a parser would do for a page up to a tag.
+    """The work that a parser would do for a page up to a tag.
 
     steps: elements that it looks at on the way up, for start tags and end tags. repeats: formatting
     elements that it would open again. attributes: of the tag, as written.
