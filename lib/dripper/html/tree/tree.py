@@ -72,7 +72,7 @@ class Tree:
     def nearest(self, element: int, count: int) -> tuple[int, ...]:
         """Return the last `count` elements of the path to this one, or all; what it costs does not
         grow with the depth of the page."""
-        path = []
+        path: list[int] = []
         while element >= 0 and len(path) < count:
             path.append(element)
             element = self.parents[element]
