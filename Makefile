@@ -88,8 +88,8 @@ $(VENV)-adapters/done: setup.py conf/constraints.txt
 	@echo "installing datatrove, NeMo Curator, Ray Data, LangChain, LlamaIndex, Haystack and Scrapy into $(VENV)-adapters"
 	@"$$(sh conf/preflight.sh)" -m venv $(VENV)-adapters
 	@$(VENV)-adapters/bin/python -m pip install --quiet --upgrade pip
-	@DRIPPER_COMPILE=0 $(VENV)-adapters/bin/python -m pip install --quiet $(PINNED) --editable ".[warc,parquet,datatrove,langchain,llama-index,haystack,scrapy]" \
-	    "datatrove==0.10.1" langchain-core==1.7.2 llama-index-core==0.14.25 haystack-ai==3.4.0 scrapy==2.19.0 "ray[data]==2.60.0" orjson pytest hypothesis cosmos-xenna==0.2.0 trafilatura lxml_html_clean resiliparse justext \
+	@DRIPPER_COMPILE=0 $(VENV)-adapters/bin/python -m pip install --quiet $(PINNED) --editable ".[warc,parquet,datatrove,langchain,llama-index,haystack,scrapy,trafilatura]" \
+	    "datatrove==0.10.1" langchain-core==1.7.2 llama-index-core==0.14.25 haystack-ai==3.4.0 scrapy==2.19.0 "ray[data]==2.60.0" orjson pytest hypothesis cosmos-xenna==0.2.0 lxml_html_clean resiliparse justext \
 	    beautifulsoup4 mwparserfromhell pandas pycld2
 	@$(VENV)-adapters/bin/python -m pip install --quiet --no-deps "nemo-curator==1.4.0"
 	@touch $@

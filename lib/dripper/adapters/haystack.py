@@ -43,7 +43,8 @@ class DripperConverter(PageStep):
         settings: Mapping[str, Any] | None = None,
         jobs: int | None = None,
     ) -> None:
-        super().__init__(form, labeler, settings)
+        # Not super(): the decorator makes another class of this one.
+        PageStep.__init__(self, form, labeler, settings)
         self._given = {"form": form, "labeler": labeler, "settings": dict(settings or {}), "jobs": jobs}
         self._jobs = jobs
 
