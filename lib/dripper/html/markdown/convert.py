@@ -232,20 +232,20 @@ def _rewrite(tree: Tree, settings: MarkdownSettings) -> list[str]:
     if _may_be_formula("\n".join(tree.names).lower()):
         may_be_formula = {tag for tag in tree.names if _may_be_formula(tag.lower())}
     unwanted = find_unwanted(tree)
+    notable = may_be_formula | unwanted
+    tags, parts, opens = tree.tags, tree.parts, tree.opens
     element, count, code_end = 0, len(tree), -1
     spans: dict[int, list[str]] = {}
     numbers: Numbers = {}
     while element < count:
-        name = tree.tags[element]
-        if name not in _REWRITTEN and not may_be_formula and not unwanted:
+        name, tag = tags[element], parts[opens[element]]
+        if name not in _REWRITTEN and tag not in notable:
             element += 1
             continue
-        formula = None
-        if may_be_formula and tree.start_tag(element) in may_be_formula:
-            formula = read_formula(tree, element)
-        if tree.start_tag(element) in unwanted or (name in CONTROLS and not is_wanted(tree, element)):
+        formula = read_formula(tree, element) if tag in may_be_formula else None
+        if tag in unwanted or (name in CONTROLS and not is_wanted(tree, element)):
             _replace(tree, element, " ")
-        elif name == "a" and is_back_link(tree, element):
+        elif name == "a" and "#" in tag and is_back_link(tree, element):
             _replace(tree, element, "")
         elif formula is not None:
             holes.append(formula)
@@ -268,9 +268,9 @@ def _rewrite(tree: Tree, settings: MarkdownSettings) -> list[str]:
         elif name == "svg":
             _untag(tree, element)
         else:
-            if name in LISTS and tree.start_tag(element).startswith(f"<{name}"):
+            if name in LISTS and tag.startswith(f"<{name}"):
                 order_list(tree, element)
-            elif name == "li" and tree.start_tag(element).startswith("<li"):
+            elif name == "li" and tag.startswith("<li"):
                 order_item(tree, element, numbers)
             if name in ORDERED:
                 put_in_order(tree, element, settings, holes)
