@@ -363,7 +363,14 @@ def test_rows_that_were_deleted_before_they_are_extracted_put_the_batch_back(
     assert (extract.exit_code, extract.ledger["planned"], read(spark, preprocessed.output).count()) == (3, 1, 0)
 
 
-@pytest.mark.parametrize(("table", "stage"), [("labels", "label"), ("blocks", "preprocess"), ("pages", "preprocess")])
+@pytest.mark.parametrize(
+    ("table", "stage"),
+    [
+        ("labels", "label"),
+        pytest.param("blocks", "preprocess", marks=pytest.mark.slow),
+        pytest.param("pages", "preprocess", marks=pytest.mark.slow),
+    ],
+)
 def test_data_files_that_were_deleted_beneath_a_table_put_the_batch_back(
     spark: SparkSession, preprocessed: Preprocessed, table: str, stage: str
 ) -> None:
