@@ -121,7 +121,7 @@ def _refuse_open(lowered: str, limits: ParserLimits) -> None:
 
 def _has_long_tag(html: bytes, n_bytes: int) -> bool:
     """Tell whether a tag has more bytes; perhaps it is only what a script says."""
-    return len(html) > n_bytes and any(tag.end() - tag.start() > n_bytes for tag in _START_TAG.finditer(html))
+    return len(html) > n_bytes and max(map(len, _START_TAG.findall(html)), default=0) > n_bytes
 
 
 def _may_repeat(html: bytes, begins: npt.NDArray[np.intp], limit: int) -> bool:
