@@ -66,7 +66,8 @@ def test_a_typo_is_an_error_that_names_the_nearest(typo: str, near: str) -> None
 
 def test_an_unknown_name_lists_what_there_is() -> None:
     with pytest.raises(
-        SettingsError, match=r"no labeler 'xyz'.* There are: cpu, web2text, trafilatura, all, encoder, neuscraper, lm"
+        SettingsError,
+        match=r"no labeler 'xyz'.* There are: cpu, web2text, trafilatura, all, encoder, reader, neuscraper, lm",
     ):
         load("xyz")
 
@@ -80,6 +81,7 @@ def test_every_entry_has_the_name_it_is_found_by(name: str) -> None:
 def test_what_is_not_set_is_as_the_entry_says() -> None:
     assert [name for name in BUILT_IN if runs_staged(LabelerSettings(name=name))] == [
         "encoder",
+        "reader",
         "neuscraper",
         "lm",
     ]
