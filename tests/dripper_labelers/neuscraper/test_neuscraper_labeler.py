@@ -144,17 +144,17 @@ def test_a_blocks_probability_lies_between_those_of_its_texts(said: list[tuple[i
 def test_what_is_missing_is_said(model: Path, tmp_path: Path) -> None:
     with pytest.raises(MachineError, match="there is no such folder"):
         load("neuscraper", model=str(tmp_path / "none"))
-    with pytest.raises(MachineError, match=r"no checkpoint of the labeler neuscraper: neuscraper\.json"):
+    with pytest.raises(MachineError, match=r"not a checkpoint of the labeler neuscraper: neuscraper\.json"):
         load("neuscraper", model=str(tmp_path))
     copy = shutil.copytree(model, tmp_path / "copy")
     said = json.loads((copy / FILE).read_text())
     (copy / FILE).write_text(json.dumps(said | {"width": 64}))
-    with pytest.raises(MachineError, match="is no checkpoint of the labeler neuscraper"):
+    with pytest.raises(MachineError, match="is not a checkpoint of the labeler neuscraper"):
         load("neuscraper", model=str(copy))
     (copy / FILE).write_text(json.dumps(said))
     weights = (copy / "model.safetensors").read_bytes()
     (copy / "model.safetensors").write_bytes(weights[: len(weights) // 2])
-    with pytest.raises(MachineError, match=r"is no checkpoint of the labeler neuscraper: .*incomplete"):
+    with pytest.raises(MachineError, match=r"is not a checkpoint of the labeler neuscraper: .*incomplete"):
         load("neuscraper", model=str(copy))
     (copy / FILE).write_text(json.dumps(said | {"pooling": "last"}))
     with pytest.raises(MachineError, match="none of first, mean"):
