@@ -200,6 +200,23 @@ def test_every_stage_killed_after_its_rows_is_done_again_with_the_same_rows(
     assert again.ledger["done"] == 1
 
 
+def test_labels_that_were_committed_before_a_kill_are_kept(
+    spark: SparkSession, preprocessed: Preprocessed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    output = preprocessed.output
+    few_a_commit = STAGED.model_copy(update={"stages": STAGED.stages.model_copy(update={"commit_pages": 3})})
+    with monkeypatch.context() as patch:
+        patch.setattr(Tables, "append", killed_for("labels", Tables.append))
+        assert run_stages(spark, ["label"], str(output), few_a_commit, loader=load_hash).exit_code == 3
+    committed = rows_of(spark, output, "labels")
+    assert 0 < len(committed) < 7
+    outcome = run_stages(spark, ["label"], str(output), few_a_commit, loader=load_hash)
+    assert (outcome.complaints, outcome.totals.label.pages) == ((), 7 - len(committed))
+    whole = rows_of(spark, output, "labels")
+    assert (len(whole), committed.items() <= whole.items()) == (7, True)
+
+
+@pytest.mark.slow
 def test_labels_that_were_committed_before_a_kill_are_kept_while_they_answer_the_same_request(
     spark: SparkSession, preprocessed: Preprocessed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
