@@ -140,7 +140,8 @@ def prepare_table(pages: pa.Table, plan: PagePlan) -> pa.Table:
 def label_table(pages: pa.Table, plan: PagePlan, engine: Engine) -> pa.Table:
     """Return prepared pages with the labels of those that ask for some. Raises EngineError where
     the engine can label no page at all."""
-    prepared = pages.column(_PREPARED[0].name).to_pylist()
+    is_chain = split_into_stages(plan.settings.labeler)[0] is not None
+    prepared = pages.column(_PREPARED[0].name).to_pylist() if is_chain else []
     columns = {field.name.removeprefix("dripper_"): pages.column(field.name).to_pylist() for field in _PREPARED[1:]}
     questions = [
         {"row": row, "simplified": simplified, "blocks": blocks, "tokens": tokens}
@@ -152,7 +153,7 @@ def label_table(pages: pa.Table, plan: PagePlan, engine: Engine) -> pa.Table:
     labels: list[Row] = [{_LABELLED.name: None} for _ in range(len(pages))]
     by = {"labeler": engine.labeler.name, "labeler_version": engine.labeler.version}
     for group in groups(questions, plan.settings.stages):
-        drafts = [_read_draft(prepared[page["row"]]) for page in group]
+        drafts = [_read_draft(prepared[page["row"]]) if is_chain else None for page in group]
         outcomes = engine.label(
             [
                 SimplifiedPage(page["simplified"], page["blocks"], draft)

@@ -85,22 +85,36 @@ def check_presence(
     """
     if "label" not in use.stages:
         return []
-    if use.is_local:
-        if not fetched:
-            require_folder(setting, model)
-        if find_spec(package) is None:
-            raise MachineError(f"{package} is not installed: {explain_install(extra)}")
-        return []
     problems = []
-    if not fetched and not local_folder(model).is_dir():
+    if not fetched and use.is_local:
+        require_folder(setting, model)
+    elif not fetched and not local_folder(model).is_dir():
         problems.append(
             f"{setting}={model}: there is no such folder on this machine; the stage label needs it {_THERE}"
         )
-    if find_spec(package) is None:
-        problems.append(
-            f"{package} is not installed on this machine; the stage label needs it {_THERE}: {explain_install(extra)}"
-        )
-    return problems
+    return [*problems, *check_packages(use, extra, package)]
+
+
+def check_packages(use: Use, extra: str, *packages: str) -> list[str]:
+    """Return a warning for each package that this machine lacks and whoever labels imports.
+
+    Args:
+        use: What the run wants of the labeler.
+        extra: The extra of this project that installs them.
+        packages: Their names.
+
+    Raises:
+        MachineError: Pages are labelled here, and one of them is missing.
+    """
+    if use.stages and "label" not in use.stages:
+        return []
+    missing = [package for package in packages if find_spec(package) is None]
+    if missing and (use.is_local or not use.stages):
+        raise MachineError(f"{', '.join(missing)} is not installed: {explain_install(extra)}")
+    return [
+        f"{package} is not installed on this machine; the stage label needs it {_THERE}: {explain_install(extra)}"
+        for package in missing
+    ]
 
 
 def _warn_of_nothing(settings: Any, use: Use) -> Sequence[str]:

@@ -39,6 +39,19 @@ class Network(Protocol):
         ...
 
 
+def read_margins(network: Network, chunks: Iterator[Chunk]) -> Iterator[FloatArray]:
+    """Yield what a model says of each chunk, as `Network.margins`. Chunks are made ahead in a
+    thread and share passes.
+
+    Raises PageError (labeler_failed) where a pass fails.
+    """
+    for packed in pack(ahead(chunks, AHEAD), lambda chunk: len(chunk.ids), network.batch_tokens):
+        try:
+            yield from network.margins(packed)
+        except RuntimeError as error:  # All that goes wrong in a pass, as no memory left.
+            raise PageError(ErrorCode.LABELER_FAILED, f"{type(error).__name__}: {error}") from error
+
+
 class EncoderLabeler:
     """See the module. Not picklable: make it where it is used."""
 
@@ -79,7 +92,7 @@ class EncoderLabeler:
         label the pages in smaller calls to find it.
         """
         chunks: list[list[Chunk]] = []
-        margins = list(self._margins(ahead(self._read(pages, chunks), AHEAD)))
+        margins = list(read_margins(self._network, self._read(pages, chunks)))
         ends = np.cumsum([0, *map(len, chunks)])
         return [self._labels(cut, margins[a:b]) for cut, (a, b) in zip(chunks, pairwise(ends), strict=True)]
 
@@ -96,13 +109,6 @@ class EncoderLabeler:
         for page in pages:
             chunks.append(self._sequencer.chunks(page, self._overlap))
             yield from chunks[-1]
-
-    def _margins(self, chunks: Iterator[Chunk]) -> Iterator[FloatArray]:
-        for packed in pack(chunks, lambda chunk: len(chunk.ids), self._network.batch_tokens):
-            try:
-                yield from self._network.margins(packed)
-            except RuntimeError as error:  # All that goes wrong in a pass, as no memory left.
-                raise PageError(ErrorCode.LABELER_FAILED, f"{type(error).__name__}: {error}") from error
 
     def _labels(self, chunks: Sequence[Chunk], chunk_margins: Sequence[FloatArray]) -> Labels:
         if not chunks:

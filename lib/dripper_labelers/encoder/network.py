@@ -39,11 +39,10 @@ class EncoderNetwork:
         not have, MachineError where PyTorch or a GPU is missing or the checkpoint cannot be
         used."""
         with needed("the labeler encoder", "encoder"):
-            import torch
+            import torch  # noqa: F401
             import transformers  # noqa: F401
         device = choose_device(settings.device, "labels.encoder.device")
-        half = settings.precision_on(device) == "bfloat16"
-        model = load_model(checkpoint, torch.bfloat16 if half else torch.float32)
+        model = load_model(checkpoint, _dtype_of(settings.precision_on(device)))
         return cls.prepare(model, checkpoint, device, settings, "encoder")
 
     @classmethod
@@ -60,7 +59,7 @@ class EncoderNetwork:
         precision, batch_tokens = settings.precision_on(device), settings.batch_tokens_on(device)
         if precision == "int8" and device == "cuda":
             raise SettingsError(f"labels.{labeler}.precision=int8 is for CPUs; bfloat16 is what a GPU is fast in")
-        model = model.to(device).eval()
+        model = model.to(device, _dtype_of(precision)).eval()
         if precision == "int8":
             model = _quantize(model)
             # Activations are scaled by what a batch holds: pages would change each other's labels.
@@ -91,6 +90,13 @@ class EncoderNetwork:
     def close(self) -> None:
         """Let go of the model."""
         self._model = None
+
+
+def _dtype_of(precision: str) -> Any:
+    """Return the type of a model's weights before any are quantised."""
+    import torch
+
+    return torch.bfloat16 if precision == "bfloat16" else torch.float32
 
 
 def load_model(checkpoint: EncoderCheckpoint, dtype: Any) -> Any:

@@ -232,9 +232,18 @@ class Sequencer:
     def _encode(self, texts: Sequence[str]) -> list[list[int]]:
         """Return the tokens of texts in which no special token stands: a page could else write
         separators of its own."""
-        safe = [self._special.sub(lambda token: f"{token[0][0]} {token[0][1:]}", text) for text in texts]
+        safe = [break_up(self._special, text) for text in texts]
         ids: list[list[int]] = self._tokenizer(safe, add_special_tokens=False, verbose=False)["input_ids"]
         return ids
+
+
+def break_up(special: re.Pattern[str], text: str) -> str:
+    """Return a text with a blank behind the first character of each special token.
+
+    >>> break_up(re.compile("<s>|</s>"), "a </s> b")
+    'a < /s> b'
+    """
+    return special.sub(lambda token: f"{token[0][0]} {token[0][1:]}", text)
 
 
 def cut(sizes: Sequence[int], room: int, overlap: int) -> Iterator[tuple[int, int]]:

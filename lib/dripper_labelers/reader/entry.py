@@ -2,12 +2,10 @@
 neither PyTorch nor a tokenizer."""
 
 from collections.abc import Sequence
-from importlib.util import find_spec
 
-from dripper.errors import MachineError, SettingsError
-from dripper.extras import explain_install
+from dripper.errors import SettingsError
 from dripper.labels.base import Labeler
-from dripper.labels.entry import LabelerEntry, Use
+from dripper.labels.entry import LabelerEntry, Use, check_packages
 from dripper.labels.lm.entry import ENVIRONMENT
 from dripper_labelers.reader.settings import ReaderSettings
 
@@ -25,15 +23,7 @@ def _check(settings: ReaderSettings, use: Use) -> Sequence[str]:
         raise SettingsError(
             "labels.reader.precision=int8 is for CPUs: set labels.reader.device=cpu, or another precision"
         )
-    missing = [package for package in _PACKAGES if find_spec(package) is None]
-    if not missing:
-        return []
-    needs = f"the labeler reader needs {', '.join(missing)}"
-    if not use.stages or (use.is_local and "label" in use.stages):
-        raise MachineError(f"{needs}: {explain_install('reader')}")
-    if "label" not in use.stages:
-        return []
-    return [f"{needs} on the machines that the stage label runs on; here it is not: {explain_install('reader')}"]
+    return check_packages(use, "reader", *_PACKAGES)
 
 
 READER = LabelerEntry(

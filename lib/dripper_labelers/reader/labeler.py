@@ -3,7 +3,6 @@ unsure, and weighs what it finds against that labeler's probabilities."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,16 +13,15 @@ from dripper.html.blocks.page import Page
 from dripper.labels.arrays import FloatArray
 from dripper.labels.base import Labels, SimplifiedPage
 from dripper.labels.cpu.decide import decide
-from dripper.labels.streams import ahead, pack
 from dripper_labelers.encoder.checkpoint import EncoderCheckpoint
-from dripper_labelers.encoder.labeler import AHEAD, Network
+from dripper_labelers.encoder.labeler import Network, read_margins
 from dripper_labelers.encoder.network import EncoderNetwork
 from dripper_labelers.encoder.reading import Reading
 from dripper_labelers.encoder.sequence import Chunk
 from dripper_labelers.reader.adapters import Adapters, merge
 from dripper_labelers.reader.base import BaseModel, find_base, read_base
 from dripper_labelers.reader.settings import ReaderSettings
-from dripper_labelers.reader.windows import UNSURE, ReadPage, WindowMaker, average_blocks
+from dripper_labelers.reader.windows import UNSURE, ReadPage, WindowMaker, find_unsure
 from dripper_labelers.torch_batches import choose_device
 
 # Log odds of the labeler before, those of the reader, 1: fitted on 939 pages of sites that neither
@@ -47,14 +45,15 @@ class ReaderLabeler:
         saying what to do."""
         with needed("the labeler reader", "reader"):
             import tokenizers  # noqa: F401
-            import torch
+            import torch  # noqa: F401
             import transformers  # noqa: F401
         device = choose_device(settings.device, "labels.reader.device")
         path = find_base()
         base, adapters = read_base(path), Adapters.load()
-        dtype = torch.bfloat16 if settings.precision_on(device) == "bfloat16" else torch.float32
-        model = make_model(base, adapters).to(dtype)
-        network = EncoderNetwork.prepare(model, _describe(path, base, adapters), device, settings, "reader")
+        checkpoint = EncoderCheckpoint(
+            path.parent, adapters.version, Reading(), base.shape.positions, outcomes=1, main=0
+        )
+        network = EncoderNetwork.prepare(make_model(base, adapters), checkpoint, device, settings, "reader")
         return cls(network, WindowMaker(base), f"reader@{adapters.version}")
 
     def label(self, pages: Sequence[Page]) -> list[Labels]:
@@ -68,7 +67,7 @@ class ReaderLabeler:
         label the pages in smaller calls to find it. Raises UsageError for pages without a draft.
         """
         pages_read: list[ReadPage] = []
-        margins = list(self._margins(ahead(self._read(pages, pages_read), AHEAD)))
+        margins = list(read_margins(self._network, self._read(pages, pages_read)))
         ends = np.cumsum([0, *(len(read.windows) for read in pages_read)])
         return [
             self._labels(_draft_of(page), read, margins[a:b])
@@ -82,26 +81,25 @@ class ReaderLabeler:
     def _read(self, pages: Sequence[SimplifiedPage], pages_read: list[ReadPage]) -> Iterator[Chunk]:
         """Yield the windows of all pages, and note what was read of each."""
         for page in pages:
-            probability = _draft_of(page).probability
-            pages_read.append(self._maker.read(page, (probability > UNSURE) & (probability < 1 - UNSURE)))
-            yield from pages_read[-1].windows
-
-    def _margins(self, windows: Iterator[Chunk]) -> Iterator[FloatArray]:
-        for packed in pack(windows, lambda window: len(window.ids), self._network.batch_tokens):
-            try:
-                yield from self._network.margins(packed)
-            except RuntimeError as error:  # All that goes wrong in a pass, as no memory left.
-                raise PageError(ErrorCode.LABELER_FAILED, f"{type(error).__name__}: {error}") from error
+            pages_read.append(self._maker.read(page, find_unsure(_draft_of(page).probability.astype(np.float64))))
+            yield from (window.chunk for window in pages_read[-1].windows)
 
     def _labels(self, draft: Labels, read: ReadPage, margins: Sequence[FloatArray]) -> Labels:
-        probability = draft.probability.astype(np.float64)
-        for blocks, sizes, window in zip(read.blocks, read.sizes, margins, strict=True):
-            probability[blocks] = weigh(probability[blocks], average_blocks(window, sizes))
+        before = draft.probability.astype(np.float64)
+        probability = before.copy()
+        for window, of_tokens in zip(read.windows, margins, strict=True):
+            probability[window.blocks] = weigh(probability[window.blocks], window.average(of_tokens))
         if not np.isfinite(probability).all():
             raise PageError(ErrorCode.LABELER_FAILED, "the model gave no numbers: try labels.reader.precision=float32")
         decision = decide(probability, read.words)
+        # Not by their probability, but as the page declares them: ingredients.
+        declared = draft.main & ~decide(before, read.words).main & (read.words > 0)
         return Labels(
-            decision.main, probability.astype(np.float32), decision.expected_f1, len(margins), page_kind=draft.page_kind
+            decision.main | declared,
+            probability.astype(np.float32),
+            decision.expected_f1,
+            len(margins),
+            page_kind=draft.page_kind,
         )
 
 
@@ -116,11 +114,10 @@ def weigh(probability: FloatArray, margins: FloatArray) -> FloatArray:
     >>> weigh(np.array([0.5, 0.99]), np.array([-3.0, -3.0])).round(3).tolist()
     [0.269, 0.99]
     """
-    unsure = (probability > UNSURE) & (probability < 1 - UNSURE)
     bounded = np.clip(probability, UNSURE, 1 - UNSURE)
     before, own, constant = WEIGHTS
     odds = before * np.log(bounded / (1 - bounded)) + own * margins + constant
-    return np.where(unsure, 1 / (1 + np.exp(-odds)), probability)
+    return np.where(find_unsure(probability), 1 / (1 + np.exp(-odds)), probability)
 
 
 def _draft_of(page: SimplifiedPage) -> Labels:
@@ -150,7 +147,3 @@ def make_model(base: BaseModel, adapters: Adapters) -> Any:
     state = {name: torch.from_numpy(value) for name, value in merge(base, adapters).items()}
     model.load_state_dict(state, assign=True)
     return model
-
-
-def _describe(path: Path, base: BaseModel, adapters: Adapters) -> EncoderCheckpoint:
-    return EncoderCheckpoint(path.parent, adapters.version, Reading(), base.shape.positions, outcomes=1, main=0)

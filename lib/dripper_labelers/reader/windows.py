@@ -3,7 +3,6 @@ separator behind each, wherever the labeler before was unsure of one of them."""
 
 import re
 from collections.abc import Sequence
-from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +13,7 @@ from dripper.labels.arrays import FloatArray, IntArray
 from dripper.labels.base import SimplifiedPage
 from dripper.labels.lm.windows import split_blocks
 from dripper.labels.words import words_of
-from dripper_labelers.encoder.sequence import TAG, Chunk
+from dripper_labelers.encoder.sequence import TAG, Chunk, break_up
 from dripper_labelers.reader.base import BaseModel, make_tokenizer
 
 BLOCK_TOKENS = 32
@@ -29,17 +28,29 @@ UNSURE = 0.03
 held-out pages 0.01 and 0.03 gave the same, and 0 gave 0.005 less F1."""
 
 
+class Window(NamedTuple):
+    """A window: some blocks of a page, as the reader sees them."""
+
+    chunk: Chunk
+    """`separators` are the places of all tokens of the blocks."""
+    blocks: Sequence[int]
+    """The numbers of the blocks, ascending."""
+    sizes: IntArray
+    """The tokens of each block, with its separator."""
+
+    def average(self, margins: FloatArray) -> FloatArray:
+        """Return the mean over each block's tokens, shape (n_blocks,), of what is said of each
+        token."""
+        starts = np.cumsum(self.sizes) - self.sizes
+        return np.asarray(np.add.reduceat(margins, starts) / self.sizes)
+
+
 class ReadPage(NamedTuple):
     """A page as the reader sees it."""
 
     words: IntArray
     """(n_blocks,), the number of words of each block."""
-    windows: Sequence[Chunk]
-    """`separators` are the places of all tokens of the blocks, `blocks` of which one that is."""
-    blocks: Sequence[IntArray]
-    """For each window the numbers of the blocks that it shows, ascending."""
-    sizes: Sequence[IntArray]
-    """For each window the tokens of each of these blocks, with the separator."""
+    windows: Sequence[Window]
 
 
 class WindowMaker:
@@ -62,22 +73,26 @@ class WindowMaker:
             PageError: As `split_blocks`.
         """
         words, ids = self.encode(page)
+        return ReadPage(words, self.choose(ids, unsure))
+
+    def choose(self, ids: Sequence[Sequence[int]], unsure: npt.NDArray[np.bool_]) -> list[Window]:
+        """Return the windows of a page that are read, in order.
+
+        Args:
+            ids: The tokens of each block.
+            unsure: (n_blocks,).
+        """
         shown = [blocks for blocks in self.cut(ids) if unsure[blocks].any()]
-        doubts = [int(unsure[blocks].sum()) for blocks in shown]
-        read = sorted(np.argsort([-doubt for doubt in doubts], kind="stable")[:READ_WINDOWS].tolist())
-        return ReadPage(
-            words,
-            [self.join(ids, shown[at]) for at in read],
-            [np.array(shown[at]) for at in read],
-            [np.array([len(ids[block]) + 1 for block in shown[at]]) for at in read],
-        )
+        doubts = np.array([int(unsure[blocks].sum()) for blocks in shown])
+        read = sorted(np.argsort(-doubts, kind="stable")[:READ_WINDOWS].tolist())
+        return [self.show(ids, shown[at]) for at in read]
 
     def encode(self, page: SimplifiedPage) -> tuple[IntArray, list[list[int]]]:
         """Return the number of words of each block, shape (n_blocks,), and the tokens that are read
         of it. Raises as `read`."""
         texts = [" ".join(unescape(TAG.sub(" ", markup)).split()) for markup in split_blocks(page).blocks]
         # A page could else write separators of its own.
-        safe = [self._special.sub(_break_up, text[:BLOCK_CHARACTERS]) for text in texts]
+        safe = [break_up(self._special, text[:BLOCK_CHARACTERS]) for text in texts]
         encoded = self._tokenizer.encode_batch(safe, add_special_tokens=False)
         words = np.array([len(words_of(text)) for text in texts], np.int64)
         return words, [each.ids[:BLOCK_TOKENS] for each in encoded]
@@ -100,21 +115,17 @@ class WindowMaker:
             used += len(tokens) + 1
         return windows
 
-    def join(self, ids: Sequence[Sequence[int]], blocks: Sequence[int]) -> Chunk:
+    def show(self, ids: Sequence[Sequence[int]], blocks: Sequence[int]) -> Window:
         """Return the window that shows these blocks."""
         row = [self._begin, *(token for block in blocks for token in (*ids[block], self._separator))]
-        return Chunk(blocks[0], blocks[-1] + 1, row, range(1, len(row)))
+        sizes = np.array([len(ids[block]) + 1 for block in blocks])
+        return Window(Chunk(blocks[0], blocks[-1] + 1, row, range(1, len(row))), blocks, sizes)
 
 
-def _break_up(special: re.Match[str]) -> str:
-    return f"{special[0][0]} {special[0][1:]}"
+def find_unsure(probability: FloatArray) -> npt.NDArray[np.bool_]:
+    """Return which blocks are in doubt by their probability to be main, (n_blocks,).
 
-
-def average_blocks(margins: FloatArray, sizes: IntArray) -> FloatArray:
-    """Return the mean of each block's tokens.
-
-    >>> average_blocks(np.array([1.0, 3.0, 5.0]), np.array([2, 1]))
-    array([2., 5.])
+    >>> find_unsure(np.array([0.01, 0.5, 0.99])).tolist()
+    [False, True, False]
     """
-    starts = list(accumulate(sizes[:-1].tolist(), initial=0))
-    return np.asarray(np.add.reduceat(margins, starts) / sizes)
+    return np.asarray((probability > UNSURE) & (probability < 1 - UNSURE))

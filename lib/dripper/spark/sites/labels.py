@@ -193,11 +193,8 @@ def _label_row(row: Row, host: _Host, settings: SiteSettings) -> Row:
 
 def _labels_of(row: Row, layout: str, host: _Host, settings: SiteSettings) -> tuple[Labels, str]:
     """Return the labels of a page, and the version of who made them."""
-    page, before, version = (
-        page_blocks(row),
-        read_first_labels(row["first_labels"]),
-        row["first_labels"]["labeler_version"],
-    )
+    first = row["first_labels"]
+    page, before, version = page_blocks(row), read_first_labels(first), first["labeler_version"]
     template = host.template_of(layout)
     if template is not None and (filled := fill(template, page, before)).fits:
         by = f"{TEMPLATES} of {taught_by(host.examples[layout])}"

@@ -1,7 +1,7 @@
 """Counts the rows of each batch of a table by Delta's log, and checks that the data files that it
 names are there."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
@@ -87,13 +87,9 @@ def count_lost_files(table: DataFrame, batch: int) -> int:
     if files is None:
         return 0
     try:
-        index = _index(table)
-        place = index.path()
-        storage = place.getFileSystem(index.deltaLog().newDeltaHadoopConf())
-        jvm: Any = table.sparkSession._jvm
+        is_lost = _lost_file_test(table)
         of_batch = files.where(F.col("partitionValues")["batch"] == str(batch)).select("path").collect()
-        inside = [unquote(row["path"]) for row in of_batch if ":/" not in row["path"]]
-        return sum(not storage.exists(jvm.org.apache.hadoop.fs.Path(place, file)) for file in inside)
+        return sum(is_lost(row["path"]) for row in of_batch)
     except UNREACHABLE:
         return 0
 
@@ -104,23 +100,39 @@ def _index(table: DataFrame) -> Any:
     return leaf.relation().location()
 
 
+def _lost_file_test(table: DataFrame) -> Callable[[str], bool]:
+    """Return what tells whether storage lacks a data file that the log of a table names."""
+    place, storage = _place_and_storage(table)
+    jvm: Any = table.sparkSession._jvm
+    path = jvm.org.apache.hadoop.fs.Path
+
+    def is_lost(name: str) -> bool:
+        file = unquote(name)
+        # Shallow clones name files elsewhere, by whole addresses.
+        is_inside = ":/" not in name and not file.startswith("/")
+        return is_inside and not storage.exists(path(place, file))
+
+    return is_lost
+
+
+def _place_and_storage(table: DataFrame) -> tuple[Any, Any]:
+    """Return the JVM's path of a table's folder, and the file system that it is in."""
+    index = _index(table)
+    place = index.path()
+    return place, place.getFileSystem(index.deltaLog().newDeltaHadoopConf())
+
+
 def _find_lost(table: DataFrame, counted: Sequence[Row]) -> tuple[int, ...]:
     """Return the batches of which data files are not in storage."""
     if not counted:
         return ()
     try:
-        index = _index(table)
-        place = index.path()
-        storage = place.getFileSystem(index.deltaLog().newDeltaHadoopConf())
+        place, storage = _place_and_storage(table)
         folders = {entry.getPath().getName() for entry in storage.listStatus(place)}
-        jvm: Any = table.sparkSession._jvm
-        lost = []
+        is_lost, lost = _lost_file_test(table), list[int]()
         for at, row in enumerate(sorted(counted, key=lambda row: row["written_at"])):
-            file = unquote(row["oldest_file"])
-            # Shallow clones name files elsewhere, by whole addresses.
-            is_inside = ":/" not in row["oldest_file"] and not file.startswith("/")
-            suspect = at < _OLDEST_TRIED or file.partition("/")[0] not in folders
-            if is_inside and suspect and not storage.exists(jvm.org.apache.hadoop.fs.Path(place, file)):
+            folder = unquote(row["oldest_file"]).partition("/")[0]
+            if (at < _OLDEST_TRIED or folder not in folders) and is_lost(row["oldest_file"]):
                 lost.append(row["batch"])
     except UNREACHABLE:
         return ()

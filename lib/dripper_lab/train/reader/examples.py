@@ -15,7 +15,7 @@ from dripper.labels.base import SimplifiedPage
 from dripper.labels.cpu.decide import decide
 from dripper_lab.datasets import LabelledPage
 from dripper_lab.train.truth import Truth, read_truths
-from dripper_labelers.reader.windows import UNSURE, WindowMaker
+from dripper_labelers.reader.windows import Window, WindowMaker, find_unsure
 
 BELOW = 0.95
 """Pages are learned from of which `cpu` expects less F1."""
@@ -38,8 +38,7 @@ class Example(NamedTuple):
     @property
     def unsure(self) -> npt.NDArray[np.bool_]:
         """Which blocks are in doubt, (n_blocks,)."""
-        words = self.truth.words > 0
-        return (self.probability > UNSURE) & (self.probability < 1 - UNSURE) & words
+        return find_unsure(self.probability) & (self.truth.words > 0)
 
     def targets(self, blocks: Sequence[int]) -> FloatArray:
         """Return the share of each block's words that is main, shape (n,)."""
@@ -51,8 +50,8 @@ class Example(NamedTuple):
         return np.asarray(weights[list(blocks)])
 
 
-Window = tuple[Example, list[int]]
-"""A page, and the numbers of the blocks that a window shows."""
+Drawn = tuple[Example, Window]
+"""A page, and a window of it."""
 
 
 def read_examples(pages: Iterable[LabelledPage], maker: WindowMaker, cpu: Labeler) -> Iterator[Example]:
@@ -72,9 +71,10 @@ def _label(page: Page, cpu: Labeler) -> FloatArray:
     return cpu.label([page])[0].probability.astype(np.float64)
 
 
-def draw_windows(example: Example, maker: WindowMaker, n: int, draw: np.random.Generator) -> list[Window]:
+def draw_windows(example: Example, maker: WindowMaker, n: int, draw: np.random.Generator) -> list[Drawn]:
     """Return random windows of a page that show a block in doubt, `n` at most."""
     first = int(draw.integers(maker.room // FIRST_SHARE, maker.room + 1))
-    windows = [blocks for blocks in maker.cut(example.ids, first) if example.unsure[blocks].any()]
-    chosen = draw.permutation(len(windows))[:n]
-    return [(example, windows[int(at)]) for at in chosen]
+    unsure = example.unsure
+    shown = [blocks for blocks in maker.cut(example.ids, first) if unsure[blocks].any()]
+    chosen = draw.permutation(len(shown))[:n]
+    return [(example, maker.show(example.ids, shown[int(at)])) for at in chosen]

@@ -8,11 +8,11 @@ import numpy as np
 
 from dripper.labels.arrays import FloatArray
 from dripper_lab.train.descent import descend
-from dripper_lab.train.reader.examples import Example, Window, draw_windows
+from dripper_lab.train.reader.examples import Drawn, Example, draw_windows
 from dripper_labelers.reader.adapters import SCALE, Adapters
 from dripper_labelers.reader.base import LAYER_PARTS, BaseModel, Matrix, part_shape
 from dripper_labelers.reader.labeler import make_model
-from dripper_labelers.reader.windows import WindowMaker, average_blocks
+from dripper_labelers.reader.windows import WindowMaker
 
 LOG_STEPS = 20
 
@@ -104,7 +104,7 @@ def pace(step: int, steps: int, recipe: Recipe) -> float:
 
 def _epoch(
     examples: Sequence[Example], maker: WindowMaker, recipe: Recipe, draw: np.random.Generator
-) -> list[list[Window]]:
+) -> list[list[Drawn]]:
     windows = [window for example in examples for window in draw_windows(example, maker, recipe.windows_a_page, draw)]
     order = draw.permutation(len(windows))
     size = recipe.batch_windows
@@ -146,16 +146,16 @@ def _adapt(model: Any, base: BaseModel, start: Adapters, dropout: float) -> tupl
     return model, pairs
 
 
-def _loss(model: Any, maker: WindowMaker, batch: Sequence[Window], device: str) -> Any:
+def _loss(model: Any, maker: WindowMaker, batch: Sequence[Drawn], device: str) -> Any:
     """Return the cross-entropy of the batch's blocks, as a weighted mean."""
     import torch
 
-    rows = [maker.join(example.ids, blocks).ids for example, blocks in batch]
+    rows = [window.chunk.ids for _, window in batch]
     longest = max(map(len, rows))
     ids = torch.full((len(rows), longest), maker.padding)
     for at, row in enumerate(rows):
         ids[at, : len(row)] = torch.tensor(row)
-    sizes = np.concatenate([[len(example.ids[block]) + 1 for block in blocks] for example, blocks in batch])
+    sizes = np.concatenate([window.sizes for _, window in batch])
     with torch.autocast(device, torch.bfloat16):
         inside = (ids != maker.padding).to(device)
         logits = model(input_ids=ids.to(device), attention_mask=inside).logits[..., 0].float()
@@ -166,8 +166,8 @@ def _loss(model: Any, maker: WindowMaker, batch: Sequence[Window], device: str) 
     targets, weights = (
         torch.from_numpy(np.concatenate(parts).astype(np.float32)).to(device)
         for parts in (
-            [example.targets(blocks) for example, blocks in batch],
-            [example.weights(blocks) for example, blocks in batch],
+            [example.targets(window.blocks) for example, window in batch],
+            [example.weights(window.blocks) for example, window in batch],
         )
     )
     losses = torch.nn.functional.binary_cross_entropy_with_logits(margins, targets, reduction="none")
@@ -181,12 +181,9 @@ def read_margins(model: Any, maker: WindowMaker, example: Example) -> FloatArray
 
     margins = np.full(len(example.ids), np.nan)
     with torch.inference_mode():
-        for blocks in maker.cut(example.ids):
-            if example.unsure[blocks].any():
-                ids = torch.tensor([maker.join(example.ids, blocks).ids], device=model.device)
-                logits = model(input_ids=ids).logits[0, 1:, 0].float().cpu().numpy().astype(np.float64)
-                sizes = np.array([len(example.ids[block]) + 1 for block in blocks])
-                margins[blocks] = average_blocks(logits, sizes)
+        for window in maker.choose(example.ids, example.unsure):
+            logits = model(input_ids=torch.tensor([window.chunk.ids], device=model.device)).logits[0, 1:, 0]
+            margins[window.blocks] = window.average(logits.float().cpu().numpy().astype(np.float64))
     return margins
 
 

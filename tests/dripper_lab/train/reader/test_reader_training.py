@@ -65,10 +65,10 @@ def test_windows_differ_from_draw_to_draw_and_show_a_doubt(examples: list[Exampl
     draw = np.random.default_rng(0)
     example = max(examples, key=lambda example: int(example.unsure.sum()))
     drawn = [window for _ in range(20) for window in draw_windows(example, maker, 3, draw)]
-    assert len({tuple(blocks) for _, blocks in drawn}) > 6
-    for _, blocks in drawn:
-        assert example.unsure[blocks].any()
-        assert len(maker.join(example.ids, blocks).ids) <= maker.room + 1
+    assert len({tuple(window.blocks) for _, window in drawn}) > 6
+    for _, window in drawn:
+        assert example.unsure[window.blocks].any()
+        assert len(window.chunk.ids) <= maker.room + 1
 
 
 def test_it_learns_and_what_it_writes_can_be_loaded(base: Path, tmp_path: Path) -> None:
