@@ -401,7 +401,7 @@ def test_data_files_that_were_deleted_beneath_a_table_put_the_batch_back(
     outcome = run_stages(spark, todo, str(output), STAGED, loader=load_hash)
     assert outcome.exit_code == 3
     assert outcome.complaints[0].startswith(f"batch 1 goes back to the stage {stage}: ")
-    assert f"data files of the table {table} are gone from storage" in outcome.complaints[0]
+    assert f" of the table {table}, deleted beneath it" in outcome.complaints[0]
     again = run_stages(spark, list(STAGES), str(output), STAGED, preprocessed.archive, loader=load_hash)
     assert again.complaints == ()
     assert len(rows_of(spark, output)) == 7

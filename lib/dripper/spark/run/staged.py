@@ -47,6 +47,7 @@ from dripper.spark.sites.stage import Sites
 from dripper.spark.tables.batches import replaced_rows, touched_batches, within
 from dripper.spark.tables.counts import count_lost_files
 from dripper.spark.tables.schemas import BLOCKS, EXTRACTIONS, PAGES, nullable
+from dripper.spark.wording import say_count
 from dripper.spark.workers.extract import extractions_mapper
 from dripper.spark.workers.read import REPORT, files_mapper, preparing
 
@@ -320,9 +321,8 @@ class StagedJob:
             if n_files := count_lost_files(self._tables.read(table), batch.number):
                 self._work.lease.check()
                 self._tables.delete(table, within([batch.number]))
-                return LostRowsError(
-                    stage, f"{n_files} data files of the table {table} are gone from storage: something deleted them"
-                )
+                lost = say_count(n_files, "data file")
+                return LostRowsError(stage, f"storage lacks {lost} of the table {table}, deleted beneath it")
         return None
 
     def _check_before(self, stage: str, batch: Batch) -> None:
