@@ -26,6 +26,8 @@ _OWN_MARK = re.compile(r"[\s\u200b]*(?:[-*•·●▪◦‣∙■►➢❖▢☐
 """A mark that a page wrote beside its list's own, which may be left out."""
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _BLANK = re.compile("[\\s\u00ad\u200b]+")
+_RAISED = re.compile("\\^(?=[-+\u2212\u2013]?[0-9])")
+"""What Markdown says of `<sup>`."""
 
 
 def _cmark(text: str) -> str:
@@ -55,7 +57,7 @@ def shown(html: str, items: str = "li") -> str:
         node.decompose(recursive=False)
     for item in document.css(items):
         _drop_own_marks(item)
-    return _BLANK.sub("", document.body.text()) if document.body else ""
+    return _RAISED.sub("", _BLANK.sub("", document.body.text())) if document.body else ""
 
 
 def _drop_own_marks(item: LexborNode) -> None:

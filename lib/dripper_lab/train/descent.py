@@ -39,7 +39,7 @@ def descend(
 
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, pace)
     model.train()
-    started, mean = time.process_time(), 0.0
+    started, mean = time.process_time(), torch.zeros(())
     for n_steps, batch in enumerate(batches, 1):
         loss = loss_of(batch)
         loss.backward()
@@ -47,10 +47,11 @@ def descend(
         optimizer.step()
         schedule.step()
         optimizer.zero_grad(set_to_none=True)
-        mean += (float(loss.detach()) - mean) / min(n_steps, _AVERAGED)
+        # Read only where it is logged: a GPU would wait for every step.
+        mean = torch.lerp(mean.to(loss.device), loss.detach(), 1 / min(n_steps, _AVERAGED))
         if n_steps % log_steps == 0 or n_steps == len(batches):
             seconds = time.process_time() - started
-            log.info("step %d of %d, loss %.4f, %.0f CPU seconds", n_steps, len(batches), mean, seconds)
+            log.info("step %d of %d, loss %.4f, %.0f CPU seconds", n_steps, len(batches), float(mean), seconds)
         after(n_steps)
     model.eval()
 

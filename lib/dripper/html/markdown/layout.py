@@ -38,6 +38,10 @@ _INDENTED = frozenset({"ul", "ol", "blockquote"})
 _MOST_COLUMNS = 1000
 """Of one cell, in HTML and here."""
 _SPAN = re.compile("[0-9]{1,9}")
+_EXPONENT = re.compile(r"\s*[-+\u2212\u2013]?[0-9]{1,4}\s*")
+_BASE = re.compile(r"[0-9)]$|(?<![^\W\d_])[^\W\d_]{1,2}$")
+"""What an exponent follows: a number, or a name or unit of one or two letters. Behind a longer word
+the number is that of a note."""
 _SHOWS = frozenset({"img", "picture", "video", "audio", "svg", "iframe"})
 
 
@@ -48,10 +52,10 @@ def put_in_order(tree: Tree, element: int, settings: MarkdownSettings, holes: li
     become bold. A link around a card moves into its heading, and goes where it shows nothing or
     leads to a script; that of a heading to itself goes with its mark. Weights (a `summary` is bold)
     around headings and lists go, and those of italics within italics, whose marks would end what
-    they should go on. A quotation right after another begins anew, as does an `ol` at an item with
-    a number of its own. Where a link or an image leads becomes one of `holes`; of one that nothing
-    may follow or load, its text stays. What the settings leave out of links, images and tables goes
-    too.
+    they should go on. A power gets a `^`, as `10<sup>6</sup>` is not 106. A quotation right after
+    another begins anew, as does an `ol` at an item with a number of its own. Where a link or an
+    image leads becomes one of `holes`; of one that nothing may follow or load, its text stays. What
+    the settings leave out of links, images and tables goes too.
     """
     name, tag = tree.tags[element], tree.start_tag(element)
     if name == "table":
@@ -71,6 +75,8 @@ def put_in_order(tree: Tree, element: int, settings: MarkdownSettings, holes: li
             _retag(tree, element, "<div>", "</div>")
         elif name in _ITALIC and _is_in_italics(tree, element):
             _retag(tree, element, "", "")
+        elif name == "sup" and _is_exponent(tree, element):
+            _retag(tree, element, "^", "")
     elif name == "blockquote":
         follows = "<br>" if _follows_quotation(tree, element) else ""
         if tree.tags[tree.parents[element]] not in _TIGHT:
@@ -134,6 +140,19 @@ def _retag(tree: Tree, element: int, start: str, end: str) -> None:
 def _read_text(tree: Tree, element: int) -> str:
     """Return the text in an element, as serialised, without blanks around."""
     return "".join(tree.parts[tree.opens[element] + 1 : tree.closes[element] : 2]).strip()
+
+
+def _is_exponent(tree: Tree, element: int) -> bool:
+    """Tell whether an element is a number that a number, or a short name or unit, is raised to."""
+    opens, closes = tree.opens[element], tree.closes[element]
+    if (
+        closes - opens > _NEAREST
+        or "a" in _copy_inside(tree, element)
+        or not _EXPONENT.fullmatch("".join(tree.parts[opens + 1 : closes : 2]))
+    ):
+        return False
+    before = "".join(tree.parts[max(0, opens - 1 - _NEAREST) : opens : 2])
+    return _BASE.search(before) is not None
 
 
 def _is_in_italics(tree: Tree, element: int) -> bool:

@@ -16,13 +16,14 @@ from pathlib import Path
 
 import numpy as np
 
-from dripper.labels import load
 from dripper.labels.cpu.decide import decide
+from dripper.labels.cpu.labeler import CpuLabeler
 from dripper_lab.datasets import read_pages
 from dripper_lab.train.by_site import put_aside
 from dripper_lab.train.command_line import add_recipe_flags, parse_training, run_training, training_parser
 from dripper_lab.train.reader.examples import Example, read_examples
 from dripper_lab.train.reader.optimise import Recipe, read_margins, train
+from dripper_lab.train.weights import SEEN_BY_START, START
 from dripper_labelers.reader.adapters import FILE, Adapters
 from dripper_labelers.reader.base import BaseModel, find_base, read_base
 from dripper_labelers.reader.labeler import make_model, weigh
@@ -44,8 +45,8 @@ def train_and_save(
 ) -> Path:
     """Read, train without the held-out sites, score these, train with all, save; return the path.
 
-    The networks of `cpu` were taught on all of these pages: what held-out sites gain beside them is
-    too little by what they know of these already.
+    Blocks are in doubt by the weights that those of `cpu` went on from, as these saw fewer of the
+    pages. Scores are of held-out pages that they did not see, if there are any.
 
     Args:
         folds: One site in so many is held out.
@@ -58,7 +59,7 @@ def train_and_save(
         UsageError: If there are too few pages.
     """
     model = read_base(base or find_base())
-    maker, cpu = WindowMaker(model), load("cpu")
+    maker, cpu = WindowMaker(model), CpuLabeler.load(START)
     pages = (page for data_set in data_sets for page in read_pages(data, data_set, sample=sample, empty=True))
     learned, held_out = put_aside(read_examples(pages, maker, cpu), folds, lambda example: example.truth.host)
     log.info("%d pages in doubt, %d held out", len(learned), len(held_out))
@@ -72,7 +73,8 @@ def train_and_save(
 
 def _score(base: BaseModel, maker: WindowMaker, adapters: Adapters, examples: Sequence[Example]) -> dict[str, object]:
     """Return the mean F1 over words of pages with main content, before and after reading them."""
-    scored = [example for example in examples if example.truth.truth_words]
+    full = [example for example in examples if example.truth.truth_words]
+    scored = [example for example in full if example.truth.key[0] not in SEEN_BY_START] or full
     model = make_model(base, adapters).eval()
     before, after = list[float](), list[float]()
     for example in scored:

@@ -62,24 +62,24 @@ def train(base: BaseModel, maker: WindowMaker, examples: Sequence[Example], reci
     device = "cuda" if torch.cuda.is_available() else "cpu"
     model, pairs = _adapt(make_model(base, start), base, start, recipe.dropout)
     model.to(device)
+    if device == "cuda":
+        for part in model.modules():
+            if isinstance(part, torch.nn.Linear) and not part.weight.requires_grad:
+                part.to(torch.bfloat16)  # Else autocast does it anew in every step.
     learning = [value for value in model.parameters() if value.requires_grad]
     head = list(model.classifier.parameters())
     groups = [
         {"params": [value for value in learning if not any(value is each for each in head)]},
         {"params": head, "lr": recipe.head_learning_rate},
     ]
-    optimizer = torch.optim.AdamW(groups, lr=recipe.learning_rate, weight_decay=0.01)
+    optimizer = torch.optim.AdamW(groups, lr=recipe.learning_rate, weight_decay=0.01, fused=device == "cuda")
     batches = [batch for _ in range(recipe.epochs) for batch in _epoch(examples, maker, recipe, draw)]
     means = [value.detach().clone() for value in learning]
-
-    def average(n_steps: int) -> None:
-        with torch.no_grad():
-            for mean, value in zip(means, learning, strict=True):
-                mean.lerp_(value, 1 - recipe.averaging)
+    move_means = torch.optim.swa_utils.get_ema_multi_avg_fn(recipe.averaging)
 
     descend(
         model, optimizer, batches, lambda batch: _loss(model, maker, batch, device),
-        lambda step: pace(step, len(batches), recipe), LOG_STEPS, average,
+        lambda step: pace(step, len(batches), recipe), LOG_STEPS, lambda n_steps: move_means(means, learning, n_steps),
     )  # fmt: skip
     with torch.no_grad():
         for mean, value in zip(means, learning, strict=True):
