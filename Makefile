@@ -260,7 +260,7 @@ docs: $(VENV)/base
 report: $(VENV)/all
 	@test -d $(DATA) || { echo "no labelled pages at $(DATA): make report DATA=/path/to/data"; exit 1; }
 	$(if $(ENCODER_MODEL)$(NEUSCRAPER_MODEL),@$(PIP) install $(PINNED) --no-build-isolation --editable ".[encoder]")
-	$(BIN)/python -m dripper.eval --data $(DATA) --output report \
+	$(BIN)/python -m dripper_lab.evaluation --data $(DATA) --output report \
 	    $(if $(ENCODER_MODEL),--set labels.encoder.model=$(ENCODER_MODEL)) \
 	    $(if $(NEUSCRAPER_MODEL),--set labels.neuscraper.model=$(NEUSCRAPER_MODEL))
 

@@ -160,6 +160,29 @@ def test_documents_name_modules_and_what_is_in_them(document: Path) -> None:
         assert stands or re.search(other, name), f"{name}: no {rest[0]} in {module.relative_to(ROOT)}"
 
 
+def test_every_command_that_is_named_can_be_run() -> None:
+    """`python -m MODULE` in documents, messages and the Makefile, and `python FILE` in the last."""
+    makefile = (ROOT / "Makefile").read_text()
+    files = [
+        path for path in CODE if path.suffix in (".py", ".md", ".yml", ".sh", ".toml") and path.name != "CHANGELOG.md"
+    ]
+    text = makefile + "\n".join(path.read_text() for path in files)
+    modules = {
+        name for name in re.findall(r"-m\s+(dripper[\w.]*\w)(?!\w|\.\{)", text) if not re.search(r"\.(py|md)$", name)
+    }
+    assert "dripper_lab.evaluation" in modules
+    runnable = {
+        name for name in modules
+        if any((ROOT / "lib" / f"{name.replace('.', '/')}{end}").exists() for end in (".py", "/__main__.py"))
+    }  # fmt: skip
+    assert modules - runnable == set()
+    assert [
+        file
+        for file in re.findall(r"python ((?:benchmarks|jobs|tests)/\S+\.py)", makefile)
+        if not (ROOT / file).exists()
+    ] == []
+
+
 ROWS = [row for row in (ROOT / "docs/change_map.md").read_text().splitlines() if re.match(r"\| [a-z]", row)]
 
 

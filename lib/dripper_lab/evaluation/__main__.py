@@ -1,5 +1,5 @@
-"""Score extractors over labelled pages and write the report: `python -m dripper.eval --data DATA
---output report`."""
+"""Score extractors over labelled pages and write the report: `python -m dripper_lab.evaluation
+--data DATA --output report`."""
 
 import argparse
 import logging
@@ -15,7 +15,7 @@ from dripper_lab.evaluation.run import run_evaluation
 
 def main(argv: list[str]) -> int:
     """Run the command; return 0, or 2 for wrong usage."""
-    parser = argparse.ArgumentParser(prog="python -m dripper.eval", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m dripper_lab.evaluation", description=__doc__)
     parser.add_argument(
         "--output", type=Path, default=Path("report"), help="report, pictures, and what a stopped run has done"
     )

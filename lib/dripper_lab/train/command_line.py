@@ -53,11 +53,17 @@ def training_parser(
     return parser
 
 
-def parse_training(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> argparse.Namespace:
+def parse_training(
+    parser: argparse.ArgumentParser, arguments: Sequence[str], useful: Sequence[str] = ()
+) -> argparse.Namespace:
     """Return the arguments of a training, whose `sets` are those named, or all of a role that ships
-    whose pages are in the data folder; a warning names the others."""
+    whose pages are in the data folder; a warning names the others.
+
+    Args:
+        useful: Data sets, where the training wants no others unless they are named.
+    """
     options = parser.parse_args(arguments)
-    options.sets = options.sets or _find_sets(options.data)
+    options.sets = options.sets or _find_sets(options.data, useful)
     return options
 
 
@@ -70,8 +76,11 @@ def add_recipe_flags(parser: argparse.ArgumentParser, recipe: object, *names: st
         parser.add_argument(f"--{name.replace('_', '-')}", type=kind, default=default)
 
 
-def _find_sets(data: Path) -> list[str]:
-    ships, existing = names_with(Role.TRAIN_SHIPS), names_with(Role.TRAIN_SHIPS, folder=data)
+def _find_sets(data: Path, useful: Sequence[str]) -> list[str]:
+    ships, existing = (
+        [name for name in names if not useful or name in useful]
+        for names in (names_with(Role.TRAIN_SHIPS), names_with(Role.TRAIN_SHIPS, folder=data))
+    )
     if missing := [name for name in ships if name not in existing]:
         log.warning(
             "trained without %s, which is not in %s; python -m dripper_lab.annotate collect makes a set of its recipe, "

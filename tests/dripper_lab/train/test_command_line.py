@@ -54,3 +54,14 @@ def test_sets_are_those_named_or_all_that_are_there(tmp_path: Path, caplog: pyte
         assert choose() == ["web-kinds"]
     assert f"trained without {', '.join(name for name in ships if name != 'web-kinds')}, which" in caplog.text
     assert choose("--sets", "fundus") == ["fundus"]
+
+
+def test_a_training_may_want_some_sets_only(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    for name in ("web-kinds", "web-kinds-2", "fundus"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "truth.jsonl").touch()
+    where, useful = ["--data", str(tmp_path), "--output", "out"], ("web-kinds", "web-kinds-more", "web-kinds-2")
+    with caplog.at_level(logging.WARNING):
+        assert parse_training(training_parser("reader", "", 5), where, useful).sets == ["web-kinds", "web-kinds-2"]
+    assert "trained without web-kinds-more, which" in caplog.text
+    assert parse_training(training_parser("reader", "", 5), [*where, "--sets", "fundus"], useful).sets == ["fundus"]
