@@ -4,7 +4,7 @@
 
 Writes `reader_adapters.npz`, which belongs beside `dripper_labelers/reader/adapters.py`, and
 `scores.json` with what held-out sites gain. Reads only sets whose role is "train, ships", and of
-these by default those of every kind of page. It takes some ten minutes on an H200, and many hours
+these by default those of every kind of page. It takes ten minutes on an H200, and many hours
 on CPUs.
 """
 
