@@ -62,9 +62,12 @@ __all__ = [
 ]
 
 
-def load(files: Iterable[str | Path] = (), assignments: Iterable[str] = ()) -> Settings:
+def load(files: Iterable[str | Path] = (), assignments: Iterable[str] = (), defaults: Iterable[str] = ()) -> Settings:
     """Return the settings of `files` (YAML, later ones win) and then of `assignments`
     (`section.key=value`).
+
+    Args:
+        defaults: Assignments before which even the files come.
 
     Raises SettingsError for a file that is missing or no YAML mapping, an unknown key (naming the
     nearest known one), a value of the wrong type or out of range.
@@ -73,6 +76,8 @@ def load(files: Iterable[str | Path] = (), assignments: Iterable[str] = ()) -> S
     5
     """
     values: dict[str, Any] = {}
+    for assignment in defaults:
+        _merge(values, _parse_assignment(assignment))
     for file in files:
         _merge(values, _read_yaml(Path(file)))
     for assignment in assignments:
@@ -190,7 +195,8 @@ def settings(arguments: argparse.Namespace, flags: Mapping[str, str | None]) -> 
     """Return the settings: files, then --set, then the flags that stand for a setting. Raises
     SettingsError."""
     assignments = [f"{key}={value}" for key, value in flags.items() if value is not None]
-    return load([local_place("--conf", file) for file in arguments.conf], [*arguments.assignments, *assignments])
+    files = [local_place("--conf", file) for file in arguments.conf]
+    return load(files, [*arguments.assignments, *assignments], getattr(arguments, "defaults", ()))
 
 
 def positive(text: str) -> int:

@@ -31,7 +31,8 @@ def test_three_jobs_one_after_the_other(
 @pytest.mark.usefixtures("spark")
 def test_usage_errors_are_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     output = ["--output", str(tmp_path / "out")]
-    for chosen in (["--labeler", "cpu"], ["--set", "labeler.name=cpu"]):
+    (configuration := tmp_path / "cpu.yml").write_text("labeler: {name: cpu}")
+    for chosen in (["--labeler", "cpu"], ["--set", "labeler.name=cpu"], ["--conf", str(configuration)]):
         assert job("label").main([*output, *chosen]) == 2
         assert "the labeler cpu reads whole pages" in capsys.readouterr().err
     assert job("label").main(output) == 2

@@ -77,9 +77,8 @@ def parser(
 
 def add_staged_labeler(command: argparse.ArgumentParser) -> None:
     """Add --labeler to the job of a single stage, where nobody named means `lm`."""
-    command.add_argument("--labeler", help="the labeler, which decides what is main content (default lm)")
-    # Those that are typed with --set come behind it, and win.
-    command.set_defaults(assignments=["labeler.name=lm"])
+    command.add_argument("--labeler", help="the labeler, which decides what is main content (default: that of --conf, else lm)")
+    command.set_defaults(defaults=["labeler.name=lm"])
 
 
 def add_tries(command: argparse.ArgumentParser) -> None:
