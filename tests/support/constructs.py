@@ -388,6 +388,7 @@ COUNTED: Mapping[str, Construct] = {
     "images too deep": repeated('<img src="/{i}.jpg">', before="<div>" * 600 + "<p>x "),
     "<h1><b> many": repeated("<b>x</b>", before="<h1>", after="</h1>"),
     "<h1><b> empty": repeated("<b></b>", before="<h1>", after="x</h1>"),
+    "<h1><b> empty, then many": lambda size: f"<h1>{'<b></b>' * (size // 14)}x</h1>{'<h1>x</h1>' * (size // 20)}",
     "<pre><b> many": repeated("<b>x</b>", before="<pre>", after="</pre>"),
     "<pre><div> behind a line": lambda size: f"<pre>{'a' * (size // 2)}\n{'<div></div>' * (size // 22)}</pre>",
     "itemprop=ingredients many": repeated("<li itemprop=ingredients>abcd{i}</li>"),

@@ -77,7 +77,9 @@ def parser(
 
 def add_staged_labeler(command: argparse.ArgumentParser) -> None:
     """Add --labeler to the job of a single stage, where nobody named means `lm`."""
-    command.add_argument("--labeler", help="the labeler, which decides what is main content (default: that of --conf, else lm)")
+    command.add_argument(
+        "--labeler", help="the labeler, which decides what is main content (default: that of --conf, else lm)"
+    )
     command.set_defaults(defaults=["labeler.name=lm"])
 
 

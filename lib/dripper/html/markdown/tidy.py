@@ -8,6 +8,7 @@ in a browser.
 
 import re
 from collections.abc import Sequence
+from functools import cache
 from itertools import pairwise
 
 from dripper.html.blocks.page import count_items
@@ -198,31 +199,31 @@ def _drop_item(tree: Tree, item: int, numbers: Numbers) -> None:
 def drop_repeats(tree: Tree) -> None:
     """Leave out what is said twice in a row, in place: a heading right behind the same one, and the
     alternative text of an image that stands beside it as text."""
-    kept = -1
+    kept = last = -1
+    read = cache(lambda heading: leave_marks(_read_text(tree, heading)))
     for element, name in enumerate(tree.tags):
         if name == "img":
             if ' alt="' in (tag := tree.start_tag(element)) and (alt := attribute(tag, "alt")):
                 _drop_alt(tree, element, leave_marks(alt))
         elif name in _HEADINGS:
-            if kept < 0 or not _repeats(tree, kept, element):
-                kept = element
+            if kept < 0 or not (_is_next(tree, last, element) and read(kept) == read(element) != ""):
+                kept = last = element
                 continue
+            last = element
             kept, repeat = (element, kept) if name < tree.tags[kept] else (kept, element)
             first, end = tree.opens[repeat], tree.closes[repeat] + 1
             tree.parts[first:end] = [""] * (end - first)
 
 
-def _repeats(tree: Tree, before: int, heading: int) -> bool:
-    """Tell whether a heading says the same as the one before, and nothing stands between: no text,
-    image or edge of an item or a cell."""
-    start, end = tree.closes[before] + 1, tree.opens[heading]
+def _is_next(tree: Tree, last: int, heading: int) -> bool:
+    """Tell whether nothing stands between two headings: no text, no image, no edge of an item or a
+    cell; nor an image in the second."""
+    start, end = tree.closes[last] + 1, tree.opens[heading]
     if end < start or any(part.strip() for part in tree.parts[start:end:2]):
         return False
     if any(tree.names.get(tag) in _PARTS for tag in tree.parts[start + 1 : end : 2]):
         return False
-    return _SHOWS.isdisjoint(tree.tags[before + 1 : tree.lasts[heading] + 1]) and (
-        leave_marks(_read_text(tree, before)) == leave_marks(_read_text(tree, heading)) != ""
-    )
+    return _SHOWS.isdisjoint(tree.tags[last + 1 : tree.lasts[heading] + 1])
 
 
 def _drop_alt(tree: Tree, image: int, alt: str) -> None:
