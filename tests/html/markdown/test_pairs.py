@@ -24,6 +24,7 @@ SAYS_LESS = {
     "a term with a link to itself",
     "a list of tasks",
     "the same heading twice",
+    "words for screen readers beside what is shown",
 }
 """What works only in a browser or is said twice is left out; a box is drawn with brackets."""
 

@@ -95,3 +95,10 @@ def test_a_heading_leaves_out_the_site_s_name_also_where_its_block_has_it() -> N
     title = "daily.example | Rain in Bergen and all along the coast"
     headline = "Rain in Bergen and all along the coast"
     assert choose_heading(title, [title, "It rained."], [2], "<p>It rained.</p>", headline) == headline
+
+
+@pytest.mark.parametrize("first", ["Rain gear and boots - Nahodsa", "Rain gear and boots"])
+def test_a_title_that_the_main_content_begins_with_is_not_said_again(first: str) -> None:
+    title = "Rain gear and boots - Nahodsa"
+    assert choose_heading(title, [title, "Menu", first, "Boots for rain."], [3, 4], "<h2>…</h2>") == ""
+    assert choose_heading(title, [title, "Menu", "Boots", first], [3, 4], "<h2>…</h2>") != ""

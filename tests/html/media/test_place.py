@@ -54,6 +54,7 @@ def test_an_image_among_main_blocks_is_main(markup: str) -> None:
         "<div><img src=a.jpg width=64 height=64></div>",
         "<div><img src=/img/logo.png></div>",
         "<div><img class=avatar src=a.jpg></div>",
+        "<div class=product-swatches><a href=/black><img src=a.jpg alt=Black></a></div>",
         "<div class=author><a href=/ann><img src=a.jpg></a></div>",
         "<div class='related'><div><img src=a.jpg></div></div>",
         "<p>Other words, of which nobody says that they are main <img src=a.jpg></p>",

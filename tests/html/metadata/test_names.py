@@ -51,3 +51,10 @@ def test_the_first_in_sight_counts() -> None:
 def test_tags() -> None:
     assert split_tags(["rain,  Bergen ,,", "Rain", "雨、海", "x" * 101]) == ("rain", "Bergen", "雨", "海")
     assert len(split_tags([",".join(map(str, range(100)))])) == 30
+
+
+def test_the_name_of_a_site_is_one_whatever_it_joins() -> None:
+    assert split_authors(["Love Food and Feed Good"]) == ("Love Food", "Feed Good")
+    assert split_authors(["Love Food and Feed Good"], lambda text: text == "Love Food and Feed Good") == (
+        "Love Food and Feed Good",
+    )

@@ -32,8 +32,10 @@ from dripper.html.markdown.tidy import (
     Numbers,
     drop_repeats,
     fills_heading,
+    find_shown_twins,
     find_unwanted,
     is_back_link,
+    is_shown_twin,
     is_wanted,
     order_headings,
     order_item,
@@ -232,7 +234,8 @@ def _rewrite(tree: Tree, settings: MarkdownSettings) -> list[str]:
     if _may_be_formula("\n".join(tree.names).lower()):
         may_be_formula = {tag for tag in tree.names if _may_be_formula(tag.lower())}
     unwanted = find_unwanted(tree)
-    notable = may_be_formula | unwanted
+    twins = find_shown_twins(tree)
+    notable = may_be_formula | unwanted | twins
     tags, parts, opens = tree.tags, tree.parts, tree.opens
     element, count, code_end = 0, len(tree), -1
     spans: dict[int, list[str]] = {}
@@ -245,7 +248,9 @@ def _rewrite(tree: Tree, settings: MarkdownSettings) -> list[str]:
         formula = read_formula(tree, element) if tag in may_be_formula else None
         if tag in unwanted or (name in CONTROLS and not is_wanted(tree, element)):
             _replace(tree, element, " ")
-        elif name == "a" and "#" in tag and is_back_link(tree, element):
+        elif (name == "a" and "#" in tag and is_back_link(tree, element)) or (
+            tag in twins and is_shown_twin(tree, element)
+        ):
             _replace(tree, element, "")
         elif formula is not None:
             holes.append(formula)

@@ -35,6 +35,9 @@ _NEAREST = 64
 _EDGES = ("<div", "</div", "<section", "</section", "<article", "</article", "<p>", "<p ", "</p>")
 _TIGHT = frozenset({"li", "td", "th"})
 _INDENTED = frozenset({"ul", "ol", "blockquote"})
+_FEW_ROWS, _SOME_LINKS = 2, 3
+_ROW_PARTS = frozenset({"td", "th", "p", "div", "span", "br", "b", "strong", "font"})
+_UNSEEN = re.compile(r"(?:\s|\u200b|&nbsp;)+")
 _MOST_COLUMNS = 1000
 """Of one cell, in HTML and here."""
 _SPAN = re.compile("[0-9]{1,9}")
@@ -226,6 +229,7 @@ def _order_table(tree: Tree, table: int, settings: MarkdownSettings) -> None:
         for element in inside:
             if tree.tags[element] in _HEADINGS:
                 _retag(tree, element, *EMPHASIS["strong"])
+        _order_rows(tree, table)
         if tree.tags[table + 1 : table + 2] == ["caption"]:
             start, end = EMPHASIS["em"]
             _retag(tree, table + 1, "", f"{end}</div>{_TABLE}")
@@ -242,6 +246,32 @@ def _order_table(tree: Tree, table: int, settings: MarkdownSettings) -> None:
         if tree.tags[element] in _TABLE_PARTS:
             _retag(tree, element, "<div>", "</div>")
         element += 1
+
+
+def _order_rows(tree: Tree, table: int) -> None:
+    """Leave out rows that say nothing, in place, and make the first row of a short table its head:
+    without one the converter takes a table of few rows and some links for a list."""
+    names = tree.tags[table + 1 : tree.lasts[table] + 1]
+    rows = [table + 1 + at for at, name in enumerate(names) if name == "tr"]
+    if "table" in names or not rows:
+        return
+    if "rowspan=" not in "".join(tree.parts[tree.opens[table] + 2 : tree.closes[table] : 2]):
+        empty = [row for row in rows if not _says_something(tree, row)]
+        for row in empty if len(empty) < len(rows) else ():
+            first, end = tree.opens[row], tree.closes[row] + 1
+            tree.parts[first:end] = [""] * (end - first)
+        rows = [row for row in rows if row not in set(empty)] or rows
+    if len(rows) <= _FEW_ROWS and "th" not in names and names.count("a") >= _SOME_LINKS:
+        for cell in range(rows[0] + 1, tree.lasts[rows[0]] + 1):
+            if tree.tags[cell] == "td" and (tag := tree.start_tag(cell)).startswith("<td"):
+                _retag(tree, cell, f"<th{tag[3:]}", "</th>")
+
+
+def _says_something(tree: Tree, row: int) -> bool:
+    inside = _copy_inside(tree, row)
+    return not _ROW_PARTS.issuperset(inside) or any(
+        _UNSEEN.sub("", part) for part in tree.parts[tree.opens[row] + 1 : tree.closes[row] : 2]
+    )
 
 
 def _is_layout(tree: Tree, table: int) -> bool:

@@ -37,6 +37,13 @@ _MAX_TERM = 200
 _NOT_TERMS = LINE_BREAKING | _SHOWS
 _NOT_MEANINGS = _HEADINGS | {"table", "form", "article", "section"}
 _LIST_OR_ITEM = words("ul ol li")
+_NUMBERED = re.compile('list-style(?:-type)?\\s*:[^;"]*\\bdecimal\\b', re.IGNORECASE)
+_SPOKEN = re.compile(
+    r' class="(?:[^"]*\s)?(?:[\w-]*-)?(?:visually-?hidden|sr-only|screen-?reader(?:-text|-only)?|offscreen)[\s"]',
+    re.IGNORECASE,
+)
+_MAX_TWIN = 60
+"""Characters of what is shown in place of words for screen readers."""
 _KEPT_IN_LISTS = LISTS | ITEMS | words("table blockquote pre figure details select svg math object")
 """What stands between a list and its items, and is none of these, is only in the way."""
 _IN_ITEMS = words("a b strong i em del s strike")
@@ -56,6 +63,27 @@ def part_words(tree: Tree) -> None:
 def find_unwanted(tree: Tree) -> set[str]:
     """Return the start tags of what goes with all that is in it: links that edit a section."""
     return {tag for tag in tree.names if "mw-editsection" in tag and _EDIT_LINK.search(tag)}
+
+
+def find_shown_twins(tree: Tree) -> set[str]:
+    """Return the start tags of what is shown in place of words for screen readers, if there are
+    such words."""
+    if not any(_SPOKEN.search(tag) for tag in tree.names if " class=" in tag):
+        return set()
+    return {tag for tag in tree.names if ' aria-hidden="true"' in tag}
+
+
+def is_shown_twin(tree: Tree, element: int) -> bool:
+    """Tell whether an element shows in short what is written for screen readers right before it:
+    the `mins` of `10 minutes`."""
+    text = "".join(tree.parts[tree.opens[element] + 1 : tree.closes[element] : 2]).strip()
+    if not text or len(text) > _MAX_TWIN or not _NOT_TERMS.isdisjoint(tree.tags[element : tree.lasts[element] + 1]):
+        return False
+    start = tree.opens[element]
+    before = next((at for at in range(start - 1, max(start - _NEAR, 0), -2) if tree.parts[at].strip()), None)
+    if before is None or any(tree.names.get(tag) in LINE_BREAKING for tag in tree.parts[before + 1 : start : 2]):
+        return False
+    return _SPOKEN.search(tree.parts[before - 1]) is not None
 
 
 def is_back_link(tree: Tree, link: int) -> bool:
@@ -99,9 +127,18 @@ def order_list(tree: Tree, element: int) -> None:
         tree.parts[before] = ""
         tree.parts[tree.closes[element]] += "</li>"
     items = [item for item in tree.children(element) if tree.tags[item] == "li"]
+    if tree.tags[element] == "ul" and items and _is_numbered(tree, element, items[0]):
+        # As recipe cards of WordPress do it.
+        tree.tags[element] = "ol"
+        _retag(tree, element, "<ol>", tree.parts[tree.closes[element]].replace("</ul>", "</ol>"))
     if tree.tags[element] == "ul" and items and all(_find_first_heading(tree, item) for item in items):
         for each in (element, *items):
             _retag(tree, each, "<div>", "</div>")
+
+
+def _is_numbered(tree: Tree, owner: int, item: int) -> bool:
+    tags = tree.start_tag(owner), tree.start_tag(item)
+    return any("decimal" in tag and _NUMBERED.search(attribute(tag, "style") or "") for tag in tags)
 
 
 def _free_items(tree: Tree, owner: int) -> None:

@@ -52,9 +52,12 @@ def choose_heading(
         heading = headline
     elif not heading or len(heading) < _SHARE * len(title) or (own is not None and _is_site_at_end(heading, title)):
         heading = _leave_site(headline or title, site)
-        # Further down the heading may repeat: in a table about the thing, in a list of links.
-        main = any(_normalize(texts[item_id - 1]) == _normalize(heading) for item_id in main_ids[:1])
-    return "" if main else " ".join(heading.split())
+        main = False
+    # Further down the heading may repeat: in a table about the thing, in a list of links.
+    begin = texts[main_ids[0] - 1][:_LONGEST] if main_ids else ""
+    is_said = _normalize(begin) == _normalize(heading) or _names_site(begin, heading)
+    is_most = 2 * len(begin) > len(heading) and _names_site(heading, begin)
+    return "" if main or is_said or is_most else " ".join(heading.split())
 
 
 def _find_block(headline: str, texts: Sequence[str]) -> int | None:

@@ -43,7 +43,7 @@ _REPEATED = 3
 _AROUND = words(
     "avatar avatars gravatar logo logos icon icons author authors byline bio headshot userpic ad ads advert advertisement "
     "advertising sponsor sponsored related recommended recommendations trending newsletter teaser teasers nav navbar "
-    "navigation menu breadcrumb breadcrumbs footer social follow button btn"
+    "navigation menu breadcrumb breadcrumbs footer social follow button btn swatch swatches instagram"
 )
 """Words in classes and ids of what holds images that are no content."""
 _OTHER = _AROUND | words(

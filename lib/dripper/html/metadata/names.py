@@ -1,7 +1,7 @@
 """Cleans the names of authors, tags and sites that pages state."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from html import unescape
 
 _LONGEST = 100
@@ -66,8 +66,11 @@ def remove_tags(text: str) -> str:
     return _TAG.sub(lambda tag: "" if tag[1] else " ", unescape(text)) if "<" in text or "&lt;" in text else text
 
 
-def split_authors(texts: Iterable[str]) -> tuple[str, ...]:
+def split_authors(texts: Iterable[str], is_one: Callable[[str], bool] = lambda text: False) -> tuple[str, ...]:
     """Return the names in texts that each state one or several authors.
+
+    Args:
+        is_one: Tells whether a text is a name as a whole, such as that of the site.
 
     >>> split_authors(["By Ann Lee and Bo  Ray", "https://e.org/ann", "admin", "Lee, Ann"])
     ('Ann Lee', 'Bo Ray', 'Lee, Ann')
@@ -78,7 +81,8 @@ def split_authors(texts: Iterable[str]) -> tuple[str, ...]:
         parts = _APART.split(line)
         # "Lee, Ann" and "Marks & Spencer" are one name each: several have a first and a last name
         # each.
-        for name in (part.strip(_ENDS) for part in (parts if all(" " in part for part in parts) else [line])):
+        are_several = all(" " in part for part in parts) and not is_one(line)
+        for name in (part.strip(_ENDS) for part in (parts if are_several else [line])):
             if 1 < len(name) <= _LONGEST and not _NO_NAME.search(name) and name.casefold() not in _NOBODY:
                 names.setdefault(name.casefold(), name)
     return tuple(names.values())[:_MOST]

@@ -316,7 +316,7 @@ def _choose_authors(
     if not is_product:
         visible_names = (visible.items("author"), visible.related("author"), visible.bylines(), visible.signed())
     declared_names = chain(
-        (split_authors(map(_strip_markup, source)) for source in stated),
+        (split_authors(map(_strip_markup, source), site.is_in) for source in stated),
         (read_byline(source) for source in visible_names),
     )
     first: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 _BETWEEN = re.compile(r"\s+[|\-–—·•»«:/›]+\s+|\s*[|»«›]\s*")
 """What parts a page's title from its site's name."""
 _FORUM = re.compile(
-    r".{1,80}?\s[•·:-]+\s(?:View topic|Thema anzeigen|Voir le sujet|Ver tema|Leggi argomento|Bekijk onderwerp|Zobacz temat|"
+    r"\A.{1,200}?\s[•·:-]+\s(?:View topic|Thema anzeigen|Voir le sujet|Ver tema|Leggi argomento|Bekijk onderwerp|Zobacz temat|"
     r"Просмотр темы|Exibir tópico)\s-\s",
     re.IGNORECASE,
 )
@@ -118,7 +118,7 @@ def _cut_after(heading: str, declared: str | None) -> str:
 def _find_behind_colon(title: str, headings: Sequence[str], list_lower: Callable[[], Iterable[str]]) -> str | None:
     """Return the first heading of several words that a title ends with behind a colon: "The Daily:
     Rain in Bergen", as Blogger has it."""
-    ends = {_plain(title[match.end() :]) for match in _COLONS.finditer(title[:_LONGEST])}
+    ends = {_plain(title[match.end() :]) for match in _COLONS.finditer(title)} if len(title) <= _LONGEST else set()
     if not ends:
         return None
     candidates = chain(headings, list_lower())
