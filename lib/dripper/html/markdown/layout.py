@@ -256,11 +256,11 @@ def _order_rows(tree: Tree, table: int) -> None:
     if "table" in names or not rows:
         return
     if "rowspan=" not in "".join(tree.parts[tree.opens[table] + 2 : tree.closes[table] : 2]):
-        empty = [row for row in rows if not _says_something(tree, row)]
-        for row in empty if len(empty) < len(rows) else ():
+        full = [row for row in rows if _says_something(tree, row)]
+        for row in set(rows).difference(full) if full else ():
             first, end = tree.opens[row], tree.closes[row] + 1
             tree.parts[first:end] = [""] * (end - first)
-        rows = [row for row in rows if row not in set(empty)] or rows
+        rows = full or rows
     if len(rows) <= _FEW_ROWS and "th" not in names and names.count("a") >= _SOME_LINKS:
         for cell in range(rows[0] + 1, tree.lasts[rows[0]] + 1):
             if tree.tags[cell] == "td" and (tag := tree.start_tag(cell)).startswith("<td"):

@@ -76,6 +76,8 @@ def find_shown_twins(tree: Tree) -> set[str]:
 def is_shown_twin(tree: Tree, element: int) -> bool:
     """Tell whether an element shows in short what is written for screen readers right before it:
     the `mins` of `10 minutes`."""
+    if tree.closes[element] - tree.opens[element] > _NEAR:
+        return False
     text = "".join(tree.parts[tree.opens[element] + 1 : tree.closes[element] : 2]).strip()
     if not text or len(text) > _MAX_TWIN or not _NOT_TERMS.isdisjoint(tree.tags[element : tree.lasts[element] + 1]):
         return False
