@@ -26,16 +26,14 @@ from dripper.html.markdown.inert import (
     write_code_span,
 )
 from dripper.html.markdown.layout import ORDERED, measure_padding, put_in_order
+from dripper.html.markdown.repeats import drop_repeats, find_shown_twins, is_shown_twin
 from dripper.html.markdown.text import read_main_html
 from dripper.html.markdown.tidy import (
     CONTROLS,
     Numbers,
-    drop_repeats,
     fills_heading,
-    find_shown_twins,
     find_unwanted,
     is_back_link,
-    is_shown_twin,
     is_wanted,
     order_headings,
     order_item,

@@ -7,13 +7,11 @@ in a browser.
 """
 
 import re
-from collections.abc import Sequence
-from functools import cache
 from itertools import pairwise
 
 from dripper.html.blocks.page import count_items
-from dripper.html.markdown.inert import EMPHASIS, leave_marks
-from dripper.html.tree.elements import CELLS, ITEMS, LINE_BREAKING, LIST_ITEMS, LISTS, words
+from dripper.html.markdown.inert import EMPHASIS
+from dripper.html.tree.elements import ITEMS, LINE_BREAKING, LIST_ITEMS, LISTS, words
 from dripper.html.tree.plain import set_apart
 from dripper.html.tree.tree import Tree, attribute, unescape
 
@@ -25,25 +23,17 @@ _HEADINGS = words("h1 h2 h3 h4 h5 h6")
 _BULLET = re.compile(r"[\s\u200b]*(?:[-*•·●▪◦‣∙■►➢❖▢☐□◻❏❑](?=\s)|[▢☐□◻❏❑•●▪◦‣])[\s\u200b]*")
 _NUMBER = re.compile(r"\s*([0-9]{1,4})[.)]\s+")
 _BLANK = re.compile(r"[\s\u200b\ufeff]*")
-_SHOWS = words("img picture video audio svg iframe math object embed canvas hr table")
-_PARTS = ITEMS | CELLS
-_NEAR = 24
-"""Texts and tags on either side of an image among which the nearest text is looked for."""
+SHOWS = words("img picture video audio svg iframe math object embed canvas hr table")
+"""Elements that show something without a text."""
 _LINES = frozenset({"p", "div"})
 _LONGEST_HEADING = 500
 """Texts and tags: each bold element of a heading asks for all that is in it."""
 _MAX_TERM = 200
 """Characters: what is longer is no term."""
-_NOT_TERMS = LINE_BREAKING | _SHOWS
+_NOT_TERMS = LINE_BREAKING | SHOWS
 _NOT_MEANINGS = _HEADINGS | {"table", "form", "article", "section"}
 _LIST_OR_ITEM = words("ul ol li")
 _NUMBERED = re.compile('list-style(?:-type)?\\s*:[^;"]*\\bdecimal\\b', re.IGNORECASE)
-_SPOKEN = re.compile(
-    r' class="(?:[^"]*\s)?(?:[\w-]*-)?(?:visually-?hidden|sr-only|screen-?reader(?:-text|-only)?|offscreen)[\s"]',
-    re.IGNORECASE,
-)
-_MAX_TWIN = 60
-"""Characters of what is shown in place of words for screen readers."""
 _KEPT_IN_LISTS = LISTS | ITEMS | words("table blockquote pre figure details select svg math object")
 """What stands between a list and its items, and is none of these, is only in the way."""
 _IN_ITEMS = words("a b strong i em del s strike")
@@ -65,35 +55,12 @@ def find_unwanted(tree: Tree) -> set[str]:
     return {tag for tag in tree.names if "mw-editsection" in tag and _EDIT_LINK.search(tag)}
 
 
-def find_shown_twins(tree: Tree) -> set[str]:
-    """Return the start tags of what is shown in place of words for screen readers, if there are
-    such words."""
-    if not any(_SPOKEN.search(tag) for tag in tree.names if " class=" in tag):
-        return set()
-    return {tag for tag in tree.names if ' aria-hidden="true"' in tag}
-
-
-def is_shown_twin(tree: Tree, element: int) -> bool:
-    """Tell whether an element shows in short what is written for screen readers right before it:
-    the `mins` of `10 minutes`."""
-    if tree.closes[element] - tree.opens[element] > _NEAR:
-        return False
-    text = "".join(tree.parts[tree.opens[element] + 1 : tree.closes[element] : 2]).strip()
-    if not text or len(text) > _MAX_TWIN or not _NOT_TERMS.isdisjoint(tree.tags[element : tree.lasts[element] + 1]):
-        return False
-    start = tree.opens[element]
-    before = next((at for at in range(start - 1, max(start - _NEAR, 0), -2) if tree.parts[at].strip()), None)
-    if before is None or any(tree.names.get(tag) in LINE_BREAKING for tag in tree.parts[before + 1 : start : 2]):
-        return False
-    return _SPOKEN.search(tree.parts[before - 1]) is not None
-
-
 def is_back_link(tree: Tree, link: int) -> bool:
     """Tell whether a link leads from a note back to its place: it shows an arrow alone."""
     inside = range(tree.opens[link] + 1, tree.closes[link], 2)
     return (
         "#" in tree.start_tag(link)
-        and _SHOWS.isdisjoint(tree.tags[link + 1 : tree.lasts[link] + 1])
+        and SHOWS.isdisjoint(tree.tags[link + 1 : tree.lasts[link] + 1])
         and _BACK_LINK.fullmatch("".join(tree.parts[index] for index in inside)) is not None
     )
 
@@ -235,59 +202,6 @@ def _drop_item(tree: Tree, item: int, numbers: Numbers) -> None:
             tree.parts[tree.opens[following]] = f'{tag[:-1]} value="{number}">'
 
 
-def drop_repeats(tree: Tree) -> None:
-    """Leave out what is said twice in a row, in place: a heading right behind the same one, and the
-    alternative text of an image that stands beside it as text."""
-    kept = last = -1
-    read = cache(lambda heading: leave_marks(_read_text(tree, heading)))
-    for element, name in enumerate(tree.tags):
-        if name == "img":
-            if ' alt="' in (tag := tree.start_tag(element)) and (alt := attribute(tag, "alt")):
-                _drop_alt(tree, element, leave_marks(alt))
-        elif name in _HEADINGS:
-            if kept < 0 or not (_is_next(tree, last, element) and read(kept) == read(element) != ""):
-                kept = last = element
-                continue
-            last = element
-            kept, repeat = (element, kept) if name < tree.tags[kept] else (kept, element)
-            first, end = tree.opens[repeat], tree.closes[repeat] + 1
-            tree.parts[first:end] = [""] * (end - first)
-
-
-def _is_next(tree: Tree, last: int, heading: int) -> bool:
-    """Tell whether nothing stands between two headings: no text, no image, no edge of an item or a
-    cell; nor an image in the second."""
-    start, end = tree.closes[last] + 1, tree.opens[heading]
-    if end < start or any(part.strip() for part in tree.parts[start:end:2]):
-        return False
-    if any(tree.names.get(tag) in _PARTS for tag in tree.parts[start + 1 : end : 2]):
-        return False
-    return _SHOWS.isdisjoint(tree.tags[last + 1 : tree.lasts[heading] + 1])
-
-
-def _drop_alt(tree: Tree, image: int, alt: str) -> None:
-    place = tree.opens[image]
-    texts = tree.parts[place - 1 : max(place - _NEAR, 0) : -2], tree.parts[place + 1 : place + _NEAR : 2]
-    for side in texts:
-        text = next((text for text in side if text.strip()), "")
-        if text and leave_marks(unescape(text)) == alt:
-            _leave_out(tree, place, ("alt", "title"), alt)
-            return
-
-
-def _leave_out(tree: Tree, place: int, names: Sequence[str], text: str) -> None:
-    """Leave out the attributes of a tag that say a text."""
-    tag = tree.parts[place]
-    for name in names:
-        if (value := attribute(tag, name)) and leave_marks(value) == text:
-            tag = re.sub(f' {name}="[^"]*"', "", tag, count=1)
-    tree.parts[place] = tag
-
-
-def _read_text(tree: Tree, element: int) -> str:
-    return unescape("".join(tree.parts[tree.opens[element] + 1 : tree.closes[element] : 2]))
-
-
 def order_headings(tree: Tree) -> None:
     """Let the first `h1` be the only one: other headings behind it go down a level where there are
     more."""
@@ -331,7 +245,7 @@ def _has_more_text(tree: Tree, element: int, index: int) -> bool:
 
 
 def _is_empty(tree: Tree, element: int) -> bool:
-    return _SHOWS.isdisjoint(tree.tags[element + 1 : tree.lasts[element] + 1])
+    return SHOWS.isdisjoint(tree.tags[element + 1 : tree.lasts[element] + 1])
 
 
 def _find_first_heading(tree: Tree, item: int) -> int:
