@@ -259,7 +259,10 @@ class _Cutter:
         """Note what was left out between two parts: whether elements were, with no `br` before them
         that is left to part them, and how many `br` with no text among them."""
         parts = self.tree.parts
-        names = [self.tree.names[tag] for tag in parts[before + 1 + before % 2 : after : 2]]
+        # In mapping HTML other runs are wrapped, in the page they are not.
+        names = [
+            name for tag in parts[before + 1 + before % 2 : after : 2] if (name := self.tree.names[tag]) != WRAPPER
+        ]
         texts = parts[before + 2 - before % 2 : after : 2]
         has_text = any(map(str.strip, texts))
         self.has_blank |= any(texts)
