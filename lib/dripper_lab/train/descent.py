@@ -48,7 +48,7 @@ def descend(
         schedule.step()
         optimizer.zero_grad(set_to_none=True)
         # Read only where it is logged: a GPU would wait for every step.
-        mean = torch.lerp(mean.to(loss.device), loss.detach(), 1 / min(n_steps, _AVERAGED))
+        mean = torch.lerp(mean.to(loss), loss.detach(), 1 / min(n_steps, _AVERAGED))
         if n_steps % log_steps == 0 or n_steps == len(batches):
             seconds = time.process_time() - started
             log.info("step %d of %d, loss %.4f, %.0f CPU seconds", n_steps, len(batches), float(mean), seconds)
