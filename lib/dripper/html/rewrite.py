@@ -54,7 +54,7 @@ def rewrite(main_html: str, settings: HtmlSettings, base: Base | None = None, *,
     if settings.inert and not UNWRAPPED.isdisjoint(tree.tags):
         for element, name in enumerate(tree.tags):
             if name in UNWRAPPED:
-                tree.parts[tree.opens[element]] = tree.parts[tree.closes[element]] = ""
+                tree.retag(element, "", "")
         tree.names[""] = ""
     if is_pruned:
         show_pictures(tree)

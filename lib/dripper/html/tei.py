@@ -14,6 +14,8 @@ from html.parser import HTMLParser
 from typing import NamedTuple
 from xml.etree import ElementTree as ET
 
+from dripper.html.tree.elements import HEADINGS
+
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _SPACES = re.compile(r"[ \t\n\r\f]+")
 _INLINE = {
@@ -37,7 +39,6 @@ _CONTAINERS = {
 }
 _WITHIN = {"item": "list", "row": "table", "cell": "row"}
 """What an element stands in."""
-_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _LINES = frozenset(
     {*_INLINE, "a", "span", "font", "abbr", "small", "label", "q", "mark", "time", "img", "br", "wbr", "bdi"}
 )
@@ -193,7 +194,7 @@ class _Writer(HTMLParser):
     def _start_block(self, tag: str) -> None:
         self._end_block()
         self._preformatted += tag == "pre"
-        if tag in _HEADINGS:
+        if tag in HEADINGS:
             self._lines = [(tag, self._in_container("ab", {"type": "header", "rend": tag}))]
         elif tag == "pre":
             self._mark(tag, "code", {})

@@ -77,10 +77,9 @@ def add_recipe_flags(parser: argparse.ArgumentParser, recipe: object, *names: st
 
 
 def _find_sets(data: Path, useful: Sequence[str]) -> list[str]:
-    ships, existing = (
-        [name for name in names if not useful or name in useful]
-        for names in (names_with(Role.TRAIN_SHIPS), names_with(Role.TRAIN_SHIPS, folder=data))
-    )
+    ships = [name for name in names_with(Role.TRAIN_SHIPS) if not useful or name in useful]
+    there = names_with(Role.TRAIN_SHIPS, folder=data)
+    existing = [name for name in ships if name in there]
     if missing := [name for name in ships if name not in existing]:
         log.warning(
             "trained without %s, which is not in %s; python -m dripper_lab.annotate collect makes a set of its recipe, "

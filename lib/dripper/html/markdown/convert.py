@@ -245,28 +245,28 @@ def _rewrite(tree: Tree, settings: MarkdownSettings) -> list[str]:
             continue
         formula = read_formula(tree, element) if tag in may_be_formula else None
         if tag in unwanted or (name in CONTROLS and not is_wanted(tree, element)):
-            _replace(tree, element, " ")
+            tree.replace(element, " ")
         elif (name == "a" and "#" in tag and is_back_link(tree, element)) or (
             tag in twins and is_shown_twin(tree, element)
         ):
-            _replace(tree, element, "")
+            tree.replace(element, "")
         elif formula is not None:
             holes.append(formula)
-            _replace(tree, element, HOLE.format(len(holes) - 1))
+            tree.replace(element, HOLE.format(len(holes) - 1))
         elif name == "pre" or (name == "code" and _has_lines(tree, element)):
-            _replace(tree, element, _write_code_block(tree, element, holes, _find_language_class(tree, element)))
+            tree.replace(element, _write_code_block(tree, element, holes, _find_language_class(tree, element)))
         elif name == "table" and _is_code_table(tree, element):
-            _replace(tree, element, _write_code_block(tree, element, holes))
+            tree.replace(element, _write_code_block(tree, element, holes))
         elif name in _CODE:
             code = read_code(tree, element)
             if code.strip() and code_end == tree.opens[element] - 2 and not tree.parts[code_end + 1]:
                 # Two spans right after each other would not be two.
                 spans[len(holes) - 1].append(code)
-                _replace(tree, element, "")
+                tree.replace(element, "")
             else:
                 spans[len(holes)] = [code]
                 holes.append("")
-                _replace(tree, element, HOLE.format(len(holes) - 1) if code.strip() else " ")
+                tree.replace(element, HOLE.format(len(holes) - 1) if code.strip() else " ")
             code_end = tree.closes[element] if code.strip() else -1
         elif name == "svg":
             _untag(tree, element)
@@ -278,13 +278,12 @@ def _rewrite(tree: Tree, settings: MarkdownSettings) -> list[str]:
             if name in ORDERED:
                 put_in_order(tree, element, settings, holes)
             if name in ("b", "strong") and fills_heading(tree, element):
-                tree.parts[tree.opens[element]] = tree.parts[tree.closes[element]] = ""
+                tree.retag(element, "", "")
             elif name in _EMPHASIS and tree.start_tag(element).startswith(f"<{name}"):
-                start, end = EMPHASIS[_EMPHASIS[name]]
-                tree.parts[tree.opens[element]], tree.parts[tree.closes[element]] = start, end
+                tree.retag(element, *EMPHASIS[_EMPHASIS[name]])
             elif name in _LINES_OF_THEIR_OWN and tree.start_tag(element).startswith(f"<{name}"):
                 start, end = EMPHASIS.get(_LINES_OF_THEIR_OWN[name], ("", ""))
-                tree.parts[tree.opens[element]], tree.parts[tree.closes[element]] = f"<div>{start}", f"{end}</div>"
+                tree.retag(element, f"<div>{start}", f"{end}</div>")
             element += 1
             continue
         element = tree.lasts[element] + 1
@@ -345,11 +344,6 @@ def _add_hole(holes: list[str], tex: str) -> str:
         tex = f"$${tex}$$"
     holes.append(delimit(tex.removeprefix("[tex]").removesuffix("[/tex]")))
     return HOLE.format(len(holes) - 1)
-
-
-def _replace(tree: Tree, element: int, markup: str) -> None:
-    first, last = tree.opens[element], tree.closes[element]
-    tree.parts[first : last + 1] = [markup] + [""] * (last - first)
 
 
 def read_code(tree: Tree, element: int) -> str:

@@ -12,13 +12,12 @@ from collections.abc import Sequence
 
 from dripper.html.inert import clean_inert_address
 from dripper.html.markdown.inert import EMPHASIS, is_plain, mask_marks, write_destination
-from dripper.html.tree.elements import LINE_BREAKING
+from dripper.html.tree.elements import HEADINGS, LINE_BREAKING
 from dripper.html.tree.parser import OUTPUT_FLOOR
 from dripper.html.tree.permalinks import is_permalink
 from dripper.html.tree.tree import Tree, attribute, unescape
 from dripper.settings import MarkdownSettings
 
-_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _LAYOUT = frozenset({"table", "pre", "article", "section"})
 _SMALL = 200
 """Characters: a table that says no more, in a cell of a table with headers, lays out that cell."""
@@ -26,7 +25,7 @@ _TABLE_PARTS = frozenset({"table", "thead", "tbody", "tfoot", "tr", "td", "th", 
 _TABLE = "<div><table>"
 """Without the division the converter writes no empty line beside tables in items and quotations."""
 _WEIGHTS = frozenset({"b", "strong", "i", "em", "u", "del", "s", "mark", "small", "big", "font", "sub", "sup"})
-_NOT_INLINE = _HEADINGS | {"ul", "ol", "dl", "table", "pre", "blockquote"}
+_NOT_INLINE = HEADINGS | {"ul", "ol", "dl", "table", "pre", "blockquote"}
 _ITALIC = frozenset({"i", "em"})
 ORDERED = _WEIGHTS | {"table", "td", "th", "a", "summary", "li", "img", "blockquote"}
 """Names of the elements that `put_in_order` has a rule for."""
@@ -36,8 +35,11 @@ _EDGES = ("<div", "</div", "<section", "</section", "<article", "</article", "<p
 _TIGHT = frozenset({"li", "td", "th"})
 _INDENTED = frozenset({"ul", "ol", "blockquote"})
 _FEW_ROWS, _SOME_LINKS = 2, 3
+"""The converter (3.21) takes a table of no more rows and no fewer links for a list, unless it has
+headers."""
 _ROW_PARTS = frozenset({"td", "th", "p", "div", "span", "br", "b", "strong", "font"})
-_UNSEEN = re.compile(r"(?:\s|\u200b|&nbsp;)+")
+"""What a row may hold that says nothing; anything else may show something."""
+_BLANK = re.compile(r"(?:\s|\u200b|&nbsp;)*")
 _MOST_COLUMNS = 1000
 """Of one cell, in HTML and here."""
 _SPAN = re.compile("[0-9]{1,9}")
@@ -67,24 +69,23 @@ def put_in_order(tree: Tree, element: int, settings: MarkdownSettings, holes: li
         _strip_line_breaks(tree, element)
     elif name == "a":
         if "#" in tag and is_permalink(tree, element):
-            first, last = tree.opens[element], tree.closes[element]
-            tree.parts[first : last + 1] = [""] * (last + 1 - first)
+            tree.replace(element, "")
         elif settings.links == "keep":
             _order_link(tree, element, holes)
         else:
-            _retag(tree, element, "", "")
+            tree.retag(element, "", "")
     elif name in _WEIGHTS or name == "summary":
         if not _NOT_INLINE.isdisjoint(_copy_inside(tree, element)):
-            _retag(tree, element, "<div>", "</div>")
+            tree.retag(element, "<div>", "</div>")
         elif name in _ITALIC and _is_in_italics(tree, element):
-            _retag(tree, element, "", "")
+            tree.retag(element, "", "")
         elif name == "sup" and _is_exponent(tree, element):
-            _retag(tree, element, "^", "")
+            tree.retag(element, "^", "")
     elif name == "blockquote":
         follows = "<br>" if _follows_quotation(tree, element) else ""
         if tree.tags[tree.parents[element]] not in _TIGHT:
             # Else the converter writes no empty lines around it.
-            _retag(tree, element, f"{follows}<section><blockquote>", "</blockquote></section>")
+            tree.retag(element, f"{follows}<section><blockquote>", "</blockquote></section>")
         elif follows:
             tree.parts[tree.opens[element]] = follows + tree.start_tag(element)
     elif name == "li" and " value" in tag and tree.tags[tree.parents[element]] == "ol":
@@ -134,10 +135,6 @@ def _measure_indentation(tree: Tree, code_lines: int) -> int:
 
 def _copy_inside(tree: Tree, element: int) -> list[str]:
     return tree.tags[element + 1 : tree.lasts[element] + 1]
-
-
-def _retag(tree: Tree, element: int, start: str, end: str) -> None:
-    tree.parts[tree.opens[element]], tree.parts[tree.closes[element]] = start, end
 
 
 def _read_text(tree: Tree, element: int) -> str:
@@ -198,7 +195,7 @@ def _order_link(tree: Tree, element: int, holes: list[str]) -> None:
     is_ready = href.startswith(("https://", "http://")) and is_plain(href)
     address = href if is_ready else clean_inert_address(href)
     if not address or (_SHOWS.isdisjoint(inside) and not unescape(_read_text(tree, element)).strip()):
-        _retag(tree, element, "", "")
+        tree.retag(element, "", "")
         return
     title = attribute(tag, "title") if " title=" in tag else None
     said = unescape(_read_text(tree, element)) if title else ""
@@ -210,14 +207,14 @@ def _order_link(tree: Tree, element: int, holes: list[str]) -> None:
     if target is not None:
         tree.parts[tree.opens[target]] += tree.start_tag(element)
         tree.parts[tree.closes[target]] = "</a>" + tree.parts[tree.closes[target]]
-    _retag(tree, element, "<div>", "</div>")
+    tree.retag(element, "<div>", "</div>")
 
 
 def _find_title(tree: Tree, elements: range) -> int | None:
     """Return what the link of a card can go to: its first heading, else the first line in it that
     has a text."""
     lines = [i for i in elements if tree.tags[i] in LINE_BREAKING and tree.tags[i] != "br" and _read_text(tree, i)]
-    heading = next((i for i in lines if tree.tags[i] in _HEADINGS), None)
+    heading = next((i for i in lines if tree.tags[i] in HEADINGS), None)
     if heading is not None:
         return heading
     return next((i for i in lines if tree.tags[i] != "pre" and LINE_BREAKING.isdisjoint(_copy_inside(tree, i))), None)
@@ -227,12 +224,12 @@ def _order_table(tree: Tree, table: int, settings: MarkdownSettings) -> None:
     inside = range(table + 1, tree.lasts[table] + 1)
     if settings.tables == "keep" and not _is_layout(tree, table):
         for element in inside:
-            if tree.tags[element] in _HEADINGS:
-                _retag(tree, element, *EMPHASIS["strong"])
+            if tree.tags[element] in HEADINGS:
+                tree.retag(element, *EMPHASIS["strong"])
         _order_rows(tree, table)
         if tree.tags[table + 1 : table + 2] == ["caption"]:
             start, end = EMPHASIS["em"]
-            _retag(tree, table + 1, "", f"{end}</div>{_TABLE}")
+            tree.retag(table + 1, "", f"{end}</div>{_TABLE}")
             tree.parts[tree.opens[table]] = f"<div>{start}"
         else:
             tree.parts[tree.opens[table]] = _TABLE
@@ -244,34 +241,31 @@ def _order_table(tree: Tree, table: int, settings: MarkdownSettings) -> None:
             element = tree.lasts[element] + 1
             continue
         if tree.tags[element] in _TABLE_PARTS:
-            _retag(tree, element, "<div>", "</div>")
+            tree.retag(element, "<div>", "</div>")
         element += 1
 
 
 def _order_rows(tree: Tree, table: int) -> None:
-    """Leave out rows that say nothing, in place, and make the first row of a short table its head:
-    without one the converter takes a table of few rows and some links for a list."""
-    names = tree.tags[table + 1 : tree.lasts[table] + 1]
+    """Leave out rows that say nothing, and make the first one of a few rows with links the table's
+    head, in place."""
+    names = _copy_inside(tree, table)
     rows = [table + 1 + at for at, name in enumerate(names) if name == "tr"]
     if "table" in names or not rows:
         return
     if "rowspan=" not in "".join(tree.parts[tree.opens[table] + 2 : tree.closes[table] : 2]):
         full = [row for row in rows if _says_something(tree, row)]
         for row in set(rows).difference(full) if full else ():
-            first, end = tree.opens[row], tree.closes[row] + 1
-            tree.parts[first:end] = [""] * (end - first)
+            tree.replace(row, "")
         rows = full or rows
     if len(rows) <= _FEW_ROWS and "th" not in names and names.count("a") >= _SOME_LINKS:
         for cell in range(rows[0] + 1, tree.lasts[rows[0]] + 1):
             if tree.tags[cell] == "td" and (tag := tree.start_tag(cell)).startswith("<td"):
-                _retag(tree, cell, f"<th{tag[3:]}", "</th>")
+                tree.retag(cell, f"<th{tag[3:]}", "</th>")
 
 
 def _says_something(tree: Tree, row: int) -> bool:
-    inside = _copy_inside(tree, row)
-    return not _ROW_PARTS.issuperset(inside) or any(
-        _UNSEEN.sub("", part) for part in tree.parts[tree.opens[row] + 1 : tree.closes[row] : 2]
-    )
+    texts = tree.parts[tree.opens[row] + 1 : tree.closes[row] : 2]
+    return not _ROW_PARTS.issuperset(_copy_inside(tree, row)) or not all(map(_BLANK.fullmatch, texts))
 
 
 def _is_layout(tree: Tree, table: int) -> bool:
@@ -284,7 +278,7 @@ def _is_layout(tree: Tree, table: int) -> bool:
     layout = _LAYOUT.intersection(inside)
     if layout and not (layout == {"table"} and _has_small_tables(tree, table)):
         return True
-    headings = (table + 1 + i for i, tag in enumerate(inside) if tag in _HEADINGS)
+    headings = (table + 1 + i for i, tag in enumerate(inside) if tag in HEADINGS)
     return not all(_fills_its_cell(tree, heading) for heading in headings)
 
 

@@ -7,13 +7,13 @@ from functools import cache
 
 from dripper.html.markdown.inert import leave_marks
 from dripper.html.markdown.tidy import SHOWS
-from dripper.html.tree.elements import CELLS, ITEMS, LINE_BREAKING, words
+from dripper.html.tree.elements import CELLS, HEADINGS, ITEMS, LINE_BREAKING
 from dripper.html.tree.tree import Tree, attribute, unescape
 
-_HEADINGS = words("h1 h2 h3 h4 h5 h6")
 _PARTS = ITEMS | CELLS
 _NEAR = 24
-"""Texts and tags on either side of an image among which the nearest text is looked for."""
+"""Texts and tags beside an image, and before a short form, among which the nearest text is looked
+for; a short form has no more."""
 _LINES_AND_SHOWS = LINE_BREAKING | SHOWS
 _SPOKEN = re.compile(
     r' class="(?:[^"]*\s)?(?:[\w-]*-)?(?:visually-?hidden|sr-only|screen-?reader(?:-text|-only)?|offscreen)[\s"]',
@@ -32,14 +32,13 @@ def drop_repeats(tree: Tree) -> None:
         if name == "img":
             if ' alt="' in (tag := tree.start_tag(element)) and (alt := attribute(tag, "alt")):
                 _drop_alt(tree, element, leave_marks(alt))
-        elif name in _HEADINGS:
+        elif name in HEADINGS:
             if kept < 0 or not (_is_next(tree, last, element) and read(kept) == read(element) != ""):
                 kept = last = element
                 continue
             last = element
             kept, repeat = (element, kept) if name < tree.tags[kept] else (kept, element)
-            first, end = tree.opens[repeat], tree.closes[repeat] + 1
-            tree.parts[first:end] = [""] * (end - first)
+            tree.replace(repeat, "")
 
 
 def _is_next(tree: Tree, last: int, heading: int) -> bool:
@@ -79,9 +78,8 @@ def _read_text(tree: Tree, element: int) -> str:
 def find_shown_twins(tree: Tree) -> set[str]:
     """Return the start tags of what is shown in place of words for screen readers, if there are
     such words."""
-    if not any(_SPOKEN.search(tag) for tag in tree.names if " class=" in tag):
-        return set()
-    return {tag for tag in tree.names if ' aria-hidden="true"' in tag}
+    shown = {tag for tag in tree.names if ' aria-hidden="true"' in tag}
+    return shown if shown and any(_SPOKEN.search(tag) for tag in tree.names) else set()
 
 
 def is_shown_twin(tree: Tree, element: int) -> bool:

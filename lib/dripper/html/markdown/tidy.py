@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from dripper.html.blocks.page import count_items
 from dripper.html.markdown.inert import EMPHASIS
-from dripper.html.tree.elements import ITEMS, LINE_BREAKING, LIST_ITEMS, LISTS, words
+from dripper.html.tree.elements import HEADINGS, ITEMS, LINE_BREAKING, LIST_ITEMS, LISTS, words
 from dripper.html.tree.plain import set_apart
 from dripper.html.tree.tree import Tree, attribute, unescape
 
@@ -19,7 +19,6 @@ CONTROLS = words("select datalist input")
 """Elements that are to be filled in: what they offer is no content."""
 _EDIT_LINK = re.compile(r'class="(?:[^"]*\s)?mw-editsection[\s"]')
 _BACK_LINK = re.compile(r"[\s\u21a9\u2191\ufe0e\ufe0f^]+")
-_HEADINGS = words("h1 h2 h3 h4 h5 h6")
 _BULLET = re.compile(r"[\s\u200b]*(?:[-*•·●▪◦‣∙■►➢❖▢☐□◻❏❑](?=\s)|[▢☐□◻❏❑•●▪◦‣])[\s\u200b]*")
 _NUMBER = re.compile(r"\s*([0-9]{1,4})[.)]\s+")
 _BLANK = re.compile(r"[\s\u200b\ufeff]*")
@@ -31,7 +30,7 @@ _LONGEST_HEADING = 500
 _MAX_TERM = 200
 """Characters: what is longer is no term."""
 _NOT_TERMS = LINE_BREAKING | SHOWS
-_NOT_MEANINGS = _HEADINGS | {"table", "form", "article", "section"}
+_NOT_MEANINGS = HEADINGS | {"table", "form", "article", "section"}
 _LIST_OR_ITEM = words("ul ol li")
 _NUMBERED = re.compile('list-style(?:-type)?\\s*:[^;"]*\\bdecimal\\b', re.IGNORECASE)
 _KEPT_IN_LISTS = LISTS | ITEMS | words("table blockquote pre figure details select svg math object")
@@ -68,7 +67,7 @@ def is_back_link(tree: Tree, link: int) -> bool:
 def fills_heading(tree: Tree, weight: int) -> bool:
     """Tell whether bold is all that there is in a heading, which is bold by itself."""
     heading = tree.parents[weight]
-    if tree.tags[heading] not in _HEADINGS or tree.closes[heading] - tree.opens[heading] > _LONGEST_HEADING:
+    if tree.tags[heading] not in HEADINGS or tree.closes[heading] - tree.opens[heading] > _LONGEST_HEADING:
         return False
     around = (tree.opens[heading] + 1, tree.opens[weight]), (tree.closes[weight] + 1, tree.closes[heading])
     return not any(part.strip() for first, last in around for part in tree.parts[first:last:2])
@@ -99,10 +98,10 @@ def order_list(tree: Tree, element: int) -> None:
     if tree.tags[element] == "ul" and items and _is_numbered(tree, element, items[0]):
         # As recipe cards of WordPress do it.
         tree.tags[element] = "ol"
-        _retag(tree, element, "<ol>", tree.parts[tree.closes[element]].replace("</ul>", "</ol>"))
+        tree.retag(element, "<ol>", tree.parts[tree.closes[element]].replace("</ul>", "</ol>"))
     if tree.tags[element] == "ul" and items and all(_find_first_heading(tree, item) for item in items):
         for each in (element, *items):
-            _retag(tree, each, "<div>", "</div>")
+            tree.retag(each, "<div>", "</div>")
 
 
 def _is_numbered(tree: Tree, owner: int, item: int) -> bool:
@@ -153,7 +152,7 @@ def _dissolve(tree: Tree, wrapper: int) -> None:
     """Take an element from around its children; what is left of it has no tag and nothing in it."""
     for child in tree.children(wrapper):
         tree.parents[child] = tree.parents[wrapper]
-    _retag(tree, wrapper, "", "")
+    tree.retag(wrapper, "", "")
     tree.tags[wrapper] = ""
     tree.lasts[wrapper], tree.closes[wrapper] = wrapper, tree.opens[wrapper]
 
@@ -173,8 +172,8 @@ def order_item(tree: Tree, item: int, numbers: Numbers) -> None:
         and tree.start_tag(owner)[:3] == f"<{tree.tags[owner]}"
     ):
         _free_items(tree, inner)
-        _retag(tree, item, "", "")
-        _retag(tree, inner, "", "")
+        tree.retag(item, "", "")
+        tree.retag(inner, "", "")
         return
     index = _find_first_text(tree, item)
     if index is None:
@@ -188,13 +187,13 @@ def order_item(tree: Tree, item: int, numbers: Numbers) -> None:
     elif tree.tags[owner] == "ol" and (number := _NUMBER.match(text)) and _is_number(tree, item, number[1], numbers):
         tree.parts[index] = text[number.end() :]
     if tree.tags[owner] == "ol" and (heading := _find_first_heading(tree, item)):
-        _retag(tree, heading, f"<div>{EMPHASIS['strong'][0]}", f"{EMPHASIS['strong'][1]}</div>")
+        tree.retag(heading, f"<div>{EMPHASIS['strong'][0]}", f"{EMPHASIS['strong'][1]}</div>")
 
 
 def _drop_item(tree: Tree, item: int, numbers: Numbers) -> None:
     """Leave out an item; the next one of a numbered list keeps its number."""
     owner, following = tree.parents[item], tree.lasts[item] + 1
-    _retag(tree, item, "", "")
+    tree.retag(item, "", "")
     if tree.tags[owner] == "ol" and following <= tree.lasts[owner] and tree.tags[following] == "li":
         tag = tree.start_tag(following)
         number = _find_number(tree, following, numbers)
@@ -210,9 +209,9 @@ def order_headings(tree: Tree) -> None:
         return
     for element in range(tops[0] + 1, len(tree)):
         name = tree.tags[element]
-        if name in _HEADINGS and name != "h6" and tree.start_tag(element).startswith(f"<{name}"):
+        if name in HEADINGS and name != "h6" and tree.start_tag(element).startswith(f"<{name}"):
             lower = f"h{int(name[1]) + 1}"
-            _retag(tree, element, f"<{lower}>", f"</{lower}>")
+            tree.retag(element, f"<{lower}>", f"</{lower}>")
 
 
 def _find_number(tree: Tree, item: int, numbers: Numbers) -> int | None:
@@ -225,10 +224,6 @@ def _find_number(tree: Tree, item: int, numbers: Numbers) -> int | None:
 
 def _is_number(tree: Tree, item: int, written: str, numbers: Numbers) -> bool:
     return int(written) == _find_number(tree, item, numbers)
-
-
-def _retag(tree: Tree, element: int, start: str, end: str) -> None:
-    tree.parts[tree.opens[element]], tree.parts[tree.closes[element]] = start, end
 
 
 def _find_first_text(tree: Tree, element: int) -> int | None:
@@ -256,7 +251,7 @@ def _find_first_heading(tree: Tree, item: int) -> int:
     for element in range(item + 1, tree.lasts[item] + 1):
         if tree.opens[element] > index:
             return 0
-        if tree.tags[element] in _HEADINGS and tree.closes[element] > index:
+        if tree.tags[element] in HEADINGS and tree.closes[element] > index:
             return element
         if tree.tags[element] in _LIST_OR_ITEM:
             return 0
@@ -279,19 +274,19 @@ def _order_terms(tree: Tree, element: int) -> None:
     if not rows:
         return
     start, end = EMPHASIS["strong"]
-    _retag(tree, element, "<ul>", "</ul>")
+    tree.retag(element, "<ul>", "</ul>")
     for place, (term, name) in enumerate(rows):
         last = place + 1 == len(rows) or rows[place + 1][1] == "dt"
         if name == "dt":
-            _retag(tree, term, f"<li>{start}", end + ("</li>" if last else " "))
+            tree.retag(term, f"<li>{start}", end + ("</li>" if last else " "))
         elif rows[place - 1][1] == "dt" and last and not _has_lines(tree, term):
-            _retag(tree, term, "", "</li>")
+            tree.retag(term, "", "</li>")
             for line in range(term + 1, tree.lasts[term] + 1):
                 if tree.tags[line] in _LINES:
-                    _retag(tree, line, "", "")
+                    tree.retag(line, "", "")
         else:
             first = rows[place - 1][1] == "dt"
-            _retag(tree, term, "<ul><li>" if first else "<li>", "</li>" + ("</ul></li>" if last else ""))
+            tree.retag(term, "<ul><li>" if first else "<li>", "</li>" + ("</ul></li>" if last else ""))
 
 
 def _list_terms(tree: Tree, element: int) -> list[tuple[int, str]]:
@@ -307,7 +302,7 @@ def _list_terms(tree: Tree, element: int) -> list[tuple[int, str]]:
     if len({name for _, name in rows}) < 2 or not all(_is_fit(tree, *row) for row in rows):
         return []
     for wrapper in wrappers:
-        _retag(tree, wrapper, "", "")
+        tree.retag(wrapper, "", "")
     return rows
 
 

@@ -321,8 +321,8 @@ def replace_icons(tree: Tree) -> None:
         is_bullet = counts[tag] >= _REPEATED and not alt and "li" in around
         if tree.tags[image.shown] != "img" or not CELLS.isdisjoint(around) or not (is_bullet or _is_other(tag)):
             continue
-        first, last = tree.opens[image.element], tree.closes[image.element]
-        tree.parts[first : last + 1] = [""] * (last + 1 - first)
+        first = tree.opens[image.element]
+        tree.replace(image.element, "")
         for element in range(image.element, tree.lasts[image.element] + 1):
             tree.tags[element] = "span"
         if 0 < len(alt) <= _LONGEST_SMILEY:

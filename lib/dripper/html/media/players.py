@@ -98,7 +98,7 @@ def link_films(tree: Tree) -> Tree:
         link = f"{tag}{escape_attribute(address)}</a>"
         first, last = tree.opens[element], tree.closes[element]
         if tree.tags[element] == STAND_IN:
-            tree.parts[first : last + 1] = [link] + [""] * (last - first)
+            tree.replace(element, link)
         else:
             # What stands in there is for browsers that know no films.
             tree.parts[first + 1 : last : 2] = [""] * ((last - first) // 2)

@@ -118,7 +118,9 @@ def _cut_after(heading: str, declared: str | None) -> str:
 def _find_behind_colon(title: str, headings: Sequence[str], list_lower: Callable[[], Iterable[str]]) -> str | None:
     """Return the first heading of several words that a title ends with behind a colon: "The Daily:
     Rain in Bergen", as Blogger has it."""
-    ends = {_plain(title[match.end() :]) for match in _COLONS.finditer(title)} if len(title) <= _LONGEST else set()
+    if len(title) > _LONGEST:
+        return None
+    ends = {_plain(title[match.end() :]) for match in _COLONS.finditer(title)}
     if not ends:
         return None
     candidates = chain(headings, list_lower())

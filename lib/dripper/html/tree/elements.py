@@ -25,6 +25,7 @@ LISTS = frozenset({"ul", "ol", "dl"})
 LIST_ITEMS = {"ul": frozenset({"li"}), "ol": frozenset({"li"}), "dl": frozenset({"dt", "dd"})}
 ITEMS = frozenset({"li", "dt", "dd"})
 CELLS = frozenset({"td", "th"})
+HEADINGS = words("h1 h2 h3 h4 h5 h6")
 
 HTML_VOID = words("area base basefont bgsound br col embed frame hr img input keygen link meta param source track wbr")
 """Elements that the HTML standard serialises without an end tag (13.3)."""

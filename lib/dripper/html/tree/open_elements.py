@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from dripper.html.tree.elements import HTML_VOID, words
+from dripper.html.tree.elements import HEADINGS, HTML_VOID, words
 
 CLOSES_P = words(
     "address article aside blockquote center dd details dialog dir div dl dt fieldset figcaption figure footer form h1 "
@@ -57,7 +57,6 @@ _ENDS_SELECT = words("input textarea keygen select table") | _TABLE_PARTS
 _DEEPEST_MISNESTED = 7
 """Blocks in a formatting element, with which its end tag still closes it (13.2.6.4.7)."""
 _ALONE = HTML_VOID | words("html head body frame")
-_HEADINGS = words("h1 h2 h3 h4 h5 h6")
 _RUBY = words("rb rp rt rtc")
 _LISTED = {"li": words("li"), "dd": words("dd dt"), "dt": words("dd dt")}
 _PASSED = words("address div p")
@@ -355,7 +354,7 @@ class OpenElements:
         """Tell whether a start tag ends the element that was opened last, by the names of both."""
         if name in _RUBY and top in _RUBY:
             return self._last("ruby") >= 0
-        return (name in _HEADINGS and top in _HEADINGS) or (name in ("option", "optgroup") and top == "option")
+        return (name in HEADINGS and top in HEADINGS) or (name in ("option", "optgroup") and top == "option")
 
     def _close_table(self) -> None:
         """Close a table in which another one begins outside of its cells."""
@@ -405,4 +404,4 @@ class OpenElements:
 
 def _name_kind(name: str) -> str:
     """Return what stands for a name: the end tag of a heading closes any."""
-    return "h1" if name in _HEADINGS else name
+    return "h1" if name in HEADINGS else name

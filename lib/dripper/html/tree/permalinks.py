@@ -1,9 +1,10 @@
 """Recognises links beside headings that lead to the heading itself: `¶`, `#` or an icon, as in
 manuals."""
 
+from dripper.html.tree.elements import HEADINGS
 from dripper.html.tree.tree import Tree, attribute, unescape
 
-_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "dt"})
+_HEADINGS = HEADINGS | {"dt"}
 """And what a manual describes, as `dt`."""
 _HIGHEST = 16
 """Elements between a mark and its heading at most: the search is not to grow with the depth of the

@@ -78,6 +78,16 @@ class Tree:
             element = self.parents[element]
         return tuple(reversed(path))
 
+    def retag(self, element: int, start: str, end: str) -> None:
+        """Write other markup in place of the element's start and end tag."""
+        self.parts[self.opens[element]], self.parts[self.closes[element]] = start, end
+
+    def replace(self, element: int, markup: str) -> None:
+        """Write markup in place of the element and all that is in it; what is empty then keeps its
+        place in `parts`."""
+        first, last = self.opens[element], self.closes[element]
+        self.parts[first : last + 1] = [markup] + [""] * (last - first)
+
     def children(self, element: int) -> list[int]:
         """Return the child elements in document order."""
         return self.siblings(self.opens[element] + 1, self.closes[element])

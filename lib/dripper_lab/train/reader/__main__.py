@@ -23,12 +23,13 @@ from dripper_lab.datasets import read_pages
 from dripper_lab.train.by_site import put_aside
 from dripper_lab.train.command_line import add_recipe_flags, parse_training, run_training, training_parser
 from dripper_lab.train.reader.examples import Example, read_examples
-from dripper_lab.train.reader.optimise import Recipe, find_device, read_margins, train
+from dripper_lab.train.reader.optimise import Recipe, read_margins, train
 from dripper_lab.train.weights import SEEN_BY_START, START
 from dripper_labelers.reader.adapters import FILE, Adapters
 from dripper_labelers.reader.base import BaseModel, find_base, read_base
 from dripper_labelers.reader.labeler import make_model, weigh
 from dripper_labelers.reader.windows import WindowMaker
+from dripper_labelers.torch_batches import choose_device
 
 log = logging.getLogger(__name__)
 
@@ -79,7 +80,7 @@ def _score(base: BaseModel, maker: WindowMaker, adapters: Adapters, examples: Se
     """Return the mean F1 over words of pages with main content, before and after reading them."""
     full = [example for example in examples if example.truth.truth_words]
     scored = [example for example in full if example.truth.key[0] not in SEEN_BY_START] or full
-    model = make_model(base, adapters).eval().to(find_device())
+    model = make_model(base, adapters).eval().to(choose_device("auto", "device"))
     before, after = list[float](), list[float]()
     for example in scored:
         words, margins = example.truth.words, read_margins(model, maker, example)

@@ -13,6 +13,7 @@ from dripper_labelers.reader.adapters import SCALE, Adapters
 from dripper_labelers.reader.base import LAYER_PARTS, BaseModel, Matrix, part_shape
 from dripper_labelers.reader.labeler import make_model
 from dripper_labelers.reader.windows import WindowMaker
+from dripper_labelers.torch_batches import choose_device
 
 LOG_STEPS = 20
 
@@ -59,7 +60,7 @@ def train(base: BaseModel, maker: WindowMaker, examples: Sequence[Example], reci
     torch.manual_seed(recipe.seed)
     draw = np.random.default_rng(recipe.seed)
     start = empty_adapters(base, recipe.rank, draw)
-    device = find_device()
+    device = choose_device("auto", "device")
     model, pairs = _adapt(make_model(base, start), base, start, recipe.dropout)
     model.to(device)
     if device == "cuda":
@@ -89,13 +90,6 @@ def train(base: BaseModel, maker: WindowMaker, examples: Sequence[Example], reci
         {name: _matrix(outer) for name, (_, outer) in pairs.items()},
         _matrix(model.classifier.weight), float(model.classifier.bias.detach()), "",
     )  # fmt: skip
-
-
-def find_device() -> str:
-    """Return where PyTorch computes: on a GPU if there is one."""
-    import torch
-
-    return "cuda" if torch.cuda.is_available() else "cpu"
 
 
 def pace(step: int, steps: int, recipe: Recipe) -> float:
