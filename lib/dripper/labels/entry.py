@@ -110,7 +110,8 @@ def check_packages(use: Use, extra: str, *packages: str) -> list[str]:
         return []
     missing = [package for package in packages if find_spec(package) is None]
     if missing and (use.is_local or not use.stages):
-        raise MachineError(f"{', '.join(missing)} is not installed: {explain_install(extra)}")
+        verb = "is" if len(missing) == 1 else "are"
+        raise MachineError(f"{' and '.join(missing)} {verb} not installed: {explain_install(extra)}")
     return [
         f"{package} is not installed on this machine; the stage label needs it {_THERE}: {explain_install(extra)}"
         for package in missing

@@ -50,8 +50,9 @@ def train_and_save(
 ) -> Path:
     """Read, train without the held-out sites, score these, train with all, save; return the path.
 
-    Blocks are in doubt by the weights that those of `cpu` went on from, as these saw fewer of the
-    pages. Scores are of held-out pages that they did not see, if there are any.
+    The weights from which `cpu` was trained further tell which blocks are in doubt, because they
+    saw fewer of the pages. The scores are of held-out pages that they did not see, if there are
+    any.
 
     Args:
         folds: One site in so many is held out.
