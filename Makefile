@@ -81,7 +81,7 @@ test: $(VENV)/all
 
 test-all: $(VENV)/all
 	@sh conf/preflight.sh > /dev/null
-	@$(PYTEST)
+	@$(PYTEST) --hypothesis-profile explore
 
 # Of NeMo Curator, which brings torch and CUDA, only what its extractors' base classes import.
 $(VENV)-adapters/done: setup.py conf/constraints.txt
