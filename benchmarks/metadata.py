@@ -125,7 +125,7 @@ def _plain(text: str) -> str:
 
 def _ours(utf8: bytes, url: str | None) -> tuple[Metadata, float]:
     try:
-        page = preprocess_utf8(utf8)
+        page = preprocess_utf8(utf8, url=url)
     except PageError:
         return Metadata(), 0.0
     nodes = parse_document(utf8).css(HEAD)

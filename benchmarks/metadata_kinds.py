@@ -3,14 +3,18 @@ program read.
 
     python benchmarks/metadata_kinds.py --data ../shared/data [--wrong]
 
-The labels, `lib/dripper_lab/evaluation/metadata_labels.jsonl`, are of 98 pages of web-kinds,
-web-kinds-more and web-kinds-2, ten of each kind; they name people only, and null where a page has
-none. A field that is missing was left open. One reader went through what the program read beside
-the page's headings, `meta` elements, bylines and the start of its text, and changed what was wrong;
-rules were then mended by these pages. So the figures flatter, and that of the site, which nobody
-looked up elsewhere, says nothing but that it does not change. Right is the same title but for case,
-blanks and punctuation, the same set of authors, the same day, the same site. Precision is over the
-values that are given.
+The labels, `lib/dripper_lab/evaluation/metadata_labels.jsonl`, are of 403 pages of web-kinds,
+web-kinds-more and web-kinds-2, of every kind; they name people only, and null where a page has
+none. A field that is missing was left open. They have three parts:
+
+- `corrected`: 98 pages. One reader changed what was wrong in this program's own output.
+- `read`: 238 pages, labelled by readers who saw the page's title, `meta` elements, headings,
+  bylines and text, and no program's output. Rules were mended by both parts, so they flatter.
+- `kept`: 67 pages, labelled in the same way, scored after all rules were made.
+
+Right is the same title but for case, blanks and punctuation, or another one that the reader would
+take, too; the same set of authors; the same day, or the same year and month where either states no
+more; the same site. Precision is over the values that are given.
 """
 
 import argparse
@@ -30,6 +34,7 @@ from dripper.warc import to_utf8
 from dripper_lab.datasets import read_pages
 
 SETS = ("web-kinds", "web-kinds-more", "web-kinds-2")
+PARTS = ("corrected", "read", "kept")
 FIELDS = ("title", "authors", "published", "site")
 LABELS = Path(dripper_lab.evaluation.__file__).with_name("metadata_labels.jsonl")
 
@@ -41,20 +46,23 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--wrong", action="store_true", help="print what is wrong")
     options = parser.parse_args(argv)
     labels = {row["id"]: row for row in map(json.loads, LABELS.read_text().splitlines())}
-    counts = Counter[tuple[str, str]]()
+    counts: dict[str, Counter[tuple[str, str]]] = {part: Counter() for part in PARTS}
     for name in SETS:
         try:
             for page in read_pages(options.data, name):
                 if page.id in labels:
-                    told = preprocess_utf8(to_utf8(page.html, page.content_type)[0]).metadata or Metadata()
-                    count_right(counts, labels[page.id], told, options.wrong)
+                    told = (
+                        preprocess_utf8(to_utf8(page.html, page.content_type)[0], url=page.url).metadata or Metadata()
+                    )
+                    count_right(counts[labels[page.id]["part"]], labels[page.id], told, options.wrong)
         except InputError as error:
             print(f"left out: {error}")
-    for field in FIELDS:
-        pages, given = counts[field, "pages"], counts[field, "given"]
-        if pages:
-            right, precise = counts[field, "right"] / pages, counts[field, "given and right"] / max(1, given)
-            print(f"{field:10} right {right:.3f} of {pages} pages, precision {precise:.3f} of {given}")
+    for part, of_part in counts.items():
+        for field in FIELDS:
+            pages, given = of_part[field, "pages"], of_part[field, "given"]
+            if pages:
+                right, precise = of_part[field, "right"] / pages, of_part[field, "given and right"] / max(1, given)
+                print(f"{part:9} {field:9} right {right:.3f} of {pages} pages, precision {precise:.3f} of {given}")
     return 0
 
 
@@ -62,21 +70,32 @@ def count_right(counts: Counter[tuple[str, str]], label: Mapping[str, Any], told
     """Count a page's fields: all, those given, those right."""
     values = {
         "title": _plain(told.title),
-        "authors": sorted(told.authors),
+        "authors": sorted(filter(None, map(_plain, told.authors))),
         "published": (told.published or "")[:10] or None,
-        "site": told.site,
+        "site": _plain(told.site),
     }
-    wanted = {**label, "title": _plain(label.get("title")), "authors": sorted(label.get("authors", ()))}
+    wanted: dict[str, list[Any]] = {
+        "title": [_plain(title) for title in (label.get("title"), *label.get("also", ()))],
+        "authors": [sorted(filter(None, map(_plain, label.get("authors", ()))))],
+        "published": _days(label.get("published"), values["published"]),
+        "site": [_plain(label["site"])],
+    }
     for field in FIELDS:
         if field not in label:
             continue
-        is_right = values[field] == wanted[field]
+        is_right = values[field] in wanted[field]
         counts[field, "pages"] += 1
         counts[field, "right"] += is_right
         counts[field, "given"] += bool(values[field])
         counts[field, "given and right"] += bool(values[field]) and is_right
         if prints and not is_right:
             print(label["id"], field, values[field], wanted[field], sep="\t")
+
+
+def _days(stated: str | None, told: Any) -> list[Any]:
+    """Return the stated day, and the told one if one of them is the other's month or year."""
+    is_part = stated and told and (stated.startswith(told) or told.startswith(stated))
+    return [stated, told] if is_part else [stated]
 
 
 def _plain(text: str | None) -> str | None:

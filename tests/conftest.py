@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[1]
 SHARED = ROOT.parent / "shared"
 
-# Tests are never timed: a busy machine, or a first call that loads a dictionary, is no failure. What must pass before a change
-# lands gives the same answer for the same commit; `make test-all` draws other examples each time, as does `make fuzz`.
+# Tests are never timed: a busy machine, or a first call that loads a dictionary, is no failure.
+# What must pass before a change lands gives the same answer for the same commit; `make test-all`
+# draws other examples each time, as does `make fuzz`.
 settings.register_profile("explore", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("gate", settings.get_profile("explore"), derandomize=True)
 settings.load_profile("gate")

@@ -219,8 +219,8 @@ class _Preparing:
 
     def _split(self, html: bytes | str, url: str | None) -> tuple[Prepared, str | None]:
         saved = open_page(html, self._page_bytes)
-        page = self._prepare(saved.html, saved.content_type)
         url = url or saved.url
+        page = self._prepare(saved.html, saved.content_type, url)
         if not url and page.error_code is None:
             url = find_own_address(Decoded.of(saved.html, saved.content_type).utf8, page.metadata)
         return page, url

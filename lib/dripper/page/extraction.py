@@ -137,7 +137,7 @@ class Extractor:
 
     def _examine(self, decoded: Decoded, url: str | None) -> Examination:
         decoded = decoded.without(self._drop)
-        page = split_into_blocks(decoded, self._profile, self._limits)
+        page = split_into_blocks(decoded, self._profile, self._limits, url)
         url = url or find_own_address(decoded.utf8, page.metadata)
         labels, detail = self._label(page)
         choice = self._finisher.choose(Splits.of_page(page, decoded, url), labels, self.labeler.name, detail)

@@ -80,10 +80,12 @@ class Prepared:
     memory: PageMemory | None = None
 
 
-def split_into_blocks(decoded: Decoded, profile: str, limits: ParserLimits = DEFAULT_LIMITS) -> Page:
+def split_into_blocks(
+    decoded: Decoded, profile: str, limits: ParserLimits = DEFAULT_LIMITS, url: str | None = None
+) -> Page:
     """Return the page split into blocks, at least one. Raises PageError(EMPTY_PAGE), or as
     `preprocess` does."""
-    page = html_core.preprocess_utf8(decoded.utf8, profile, limits)
+    page = html_core.preprocess_utf8(decoded.utf8, profile, limits, url)
     if not page.blocks:
         raise PageError(ErrorCode.EMPTY_PAGE, "no visible text")
     return page
@@ -99,6 +101,7 @@ def prepare(
     first: Labeler | None = None,
     remembers: bool = False,
     drop: Sequence[str] = (),
+    url: str | None = None,
 ) -> Prepared:
     """Return the first half of a page's way. A page that cannot be split gives a Prepared with
     `error_code`.
@@ -108,6 +111,7 @@ def prepare(
         first: Labels the page on the way.
         remembers: Keep what the page's site needs, too.
         drop: CSS selectors of what is taken out first.
+        url: The page's address, for its metadata.
 
     >>> prepare("<title>T</title><p>one<p>two").texts
     ['one', 'two']
@@ -115,7 +119,7 @@ def prepare(
     decoded = Decoded.of(html, content_type)
     try:
         decoded = decoded.without(drop)
-        page = split_into_blocks(decoded, profile, limits)
+        page = split_into_blocks(decoded, profile, limits, url)
         simplified, mapping = page.simplified_html, page.mapping_html
     except PageError as error:
         return Prepared(

@@ -25,16 +25,16 @@ _NO_LABELS = "the table labels has no row that fits the page's blocks"
 
 def preparer(
     settings: Settings, count_tokens: CountTokens, first: Labeler | None
-) -> Callable[[str | bytes, str | None], Prepared]:
-    """Return the first half as the settings want it: from a page and its content type.
+) -> Callable[[str | bytes, str | None, str | None], Prepared]:
+    """Return the first half as the settings want it: from a page, its content type and its address.
 
     Args:
         first: Labels pages on the way.
     """
     keep_source = resolve_fallback(settings.labeler) == Fallback.TRAFILATURA
     limits, remembers, drop = ParserLimits.of(settings.limits), settings.sites.enabled, settings.html.drop
-    return lambda html, content_type: prepare(
-        html, content_type, settings.profile, count_tokens, keep_source, limits, first, remembers, drop
+    return lambda html, content_type, url: prepare(
+        html, content_type, settings.profile, count_tokens, keep_source, limits, first, remembers, drop, url
     )
 
 

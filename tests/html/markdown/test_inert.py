@@ -86,6 +86,8 @@ def test_no_code_ends_its_block(code: str, around: str) -> None:
         ("<p><span>1</span>. x", "1\\. x\n"),
         ("<p>~~a~~", "&#126;&#126;a&#126;&#126;\n"),
         ("<h2>C#</h2>", "## C\\#\n"),
+        # An arrow that leads back to a note is left out, but not for a # in its title.
+        ('<p>a<a href=/u title="#">^</a>', "a[&#94;](/u)\n"),
         ("<p>a<a href=#n>[1]</a> <a href=#m>[x](y)</a>", "a[[1]](#n) [\\[x\\](y)](#m)\n"),
         ("<p><a href=#n>[a [b]]</a>", "[\\[a [b]\\]](#n)\n"),
         ("<p><code>a`b</code>", "``a`b``\n"),

@@ -21,8 +21,8 @@ from support.labelled import pages
 DATE_CLASSES = ("date", "Date", "post-date", "published", "Published", "pubdate", "datetime", "timestamp", "Timestamp")
 
 
-def told(html: str) -> Metadata:
-    found = preprocess(f"{html}<p>Some text.").metadata
+def told(html: str, url: str | None = None) -> Metadata:
+    found = preprocess(f"{html}<p>Some text.", url=url).metadata
     assert found is not None
     return found
 
@@ -334,3 +334,91 @@ def test_rows_of_older_releases_are_read() -> None:
     del row["organisations"], row["published_precision"], row["modified_precision"]
     assert Metadata.of_row(row) == Metadata(title="Rain")
     assert Metadata.of_row(row | {"organisations": None}) == Metadata(title="Rain")
+
+
+@pytest.mark.parametrize(
+    ("html", "url", "site", "title"),
+    [
+        ("<title>Rain | Daily.example</title>", "https://www.daily.example/rain", "Daily.example", "Rain"),
+        (
+            "<title>The Daily: rain in Bergen</title>",
+            "https://thedaily.co.uk/rain",
+            "The Daily",
+            "The Daily: rain in Bergen",
+        ),
+        ("<title>Order | Daily | Free delivery</title>", "https://shop.daily.com.au/", "Daily", "Order"),
+        ("<title>Rain | News</title>", "https://news.daily.example/rain", None, "Rain"),
+        ("<title>Rain - Daily</title>", None, None, "Rain"),
+        ("<title>Rain - Daily</title>", "https://[daily/", None, "Rain"),
+        ('<meta property="og:site_name" content="https://daily.example"><title>Rain</title>', None, None, "Rain"),
+    ],
+)
+def test_the_address_tells_the_name_of_the_site(html: str, url: str | None, site: str | None, title: str) -> None:
+    found = told(html, url)
+    assert (found.site, found.title) == (site, title)
+
+
+def test_the_address_tells_the_day() -> None:
+    assert told("", "https://e.org/2024/05/03/rain").published == "2024-05-03"
+    canonical = '<link rel=canonical href="https://e.org/2023/01/02/rain">'
+    assert told(canonical, "https://e.org/2024/05/03/rain").published == "2023-01-02"
+
+
+THREAD = "<div class='postbit'><a class='bigusername'>ann99</a><span class='postdate'>03-25-2012</span></div>"
+
+
+@pytest.mark.parametrize(
+    ("html", "authors"),
+    [
+        (THREAD + THREAD.replace("ann99", "bo"), ("ann99",)),
+        ("<div class='menu'><span class='username'>Hello, guest</span></div>", ()),
+        ("<div class='post'><p class='username'>Username or e-mail</p></div>", ()),
+        ('<meta name="author" content="ThemeMaker">', ()),
+        ('<meta name="author" content="ThemeMaker"><p>By ThemeMaker</p>', ("ThemeMaker",)),
+        ('<meta name="author" content="Ann"><meta property="og:type" content="article">', ("Ann",)),
+        ("<div class='author_info'><b>Newbie</b> <i>ann99</i></div><li class='author'>ann99</li>", ("ann99",)),
+        ("<span class='library--card__author'>Ann Lee</span>", ()),
+        ("<div class='quotes'><a class='author'>Ann Lee</a></div>", ()),
+        ("<div class='hentry author-ann'>Ph.D. on hold</div>", ()),
+        ("<span class='submitted-message'>Thank you for it</span>", ()),
+        ("".join(f'<meta itemprop="author" content="{name} Lee">' for name in ("Ann", "Bo", "Cy", "Di")), ()),
+        (ld({"@type": "Article", "author": "Ann - The Daily", "publisher": {"name": "The Daily"}}), ("Ann",)),
+    ],
+)
+def test_whom_elements_name_beside_the_author(html: str, authors: tuple[str, ...]) -> None:
+    assert told(html).authors == authors
+
+
+@pytest.mark.parametrize(
+    ("html", "published"),
+    [
+        ("<p class='byline'>by Ann Lee on May 3rd, 2024</p>", "2024-05-03"),
+        (ld({"@type": "Product"}) + "<p class='byline'>by Ann Lee on May 3rd, 2024</p>", None),
+        ("<div class='event-date'><time>2024-05-03</time></div>", None),
+        ("<time itemprop='startDate' datetime='2024-05-03'></time><p class=date>4 May 2024</p>", None),
+        ("<p class='date'>20.11.2020 - 24.12.2020</p>", None),
+        ("<p class='date'>20.11.2020, 12:30</p>", "2020-11-20"),
+        ("".join(f"<p itemprop='datePublished'>2024-05-0{day}</p>" for day in (1, 2, 3)), None),
+        ("".join(f"<article><time>2024-05-0{day}</time></article>" for day in (1, 2, 3)), None),
+    ],
+)
+def test_days_of_something_else(html: str, published: str | None) -> None:
+    assert told(html).published == published
+
+
+@pytest.mark.parametrize(
+    ("html", "title"),
+    [
+        ("<title>Minutes of 2018 – The City</title><meta property='og:title' content='Minutes of 2018'><h1>Search</h1>",
+         "Minutes of 2018"),
+        ("<title>Event</title><meta property='og:title' content='Event'><h1>Regular Meeting</h1>", "Regular Meeting"),
+        ("<title>Rain in Bergen (by Ann)</title><h1>Songs » Rain in Bergen</h1>", "Rain in Bergen"),
+        ("<title>What to do</title><h1>Thread: What to do</h1>", "What to do"),
+        ("<title>Songs » Rain in Bergen</title><h1>Songs » Rain in Bergen</h1>", "Songs » Rain in Bergen"),
+        ("<title>Staff | Our School</title><meta property='og:title' content='Our School'><h1>Our School -</h1>", "Staff"),
+        ("<h2>Refund status</h2>", "Refund status"),
+        ("<p itemprop=headline>Rain</p><p itemprop=headline>Sun</p><title>Weather</title>", "Weather"),
+    ],
+)  # fmt: skip
+def test_headings_that_are_no_title(html: str, title: str) -> None:
+    assert told(html).title == title

@@ -58,7 +58,7 @@ def is_back_link(tree: Tree, link: int) -> bool:
     """Tell whether a link leads from a note back to its place: it shows an arrow alone."""
     inside = range(tree.opens[link] + 1, tree.closes[link], 2)
     return (
-        "#" in tree.start_tag(link)
+        "#" in (attribute(tree.start_tag(link), "href") or "")
         and SHOWS.isdisjoint(tree.tags[link + 1 : tree.lasts[link] + 1])
         and _BACK_LINK.fullmatch("".join(tree.parts[index] for index in inside)) is not None
     )

@@ -52,7 +52,7 @@ _DAY_MONTH_ABROAD = re.compile(
     r",?\s+(?:del?\s+)?(\d{4})(?!\d)",
     re.IGNORECASE,
 )
-_NUMBERS = re.compile(r"(?<!\d)(\d{1,2})([./])(\d{1,2})\2(\d{4})(?!\d)")
+_NUMBERS = re.compile(r"(?<!\d)(\d{1,2})([./-])(\d{1,2})\2(\d{4})(?!\d)")
 _SECONDS = re.compile(r"1\d{9}(?:\d{3})?")
 _IN_ADDRESS = re.compile(r"/((?:19|20)\d\d)[/-](\d{1,2})[/-](\d{1,2})(?![\d])")
 
@@ -84,6 +84,15 @@ def parse_date(text: str) -> str | None:
     if match := _DAY_MONTH_ABROAD.search(text):
         return _format_date(match[3], _MONTHS_ABROAD[match[2].lower()], match[1])
     return _parse_numbers(match) if (match := _NUMBERS.search(text)) else None
+
+
+def has_two_dates(text: str) -> bool:
+    """Tell whether a short text states a span of days in figures.
+
+    >>> has_two_dates("20.11.2020 - 24.12.2020"), has_two_dates("20.11.2020, 12:30")
+    (True, False)
+    """
+    return len(_NUMBERS.findall(text[:_LONGEST])) > 1
 
 
 _YEAR_MONTH = re.compile(r"((?:19|20)\d\d)[-/.]?(\d{2})")
@@ -167,8 +176,8 @@ def _parse_mail_date(text: str) -> str | None:
 
 
 def _parse_numbers(match: re.Match[str]) -> str | None:
-    """Dots stand between day and month; slashes stand both ways, so that one of the two must be
-    above 12."""
+    """Dots stand between day and month; slashes and hyphens stand both ways, so that one of the two
+    must be above 12."""
     first, mark, second, year = match.groups()
     if mark == "." or int(first) > 12:
         return _format_date(year, second, first)

@@ -12,10 +12,11 @@ _TAG = re.compile(
     re.IGNORECASE,
 )
 """The group: those that stand within words and lines."""
-_ENDS = " -–—|·•,:»«"
+_ENDS = " -–—|·•,:;»«"
 """What parts a name from what stood beside it."""
 _BEFORE = re.compile(
-    r"(?:(?:added|asked|answered|created|post|posted|published|review|reviewed|story|submitted|text|words|written)\s+)?by\b[\s:–-]*"
+    r"(?:(?:this \w+ was\s+)?(?:added|asked|answered|created|post|posted|published|review|reviewed|story|submitted|text|words|"
+    r"written)\s+)?by\b[\s:–-]*"
     r"|via\s+|authors?\b\s*:?\s*|(?-i:Von|Par|Por|Door|Av)\s+(?=\S+\s+\S)",
     re.IGNORECASE,
 )
@@ -25,12 +26,21 @@ _BESIDE = re.compile(
     re.IGNORECASE,
 )
 """What may follow the name in a line about it: its date, a count, another word of the line."""
-_APART = re.compile(r"\s*[;|•·]\s*|\s+(?:and|und|et|y)\s+|\s*&\s*|\s*,\s*(?:and\s+)?", re.IGNORECASE)
+_APART = re.compile(r"\s*[;|•·]\s*|\s+(?:and|und|et|y|e|og|och|en)\s+|\s*&\s*|\s*,\s*(?:and\s+)?", re.IGNORECASE)
 _NO_NAME = re.compile(
-    r"https?:|www\.|@|\.(?:com|org|net)/|^[\W\d_]*$|[©®]|^(?:for|special to|from|exclusive)\b", re.IGNORECASE
+    r"https?:|www\.|@|\.(?:com|org|net)/|^[(\[].*[)\]]$|^[\W\d_]*$|[©®]|\be-?mail\b|^user\s?name\b"
+    r"|^(?:for|special to|from|exclusive)\b",
+    re.IGNORECASE,
 )
+_OF_SENTENCES = re.compile(
+    r"\b(?:are|be|been|can|click|has|have|here|is|it|please|thank|thanks|this|was|we|will|you|your)\b"
+)
+"""Words in lower case that no name has."""
+_MORE = re.compile(r",?\s+(?:et al\b|u\.\s?a\.|and others).*|\s+@\s.*", re.IGNORECASE)
+"""What follows a name: others, or where somebody writes."""
 _NOBODY = frozenset(
     {
+        *("ph.d", "phd", "m.d", "md", "dr", "mba", "esq"),
         *("admin", "administrator", "author", "authors", "the author", "about the author", "webmaster", "user"),
         *(
             "unknown",
@@ -77,21 +87,28 @@ def split_authors(texts: Iterable[str], is_one: Callable[[str], bool] = lambda t
     """
     names: dict[str, str] = {}
     for text in texts:
-        line = _cut_before(join_lines(text))
+        line = _MORE.sub("", _cut_before(join_lines(text)))
         parts = _APART.split(line)
         # "Lee, Ann" and "Marks & Spencer" are one name each: several have a first and a last name
         # each.
-        are_several = all(" " in part for part in parts) and not is_one(line)
+        are_several = all(map(_may_be_name, parts)) and not is_one(line)
         for name in (part.strip(_ENDS) for part in (parts if are_several else [line])):
-            if 1 < len(name) <= _LONGEST and not _NO_NAME.search(name) and name.casefold() not in _NOBODY:
+            is_name = 1 < len(name) <= _LONGEST and not _NO_NAME.search(name) and not _OF_SENTENCES.search(name)
+            if is_name and name.casefold().rstrip(".") not in _NOBODY:
                 names.setdefault(name.casefold(), name)
     return tuple(names.values())[:_MOST]
+
+
+def _may_be_name(text: str) -> bool:
+    """Tell whether a text may be the first and last name of somebody: of two words to six, without
+    a digit."""
+    return 1 <= text.count(" ") < 6 and not any(map(str.isdigit, text))
 
 
 _ORGANISATION = re.compile(
     r"\b(?:inc|ltd|llc|llp|plc|gmbh|mbh|corp|corporation|company|co\. kg|s\.?a\.?s|s\.?r\.?l|sp\. z o\.\s?o|team|staff|"
     r"editors|editorial|redaktion|redacci[oó]n|r[ée]daction|redazione|redactie|newsroom|newsdesk|news|press|presse|media|"
-    r"office|department|university|universit[äéà]t?|college|school|institute?|association|project|foundation|stiftung|verein|"
+    r"office|department|\w*minister(?:ium|stvo)|minist(?:ry|[èe]re|[eé]rio|erio|ero)|министерство|university|universit[äéà]t?|college|school|institute?|association|project|foundation|stiftung|verein|"
     r"society|council|commission|committee|ministry|agency|agentur|agence|magazine|journal|blog|online|group|network|"
     r"studios?|services?|center|centre|library|museum|club|store|reuters|afp|dpa|admin|board|bureau|federation|publishing|"
     r"publications|productions|solutions|technologies|uk|usa)\b|^the\s|(?-i:^[A-Z]{3,5}$)"
@@ -113,14 +130,18 @@ def is_organisation(name: str) -> bool:
 _BESIDE_NAME = re.compile(r"\s+[|–—/-]\s+|\s+\((?=[^()]{2,60}\)$)")
 
 
-def cut_company(name: str) -> str:
+def cut_company(name: str, is_site: Callable[[str], bool] = lambda text: False) -> str:
     """Return a person's name without what stands beside it behind a mark or in brackets.
+
+    Args:
+        is_site: Tells whether a text is the site's name.
 
     >>> list(map(cut_company, ("Ann Lee | The Daily", "Ann Lee (Editor)", "The Daily - Sport")))
     ['Ann Lee', 'Ann Lee', 'The Daily - Sport']
     """
-    first = _BESIDE_NAME.split(name, maxsplit=1)[0]
-    return first if " " in first and not is_organisation(first) and not first.lower().startswith("the ") else name
+    first, *beside = _BESIDE_NAME.split(name, maxsplit=1)
+    is_person = " " in first or any(map(is_site, beside))
+    return first if is_person and not is_organisation(first) and not first.lower().startswith("the ") else name
 
 
 def read_byline(texts: Iterable[str]) -> tuple[str, ...]:

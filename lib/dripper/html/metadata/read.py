@@ -119,6 +119,7 @@ class JsonLd:
                 pages.append(value)
             elif "website" in kinds:
                 self._sites.append(value)
+        self.describes_work = bool(works)
         self.describes_product = not works and any("product" in read_types(value) for value in pages)
         # Further works are those that a list or a sidebar names.
         self._works = works[:1] + pages[:1]
@@ -212,6 +213,8 @@ _MOST_HEADINGS = 8
 """Of the first level, that are looked at."""
 _MOST_LOWER = 40
 """Of the next two."""
+_MOST_DATES = 2
+"""Days of publication that microdata of a single page state."""
 
 
 class _Metas:
@@ -232,7 +235,7 @@ class _Metas:
         return (text for texts in self.all(names) for text in texts)
 
 
-def read_metadata(head: Head, tree: Tree, page_title: str = "") -> Metadata:
+def read_metadata(head: Head, tree: Tree, page_title: str = "", url: str | None = None) -> Metadata:
     """Return what a page says about itself.
 
     Linear in the page; most of the time goes to its distinct start tags.
@@ -240,32 +243,32 @@ def read_metadata(head: Head, tree: Tree, page_title: str = "") -> Metadata:
     Args:
         tree: Of its visible elements.
         page_title: Of `<title>`.
+        url: The address that the page was fetched from.
     """
     metas, data = _Metas(head.metas), JsonLd(head.objects)
     visible = Visible(tree)
     descriptions = chain(metas.each(DESCRIPTIONS), data.texts("description"), visible.items("description"))
     canonical = _take_first((href for rel, href in head.links if "canonical" in rel.split()), metas.each(("og:url",)))
-    site = _take_first(metas.each(SITES[:1]), data.sites(), metas.each(SITES[1:]))
-    published = (
-        find_first_date(data.dates("datePublished", "uploadDate", "dateCreated"), parse_any_date)
-        or find_first_date(metas.each(PUBLISHED), parse_any_date)
-        or find_first_date(visible.items("datePublished"))
-        or find_date_in_address(canonical or "")
-        or find_first_date(visible.dates())
-    )
+    page_title = join_lines(page_title)
+    sites = chain(metas.each(SITES[:1]), data.sites(), metas.each(SITES[1:]))
+    site = _take_first(text for text in sites if "://" not in text)
+    name = SiteName(site, canonical, url)
+    site = _cut_claim(site, page_title) if site is not None else name.find_in(page_title)
+    # On a shop's page, those whom its elements name wrote reviews.
+    is_product = data.describes_product or any(kind.startswith("product") for kind in metas.each(("og:type",)))
+    published = _find_published(metas, data, visible, canonical or url or "", is_product)
     modified = (
         find_first_date(data.dates("dateModified"))
         or find_first_date(metas.each(MODIFIED))
         or find_first_date(visible.items("dateModified"))
     )
-    declared = _take_first(data.texts("headline"), metas.each(TITLES), visible.items("headline"))
-    name = SiteName(site, canonical)
-    authors, organisations = _choose_authors(metas, data, visible, name)
+    declared = _take_first(data.texts("headline"), metas.each(TITLES), visible.own_items("headline", 1))
+    authors, organisations = _choose_authors(metas, data, visible, name, is_product)
     return Metadata(
         title=choose_title(
             declared,
             tuple(islice(visible.headings(), _MOST_HEADINGS)),
-            join_lines(page_title),
+            page_title,
             name,
             lambda: islice(visible.headings("h2", "h3"), _MOST_LOWER),
         ),
@@ -284,6 +287,17 @@ def read_metadata(head: Head, tree: Tree, page_title: str = "") -> Metadata:
     )
 
 
+def _find_published(metas: _Metas, data: JsonLd, visible: Visible, address: str, is_product: bool) -> str | None:
+    return (
+        find_first_date(data.dates("datePublished", "uploadDate", "dateCreated"), parse_any_date)
+        or find_first_date(metas.each(PUBLISHED), parse_any_date)
+        or find_first_date(visible.own_items("datePublished", _MOST_DATES))
+        or find_date_in_address(address)
+        or find_first_date(visible.dates())
+        or find_first_date(iter(()) if is_product else visible.bylines())
+    )
+
+
 def _take_first(*sources: Iterable[str]) -> str | None:
     # Once each: a page can refer to a long blank text as often as it likes.
     values = set[str]()
@@ -295,8 +309,18 @@ def _take_first(*sources: Iterable[str]) -> str | None:
     return None
 
 
+def _cut_claim(site: str, page_title: str) -> str:
+    """Return a site's name without the claim behind its bar, where `<title>` has the name alone.
+
+    >>> _cut_claim("Bergen Health | Care for the West", "Opening hours | Bergen Health")
+    'Bergen Health'
+    """
+    name, bar, _ = site.partition(" | ")
+    return name if bar and page_title.endswith(f" {name}") else site
+
+
 def _choose_authors(
-    metas: _Metas, data: JsonLd, visible: Visible, site: SiteName
+    metas: _Metas, data: JsonLd, visible: Visible, site: SiteName, is_product: bool
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the people and the organisations that a page names as its authors: those of the first
     source that names a person, else of the first that names anybody."""
@@ -304,19 +328,29 @@ def _choose_authors(
 
     def divide(names: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
         people, organisations = list[str](), list[str]()
-        for name in dict.fromkeys(map(cut_company, names)):
+        for name in dict.fromkeys(cut_company(name, site.is_in) for name in names):
             is_company = name.casefold() in companies or site.begins(name) or site.is_in(name) or is_organisation(name)
             (organisations if is_company else people).append(name)
         return tuple(people), tuple(organisations)
 
-    stated = (data.texts("author", "creator"), *metas.all(AUTHORS))
-    # On a shop's page, those whom its elements name wrote reviews.
-    is_product = data.describes_product or any(kind.startswith("product") for kind in metas.each(("og:type",)))
+    is_article = data.describes_work or "article" in metas.each(("og:type",)) or any(metas.each(PUBLISHED))
     visible_names: tuple[Iterable[str], ...] = ()
     if not is_product:
-        visible_names = (visible.items("author"), visible.related("author"), visible.bylines(), visible.signed())
-    declared_names = chain(
-        (split_authors(map(_strip_markup, source), site.is_in) for source in stated),
+        visible_names = (
+            *(visible.items("author"), visible.related("author"), visible.bylines(), visible.signed()),
+            visible.posters(),
+        )
+
+    def split(texts: Iterable[str]) -> tuple[str, ...]:
+        return split_authors(map(_strip_markup, texts), site.is_in)
+
+    def is_credible(name: str) -> bool:
+        """Of a page that is no article, `meta` elements name the designer, too."""
+        return " " in name or is_organisation(name) or visible.shows(name)
+
+    declared_names: Iterable[tuple[str, ...]] = chain(
+        [split(data.texts("author", "creator"))],
+        (names if is_article else tuple(filter(is_credible, names)) for names in map(split, metas.all(AUTHORS))),
         (read_byline(source) for source in visible_names),
     )
     first: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())

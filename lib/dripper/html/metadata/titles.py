@@ -22,20 +22,28 @@ _SITE_WORDS = 4
 """No more words than these behind the last bar of a title are the name of a site, or a part of
 it."""
 _COLONS = re.compile(r":\s+")
+_TRAIL = re.compile(r"\s+[»›/>]+\s+|\A\w+\s?:\s+")
+"""What parts a heading from the section it begins with."""
+_PARTS = re.compile(rf"{_BETWEEN.pattern}|:\s+")
+_LEVELS_ABOVE = frozenset({"ac", "co", "com", "edu", "gob", "gouv", "gov", "gv", "net", "nom", "or", "org"})
+"""Labels of a host behind that of its owner, beside those of countries."""
+_WORD = re.compile(r"[^\W_]+")
 _NO_LETTERS = re.compile(r"[\W_]+")
 
 
 class SiteName:
     """The name of a page's site: as the page declares it, and as its host has it."""
 
-    def __init__(self, site: str | None, address: str | None) -> None:
-        """address: of the page, as it declares it; None: it does not."""
-        try:
-            host = urlsplit(address or "").hostname or ""
-        except ValueError:
-            host = ""
-        labels = [label for label in host.removeprefix("www.").split(".")[:-1] if len(label) > 2]
-        self._names = {_plain(name) for name in (site or "", host, host.removeprefix("www."), *labels)} - {""}
+    def __init__(self, site: str | None, *addresses: str | None) -> None:
+        """addresses: of the page, as it declares it and as it was fetched; None: not known."""
+        self._names, self._owners = {_plain(site or "")}, set[str]()
+        for host in filter(None, map(_host_of, addresses)):
+            labels = [label for label in host.split(".")[:-1] if len(label) > 2]
+            self._names.update(map(_plain, (host, *labels)))
+            owner = next((label for label in reversed(labels) if label not in _LEVELS_ABOVE), "")
+            self._owners.update((_plain(host), _plain(owner), _plain(host[host.rfind(owner) :])))
+        self._names.discard("")
+        self._owners.discard("")
 
     def is_in(self, text: str) -> bool:
         """Tell whether a text is the site's name and nothing else."""
@@ -44,6 +52,16 @@ class SiteName:
     def begins(self, text: str) -> bool:
         """Tell whether a text begins with the site's name: that of one of its offices."""
         return any(len(name) > 4 and _plain(text).startswith(name) for name in self._names)
+
+    def find_in(self, title: str) -> str | None:
+        """Return the last part of a title that is the name of the host's owner.
+
+        >>> SiteName(None, "https://shop.daily.co.uk/rain").find_in("Rain | Daily.co.uk")
+        'Daily.co.uk'
+        """
+        parts = [part.strip() for part in _PARTS.split(title)] if len(title) <= _LONGEST else []
+        owners = (part for part in reversed(parts) if _plain(part).removeprefix("www") in self._owners)
+        return next(owners, None) if len(parts) > 1 else None
 
     def cut(self, title: str) -> str:
         """Return a title without the site's name at its end or start.
@@ -60,6 +78,13 @@ class SiteName:
         if first and self.is_in(title[: first.start()]) and title[first.end() :].strip():
             return title[first.end() :].strip()
         return title
+
+
+def _host_of(address: str | None) -> str:
+    try:
+        return (urlsplit(address or "").hostname or "").removeprefix("www.")
+    except ValueError:
+        return ""
 
 
 def choose_title(
@@ -85,22 +110,32 @@ def choose_title(
     """
     page_title = _FORUM.sub("", page_title)
     parts = [part for part in _BETWEEN.split(page_title) if part.strip()]
-    own = [text for text in headings if text and not site.is_in(text) and not _is_end(text, parts)]
+    begins_with_site = len(parts) > 1 and site.begins(parts[0]) and not site.begins(parts[-1])
+    own = [text for text in headings if text and not site.is_in(text)]
+    own = [text for text in own if begins_with_site or not _is_end(text, parts)]
+    own = [_cut_before(text, (declared or "", page_title, *parts), page_title) for text in own]
     if len(own) == 1 and len([text for text in headings if text]) == 1:
+        if declared and not site.is_in(declared) and _is_of_something_else(own[0], declared, page_title):
+            return _cut_bar(site.cut(_FORUM.sub("", declared)))
         return site.cut(_cut_after(own[0], declared))
     starts = [_plain(text) for text in (declared or "", page_title) if text]
+    plain_parts = set(map(_plain, parts[:-1]))
     for text in sorted(own, key=len, reverse=True):
-        if len(_plain(text)) > 2 and any(start.startswith(_plain(text)) for start in starts):
+        plain = _plain(text)
+        if len(plain) > 2 and (plain in plain_parts or any(start.startswith(plain) for start in starts)):
             return site.cut(text)
     cut = [site.cut(_FORUM.sub("", text)) for text in (declared or "", page_title)]
     if (heading := _find_behind_colon(cut[1], own, list_lower)) is not None:
         return heading
-    if declared and not (page_title and site.is_in(declared)):
+    is_of_site = site.is_in(declared or "") or (
+        _plain(declared or "") in map(_plain, headings) and _is_end(declared or "", parts)
+    )
+    if declared and not (page_title and is_of_site):
         return _cut_bar(cut[0])
     if cut[1] != page_title:
         return _cut_bar(cut[1])
     shown = [part.strip() for part in parts if not site.is_in(part)]
-    return next(filter(None, (*shown, page_title, *headings)), None)
+    return next(filter(None, chain(shown, (page_title,), headings, list_lower())), None)
 
 
 def _cut_after(heading: str, declared: str | None) -> str:
@@ -113,6 +148,33 @@ def _cut_after(heading: str, declared: str | None) -> str:
         return heading
     ends = (match.start() for match in _BETWEEN.finditer(heading))
     return next((heading[:end] for end in ends if _plain(heading[:end]) == _plain(declared)), heading)
+
+
+def _cut_before(heading: str, stated: Iterable[str], page_title: str) -> str:
+    """Return a heading without the section before what is stated to be the title, unless `<title>`
+    has both.
+
+    >>> _cut_before("Forum » Weather » Rain in Bergen", ["Rain in Bergen"], "The Daily: rain")
+    'Rain in Bergen'
+    """
+    if len(heading) > _LONGEST or _plain(heading) in _plain(page_title):
+        return heading
+    titles, start = set(map(_plain, stated)), _plain(page_title)
+    for mark in _TRAIL.finditer(heading):
+        tail = heading[mark.end() :]
+        if " " in tail and (_plain(tail) in titles or (":" not in mark[0] and start.startswith(_plain(tail)))):
+            return tail
+    return heading
+
+
+def _is_of_something_else(heading: str, declared: str, page_title: str) -> bool:
+    """Tell whether a heading shares no word with the title that a page declares twice, which has as
+    many: "Search", or "Related topics".
+    """
+    if len(declared) > _LONGEST or not _plain(page_title).startswith(_plain(declared)):
+        return False
+    words, said = _WORD.findall(heading.casefold()), _WORD.findall(page_title.casefold())
+    return 0 < len(words) <= len(_WORD.findall(_cut_bar(declared))) and set(words).isdisjoint(said)
 
 
 def _find_behind_colon(title: str, headings: Sequence[str], list_lower: Callable[[], Iterable[str]]) -> str | None:

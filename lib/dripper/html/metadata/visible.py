@@ -11,21 +11,40 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import cached_property
+from itertools import islice
 
-from dripper.html.metadata.dates import parse_date
+from dripper.html.metadata.dates import has_two_dates, parse_date
 from dripper.html.tree.elements import LINE_BREAKING
 from dripper.html.tree.permalinks import is_permalink
 from dripper.html.tree.tree import Tree, attribute, unescape
 
 _LONGEST_TAG = 2000
 """Characters; longer start tags hold pictures and data."""
-_BYLINE = re.compile(r"(?:^|[\s_-])(?:author|byline|submitted)(?:[\s_-]*name)?(?:[\s_-]|$)", re.IGNORECASE)
+_BYLINE = re.compile(
+    r"(?:^|[\s_-])(?:author|byline|submitted)(?:[\s_-]*name)?(?:$|[\s_-](?!(?:bio|box|details|info)\b))", re.IGNORECASE
+)
+_AUTHOR_BOX = re.compile(r"(?:^|[\s_-])author[\s_-](?:bio|box|details|info)\b", re.IGNORECASE)
+_USER_NAME = re.compile(
+    r"(?:^|[\s_-])(?:big|qa)?user[_-]?name(?:$|\s)|(?:^|\s)poster(?:[_-]?name)?(?:$|\s)", re.IGNORECASE
+)
+_POST = re.compile(
+    r"[\s\"'](?:forum|message|post|thread|topic|qa)(?:[_-]?(?:bit|body|container|head|info|list|wrap)|user)?[\w-]*[\s\"']",
+    re.IGNORECASE,
+)
+_CARD = re.compile(r"(?:^|[\s_-])(?:card|teaser)__\w", re.IGNORECASE)
+"""An element of a card that leads to another page."""
+_NO_BYLINE = re.compile(
+    rf"{_CARD.pattern}|(?:^|\s)(?:hentry|type-post|post-\d+)(?:$|\s)|submitted-(?!by)", re.IGNORECASE
+)
+"""A card, a whole post of WordPress (`author-ann`), or what a form answers."""
+_OF_EVENT = re.compile(r"\b(?:event|start|end|expir\w*|valid\w*|due)[_-]?(?:date|time|on|until|from)", re.IGNORECASE)
+"""In start tags of dates that are not a page's own."""
 _DATE_CLASS = re.compile(
     r"(?:^|[\s_-])(?:date|published|pubdate|datetime|timestamp|submitted)(?:[\s_-]|$)", re.IGNORECASE
 )
 _OF_OTHERS = re.compile(
     r"[\s\"'](?:comments?|comment[-_]?(?:list|author|body|content|form|item|meta|respond|wrap)[\w-]*|comments[-_](?:area|list|section)"
-    r"|reviews|reviews?[-_]?(?:author|date|item|list|section)|(?:customer|product|user)[-_]?reviews?)[\s\"']"
+    r"|reviews|reviews?[-_]?(?:author|date|item|list|section)|(?:customer|product|user)[-_]?reviews?|quotes?(?:[-_][\w-]+)?|testimonials?(?:[-_][\w-]+)?)[\s\"']"
     r"|itemtype=.https?://schema\.org/(?:review|comment|answer|rating|usercomments)\b",
     re.IGNORECASE,
 )
@@ -47,10 +66,13 @@ _HOLDERS = frozenset({"a", "span", "div", "p", "strong", "address", "cite", "b",
 _OF_PERSONS = ("/author", "/profile/", "/people/", "/staff/", "/contributor", "/writers/", "/journalist")
 """Parts of addresses of pages about one person."""
 _BEFORE_NAMES = frozenset({"by", "by:", "written by", "von", "par", "por", "av", "door", "di"})
+_MOST_ITEMS = 100
 _MOST_BETWEEN = 10
 """Parts between such a word and a name."""
 _OF_PAGES = frozenset({"html", "body", "main", "article"})
 """Elements whose class names say what a page has, as well as what it is."""
+_NEAREST = 3
+"""Elements that say what a date is of: itself and those right around it."""
 _MOST_ABOVE = 8
 """Elements between a bar and its headings."""
 _MOST_ROWS = 3
@@ -84,6 +106,12 @@ class Visible:
             ):
                 yield attribute(tag, "content") or attribute(tag, "datetime") or self._text(self._name_in(element))
 
+    def own_items(self, name: str, most: int) -> Iterator[str]:
+        """Yield the values of a microdata property, if they are no more than `most`: more are those
+        of a list of other pages."""
+        values = dict.fromkeys(filter(None, islice(self.items(name), _MOST_ITEMS)))
+        return iter(values if len(values) <= most else ())
+
     def related(self, kind: str) -> Iterator[str]:
         """Yield the texts of links of a `rel`."""
         linked = [tag for tag in self._tree.names if " rel=" in tag and kind in tag.lower() and _may_state(tag)]
@@ -92,11 +120,25 @@ class Visible:
 
     def bylines(self) -> Iterator[str]:
         """Yield the texts of elements that a class calls author or byline, not of what readers
-        wrote."""
+        wrote: then of those that it calls a box about the author, with a rank or a biography."""
+        held = [(element, attribute(tag, "class") or "") for element, tag in self._stating if self._holds(tag)]
+        for pattern in (_BYLINE, _AUTHOR_BOX):
+            for element, classes in held:
+                if pattern.search(classes) and not _NO_BYLINE.search(classes) and not self._of_others(element):
+                    yield self._line(element)
+
+    def posters(self) -> Iterator[str]:
+        """Yield the texts of elements that a class calls the name of a user, in a post of a
+        thread."""
         for element, tag in self._stating:
-            is_byline = self._tree.names[tag] in _HOLDERS and _BYLINE.search(attribute(tag, "class") or "")
-            if is_byline and not self._of_others(element):
-                yield self._line(element)
+            if self._holds(tag) and _USER_NAME.search(attribute(tag, "class") or "") and not self._of_others(element):
+                above = self._tree.nearest(element, _MOST_ABOVE)
+                name = self._text(element)
+                if name.count(" ") < 3 and any(_POST.search(self._tree.start_tag(one)[:_LONGEST_TAG]) for one in above):
+                    yield name
+
+    def _holds(self, tag: str) -> bool:
+        return self._tree.names[tag] in _HOLDERS
 
     def signed(self) -> Iterator[str]:
         """Yield the texts of links to a person's page right behind a word such as "By"."""
@@ -110,9 +152,12 @@ class Visible:
     def dates(self) -> Iterator[str]:
         """Yield the dates of `time` elements and of those that a class calls a date: those after
         the first heading first, since those before it are of menus; not of what readers wrote, nor
-        of sidebars, nor of lists and tables whose rows have a date each."""
+        of sidebars, nor of lists and tables whose rows have a date each; none of a page that says
+        when something starts or ends."""
         first = next(self._of_first_level(), 0)
         dated = [(element, tag) for element, tag in self._stating if self._is_date(element, tag)]
+        if any(self._is_of_event(element) for element, _ in dated):
+            return
         rows = {element: self._find_row(element) for element, _ in dated}
         n_rows = Counter(self._tree.parents[row] for row in set(rows.values()) if row and self._text(row))
         for is_after in (True, False):
@@ -123,13 +168,28 @@ class Visible:
                     yield (attribute(tag, attribute_name) if attribute_name else None) or self._text(element)
 
     def _is_date(self, element: int, tag: str) -> bool:
-        is_named = self._tree.names[tag] == "time" or _DATE_CLASS.search(attribute(tag, "class") or "") is not None
-        return is_named and not self._of_others(element) and not self._of_others(element, _OF_OTHER_PAGES)
+        classes = attribute(tag, "class") or ""
+        is_named = self._tree.names[tag] == "time" or _DATE_CLASS.search(classes) is not None
+        is_own = is_named and not _CARD.search(classes)
+        return is_own and not self._of_others(element) and not self._of_others(element, _OF_OTHER_PAGES)
+
+    def _is_of_event(self, element: int) -> bool:
+        """Tell whether a date is one of a meeting, an offer or the like, or of two."""
+        tags = (self._tree.start_tag(above) for above in self._tree.nearest(element, _NEAREST))
+        return has_two_dates(self._text(element)) or any(_OF_EVENT.search(tag[:_LONGEST_TAG]) for tag in tags)
 
     def _find_row(self, element: int) -> int:
         """Return the row or item that an element stands in; 0 where in none."""
         above = reversed(self._tree.nearest(element, _MOST_ABOVE))
-        return next((row for row in above if self._tree.tags[row] in ("tr", "li")), 0)
+        return next((row for row in above if self._tree.tags[row] in ("tr", "li", "article")), 0)
+
+    def shows(self, name: str) -> bool:
+        """Tell whether a word stands in the page's text, as it is or in capitals."""
+        return not self._words.isdisjoint((name, name.upper()))
+
+    @cached_property
+    def _words(self) -> set[str]:
+        return set(unescape(" ".join(self._tree.parts[::2])).split())
 
     def headings(self, *names: str) -> Iterator[str]:
         """Yield the texts of headings, without links to themselves: of the first level, or of each
@@ -260,6 +320,9 @@ def _may_state(tag: str) -> bool:
         or "Date" in tag
         or "imestamp" in tag
         or "ublish" in tag
+        or "sername" in tag
+        or "serName" in tag
+        or "poster" in tag
         or "ubmitted" in tag
         or 'tag"' in tag
         or tag.startswith(("<time", "<h1"))

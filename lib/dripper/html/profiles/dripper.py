@@ -133,6 +133,7 @@ def parse_page(
     limits: ParserLimits = DEFAULT_LIMITS,
     *,
     keep_players: bool = False,
+    url: str | None = None,
 ) -> ParsedPage:
     """Return the page's visible body as a tree, its title, hints and metadata.
 
@@ -142,6 +143,7 @@ def parse_page(
         read_tags, hidden_share: See `scan`; they decide what is cut out.
         keep_players: Frames of known players leave stand-ins behind (see `media.players`).
         html: As UTF-8; NULs in texts are dropped.
+        url: The page's address, for its metadata.
 
     Raises:
         PageError(PARSE_FAILED): If the parser would need seconds.
@@ -165,7 +167,7 @@ def parse_page(
     tree = scan(markup, HTML_VOID, read_tags, hidden_share)
     if WRAPPER in tree.names.values():
         tree = scan(_WRAPPER_TAG.sub(r"\1span", markup), HTML_VOID, read_tags, hidden_share)
-    return ParsedPage(tree, title, read_hints(head), read_metadata(head, tree, title))
+    return ParsedPage(tree, title, read_hints(head), read_metadata(head, tree, title, url))
 
 
 def find_unseen(document: LexborHTMLParser) -> list[LexborNode]:
@@ -281,9 +283,9 @@ class LosslessProfile:
     places_media: bool = False
     """Whether images and players count that stand among main blocks."""
 
-    def preprocess(self, html: bytes, limits: ParserLimits) -> Page:
+    def preprocess(self, html: bytes, limits: ParserLimits, url: str | None = None) -> Page:
         """Return the page, given as UTF-8, split into blocks."""
-        parsed = parse_page(html, self.read_tags, self.hidden_share, limits, keep_players=self.places_media)
+        parsed = parse_page(html, self.read_tags, self.hidden_share, limits, keep_players=self.places_media, url=url)
         return replace(self._split(parsed.tree, parsed.title), hints=parsed.hints, metadata=parsed.metadata)
 
     def prune(self, mapping_html: str, main_ids: Collection[int], *, with_media: bool = False) -> str:

@@ -33,7 +33,7 @@ class Profile(Protocol):
         parser."""
         ...
 
-    def preprocess(self, html: bytes, limits: ParserLimits) -> Page:
+    def preprocess(self, html: bytes, limits: ParserLimits, url: str | None = None) -> Page:
         """Return the page, given as UTF-8, split into blocks. Raises PageError(PARSE_FAILED)."""
         ...
 
@@ -78,7 +78,9 @@ def find_profile(name: str) -> Profile:
     return get()
 
 
-def preprocess(html: str, profile: str = "dripper", limits: ParserLimits = DEFAULT_LIMITS) -> Page:
+def preprocess(
+    html: str, profile: str = "dripper", limits: ParserLimits = DEFAULT_LIMITS, url: str | None = None
+) -> Page:
     """Return the page split into blocks (Dripper paper 3.2, A.10).
 
     Deterministic; linear in len(html).
@@ -87,6 +89,7 @@ def preprocess(html: str, profile: str = "dripper", limits: ParserLimits = DEFAU
         html: The page's text, decoded; anything goes, an empty string too.
         profile: A set of rules, one of PROFILES.
         limits: What the page may ask of the parser.
+        url: The page's address, by which its metadata tell the site's name.
 
     Raises:
         PageError(PARSE_FAILED): Above a limit.
@@ -99,11 +102,13 @@ def preprocess(html: str, profile: str = "dripper", limits: ParserLimits = DEFAU
     """
     if not isinstance(html, str):
         raise TypeError(f"html must be text (str), not {type(html).__name__}: decode it first, see dripper.warc.decode")
-    return preprocess_utf8(html.encode("utf-8", "ignore"), profile, limits)
+    return preprocess_utf8(html.encode("utf-8", "ignore"), profile, limits, url)
 
 
-def preprocess_utf8(html: bytes, profile: str = "dripper", limits: ParserLimits = DEFAULT_LIMITS) -> Page:
-    """Return `preprocess(html.decode(), profile, limits)` without decoding.
+def preprocess_utf8(
+    html: bytes, profile: str = "dripper", limits: ParserLimits = DEFAULT_LIMITS, url: str | None = None
+) -> Page:
+    """Return `preprocess(html.decode(), profile, limits, url)` without decoding.
 
     Args:
         html: UTF-8 without errors, as `dripper.warc.to_utf8` gives it.
@@ -113,7 +118,7 @@ def preprocess_utf8(html: bytes, profile: str = "dripper", limits: ParserLimits 
     """
     rules = find_profile(profile)
     try:
-        return rules.preprocess(html, limits)
+        return rules.preprocess(html, limits, url)
     except UnbalancedMarkupError as error:
         # No such page is known; should a parser write one, it is an error row like any other.
         raise PageError(ErrorCode.PARSE_FAILED, str(error)) from error

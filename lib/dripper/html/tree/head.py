@@ -27,7 +27,8 @@ class Head(NamedTuple):
 
     metas: tuple[tuple[str, str], ...] = ()
     """The `property`, else `name`, else `itemprop`, else `http-equiv` of `meta` elements, lower
-    case, with their `content`; without authors and dates of readers' reviews and comments."""
+    case, with their `content`; without authors and dates of readers' reviews and comments, nor the
+    authors of a list."""
     links: tuple[tuple[str, str], ...] = ()
     """The `rel` of `link` elements, lower case, with their `href`."""
     objects: tuple[dict[str, Any], ...] = ()
@@ -39,6 +40,7 @@ class Head(NamedTuple):
 def read_head(nodes: Iterable[LexborNode]) -> Head:
     """Return what these elements hold, in whatever part of the document; broken JSON is skipped."""
     metas: list[tuple[str, str]] = []
+    item_authors: set[str] = set()
     links: list[tuple[str, str]] = []
     objects: list[dict[str, Any]] = []
     bases: list[str] = []
@@ -49,14 +51,19 @@ def read_head(nodes: Iterable[LexborNode]) -> Head:
         attributes = node.attributes
         if tag == "meta" and "content" in attributes:
             name = next((value for key in _NAMES if (value := attributes.get(key))), "")
-            if attributes.get("itemprop") != name or name not in _MADE or not _is_of_reply(node):
+            is_item = attributes.get("itemprop") == name and name in _MADE
+            if not is_item or not _is_of_reply(node):
                 metas.append((name.lower(), attributes["content"] or ""))
+            if is_item and name == "author":
+                item_authors.add(attributes["content"] or "")
         elif tag == "link" and (href := attributes.get("href")):
             links.append(((attributes.get("rel") or "").lower(), href))
         elif tag == "base" and (href := attributes.get("href")) is not None:
             bases.append(href)
         elif tag == "script" and (attributes.get("type") or "").lower() == "application/ld+json":
             objects += _read_objects(node.text())
+    if len(item_authors) > _MOST_ITEM_AUTHORS:
+        metas = [(name, content) for name, content in metas if name != "author" or content not in item_authors]
     return Head(tuple(metas), tuple(links), tuple(objects), next(iter(bases), ""))
 
 
@@ -64,6 +71,8 @@ _NAMES = ("property", "name", "itemprop", "http-equiv")
 _MADE = frozenset({"author", "datePublished", "dateModified"})
 _REPLIES = frozenset({"review", "comment", "answer", "rating", "usercomments"})
 """schema.org types of what readers add to a page, with authors and dates of their own."""
+_MOST_ITEM_AUTHORS = 3
+"""That microdata state in `meta` elements; more are those of a list of other pages."""
 _NEAR = 12
 """Elements up the tree that are looked at: a meta element stands close to what it describes."""
 

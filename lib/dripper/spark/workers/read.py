@@ -96,7 +96,7 @@ def preparing(settings: Settings, batch: int) -> Step[Prepared]:
     by = (labeler.name, labeler.version) if labeler is not None else None
     prepare = preparer(settings, count_tokens, labeler)
     return Step(
-        lambda page: prepare(page[0], page[1]),
+        lambda page: prepare(*page),
         Prepared,
         lambda record, prepared: prepared_row(record, prepared, batch, settings.profile, by, settings.reading.crawl),
     )

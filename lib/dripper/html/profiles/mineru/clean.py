@@ -52,7 +52,7 @@ class CleanPage:
     """Texts that were moved into void block elements (`br`, `hr`), by the index of their tag."""
 
 
-def read_clean(html: bytes, limits: ParserLimits) -> CleanPage:
+def read_clean(html: bytes, limits: ParserLimits, url: str | None = None) -> CleanPage:
     """Parse a page and remove what MinerU removes. Raises PageError(PARSE_FAILED) where MinerU
     fails for the whole page.
     """
@@ -60,7 +60,7 @@ def read_clean(html: bytes, limits: ParserLimits) -> CleanPage:
     document = parse_document(html)
     title = read_title(document)
     tree, scripts, addresses, is_odd = read_again(document.html or "<html></html>")
-    metadata = read_metadata(read_head(document.css(HEAD)), tree, title)
+    metadata = read_metadata(read_head(document.css(HEAD)), tree, title, url)
     raw = dict(zip([i for i, tag in enumerate(tree.tags) if tag in ("script", "style")], scripts, strict=True))
     clean = CleanPage(tree, raw, tree.parts.copy(), bytearray(len(tree)), title, is_odd, metadata)
     _strip_addresses(clean, addresses)

@@ -46,9 +46,9 @@ class MineruProfile:
     main_html_scans: bool = False
     places_media: bool = False
 
-    def preprocess(self, html: bytes, limits: ParserLimits) -> Page:
+    def preprocess(self, html: bytes, limits: ParserLimits, url: str | None = None) -> Page:
         """Return the page, given as UTF-8, split into blocks."""
-        return preprocess_exactly(html, limits)
+        return preprocess_exactly(html, limits, url)
 
     def prune(self, mapping_html: str, main_ids: Collection[int], *, with_media: bool = False) -> str:
         """Return the main HTML, with or without media."""
@@ -76,10 +76,10 @@ class ExactPage(Page):
         return prune_exactly(self.mapping_html, main_ids)
 
 
-def preprocess_exactly(html: bytes, limits: ParserLimits) -> ExactPage:
+def preprocess_exactly(html: bytes, limits: ParserLimits, url: str | None = None) -> ExactPage:
     """Return the page, given as UTF-8, as MinerU-HTML 1.1.2 simplifies it. Raises
     PageError(PARSE_FAILED) where it raises."""
-    clean = read_clean(html, limits)
+    clean = read_clean(html, limits, url)
     tree, texts = clean.tree, clean.texts
     paragraphs, entered = segment(tree, texts, clean.removed, columns_decide=True)
     survivors = _keep_survivors(clean, paragraphs, entered)
