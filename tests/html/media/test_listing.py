@@ -39,7 +39,7 @@ def test_an_image_has_its_facts_and_its_place(markup: str, expected: ShownImage)
 
 
 def test_equal_images_have_places_of_their_own() -> None:
-    result = extract("<div><img src=a.jpg></div><p>" + STORY + "</p><div><img src=a.jpg></div>")
+    result = extract("<div><img src=a.jpg></div><p>" + STORY + "</p><figure><img src=a.jpg></figure>")
     places = [image.place for image in result.images]
     assert len(set(places)) == 2
     assert all(

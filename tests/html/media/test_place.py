@@ -69,6 +69,15 @@ def test_what_is_no_content_stays_out(markup: str) -> None:
     assert find_shown(surround(markup)) == []
 
 
+def test_a_picture_is_shown_once_whatever_its_size() -> None:
+    card = "<div><img src=/rain-300x200.jpg></div>"
+    assert find_shown(surround(f"<div><img src=/rain.jpg?w=9></div>{card}")) == ["/rain.jpg?w=9"]
+    # Unless it is in a figure or among text, or a program tells pictures apart.
+    assert len(find_shown(surround(f"<div><img src=/rain.jpg></div><figure>{card}</figure>"))) == 2
+    assert len(find_shown(surround(f"<p>{STORY} <img src=/rain.jpg></p><p>{STORY} <img src=/rain.jpg></p>"))) == 2
+    assert len(find_shown(surround("<div><img src=/t.php?of=1.jpg></div><div><img src=/t.php?of=2.jpg></div>"))) == 2
+
+
 def test_an_image_outside_of_the_main_container_stays_out() -> None:
     menu = "<div><img src=a.jpg><p>Home, news, sports, weather, and all that a menu offers</p></div>"
     assert find_shown(menu + surround("")) == []

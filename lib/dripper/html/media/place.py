@@ -70,6 +70,7 @@ _OUTSIDE = words("nav footer aside button select menu dialog label")
 _MEDIA = IMAGES | {"figure", "audio", STAND_IN}
 _FILE_WORD = re.compile(r"(?<![a-z0-9])[a-z]+(?=[0-9]{0,2}(?![a-z0-9]))")
 _FILE = re.compile(r"\.(?:jpe?g|png|gif|webp|avif|svg|bmp)$")
+_SIZE_OF_FILE = re.compile(r"-\d{2,4}x\d{2,4}(?=\.\w{3,4}$)")
 _PIXELS = re.compile(r"\s*(\d{1,6})(?:\.\d*)?\s*(?:px)?\s*$")
 _TRACKERS = (
     "doubleclick", "scorecardresearch", "quantserve", "omtrdc", "2o7.net", "xiti", "smartadserver", "mathtag",
@@ -208,16 +209,18 @@ class _Places:
 
     def choose(self, images: Sequence[Image]) -> Iterator[Image]:
         """Yield the images that are main, among them those in kept pieces."""
-        tree, before = self._tree, Image(-1, -1)
+        tree, before, pictures = self._tree, Image(-1, -1), set[str]()
         counts = Counter(tree.start_tag(image.shown) for image in images)
         for image in images:
-            is_main = self.is_kept(tree.opens[image.element])
+            is_main = is_kept = self.is_kept(tree.opens[image.element])
             if not is_main and self.is_main(image.element) and not self._is_copy(image, before):
                 is_repeated = counts[tree.start_tag(image.shown)] >= _REPEATED
                 is_main = _is_content(tree, image) and (not is_repeated or self._is_in_figure(image.element))
-            if is_main:
+            picture = _name_picture(tree, image) if is_main else ""
+            if is_main and (is_kept or picture not in pictures or self._is_in_figure(image.element)):
                 yield image
                 before = image
+                pictures.add(picture)
 
     def is_kept(self, part: int) -> bool:
         """Tell whether a part stands in a kept piece."""
@@ -307,6 +310,14 @@ def _is_content(tree: Tree, image: Image) -> bool:
         return False
     address = next(iter(find_addresses(tree, image.element)), "").partition("?")[0].lower()
     return address != "" and not _is_tracker(address) and not _is_other_file(address)
+
+
+def _name_picture(tree: Tree, image: Image) -> str:
+    """Return an image's address without its size: WordPress has the same picture as `rain.jpg` and
+    `rain-300x200.jpg`."""
+    address = next(iter(find_addresses(tree, image.element)), "")
+    file = address.partition("?")[0]
+    return _SIZE_OF_FILE.sub("", file) if _FILE.search(file) else address
 
 
 def replace_icons(tree: Tree) -> None:
