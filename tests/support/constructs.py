@@ -318,6 +318,15 @@ STATED: Mapping[str, Construct] = {
     "og:type distinct": repeated('<meta property="og:type" content="a{i}">', after="<p>x"),
     "canonical of digits": repeated("/2024", before='<link rel="canonical" href="', after='"><p>x'),
     "canonical many": repeated('<link rel="canonical" href=" ">', after="<p>x"),
+    "user names below a long tag": repeated(
+        '<i class="username">a b c d</i>', before=f'<div data-x="{"post-" * 300}">', after="</div>"
+    ),
+    "dates below a long tag": repeated(
+        '<i class="date">9</i>', before=f'<div data-x="{"event_" * 300}">', after="</div>"
+    ),
+    "itemprop=headline many": repeated('<span itemprop="headline">a{i}</span> '),
+    "title of parts": repeated("a | ", before="<title>", after="</title><p>x"),
+    "heading of a trail": repeated("a: b » ", before="<title>a</title><h1>", after="</h1><p>x"),
     "itemprop=author many": repeated('<span itemprop="author">9</span> '),
     "itemprop=author holds names": repeated(
         '<span itemprop="x">', before='<div itemprop="author">', after='<b itemprop="name">9</b></div>'

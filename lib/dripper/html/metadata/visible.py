@@ -71,6 +71,8 @@ _MOST_BETWEEN = 10
 """Parts between such a word and a name."""
 _OF_PAGES = frozenset({"html", "body", "main", "article"})
 """Elements whose class names say what a page has, as well as what it is."""
+_MOST_WORDS = 3
+"""Of a user's name, and of no more than that."""
 _NEAREST = 3
 """Elements that say what a date is of: itself and those right around it."""
 _MOST_ABOVE = 8
@@ -91,6 +93,7 @@ class Visible:
         # Asked for on every page, as `headings` are; not on every page are those below.
         self._described = self._of_tags([tag for tag in tree.names if " itemprop=" in tag])
         self._is_of_others: dict[re.Pattern[str], dict[int, bool]] = {_OF_OTHERS: {}, _OF_OTHER_PAGES: {}}
+        self._says: dict[tuple[re.Pattern[str], str], bool] = {}
 
     @cached_property
     def _stating(self) -> list[tuple[int, str]]:
@@ -132,9 +135,8 @@ class Visible:
         thread."""
         for element, tag in self._stating:
             if self._holds(tag) and _USER_NAME.search(attribute(tag, "class") or "") and not self._of_others(element):
-                above = self._tree.nearest(element, _MOST_ABOVE)
                 name = self._text(element)
-                if name.count(" ") < 3 and any(_POST.search(self._tree.start_tag(one)[:_LONGEST_TAG]) for one in above):
+                if name.count(" ") < _MOST_WORDS and self._is_within(element, _MOST_ABOVE, _POST):
                     yield name
 
     def _holds(self, tag: str) -> bool:
@@ -175,8 +177,19 @@ class Visible:
 
     def _is_of_event(self, element: int) -> bool:
         """Tell whether a date is one of a meeting, an offer or the like, or of two."""
-        tags = (self._tree.start_tag(above) for above in self._tree.nearest(element, _NEAREST))
-        return has_two_dates(self._text(element)) or any(_OF_EVENT.search(tag[:_LONGEST_TAG]) for tag in tags)
+        return has_two_dates(self._text(element)) or self._is_within(element, _NEAREST, _OF_EVENT)
+
+    def _is_within(self, element: int, most: int, marks: re.Pattern[str]) -> bool:
+        """Tell whether the start tag of an element, or of one of the nearest around it, has such
+        marks."""
+        for around in self._tree.nearest(element, most):
+            key = marks, self._tree.start_tag(around)
+            # Once each: a long tag can be around many elements.
+            if key not in self._says:
+                self._says[key] = marks.search(key[1][:_LONGEST_TAG]) is not None
+            if self._says[key]:
+                return True
+        return False
 
     def _find_row(self, element: int) -> int:
         """Return the row or item that an element stands in; 0 where in none."""
