@@ -85,9 +85,9 @@ def test_one_page_of_a_layout_and_few_of_a_host(
         ("many.example", 8): 1, ("many.example", 4): 1, ("one.example", 5): 1, ("es.example", 2): 1,
     }  # fmt: skip
     assert draw_pages(tables, Sampling(10, of_host=2)) == drawn
-    assert {page["page_id"] for page in draw_pages(tables, Sampling(10, of_host=2, seed=1))} != {
-        page["page_id"] for page in drawn
-    }
+    # Of 320 pairs of seeds one draws the same pages.
+    others = (draw_pages(tables, Sampling(10, of_host=2, seed=seed)) for seed in range(1, 5))
+    assert any({page["page_id"] for page in other} != {page["page_id"] for page in drawn} for other in others)
     assert len(draw_pages(tables, Sampling(3))) == 3
 
     stored = dict(responses)
