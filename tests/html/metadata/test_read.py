@@ -379,6 +379,7 @@ THREAD = "<div class='postbit'><a class='bigusername'>ann99</a><span class='post
         ("<div class='author_info'><b>Newbie</b> <i>ann99</i></div><li class='author'>ann99</li>", ("ann99",)),
         ("<span class='library--card__author'>Ann Lee</span>", ()),
         ("<div class='quotes'><a class='author'>Ann Lee</a></div>", ()),
+        ("<h3 class='byline'>By Ann Lee</h3>", ("Ann Lee",)),
         ("<div class='hentry author-ann'>Ph.D. on hold</div>", ()),
         ("<span class='submitted-message'>Thank you for it</span>", ()),
         ("".join(f'<meta itemprop="author" content="{name} Lee">' for name in ("Ann", "Bo", "Cy", "Di")), ()),

@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import islice
 
 from dripper.html.metadata.dates import has_two_dates, parse_date
-from dripper.html.tree.elements import LINE_BREAKING
+from dripper.html.tree.elements import LINE_BREAKING, words
 from dripper.html.tree.permalinks import is_permalink
 from dripper.html.tree.tree import Tree, attribute, unescape
 
@@ -62,7 +62,7 @@ _MACHINE_DATES = {"time": "datetime", "abbr": "title"}
 """Attributes that state the date that an element shows."""
 _OF_PEOPLE = frozenset({"author", "datePublished", "dateModified"})
 """What readers' reviews state too."""
-_HOLDERS = frozenset({"a", "span", "div", "p", "strong", "address", "cite", "b", "li"})
+_HOLDERS = words("a span div p strong address cite b li h2 h3 h4 h5 h6 small em i dd td")
 _OF_PERSONS = ("/author", "/profile/", "/people/", "/staff/", "/contributor", "/writers/", "/journalist")
 """Parts of addresses of pages about one person."""
 _BEFORE_NAMES = frozenset({"by", "by:", "written by", "von", "par", "por", "av", "door", "di"})
