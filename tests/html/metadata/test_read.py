@@ -346,6 +346,7 @@ def test_rows_of_older_releases_are_read() -> None:
             "The Daily",
             "The Daily: rain in Bergen",
         ),
+        ("<title>Rain - The Daily</title>", "https://daily.example/rain", "The Daily", "Rain"),
         ("<title>Order | Daily | Free delivery</title>", "https://shop.daily.com.au/", "Daily", "Order"),
         ("<title>Rain | News</title>", "https://news.daily.example/rain", None, "Rain"),
         ("<title>Rain - Daily</title>", None, None, "Rain"),

@@ -25,6 +25,7 @@ _COLONS = re.compile(r":\s+")
 _TRAIL = re.compile(r"\s+[»›/>]+\s+|\A\w+\s?:\s+")
 """What parts a heading from the section it begins with."""
 _PARTS = re.compile(rf"{_BETWEEN.pattern}|:\s+")
+_ARTICLE = re.compile(r"\Athe\s+", re.IGNORECASE)
 _LEVELS_ABOVE = frozenset({"ac", "co", "com", "edu", "gob", "gouv", "gov", "gv", "net", "nom", "or", "org"})
 """Labels of a host behind that of its owner, beside those of countries."""
 _WORD = re.compile(r"[^\W_]+")
@@ -47,7 +48,7 @@ class SiteName:
 
     def is_in(self, text: str) -> bool:
         """Tell whether a text is the site's name and nothing else."""
-        return _plain(text).removeprefix("www") in self._names
+        return not self._names.isdisjoint(_spell(text))
 
     def begins(self, text: str) -> bool:
         """Tell whether a text begins with the site's name: that of one of its offices."""
@@ -60,7 +61,7 @@ class SiteName:
         'Daily.co.uk'
         """
         parts = [part.strip() for part in _PARTS.split(title)] if len(title) <= _LONGEST else []
-        owners = (part for part in reversed(parts) if _plain(part).removeprefix("www") in self._owners)
+        owners = (part for part in reversed(parts) if not self._owners.isdisjoint(_spell(part)))
         return next(owners, None) if len(parts) > 1 else None
 
     def cut(self, title: str) -> str:
@@ -78,6 +79,12 @@ class SiteName:
         if first and self.is_in(title[: first.start()]) and title[first.end() :].strip():
             return title[first.end() :].strip()
         return title
+
+
+def _spell(name: str) -> tuple[str, str]:
+    """Return how a site's name may stand in an address: as it is, and without its article."""
+    plain = _plain(name).removeprefix("www")
+    return plain, _plain(_ARTICLE.sub("", name))
 
 
 def _host_of(address: str | None) -> str:
