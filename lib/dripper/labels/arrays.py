@@ -12,6 +12,7 @@ from threadpoolctl import LibController, ThreadpoolController
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
+BoolArray: TypeAlias = npt.NDArray[np.bool_]
 HashArray: TypeAlias = npt.NDArray[np.uint64]
 
 

@@ -45,6 +45,14 @@ def test_a_hidden_element_with_much_of_the_text_is_kept():
     assert page.blocks[1].text.startswith("story")
 
 
+@pytest.mark.parametrize("hiding", ["style='display: none; opacity: 0'", "hidden"])
+def test_a_hidden_dialog_that_asks_for_consent_is_cut_out_whatever_it_holds(hiding):
+    dialog = f"<div id=CybotCookiebotDialog {hiding}><p>{'We store cookies. ' * 50}</p></div>"
+    assert [block.text for block in preprocess(f"{dialog}<p>Register").blocks] == ["Register"]
+    assert len(preprocess(f"{dialog.replace(hiding, '')}<p>Register").blocks) == 2
+    assert len(preprocess(f"{dialog.replace('Cybot', 'Other')}<p>Register").blocks) == 2
+
+
 def test_a_hidden_body_does_not_lose_the_page():
     assert preprocess('<body style="display:none" hidden><p>a').blocks[0].text == "a"
     assert is_hidden('<div hidden="">')

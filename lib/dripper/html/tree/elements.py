@@ -44,3 +44,9 @@ LINE_BREAKING = words(
 )
 """Elements whose text a browser shows on a line (or in a cell) of its own: where `Block.text` gets
 a line break."""
+
+CONSENT = words(
+    "BorlabsCookieBox CybotCookiebotDialog cmpbox cookie-law-info-bar cookie-notice cookiescript_injected didomi-popup "
+    "moove_gdpr_cookie_modal onetrust-banner-sdk onetrust-consent-sdk onetrust-pc-sdk qc-cmp2-container tarteaucitron"
+)
+"""Ids of the dialogs that programs which ask for consent to cookies put into a page."""

@@ -13,13 +13,14 @@ from typing import NamedTuple
 import numpy as np
 
 from dripper.html.blocks.page import Page
-from dripper.labels.arrays import FloatArray, IntArray, find_blas, one_thread
+from dripper.labels.arrays import BoolArray, FloatArray, IntArray, find_blas, one_thread
 from dripper.labels.base import Labels
 from dripper.labels.cpu.arithmetic import choose_operations, snap
 from dripper.labels.cpu.decide import KINDS, PageSummary, classify, decide, estimate_confidence, probabilities
 from dripper.labels.cpu.declared import mark_ingredients
 from dripper.labels.cpu.entry import AS_LEARNED, Conventions, CpuSettings
 from dripper.labels.cpu.features.page_features import NAMES, PageFeatures, compute_features
+from dripper.labels.cpu.furniture import find_furniture
 from dripper.labels.cpu.network import Array, BlockSequence, Operations, compute_logits, compute_states, forward
 from dripper.labels.cpu.reasons import GROUPS, weigh_groups
 from dripper.labels.cpu.second_opinion import probability_with_second_opinion
@@ -34,6 +35,8 @@ WINDOW_BLOCKS = 16_384
 MARGIN_BLOCKS = 64
 # Standardised features beyond it are outliers (a block of 100 KB) that would drown the rest.
 FEATURE_LIMIT = 6.0
+# Of furniture; not 0, as later labelers of a chain take its logarithm.
+_NEVER_MAIN = 0.001
 _BALANCED = CpuSettings()
 
 
@@ -76,7 +79,7 @@ class CpuLabeler:
         """Return one `Labels` a page; at least one block is main wherever a block has words."""
         # On these small matrices BLAS threads only wait for each other.
         with one_thread(self._blas):
-            return [mark_ingredients(page, self._label(compute_features(page))) for page in pages]
+            return [mark_ingredients(page, self._label(compute_features(page), find_furniture(page))) for page in pages]
 
     def reasons(self, page: Page) -> Mapping[str, FloatArray]:
         """Return what each group of features says for every block to be main, in log odds (see
@@ -88,11 +91,14 @@ class CpuLabeler:
             ]
         return {group: np.concatenate([window[group][own] for window, own in windows]) for group in GROUPS}
 
-    def _label(self, page: PageFeatures) -> Labels:
+    def _label(self, page: PageFeatures, furniture: BoolArray | None) -> Labels:
+        """furniture: which blocks cannot be main; None: all can."""
         summary = PageSummary()
         probability = np.concatenate(
             [score_main(self._weights, *window, self._conventions, summary)[own] for window, own in _cut_windows(page)]
         )
+        if furniture is not None and page.words[~furniture].any():
+            probability[furniture] = np.minimum(probability[furniture], _NEVER_MAIN)
         decision = decide(probability, page.words, **self._decision)
         kinds = classify_page(self._weights, summary)
         confidence = estimate_confidence(self._weights.matrices["confidence"], decision.expected_f1, kinds)

@@ -1,0 +1,78 @@
+"""Finds blocks that are never main content, whatever they say: lists of dialling codes that a
+script makes a field of, and dialogs that ask for consent. Both read like tables of facts.
+
+Of 2,914 training pages of every kind, 38 have such a list, 6 of them 30 to 235 countries and hardly
+anything else as main content, and 12 a dialog with most of the page's text; none has either in its
+truth.
+"""
+
+import re
+from bisect import bisect_left
+from itertools import pairwise
+
+import numpy as np
+
+from dripper.html import Page
+from dripper.html.tree.elements import CONSENT
+from dripper.html.tree.tree import attribute
+from dripper.labels.arrays import BoolArray
+
+_FEWEST = 30
+"""Choices of a list; content names fewer numbers one after the other."""
+_LONGEST = 80
+"""Characters of a choice: a country's name, and its code."""
+_GAP = 4
+"""Blocks from a choice to the next: some countries have no code, or stand beside their own."""
+_CODE = r"\(?\+\s?\d{1,4}(?:[\s-]\d{1,4})?\)?"
+_CHOICE = re.compile(rf"\D*{_CODE}|{_CODE}\D*")
+_SHARE = 0.4
+"""Of the lines of a block with all choices that hold a code; names often have lines of their
+own."""
+
+
+def find_furniture(page: Page) -> BoolArray | None:
+    """Return which blocks are never main, shape (n_blocks,); None where each may be."""
+    found = np.zeros(len(page.blocks), dtype=bool)
+    _mark_pickers(page, found)
+    _mark_dialogs(page, found)
+    return found if found.any() else None
+
+
+def _mark_pickers(page: Page, found: BoolArray) -> None:
+    texts = [block.text for block in page.blocks]
+    if sum(text.count("+") for text in texts) < _FEWEST:
+        return
+    for index, text in enumerate(texts):
+        found[index] = _has_choices(text)
+    run: list[int] = []
+    choices = [index for index, text in enumerate(texts) if _is_choice(text)]
+    for choice, following in pairwise([*choices, len(texts) + _GAP]):
+        run.append(choice)
+        between = texts[choice + 1 : following] if following - choice <= _GAP else [""]
+        if following - choice > _GAP or any(len(text) > _LONGEST for text in between):
+            if len(run) >= _FEWEST:
+                found[run[0] : run[-1] + 1] = True
+            run = []
+
+
+def _has_choices(text: str) -> bool:
+    """Tell whether a block is a list of choices."""
+    if text.count("+") < _FEWEST:
+        return False
+    lines = [line for line in map(str.strip, text.splitlines()) if line]
+    return sum(map(_is_choice, lines)) >= max(_FEWEST, _SHARE * len(lines))
+
+
+def _is_choice(text: str) -> bool:
+    return "+" in text and len(text) <= _LONGEST and _CHOICE.fullmatch(text) is not None
+
+
+def _mark_dialogs(page: Page, found: BoolArray) -> None:
+    tree = page.elements
+    tags = {tag for tag in tree.names if ' id="' in tag and attribute(tag, "id") in CONSENT}
+    if not tags:
+        return
+    firsts = [block.first for block in page.blocks]
+    for element in range(len(tree)):
+        if tree.start_tag(element) in tags:
+            found[bisect_left(firsts, tree.opens[element]) : bisect_left(firsts, tree.closes[element])] = True

@@ -1,0 +1,72 @@
+"""What is never main content: lists of dialling codes, and dialogs that ask for consent."""
+
+import pytest
+
+from dripper.html import preprocess
+from dripper.labels import load
+from dripper.labels.cpu.furniture import find_furniture
+
+STORY = "".join(f"<p>The ferry of part {part} left the pier at noon, and nobody saw it.</p>" for part in range(5))
+CODES = [f"Country {chr(65 + i % 26) * (1 + i // 26)} +{i + 20}" for i in range(40)]
+
+
+def found(html: str) -> list[str]:
+    page = preprocess(html)
+    furniture = find_furniture(page)
+    return (
+        [] if furniture is None else [block.text for block, is_it in zip(page.blocks, furniture, strict=True) if is_it]
+    )
+
+
+def test_a_list_of_dialling_codes_is_furniture() -> None:
+    items = "".join(f"<div>{code}</div>" for code in CODES)
+    assert found(f"{STORY}<div>{items}</div>{STORY}") == CODES
+
+
+def test_countries_without_a_code_stand_in_the_list_too() -> None:
+    choices = [*CODES[:20], "Antarctica", "Heard Island", *CODES[20:]]
+    assert found(STORY + "".join(f"<div>{choice}</div>" for choice in choices)) == choices
+
+
+@pytest.mark.parametrize("written", ["+{} Land", "Land (+{})", "Land+{}", "+{}", "Land <i>+{}-268</i>"])
+def test_codes_are_written_in_many_ways(written: str) -> None:
+    options = "".join(f"<option>{written.format(i)}</option>" for i in range(1, 40))
+    items = "".join(f"<div>{written.format(i)}</div>" for i in range(1, 40))
+    assert len(found(f"{STORY}<select>{options}</select>")) == 1
+    assert len(found(STORY + items)) == 39
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "".join(f"<div>{code}</div>" for code in CODES[:29]),
+        "".join(f"<div>{code}</div>{STORY}" for code in CODES),
+        "".join(f"<div>Sales in {year}: +{year}</div>" for year in range(1980, 2024)),
+        "<table>" + "".join(f"<tr><td>Homes in part {i}<td>+{i}.5%" for i in range(40)) + "</table>",
+        "<pre>" + "".join(f"[ {i}.29] pci 0000:00: bridge +{i} of {i}\n" for i in range(40)) + "</pre>",
+        "<p>" + "+" * 50 + "</p>",
+    ],
+)
+def test_other_numbers_with_a_plus_are_not(html: str) -> None:
+    assert found(STORY + html) == []
+
+
+def test_a_dialog_that_asks_for_consent_is_furniture() -> None:
+    dialog = "<div id='onetrust-pc-sdk'><div><p>We store cookies.</p><p>Allow all</p></div></div>"
+    assert found(STORY + dialog + STORY) == ["We store cookies.", "Allow all"]
+    assert found(STORY + dialog.replace("onetrust-pc-sdk", "cookie-recipes")) == []
+
+
+def test_the_labeler_takes_none_of_it_unless_there_is_nothing_else() -> None:
+    labeler = load("cpu")
+    items = "".join(f"<li><p>{code} is a country</p></li>" for code in CODES)
+    codes = "".join(f"<div>{code}</div>" for code in CODES)
+    page = preprocess(f"<h1>Register</h1>{STORY}<ul>{codes}</ul>")
+    (labels,) = labeler.label([page])
+    assert labels.main.any()
+    assert not any(is_main for block, is_main in zip(page.blocks, labels.main, strict=True) if block.text in CODES)
+    assert labels.probability is not None
+    assert (labels.probability > 0).all()
+    only = preprocess(codes)
+    assert labeler.label([only])[0].main.any()
+    assert labeler.label([preprocess(f"<ul>{items}</ul>")])[0].main.any()
