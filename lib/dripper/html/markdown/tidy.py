@@ -33,6 +33,10 @@ _NOT_TERMS = LINE_BREAKING | SHOWS
 _NOT_MEANINGS = HEADINGS | {"table", "form", "article", "section"}
 _LIST_OR_ITEM = words("ul ol li")
 _NUMBERED = re.compile('list-style(?:-type)?\\s*:[^;"]*\\bdecimal\\b', re.IGNORECASE)
+_MOST_CONTAINERS = 6
+"""Between an item and the list that is all there is in it."""
+_AROUND_LIST = 6
+"""Elements from a list to a figure that it is in."""
 _KEPT_IN_LISTS = LISTS | ITEMS | words("table blockquote pre figure details select svg math object")
 """What stands between a list and its items, and is none of these, is only in the way."""
 _IN_ITEMS = words("a b strong i em del s strike")
@@ -86,6 +90,10 @@ def order_list(tree: Tree, element: int) -> None:
     one of cards with headings is taken apart, one between the items of another goes into the item
     before."""
     _free_items(tree, element)
+    for figure in tree.nearest(element, _AROUND_LIST):
+        if tree.tags[figure] == "figure":
+            # In figures html-to-markdown writes no blank between an item's mark and its image.
+            tree.retag(figure, "<div>", "</div>")
     if tree.tags[element] == "dl":
         _order_terms(tree, element)
         return
@@ -172,8 +180,8 @@ def order_item(tree: Tree, item: int, numbers: Numbers) -> None:
         and tree.start_tag(owner)[:3] == f"<{tree.tags[owner]}"
     ):
         _free_items(tree, inner)
-        tree.retag(item, "", "")
-        tree.retag(inner, "", "")
+        for around in range(item, inner + 1):
+            tree.retag(around, "", "")
         return
     index = _find_first_text(tree, item)
     if index is None:
@@ -259,12 +267,17 @@ def _find_first_heading(tree: Tree, item: int) -> int:
 
 
 def _find_only_list(tree: Tree, item: int) -> int | None:
-    """Return the list that is all there is in an item."""
-    inner = item + 1
-    if inner > tree.lasts[item] or tree.tags[inner] not in ("ul", "ol") or tree.lasts[inner] != tree.lasts[item]:
+    """Return the list that is all there is in an item, but for containers around it."""
+    inner, last = item + 1, tree.lasts[item]
+    while inner <= min(last, item + _MOST_CONTAINERS) and tree.tags[inner] == "div" and tree.lasts[inner] == last:
+        inner += 1
+    if inner > last or tree.tags[inner] not in ("ul", "ol") or tree.lasts[inner] != last:
         return None
-    around = (tree.parts[tree.opens[item] + 1], *tree.parts[tree.closes[inner] + 1 : tree.closes[item] : 2])
-    return inner if tree.opens[inner] == tree.opens[item] + 2 and not "".join(around).strip() else None
+    before, behind = (tree.opens[item] + 1, tree.opens[inner]), (tree.closes[inner] + 1, tree.closes[item])
+    # So many tags as there are containers: none of an element that was left out stands between.
+    if before[1] - before[0] != 2 * (inner - item) - 1:
+        return None
+    return None if any(part.strip() for first, end in (before, behind) for part in tree.parts[first:end:2]) else inner
 
 
 def _order_terms(tree: Tree, element: int) -> None:
