@@ -152,7 +152,7 @@ def classify(tree: Tree, texts: list[str], removed: bytearray, columns_decide: b
 def _mark(tree: Tree, attribute: str, value: str) -> set[int]:
     """Return the elements that carry attribute="value"; looks at each distinct tag once."""
     tags = {tag for tag in tree.names if attribute in tag and attributes(tag).get(attribute) == value}
-    return {i for i in range(len(tree)) if tree.start_tag(i) in tags} if tags else set()
+    return set(tree.tagged(tags))
 
 
 def _find_tables(tree: Tree, removed: bytearray, block: bytearray, columns_decide: bool) -> frozenset[int]:

@@ -308,14 +308,19 @@ def _is_content(tree: Tree, image: Image) -> bool:
     tag = tree.start_tag(image.shown)
     if _is_small(tag) or not _OTHER.isdisjoint(read_names(tag)):
         return False
-    address = next(iter(find_addresses(tree, image.element)), "").partition("?")[0].lower()
+    address = _find_address(tree, image).partition("?")[0].lower()
     return address != "" and not _is_tracker(address) and not _is_other_file(address)
+
+
+def _find_address(tree: Tree, image: Image) -> str:
+    """Return the best address of an image, "" where it has none."""
+    return next(iter(find_addresses(tree, image.element)), "")
 
 
 def _name_picture(tree: Tree, image: Image) -> str:
     """Return an image's address without its size: WordPress has the same picture as `rain.jpg` and
     `rain-300x200.jpg`."""
-    address = next(iter(find_addresses(tree, image.element)), "")
+    address = _find_address(tree, image)
     file = address.partition("?")[0]
     return _SIZE_OF_FILE.sub("", file) if _FILE.search(file) else address
 

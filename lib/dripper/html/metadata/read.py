@@ -294,7 +294,7 @@ def _find_published(metas: _Metas, data: JsonLd, visible: Visible, address: str,
         or find_first_date(visible.own_items("datePublished", _MOST_DATES))
         or find_date_in_address(address)
         or find_first_date(visible.dates())
-        or find_first_date(iter(()) if is_product else visible.bylines())
+        or (None if is_product else find_first_date(visible.bylines()))
     )
 
 

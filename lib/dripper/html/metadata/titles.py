@@ -115,28 +115,20 @@ def choose_title(
         site: What the site is called.
         list_lower: Gives the texts of headings of the next levels.
     """
-    page_title = _FORUM.sub("", page_title)
+    declared, page_title = declared or "", _FORUM.sub("", page_title)
     parts = [part for part in _BETWEEN.split(page_title) if part.strip()]
-    begins_with_site = len(parts) > 1 and site.begins(parts[0]) and not site.begins(parts[-1])
-    own = [text for text in headings if text and not site.is_in(text)]
-    own = [text for text in own if begins_with_site or not _is_end(text, parts)]
-    own = [_cut_before(text, (declared or "", page_title, *parts), page_title) for text in own]
+    own = _choose_headings(declared, headings, page_title, parts, site)
     if len(own) == 1 and len([text for text in headings if text]) == 1:
         if declared and not site.is_in(declared) and _is_of_something_else(own[0], declared, page_title):
             return _cut_bar(site.cut(_FORUM.sub("", declared)))
         return site.cut(_cut_after(own[0], declared))
-    starts = [_plain(text) for text in (declared or "", page_title) if text]
-    plain_parts = set(map(_plain, parts[:-1]))
-    for text in sorted(own, key=len, reverse=True):
-        plain = _plain(text)
-        if len(plain) > 2 and (plain in plain_parts or any(start.startswith(plain) for start in starts)):
-            return site.cut(text)
-    cut = [site.cut(_FORUM.sub("", text)) for text in (declared or "", page_title)]
+    if (heading := _find_stated(own, declared, page_title, parts)) is not None:
+        return site.cut(heading)
+    cut = [site.cut(_FORUM.sub("", text)) for text in (declared, page_title)]
     if (heading := _find_behind_colon(cut[1], own, list_lower)) is not None:
         return heading
-    is_of_site = site.is_in(declared or "") or (
-        _plain(declared or "") in map(_plain, headings) and _is_end(declared or "", parts)
-    )
+    is_heading = _plain(declared) in map(_plain, headings)
+    is_of_site = site.is_in(declared) or (is_heading and _is_end(declared, parts))
     if declared and not (page_title and is_of_site):
         return _cut_bar(cut[0])
     if cut[1] != page_title:
@@ -145,7 +137,35 @@ def choose_title(
     return next(filter(None, chain(shown, (page_title,), headings, list_lower())), None)
 
 
-def _cut_after(heading: str, declared: str | None) -> str:
+def _choose_headings(
+    declared: str, headings: Sequence[str], page_title: str, parts: Sequence[str], site: SiteName
+) -> list[str]:
+    """Return the headings that are not the site's name, without the section before the title.
+
+    Args:
+        parts: Of `page_title`.
+    """
+    begins_with_site = len(parts) > 1 and site.begins(parts[0]) and not site.begins(parts[-1])
+    return [
+        _cut_before(text, (declared, page_title, *parts), page_title)
+        for text in headings
+        if text and not site.is_in(text) and (begins_with_site or not _is_end(text, parts))
+    ]
+
+
+def _find_stated(headings: Sequence[str], declared: str, page_title: str, parts: Sequence[str]) -> str | None:
+    """Return the longest heading that a title begins with, or that is a part of `<title>` before
+    its last."""
+    starts = [_plain(text) for text in (declared, page_title) if text]
+    plain_parts = set(map(_plain, parts[:-1]))
+    for text in sorted(headings, key=len, reverse=True):
+        plain = _plain(text)
+        if len(plain) > 2 and (plain in plain_parts or any(start.startswith(plain) for start in starts)):
+            return text
+    return None
+
+
+def _cut_after(heading: str, declared: str) -> str:
     """Return a heading without what stands behind a mark after the declared title.
 
     >>> _cut_after("Rain in Bergen | Weather", "Rain in Bergen")

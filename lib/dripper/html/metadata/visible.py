@@ -124,23 +124,25 @@ class Visible:
     def bylines(self) -> Iterator[str]:
         """Yield the texts of elements that a class calls author or byline, not of what readers
         wrote: then of those that it calls a box about the author, with a rank or a biography."""
-        held = [(element, attribute(tag, "class") or "") for element, tag in self._stating if self._holds(tag)]
         for pattern in (_BYLINE, _AUTHOR_BOX):
-            for element, classes in held:
+            for element, classes in self._held:
                 if pattern.search(classes) and not _NO_BYLINE.search(classes) and not self._of_others(element):
                     yield self._line(element)
 
     def posters(self) -> Iterator[str]:
         """Yield the texts of elements that a class calls the name of a user, in a post of a
         thread."""
-        for element, tag in self._stating:
-            if self._holds(tag) and _USER_NAME.search(attribute(tag, "class") or "") and not self._of_others(element):
+        for element, classes in self._held:
+            if _USER_NAME.search(classes) and not self._of_others(element):
                 name = self._text(element)
                 if name.count(" ") < _MOST_WORDS and self._is_within(element, _MOST_ABOVE, _POST):
                     yield name
 
-    def _holds(self, tag: str) -> bool:
-        return self._tree.names[tag] in _HOLDERS
+    @cached_property
+    def _held(self) -> list[tuple[int, str]]:
+        """Elements that may hold a name, with their classes."""
+        holders = ((element, tag) for element, tag in self._stating if self._tree.names[tag] in _HOLDERS)
+        return [(element, attribute(tag, "class") or "") for element, tag in holders]
 
     def signed(self) -> Iterator[str]:
         """Yield the texts of links to a person's page right behind a word such as "By"."""
@@ -257,9 +259,8 @@ class Visible:
 
     def _of_tags(self, tags: Iterable[str]) -> list[tuple[int, str]]:
         """Return the elements that have one of these start tags, none too long, with it."""
-        names = {tag for tag in tags if len(tag) <= _LONGEST_TAG}
-        starts = map(self._tree.parts.__getitem__, self._tree.opens)
-        return [(element, tag) for element, tag in enumerate(starts) if tag in names] if names else []
+        elements = self._tree.tagged({tag for tag in tags if len(tag) <= _LONGEST_TAG})
+        return [(element, self._tree.start_tag(element)) for element in elements]
 
     def _name_in(self, element: int) -> int:
         """The element within this one that holds the name of the thing it describes, else

@@ -91,14 +91,13 @@ def choose_largest(candidates: str) -> str:
     return best
 
 
-_DIALOGS = ", ".join(f"#{name}" for name in sorted(CONSENT))
-"""While these are hidden, they are cut out even where they hold most of the page's text, as on
-forms: up to 2,999 of 3,155 words."""
-_UNSEEN = f"{HEAD}, style, template, noembed, datalist, iframe, noframes, xmp, plaintext, title, desc, {_DIALOGS}"
+_NEVER_SEEN = words(HEAD.replace(",", "")) | words("style template noembed datalist iframe noframes xmp plaintext")
+_UNSEEN = ", ".join([*sorted(_NEVER_SEEN), "title", "desc", *(f"#{name}" for name in sorted(CONSENT))])
 """What shows nothing, and the elements whose content is serialised unescaped, which would not scan.
 One query, which finds what `read_head` reads too: each walks the whole page. Of `title`, `desc` and
-dialogs some stay, see `_is_unseen`: a query for `svg desc` would search all that is around each."""
-_NEVER_SEEN = words("script link meta base style template noembed datalist iframe noframes xmp plaintext")
+dialogs some stay, see `_is_unseen`: a query for `svg desc` would search all that is around each.
+Dialogs that ask for consent are cut out, while they are hidden, even where they hold most of the
+page's text, as on forms: up to 2,999 of 3,155 words."""
 _MOST_AROUND = 32
 """Elements between a drawing and its `desc`."""
 DISPLAY_NONE = re.compile(r"(?:^|;)\s*display\s*:\s*none\b", re.IGNORECASE)
@@ -184,8 +183,7 @@ def _is_unseen(node: LexborNode) -> bool:
     """Tell whether a `title` is not the head's own, a `desc` is of a drawing, or a dialog is
     hidden."""
     if node.tag not in ("title", "desc"):
-        attributes = node.attributes
-        return "hidden" in attributes or DISPLAY_NONE.search(attributes.get("style") or "") is not None
+        return _hides("hidden" in node.attributes, node.attributes.get("style"))
     place, around = "head" if node.tag == "title" else "svg", node.parent
     for _ in range(_MOST_AROUND):
         if around is None or around.tag == place:
@@ -246,9 +244,13 @@ def is_hidden(tag: str) -> bool:
     """Tell whether a start tag hides its element for good (see the module's head)."""
     if (" hidden" not in tag and "none" not in tag.lower()) or tag.startswith(("<html ", "<body ")):
         return False
-    if attribute(tag, "hidden") is None and not DISPLAY_NONE.search(attribute(tag, "style") or ""):
-        return False
-    return not _OPENS_LATER.search(tag.lower())
+    is_hidden = _hides(attribute(tag, "hidden") is not None, attribute(tag, "style"))
+    return is_hidden and not _OPENS_LATER.search(tag.lower())
+
+
+def _hides(has_hidden: bool, style: str | None) -> bool:
+    """Tell whether an element is not shown, by its attributes `hidden` and `style`."""
+    return has_hidden or DISPLAY_NONE.search(style or "") is not None
 
 
 def _remove(document: LexborHTMLParser, unseen: list[LexborNode], keep_players: bool) -> None:

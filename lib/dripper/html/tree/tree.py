@@ -51,6 +51,12 @@ class Tree:
         attributes."""
         return self.parts[self.opens[element]]
 
+    def tagged(self, start_tags: Collection[str]) -> list[int]:
+        """Return the elements that have one of these start tags, in document order."""
+        if not start_tags:
+            return []
+        return [element for element, index in enumerate(self.opens) if self.parts[index] in start_tags]
+
     def starts_element(self, index: int) -> bool:
         """Tell whether the tag `parts[index]` is a start tag that some end tag follows: the text
         after it is inside."""

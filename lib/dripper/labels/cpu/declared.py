@@ -49,8 +49,8 @@ def _find_declared(page: Page) -> Iterator[str]:
     yield from page.hints.ingredients
     tree = page.elements
     marked = {tag for tag in tree.names if "ngredient" in tag and _MARK.search(tag)}
-    for element in range(len(tree)) if marked else ():
-        if tree.start_tag(element) in marked and tree.lasts[element] - element <= _LONGEST:
+    for element in tree.tagged(marked):
+        if tree.lasts[element] - element <= _LONGEST:
             yield _read_text(tree, element)
 
 

@@ -70,9 +70,7 @@ def _is_choice(text: str) -> bool:
 def _mark_dialogs(page: Page, found: BoolArray) -> None:
     tree = page.elements
     tags = {tag for tag in tree.names if ' id="' in tag and attribute(tag, "id") in CONSENT}
-    if not tags:
-        return
-    firsts = [block.first for block in page.blocks]
-    for element in range(len(tree)):
-        if tree.start_tag(element) in tags:
-            found[bisect_left(firsts, tree.opens[element]) : bisect_left(firsts, tree.closes[element])] = True
+    dialogs = tree.tagged(tags)
+    firsts = [block.first for block in page.blocks] if dialogs else []
+    for dialog in dialogs:
+        found[bisect_left(firsts, tree.opens[dialog]) : bisect_left(firsts, tree.closes[dialog])] = True
