@@ -413,6 +413,9 @@ def test_days_of_something_else(html: str, published: str | None) -> None:
     [
         ("<title>Minutes of 2018 – The City</title><meta property='og:title' content='Minutes of 2018'><h1>Search</h1>",
          "Minutes of 2018"),
+        ("<title>Rain in Bergen</title><meta property='og:title' content='Rain in Bergen'><h1>Rains</h1>", "Rains"),
+        ("<title>北京大雨成灾</title><meta property='og:title' content='北京大雨成灾'><h1>大雨</h1>", "大雨"),
+        ("<title>北京大雨成灾</title><meta property='og:title' content='北京大雨成灾'><h1>搜索</h1>", "北京大雨成灾"),
         ("<title>Event</title><meta property='og:title' content='Event'><h1>Regular Meeting</h1>", "Regular Meeting"),
         ("<title>Rain in Bergen (by Ann)</title><h1>Songs » Rain in Bergen</h1>", "Rain in Bergen"),
         ("<title>What to do</title><h1>Thread: What to do</h1>", "What to do"),

@@ -28,7 +28,10 @@ _PARTS = re.compile(rf"{_BETWEEN.pattern}|:\s+")
 _ARTICLE = re.compile(r"\Athe\s+", re.IGNORECASE)
 _LEVELS_ABOVE = frozenset({"ac", "co", "com", "edu", "gob", "gouv", "gov", "gv", "net", "nom", "or", "org"})
 """Labels of a host behind that of its owner, beside those of countries."""
-_WORD = re.compile(r"[^\W_]+")
+_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W_\u3040-\u30ff\u3400-\u9fff]+")
+"""A word, or a character of Chinese or Japanese, which have no blanks."""
+_STEM = 4
+"""Letters that forms of a word share: rains, rained, raining."""
 _NO_LETTERS = re.compile(r"[\W_]+")
 
 
@@ -200,7 +203,7 @@ def _is_of_something_else(heading: str, declared: str, page_title: str) -> bool:
     """
     if len(declared) > _LONGEST or not _plain(page_title).startswith(_plain(declared)):
         return False
-    words, said = _WORD.findall(heading.casefold()), _WORD.findall(page_title.casefold())
+    words, said = ([word[:_STEM] for word in _WORD.findall(text.casefold())] for text in (heading, page_title))
     return 0 < len(words) <= len(_WORD.findall(_cut_bar(declared))) and set(words).isdisjoint(said)
 
 
