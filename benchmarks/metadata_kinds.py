@@ -1,5 +1,4 @@
-"""Titles, authors, dates and sites of pages of every kind, against labels that correct what this
-program read.
+"""Titles, authors, dates and sites of pages of every kind, against labels.
 
     python benchmarks/metadata_kinds.py --data ../shared/data [--wrong]
 
@@ -8,9 +7,10 @@ web-kinds-more and web-kinds-2, of every kind; they name people only, and null w
 none. A field that is missing was left open. They have three parts:
 
 - `corrected`: 98 pages. One reader changed what was wrong in this program's own output.
-- `read`: 238 pages, labelled by readers who saw the page's title, `meta` elements, headings,
-  bylines and text, and no program's output. Rules were mended by both parts, so they flatter.
-- `kept`: 67 pages, labelled in the same way, scored after all rules were made.
+- `read`: 238 pages, labelled by language models that read the page's title, `meta` elements,
+  headings, bylines and text, and no program's output. The rules were improved with both parts, so
+  these figures flatter.
+- `kept`: 67 pages, labelled in the same way, and not used to improve the rules.
 
 Right is the same title but for case, blanks and punctuation, or another one that the reader would
 take, too; the same set of authors; the same day, or the same year and month where either states no
