@@ -1,17 +1,21 @@
 """Bodies in every state that servers and crawlers leave them in."""
 
+import bz2
 import contextlib
 import gzip
+import random
 import zlib
+from collections.abc import Callable
+from functools import cache
 
 import brotli
 import pytest
 import zstandard
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dripper.errors import ErrorCode, PageError
-from dripper.warc.read.body import decode_body
+from dripper.warc.read.body import Body, decode_body
 from dripper.warc.read.compression import GZIP_MAGIC
 from support.archives import page
 
@@ -41,6 +45,54 @@ def test_each_coding_is_undone(coding: str) -> None:
     assert decode_body(ENCODED[coding], "", coding.upper(), LIMIT).payload == PAGE
     assert decode_body(chunked(ENCODED[coding]), "chunked", coding, LIMIT).payload == PAGE
     assert decode_body(ENCODED[coding], coding, "", LIMIT).payload == PAGE
+
+
+@cache
+def make_body(n_bytes: int, n_parts: int) -> bytes:
+    """A body that shrinks the more, the fewer parts it is made of."""
+    rng = random.Random(n_parts)
+    parts = [b"<tr><td>row %d<td>%d.00 EUR</tr>" % (rng.randrange(1 << 30), part) for part in range(n_parts)]
+    return b"".join(rng.choices(parts, k=n_bytes // 30 + 1))[:n_bytes]
+
+
+PACK: dict[str, Callable[[bytes], bytes]] = {
+    "gzip": lambda data: gzip.compress(data, 1),
+    "deflate": lambda data: zlib.compress(data, 1),
+    "br": lambda data: brotli.compress(data, quality=1),
+    "zstd": zstandard.compress,
+    "bzip2": lambda data: bz2.compress(data, 1),
+}
+
+
+@cache
+def pack(coding: str, n_bytes: int, n_parts: int) -> bytes:
+    return PACK[coding](make_body(n_bytes, n_parts))
+
+
+@pytest.mark.parametrize("coding", PACK)
+@given(
+    n_bytes=st.sampled_from([1, 70_000, 1_200_000, 3_000_000]),
+    n_parts=st.sampled_from([1, 40, 3_000, 100_000]),
+    size=st.sampled_from([0, 1_000, 65_536, 100_000]),
+    limit=st.sampled_from([1_000_000, 8_000_000]),
+)
+@settings(max_examples=10, deadline=None)
+def test_a_body_comes_whole_or_is_too_large(coding: str, n_bytes: int, n_parts: int, size: int, limit: int) -> None:
+    whole = make_body(n_bytes, n_parts)
+    stored = pack(coding, n_bytes, n_parts)
+    stored, transfer = (chunked(stored, size), "chunked") if size else (stored, "")
+    if n_bytes <= limit:
+        assert decode_body(stored, transfer, coding, limit) == Body(whole)
+        return
+    with pytest.raises(PageError) as caught:
+        decode_body(stored, transfer, coding, limit)
+    assert caught.value.code is ErrorCode.PAGE_TOO_LARGE
+
+
+def test_a_brotli_body_that_grows_much_behind_its_first_bytes_is_whole() -> None:
+    table = b"".join(b"<tr><td>row %d<td>%d.00 EUR</tr>" % (row, row) for row in range(137_647))
+    assert decode_body(brotli.compress(table, quality=1), "", "br", 8 << 20) == Body(table)
+    assert decode_body(brotli.compress(PAGE) + b"trailing", "", "br", LIMIT) == Body(PAGE)
 
 
 def test_deflate_without_its_zlib_header() -> None:

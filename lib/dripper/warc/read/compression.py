@@ -8,7 +8,7 @@ be given to the next one.
 
 import bz2
 import zlib
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from functools import cache, lru_cache
 from types import ModuleType
 from typing import Any, Protocol
@@ -126,55 +126,67 @@ class ZstdDecompressor:
         return inflated, rest
 
 
-class Lz4Decompressor:
-    """One lz4 frame."""
+class Bzip2Decompressor:
+    """One bzip2 stream, in which people keep pages; no archive format has it.
+
+    The library keeps what it is given and hands out what that inflates to in as many calls as it
+    takes. Before all of it came, it is given nothing more: brotli takes that for damage.
+    """
+
+    _errors: tuple[type[Exception], ...] = (OSError, EOFError)
 
     def __init__(self) -> None:
         self.eof = False
-        self._decompressor = _import_lz4().LZ4FrameDecompressor()
+        self._decompressor: Any = bz2.BZ2Decompressor()
 
     def inflate(self, stored: bytes, limit: int = MAX_OUTPUT) -> tuple[bytes, bytes]:
         """See `Decompressor`."""
+        decompressor = self._decompressor
+        given, rest = (stored, b"") if decompressor.needs_input else (b"", stored)
         try:
-            inflated = self._decompressor.decompress(stored, limit)
-        except (RuntimeError, EOFError) as error:
+            inflated: bytes = decompressor.decompress(given, limit)
+        except self._errors as error:
             raise DecompressionError(str(error)) from None
-        self.eof = self._decompressor.eof
-        return inflated, (self._decompressor.unused_data or b"") if self.eof else b""
+        self.eof = decompressor.eof
+        return inflated, (decompressor.unused_data or b"") + rest if self.eof else rest
 
 
-class BrotliDecompressor:
+class Lz4Decompressor(Bzip2Decompressor):
+    """One lz4 frame."""
+
+    _errors = (RuntimeError, EOFError)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._decompressor = _import_lz4().LZ4FrameDecompressor()
+
+
+class BrotliDecompressor(Bzip2Decompressor):
     """One brotli stream (RFC 7932)."""
 
     def __init__(self) -> None:
-        self.eof = False
-        self._decompressor = _import_brotli().Decompressor()
-
-    def inflate(self, stored: bytes, limit: int = MAX_OUTPUT) -> tuple[bytes, bytes]:
-        """See `Decompressor`."""
-        try:
-            inflated: bytes = self._decompressor.process(stored, output_buffer_limit=limit)
-        except _import_brotli().error as error:
-            raise DecompressionError(str(error)) from None
-        self.eof = self._decompressor.is_finished()
-        return inflated, b""
+        super().__init__()
+        self._errors = (_import_brotli().error,)
+        self._decompressor = _BrotliStream()
 
 
-class Bzip2Decompressor:
-    """One bzip2 stream, in which people keep pages; no archive format has it."""
+class _BrotliStream:
+    """Brotli's decompressor with the face of bzip2's. What follows a stream is damage to it."""
+
+    eof = False
+    unused_data = b""
 
     def __init__(self) -> None:
-        self.eof = False
-        self._decompressor = bz2.BZ2Decompressor()
+        self._decompressor = _import_brotli().Decompressor()
 
-    def inflate(self, stored: bytes, limit: int = MAX_OUTPUT) -> tuple[bytes, bytes]:
-        """See `Decompressor`."""
-        try:
-            inflated = self._decompressor.decompress(stored, limit)
-        except (OSError, EOFError) as error:
-            raise DecompressionError(str(error)) from None
-        self.eof = self._decompressor.eof
-        return inflated, self._decompressor.unused_data if self.eof else b""
+    @property
+    def needs_input(self) -> bool:
+        return bool(self._decompressor.can_accept_more_data())
+
+    def decompress(self, stored: bytes, limit: int) -> bytes:
+        inflated: bytes = self._decompressor.process(stored, output_buffer_limit=limit)
+        self.eof = self._decompressor.is_finished()
+        return inflated
 
 
 BZIP2_MAGIC = b"BZh"
@@ -202,38 +214,48 @@ def inflate_member(
     wrong with it or "").
 
     Damage ends it, and `stored` with it: what came before is yielded to the last byte, for the byte
-    by byte second try gives what zlib drops when a call fails.
+    by byte second try gives what a library drops when a call fails.
     """
-    decompressor, inflated, n_inflated, at, size = new(), b"", 0, start, _FIRST_BITE
+    decompressor, n_inflated, at, size = new(), 0, start, _FIRST_BITE
     try:
-        while not decompressor.eof and (at < len(stored) or inflated):
+        while not decompressor.eof and at < len(stored):
             bite = stored[at : at + size]
-            inflated, rest = decompressor.inflate(bite)
+            for inflated, rest in use_up(decompressor, bite):  # noqa: B007
+                n_inflated += len(inflated)
+                yield inflated
             at += len(bite) - len(rest)
             size = min(_BITE, 4 * size)
-            n_inflated += len(inflated)
-            yield inflated
     except DecompressionError as error:
-        yield from _inflate_slowly(new(), stored, start, at, n_inflated)
-        return len(stored), str(error)
+        is_whole = yield from _inflate_slowly(new(), stored, start, at, n_inflated)
+        return len(stored), "" if is_whole else str(error)
     return at, "" if decompressor.eof else "it ends too early"
+
+
+def use_up(decompressor: Decompressor, stored: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """Yield (inflated bytes, stored bytes not used yet) until all of `stored` has come out, or the
+    member ends; raises DecompressionError."""
+    inflated, rest = decompressor.inflate(stored)
+    yield inflated, rest
+    while not decompressor.eof and (rest or inflated):
+        inflated, rest = decompressor.inflate(rest)
+        yield inflated, rest
 
 
 def _inflate_slowly(
     decompressor: Decompressor, stored: bytes, start: int, good: int, skip: int
-) -> Generator[bytes, None, None]:
+) -> Generator[bytes, None, bool]:
     """Yield the inflated bytes after the first `skip`; stored bytes from `good` on go in one by
-    one."""
+    one. Return whether the member ends in them: brotli alone fails because of what follows it."""
     bites = [stored[at : min(at + _BITE, good)] for at in range(start, good, _BITE)]
     bites += [stored[at : at + 1] for at in range(good, min(good + _BITE, len(stored)))]
-    for rest in bites:
-        while rest and not decompressor.eof:
-            try:
-                inflated, rest = decompressor.inflate(rest)
-            except DecompressionError:
-                return
-            yield inflated[skip:]
-            skip = max(0, skip - len(inflated))
+    for bite in bites:
+        try:
+            for inflated, _ in use_up(decompressor, bite) if not decompressor.eof else ():
+                yield inflated[skip:]
+                skip = max(0, skip - len(inflated))
+        except DecompressionError:
+            break
+    return decompressor.eof
 
 
 def measure_skippable(stored: bytes) -> int | None:

@@ -24,6 +24,7 @@ from dripper.warc.read.compression import (
     ZstdDecompressor,
     measure_skippable,
     read_zstd_dictionary,
+    use_up,
 )
 from dripper.warc.read.headers import RECORD_START, START_BYTES, find_start
 
@@ -360,8 +361,7 @@ class Members:
             try:
                 for bite in read_bites(cursor, good) if decompressor else ():
                     until += len(bite)
-                    while bite and decompressor and not decompressor.eof:
-                        inflated, bite = decompressor.inflate(bite)
+                    for inflated, _ in use_up(decompressor, bite) if decompressor and not decompressor.eof else ():
                         rescued += inflated[n_inflated:]
                         n_inflated = max(0, n_inflated - len(inflated))
             except DecompressionError:
