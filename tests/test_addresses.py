@@ -1,8 +1,10 @@
 """Nothing secret in what is logged."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from dripper.addresses import loggable, loggable_text, printable
+from dripper.addresses import ascii_host, host_name, loggable, loggable_text, printable, unicode_host
 
 
 @pytest.mark.parametrize(
@@ -25,6 +27,54 @@ from dripper.addresses import loggable, loggable_text, printable
 )
 def test_addresses_lose_what_nobody_should_read(address: str, shown: str) -> None:
     assert loggable(address) == shown
+
+
+@pytest.mark.parametrize(
+    ("host", "known"),
+    [
+        ("straße.de", "xn--strae-oqa.de"),
+        ("strasse.de", "strasse.de"),
+        ("müller.de", "xn--mller-kva.de"),
+        ("mu\u0308ller.de", "xn--mller-kva.de"),
+        ("MÜLLER\u3002de", "xn--mller-kva.de"),
+        ("m%C3%BCller.de", "xn--mller-kva.de"),
+        ("ｍüller\uff0e\uff44ｅ", "xn--mller-kva.de"),
+        ("www.ｅxample.org.", "www.example.org."),
+        ("%65xample.org", "example.org"),
+        ("βόλος.com", "xn--nxasmm1c.com"),
+        ("βόλοσ.com", "xn--nxasmq6b.com"),
+        ("نامه\u200cای.com", "xn--mgba3gch31f060k.com"),
+        ("ශ්\u200dරී.com", "xn--10cl1a0b660p.com"),
+        ("☃.net", "xn--n3h.net"),
+        ("a_b.Example.org", "a_b.example.org"),
+        ("2001:DB8::1", "2001:db8::1"),
+        ("a%2Fb.org", "a%2fb.org"),
+        ("%ff%fe.org", "%ff%fe.org"),
+        ("a\ud800.org", "a\ud800.org"),
+        ("", ""),
+    ],
+)
+def test_a_host_has_one_spelling_whoever_wrote_it(host: str, known: str) -> None:
+    assert ascii_host(host) == known
+    assert ascii_host(known) == known
+    assert not host or ascii_host(host.upper() if "ß" not in host and "ς" not in host else host) == known
+
+
+@given(st.text(max_size=20))
+def test_every_host_has_a_spelling_that_stays(host: str) -> None:
+    once = ascii_host(host)
+    assert ascii_host(once) == once
+    assert isinstance(unicode_host(once), str)
+
+
+def test_hosts_of_addresses() -> None:
+    addresses = ["http://A.b:80/", "http://u:p@straße.de/ß", "", "not a url", "http://[broken", "http://:80/"]
+    assert [host_name(url) for url in addresses] == ["a.b", "xn--strae-oqa.de", None, None, None, None]
+    assert [unicode_host(host) for host in ("xn--strae-oqa.de.", "xn--\xff", "a.b")] == [
+        "straße.de.",
+        "xn--\xff",
+        "a.b",
+    ]
 
 
 def test_nothing_reaches_a_terminal_that_moves_its_cursor() -> None:

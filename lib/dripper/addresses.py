@@ -1,7 +1,10 @@
-"""Cleans addresses and sentences for logs and terminals: credentials and characters that move the
-cursor are taken out."""
+"""Addresses: their hosts in the one spelling that browsers use, and what a log or a terminal may
+show of them, without credentials and characters that move the cursor.
+"""
 
 import re
+from contextlib import suppress
+from urllib.parse import unquote, urlsplit
 
 _HTTP = re.compile(r"https?:", re.IGNORECASE)
 _USER = re.compile(r"(?<=://)[^\s/?#]*@")
@@ -10,6 +13,63 @@ _IN_SENTENCE = re.compile(r"[a-z][a-z0-9+.-]*://[^\s'\"<>]+", re.IGNORECASE)
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """Control characters, characters that change the direction of text, and lone surrogates, which no
 terminal accepts."""
+
+
+_IN_NO_HOST = re.compile(r"[\x00-\x20\x7f#/:<>?@\[\\\]^|%]")
+"""Forbidden code points of a domain (WHATWG URL standard 3.2)."""
+
+
+def host_name(url: str) -> str | None:
+    """Return the host of `url` as `ascii_host` writes it, or None where there is none.
+
+    >>> host_name("https://Example.org:8080/a"), host_name("http://STRAßE.de/")
+    ('example.org', 'xn--strae-oqa.de')
+    """
+    try:
+        host = urlsplit(url).hostname
+    except ValueError:
+        return None
+    return ascii_host(host) if host else None
+
+
+def ascii_host(host: str) -> str:
+    """Return a host in its one spelling: small ASCII letters, as browsers send it (UTS 46 without
+    the transition from IDNA 2003, so ß, ς and joiners stay what they are).
+
+    Full-width letters, ideographic full stops, decomposed and percent-encoded letters are what they
+    stand for. What no browser could ask for stays, in small letters, as does the dot of the root.
+    Names are not checked against what registries allow: archives have been there.
+
+    >>> ascii_host("m%C3%BCller\u3002de"), ascii_host("ｅｘａｍｐｌｅ.org")
+    ('xn--mller-kva.de', 'example.org')
+    """
+    if host.isascii() and "%" not in host:
+        return host.lower()
+    from idna import uts46_remap  # its tables take longer to load than a page to extract
+
+    with suppress(UnicodeError):
+        mapped = uts46_remap(unquote(host, errors="strict"), std3_rules=False, transitional=False)
+        labels = mapped.split(".")
+        name = ".".join(label if label.isascii() else f"xn--{label.encode('punycode').decode()}" for label in labels)
+        if not _IN_NO_HOST.search(name):
+            return name
+    return host.lower()
+
+
+def unicode_host(host: str) -> str:
+    """Return a host as people read it.
+
+    >>> unicode_host("www.xn--strae-oqa.de")
+    'www.straße.de'
+    """
+    return ".".join(map(_read_label, host.split(".")))
+
+
+def _read_label(label: str) -> str:
+    try:
+        return label[4:].encode("ascii").decode("punycode") if label.startswith("xn--") else label
+    except UnicodeError:
+        return label
 
 
 def loggable(address: str) -> str:

@@ -79,7 +79,7 @@ PAGE: Sequence[Column] = (
     Column("page_id", Kind.STRING, "Key: 32 hex digits, a hash of warc_file and warc_offset", nullable=False),
     BATCH,
     Column("url", Kind.STRING, "Address of the page as archived"),
-    Column("host", Kind.STRING, "Host of url, lower case"),
+    Column("host", Kind.STRING, "Host of url as browsers send it: lower case, ASCII (xn--mller-kva.de)"),
     Column("warc_file", Kind.STRING, "The archive file: its canonical address", nullable=False),
     Column("warc_offset", Kind.LONG, "First byte of the record in warc_file", nullable=False),
     Column("warc_length", Kind.LONG, "Bytes of the record in warc_file, as stored"),

@@ -7,11 +7,11 @@ import math
 from collections.abc import Mapping
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 import numpy as np
 
 import dripper
+from dripper.addresses import ascii_host, host_name
 from dripper.errors import ErrorCode
 from dripper.extras import needed
 from dripper.html.metadata import Metadata, first_day
@@ -192,18 +192,6 @@ def _make_metadata(metadata: Metadata | None) -> Row | None:
     return metadata.as_row() if metadata is not None else None
 
 
-def host_name(url: str) -> str | None:
-    """Return the host of `url` in lower case, or None where there is none.
-
-    >>> host_name("https://Example.org:8080/a")
-    'example.org'
-    """
-    try:
-        return urlsplit(url).hostname
-    except ValueError:
-        return None
-
-
 def text_sha256(text: str) -> str:
     """Return the hash by which equal texts are found: lower case, white space collapsed.
 
@@ -246,8 +234,8 @@ def registered_domain(host: str) -> str | None:
     >>> registered_domain("news.bbc.co.uk")
     'bbc.co.uk'
     """
-    name = _to_ascii(host.lower().rstrip("."))
-    if not name or name.rpartition(".")[2].isdigit() or ":" in name:
+    name = ascii_host(host).rstrip(".")
+    if not name or not name.isascii() or name.rpartition(".")[2].isdigit() or ":" in name:
         return None
     return _load_suffixes().privatesuffix(name)
 
@@ -259,12 +247,3 @@ def _load_suffixes() -> "PublicSuffixList":
     with needed("the column registered_domain", "warc"):
         from publicsuffixlist import PublicSuffixList
     return PublicSuffixList(accept_unknown=False, only_icann=True)
-
-
-def _to_ascii(host: str) -> str:
-    if host.isascii():
-        return host
-    try:
-        return host.encode("idna").decode("ascii")
-    except UnicodeError:
-        return ""

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
+from dripper.addresses import host_name
 from dripper.errors import InputError
-from dripper.page.rows import host_name
 from dripper.spark.ledger.forgotten import NO_RULES, Rule, Rules, rows_by_batch, rule
 
 PAGE_ID = "0123456789abcdef" * 2
@@ -18,6 +18,8 @@ PAGE_ID = "0123456789abcdef" * 2
     [
         ("host", " WWW.Example.org. ", "www.example.org"),
         ("host", "müller.de", "xn--mller-kva.de"),
+        ("host", "straße.de", "xn--strae-oqa.de"),
+        ("domain", "www.ＳＴＲＡＳＳＥ\u3002de", "www.strasse.de"),
         ("host", "192.0.2.1", "192.0.2.1"),
         ("host", "[2001:db8::1]", "2001:db8::1"),
         ("host", "2001:db8::1", "2001:db8::1"),
@@ -57,6 +59,7 @@ RULES = Rules(
         {
             rule("host", "www.example.org"),
             rule("host", "müller.de"),
+            rule("domain", "straße.de"),
             rule("domain", "example.net"),
             rule("url", "http://it's.org/\\a"),
             rule("page_id", PAGE_ID),
@@ -69,6 +72,11 @@ PAGES = [
     ("3", "http://example.org/", False),
     ("4", "http://müller.de/", True),
     ("5", "http://xn--mller-kva.de/", True),
+    ("5a", "http://mu\u0308ller.de/", True),
+    ("5b", "http://M%C3%BCller\u3002de/", True),
+    ("5c", "http://www.straße.de/", True),
+    ("5d", "http://www.xn--strae-oqa.de/", True),
+    ("5e", "http://strasse.de/", False),
     ("6", "http://a.b.example.net/", True),
     ("7", "http://example.net/", True),
     ("8", "http://notexample.net/", False),

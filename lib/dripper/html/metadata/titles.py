@@ -5,7 +5,8 @@ name.
 import re
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
-from urllib.parse import urlsplit
+
+from dripper.addresses import host_name, unicode_host
 
 _BETWEEN = re.compile(r"\s+[|\-–—·•»«:/›]+\s+|\s*[|»«›]\s*")
 """What parts a page's title from its site's name."""
@@ -91,10 +92,7 @@ def _spell(name: str) -> tuple[str, str]:
 
 
 def _host_of(address: str | None) -> str:
-    try:
-        return (urlsplit(address or "").hostname or "").removeprefix("www.")
-    except ValueError:
-        return ""
+    return unicode_host(host_name(address or "") or "").removeprefix("www.")
 
 
 def choose_title(

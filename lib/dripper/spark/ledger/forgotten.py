@@ -7,14 +7,14 @@ what was counted is what is deleted, and what is never written again.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 from urllib.parse import urlsplit
 
+from dripper.addresses import ascii_host, host_name, unicode_host
 from dripper.errors import InputError
-from dripper.page.rows import host_name, registered_domain, storable
+from dripper.page.rows import registered_domain, storable
 from dripper.spark.tables.books import Books, among
 from dripper.spark.tables.sql import quoted
 
@@ -59,33 +59,25 @@ def rule(kind: str, typed: str) -> Rule:
 
 
 def _host(text: str) -> str | None:
-    """Return the host in its one spelling, lower case and in ASCII where it can be."""
+    """Return the host in its one spelling; None where it is more, or less, than a host."""
     try:
         parts = urlsplit(f"//{text if text.count(':') < 2 or text.startswith('[') else f'[{text}]'}")
-        port, host = parts.port, (parts.hostname or "").rstrip(".")
+        port, host = parts.port, parts.hostname or ""
     except ValueError:
         return None
     is_alone = not (parts.path or parts.query or parts.fragment or "@" in parts.netloc or port is not None)
-    if not host or not is_alone or re.search(r"[\s*,%\\]", host) or text.endswith(":"):
-        return None
-    try:
-        return host if host.isascii() else host.encode("idna").decode("ascii")
-    except UnicodeError:
-        return host
+    name = ascii_host(host).rstrip(".")
+    return None if not name or not is_alone or re.search(r"[\s*,%\\]", name) or text.endswith(":") else name
 
 
 def spellings(host: str) -> list[str]:
-    """Return the ways in which the column `host` may have a host: in ASCII or not, with or without
-    the dot of the root.
+    """Return the ways in which the column `host` may have a host: in ASCII or, in older rows, not;
+    with or without the dot of the root.
 
     >>> spellings("xn--mller-kva.de")
     ['xn--mller-kva.de', 'xn--mller-kva.de.', 'müller.de', 'müller.de.']
     """
-    names = [host]
-    if "xn--" in host:
-        with suppress(UnicodeError):
-            names.append(host.encode("ascii").decode("idna"))
-    return [f"{name}{dot}" for name in dict.fromkeys(names) for dot in ("", ".")]
+    return [f"{name}{dot}" for name in dict.fromkeys((host, unicode_host(host))) for dot in ("", ".")]
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from itertools import islice
 
 import numpy as np
 
+from dripper.addresses import host_name
 from dripper.errors import PageError
 from dripper.guard import Guard, GuardLimits
 from dripper.html import preprocess
@@ -19,7 +20,6 @@ from dripper.labels.chain import chain_of, is_sure
 from dripper.labels.cost import CpuSample, Sample, describe_cpu
 from dripper.labels.registry import load_from_settings, runs_staged, split_into_stages
 from dripper.page.prepare import Decoded, Prepared, prepare, split_into_blocks
-from dripper.page.rows import host_name
 from dripper.settings import LabelerSettings, Settings
 from dripper.sites import PageMemory
 from dripper.sites.layouts import group_by_layout

@@ -4,12 +4,12 @@ labelled on the driver."""
 from collections import defaultdict
 from contextlib import closing
 
+from dripper.addresses import host_name
 from dripper.errors import PageError
 from dripper.guard import Guard, GuardLimits
 from dripper.html import ParserLimits
 from dripper.labels import Labels
 from dripper.page.prepare import Prepared, prepare
-from dripper.page.rows import host_name
 from dripper.settings import Settings
 from dripper.sites import PageBlocks, SiteStatistics, relabel
 from dripper.spark.reports.sample import PagesRead

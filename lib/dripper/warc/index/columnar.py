@@ -4,10 +4,11 @@ pushed down to their row groups."""
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from dripper.addresses import host_name
 from dripper.errors import FileError, FileErrorKind, InputError
 from dripper.extras import needed
 from dripper.settings import S3Settings
-from dripper.warc.index.selection import Capture, Selection, parse_host
+from dripper.warc.index.selection import Capture, Selection
 from dripper.warc.open.source import bucket_and_key, is_s3, local_path
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ class ColumnarIndex:
         from pyarrow import compute as pc
 
         chosen = self._selection
-        prefix_hosts = [parse_host(prefix) if prefix.count("/") > 2 else "" for prefix in chosen.url_prefixes]
+        prefix_hosts = [(host_name(prefix) or "") if prefix.count("/") > 2 else "" for prefix in chosen.url_prefixes]
         hosts = [*chosen.hosts] or ([*prefix_hosts] if prefix_hosts and all(prefix_hosts) else [])
         tests = []
         if hosts and _HOST in self._columns:

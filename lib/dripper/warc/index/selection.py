@@ -11,8 +11,8 @@ import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import TypeVar
-from urllib.parse import urlsplit
 
+from dripper.addresses import ascii_host, host_name
 from dripper.errors import InputError
 
 KEYS = ("index", "url-prefix", "host", "domain", "language", "status", "mime", "urls")
@@ -42,7 +42,7 @@ class Capture:
     @property
     def host(self) -> str:
         """The host of the address, in small letters; "" where it has none."""
-        return parse_host(self.url)
+        return host_name(self.url) or ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,18 +92,6 @@ class Selection:
         return hashlib.sha256(description.encode()).hexdigest()[:16]
 
 
-def parse_host(url: str) -> str:
-    """Return the host of an address, in small letters; "" where it has none.
-
-    >>> parse_host("https://User@Example.org:8080/a")
-    'example.org'
-    """
-    try:
-        return (urlsplit(url).hostname or "").lower()
-    except ValueError:
-        return ""
-
-
 def parse_selection(text: str) -> tuple[Selection, str | None]:
     """Return the selection in the value of `--select`, and the path of its list of addresses (read
     elsewhere), or None. Raises InputError.
@@ -126,8 +114,8 @@ def parse_selection(text: str) -> tuple[Selection, str | None]:
     selection = Selection(
         indexes=_drop_repeats(values["index"]),
         url_prefixes=_drop_repeats(values["url-prefix"]),
-        hosts=_drop_repeats(value.lower() for value in values["host"]),
-        domains=_drop_repeats(value.lower().removeprefix("*.").strip(".") for value in values["domain"]),
+        hosts=_drop_repeats(ascii_host(value) for value in values["host"]),
+        domains=_drop_repeats(ascii_host(value.removeprefix("*.")).strip(".") for value in values["domain"]),
         languages=_drop_repeats(value.lower() for value in values["language"]),
         statuses=_drop_repeats(_parse_status(value) for value in values["status"]),
         mimes=_drop_repeats(value.lower() for value in values["mime"]),
