@@ -12,7 +12,7 @@ import numpy.typing as npt
 from dripper.labels import Labeler, Labels
 from dripper.sites import PageBlocks, PageMemory, Skeleton
 from dripper_lab.datasets import LabelledPage, read_pages
-from dripper_lab.train.truth import Truth, split_pages
+from dripper_lab.truth import Truth, split_pages
 
 MOST_OF_A_SITE = 30
 Mask = npt.NDArray[np.bool_]

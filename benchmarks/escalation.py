@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from dripper.labels import Labeler, Labels, load
 from dripper_lab.datasets import LabelledPage, read_pages
-from dripper_lab.train.truth import Truth, split_pages
+from dripper_lab.truth import Truth, split_pages
 
 SHARES = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0)
 WAYS = ("confidence", "chance", "best")

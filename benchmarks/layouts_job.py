@@ -32,7 +32,7 @@ from dripper.spark.sites.labels import BY_TEMPLATE
 from dripper.spark.sites.layout_choice import NO_LAYOUT, TOO_FEW_PAGES
 from dripper.spark.tables.store import Tables
 from dripper_lab.datasets import LabelledPage
-from dripper_lab.train.truth import Truth
+from dripper_lab.truth import Truth
 
 PAGES_A_FILE = 10
 

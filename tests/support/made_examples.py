@@ -5,7 +5,7 @@ import numpy as np
 from dripper.labels.cpu.features.page_features import NAMES
 from dripper.labels.cpu.network import BlockSequence
 from dripper_lab.train.examples import Example
-from dripper_lab.train.truth import Texts
+from dripper_lab.truth import Texts
 
 
 def made_example(number: int, blocks: int = 30) -> Example:

@@ -27,7 +27,7 @@ from dripper_lab.annotation.answers import from_ranges
 from dripper_lab.annotation.folders import new_folder
 from dripper_lab.annotation.importing import describe_truth
 from dripper_lab.datasets import LabelledPage
-from dripper_lab.train.truth import split_pages
+from dripper_lab.truth import split_pages
 
 log = logging.getLogger(__name__)
 

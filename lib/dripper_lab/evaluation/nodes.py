@@ -24,7 +24,7 @@ from dripper_lab.evaluation.extractors.ours import list_own_extractors
 from dripper_lab.evaluation.extractors.peers import peers
 from dripper_lab.evaluation.sources import PageSource
 from dripper_lab.evaluation.store import decode_page
-from dripper_lab.train.truth import Truth, split_pages
+from dripper_lab.truth import Truth, split_pages
 from dripper_labelers.web2text.leaves import Leaves
 
 SHARE = 2 / 3

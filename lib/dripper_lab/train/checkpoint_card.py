@@ -10,8 +10,8 @@ import numpy as np
 
 from dripper.labels.arrays import FloatArray
 from dripper_lab.train.card_tables import data_sets_table, table
-from dripper_lab.train.truth import Truth
 from dripper_lab.train.validate import Choice, mean_by
+from dripper_lab.truth import Truth
 
 _CARD = """\
 # Model card: labeler `{labeler}`

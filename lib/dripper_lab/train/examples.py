@@ -15,7 +15,7 @@ from dripper.labels.cpu.features.page_features import NAMES, PageFeatures, compu
 from dripper.labels.cpu.network import BlockSequence
 from dripper.labels.words import words_of
 from dripper_lab.datasets import LabelledPage
-from dripper_lab.train.truth import Texts, f1_of, split_pages
+from dripper_lab.truth import Texts, f1_of, split_pages
 
 log = logging.getLogger(__name__)
 

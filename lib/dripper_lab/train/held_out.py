@@ -16,7 +16,7 @@ import numpy as np
 from dripper.errors import UsageError
 from dripper.labels import Labeler, load
 from dripper_lab.datasets import LabelledPage, Role, names_with, read_pages
-from dripper_lab.train.truth import read_truths
+from dripper_lab.truth import read_truths
 
 
 def f1_of_pages(labelers: Sequence[Labeler], pages: Iterable[LabelledPage]) -> list[list[float]]:

@@ -12,7 +12,7 @@ from dripper.labels.cpu.decide import decide
 from dripper.labels.cpu.second_opinion import probability_with_second_opinion
 from dripper.labels.cpu.weights import Weights
 from dripper_lab.train.examples import Example
-from dripper_lab.train.truth import Truth
+from dripper_lab.truth import Truth
 
 
 class Choice(NamedTuple):

@@ -5,8 +5,8 @@ import pytest
 from dripper.errors import InputError, MachineError, UsageError
 from dripper_lab.evaluation.benchmarks.wceb import Reference
 from dripper_lab.evaluation.extractors.base import Form, Standing
-from dripper_lab.evaluation.report.results import means_by, overall, read_scores
 from dripper_lab.evaluation.report.writer import write_report
+from dripper_lab.evaluation.results import means_by, overall, read_scores
 from dripper_lab.evaluation.run import RunSettings, run_evaluation
 from dripper_lab.evaluation.score_set import SetScoring
 from dripper_lab.evaluation.sources import PageSource

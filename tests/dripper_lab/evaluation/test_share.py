@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dripper.errors import InputError
-from dripper_lab.evaluation.report.results import read_scores
+from dripper_lab.evaluation.results import read_scores
 from dripper_lab.evaluation.run import RunSettings, run_evaluation, scoring_of
 from dripper_lab.evaluation.share import Share, keep_lines, metric_rows, share_lines, shares
 from dripper_lab.evaluation.sources import PageSource

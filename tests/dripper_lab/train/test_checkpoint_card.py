@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from dripper_lab.train.checkpoint_card import Training, model_card, save_scores
-from dripper_lab.train.truth import read_truths
 from dripper_lab.train.validate import choose_threshold
+from dripper_lab.truth import read_truths
 from support.labelled import labelled_pages
 
 TRUTHS = [truth for _, truth in read_truths(labelled_pages())]

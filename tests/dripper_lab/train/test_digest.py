@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from dripper_lab.train.digest import SAMPLE, digest_of, sample_digest
-from dripper_lab.train.truth import Texts
+from dripper_lab.truth import Texts
 from support.made_examples import made_example
 
 EXAMPLES = [made_example(number) for number in range(4)]

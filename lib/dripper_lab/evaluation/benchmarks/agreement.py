@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dripper_lab.evaluation.benchmarks.wceb import OUR_SETS, Reference
-from dripper_lab.evaluation.report.results import ScoreTable
+from dripper_lab.evaluation.results import ScoreTable
 
 THEIR_NAMES: Mapping[str, str] = {
     "trafilatura-wceb": "trafilatura",

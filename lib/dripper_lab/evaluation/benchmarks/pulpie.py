@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dripper.errors import InputError, UsageError
-from dripper_lab.evaluation.report.statistics import Bootstrap, Interval, difference, interval
+from dripper_lab.evaluation.statistics import Bootstrap, Interval, difference, interval
 
 ARCHIVE = "pulpie_webmainbench_scores.tar.xz"
 SUFFIX = "_scores.json"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dripper_lab.evaluation.benchmarks.wceb import OUR_SETS, Reference
 from dripper_lab.evaluation.extractors.base import Contender, Standing
-from dripper_lab.evaluation.report.results import ScoreTable
+from dripper_lab.evaluation.results import ScoreTable
 
 METRIC = "wceb_f1"
 

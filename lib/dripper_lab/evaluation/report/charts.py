@@ -9,8 +9,8 @@ import numpy as np
 
 from dripper.eval.extra import import_extra
 from dripper_lab.evaluation.extractors.base import Standing
-from dripper_lab.evaluation.report.results import MAIN, Line, ScoreTable
-from dripper_lab.evaluation.report.statistics import Interval
+from dripper_lab.evaluation.results import MAIN, Line, ScoreTable
+from dripper_lab.evaluation.statistics import Interval
 
 COLOURS: Mapping[Standing, str] = {
     Standing.OURS: "#c2410c",

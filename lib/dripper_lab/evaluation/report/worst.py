@@ -7,7 +7,7 @@ from typing import Any
 
 from dripper.eval.extra import import_extra
 from dripper_lab.datasets import LabelledPage
-from dripper_lab.evaluation.report.results import MAIN, ScoreTable
+from dripper_lab.evaluation.results import MAIN, ScoreTable
 from dripper_lab.evaluation.score_set import SetScoring
 from dripper_lab.evaluation.store import Output, read_outputs
 

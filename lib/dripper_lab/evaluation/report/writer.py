@@ -18,7 +18,8 @@ from dripper_lab.evaluation.benchmarks.study import findings, table_3
 from dripper_lab.evaluation.benchmarks.wceb import OUR_SETS, PARTS, coverage
 from dripper_lab.evaluation.extractors.base import MARKDOWN_TRUTHS, Contender, Standing
 from dripper_lab.evaluation.report import charts
-from dripper_lab.evaluation.report.results import (
+from dripper_lab.evaluation.report.worst import worst_pages
+from dripper_lab.evaluation.results import (
     Line,
     ScoreTable,
     intervals_by,
@@ -29,10 +30,9 @@ from dripper_lab.evaluation.report.results import (
     read_scores,
     with_difficulty,
 )
-from dripper_lab.evaluation.report.statistics import Interval
-from dripper_lab.evaluation.report.worst import worst_pages
 from dripper_lab.evaluation.run import RunSettings
 from dripper_lab.evaluation.score_set import SetScoring
+from dripper_lab.evaluation.statistics import Interval
 
 BASELINE = "trafilatura"
 MIN_PAGES = 10

@@ -11,7 +11,7 @@ from dripper.labels.arrays import FloatArray
 from dripper.labels.base import SimplifiedPage
 from dripper.labels.lm.windows import merge_windows
 from dripper_lab.datasets import LabelledPage
-from dripper_lab.train.truth import Truth, read_truths
+from dripper_lab.truth import Truth, read_truths
 from dripper_labelers.encoder.sequence import Chunk, Sequencer, cut
 
 

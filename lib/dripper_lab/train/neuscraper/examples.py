@@ -11,7 +11,7 @@ import numpy.typing as npt
 from dripper.html import Page
 from dripper.labels.words import words_of
 from dripper_lab.datasets import LabelledPage
-from dripper_lab.train.truth import Truth, read_truths
+from dripper_lab.truth import Truth, read_truths
 from dripper_labelers.neuscraper.checkpoint import Shape
 from dripper_labelers.neuscraper.labeler import tokenize_nodes
 from dripper_labelers.neuscraper.nodes import ANNOTATIONS, Node, find_nodes_of_page

@@ -14,7 +14,7 @@ from dripper.labels.arrays import FloatArray
 from dripper.labels.base import SimplifiedPage
 from dripper.labels.cpu.decide import decide
 from dripper_lab.datasets import LabelledPage
-from dripper_lab.train.truth import Truth, read_truths
+from dripper_lab.truth import Truth, read_truths
 from dripper_labelers.reader.windows import Window, WindowMaker, find_unsure
 
 BELOW = 0.95

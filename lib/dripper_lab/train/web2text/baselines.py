@@ -15,9 +15,9 @@ from dripper_lab.datasets import LabelledPage
 from dripper_lab.evaluation.extractors import peers
 from dripper_lab.evaluation.extractors.base import Extract, Task, extract_or_nothing
 from dripper_lab.evaluation.store import decode_page
-from dripper_lab.train.truth import Truth, split_pages
 from dripper_lab.train.web2text.examples import TEXT_NODE_SHARE, Example
 from dripper_lab.train.web2text.fit import LeafScore
+from dripper_lab.truth import Truth, split_pages
 from dripper_labelers.web2text.leaves import Leaves
 
 BASELINES: Mapping[str, Callable[[], Extract]] = {

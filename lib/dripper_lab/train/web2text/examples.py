@@ -12,7 +12,7 @@ import numpy.typing as npt
 from dripper.html import Page
 from dripper.labels.arrays import FloatArray, IntArray
 from dripper_lab.datasets import LabelledPage
-from dripper_lab.train.truth import BLOCK_SHARE, Truth, f1_of, split_pages
+from dripper_lab.truth import BLOCK_SHARE, Truth, f1_of, split_pages
 from dripper_labelers.web2text.features import PageFeatures, compute_block_features, compute_features
 from dripper_labelers.web2text.leaves import Leaves
 

@@ -10,8 +10,8 @@ import pytest
 
 from dripper_lab.evaluation.extractors.base import Standing
 from dripper_lab.evaluation.report import charts
-from dripper_lab.evaluation.report.results import Line
-from dripper_lab.evaluation.report.statistics import Interval
+from dripper_lab.evaluation.results import Line
+from dripper_lab.evaluation.statistics import Interval
 from support.small_set import fake, half
 
 NAMES = ("dripper-cpu", "trafilatura", "html2text", "oracle")

@@ -99,7 +99,7 @@ def test_without_a_reference_nothing_is_compared(report: str) -> None:
 
 
 def test_worst_pages_come_worst_first(tmp_path: Path) -> None:
-    from dripper_lab.evaluation.report.results import read_scores
+    from dripper_lab.evaluation.results import read_scores
 
     write_set(tmp_path / "data", "dragnet", range(8))
 

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dripper_lab.evaluation.report.statistics import Bootstrap, Interval, difference, interval
+from dripper_lab.evaluation.statistics import Bootstrap, Interval, difference, interval
 
 SETS = ["a"] * 60 + ["b"] * 40
 HOSTS = [f"a{page // 6}" for page in range(60)] + [f"b{page}" for page in range(40)]

@@ -11,8 +11,8 @@ from dripper.errors import InputError
 from dripper.eval.extra import import_extra
 from dripper_lab.evaluation.benchmarks.wceb import THRESHOLDS
 from dripper_lab.evaluation.extractors.base import Contender
-from dripper_lab.evaluation.report.statistics import Bootstrap, Interval, difference, interval
 from dripper_lab.evaluation.score_set import SetScoring
+from dripper_lab.evaluation.statistics import Bootstrap, Interval, difference, interval
 from dripper_lab.evaluation.store import read_lines
 
 ScoreTable = Any

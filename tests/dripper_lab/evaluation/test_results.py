@@ -8,8 +8,8 @@ import pytest
 from dripper_lab.datasets import PageCounts
 from dripper_lab.evaluation.extractors.base import Contender, Form, Standing
 from dripper_lab.evaluation.report import charts
-from dripper_lab.evaluation.report.results import MAIN, intervals_by, mean_similarities, means_by, overall, pages_by
 from dripper_lab.evaluation.report.writer import Heat, _heat, _is_counted, _metrics
+from dripper_lab.evaluation.results import MAIN, intervals_by, mean_similarities, means_by, overall, pages_by
 from dripper_lab.evaluation.run import RunSettings, run_evaluation
 from dripper_lab.evaluation.score_set import score_digest, score_line
 from dripper_lab.evaluation.sources import PageSource

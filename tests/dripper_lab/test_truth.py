@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from dripper.eval.metrics.overlap import rouge_n
 from dripper.labels.words import words_of
-from dripper_lab.train.truth import Texts, between, read_truths
+from dripper_lab.truth import Texts, between, read_truths
 from support.labelled import labelled_pages, pages
 
 
