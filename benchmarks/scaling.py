@@ -34,8 +34,9 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from dripper.config import load
 from dripper.settings import Settings
 from dripper.spark.ledger.ledger import Ledger
-from dripper.spark.ledger.plan import BatchSize, PlannedFile, make_plan
+from dripper.spark.ledger.plan import BatchSize, make_plan
 from dripper.spark.session.session import open_session
+from dripper.spark.tables.batches import PlannedFile
 from dripper.spark.tables.spark_books import SparkBooks
 from dripper.spark.tables.store import Tables
 from dripper.warc import FileReport, expand

@@ -47,7 +47,7 @@ def _forget(arguments: argparse.Namespace) -> int:
         raise InputError("--reason is missing: say why, for people who ask later")
     with cli.session(settings) as spark:
         from dripper.spark.ledger.forgotten import rule
-        from dripper.spark.tables.forget import forget
+        from dripper.spark.upkeep.forget import forget
 
         rules = {rule(kind, text) for kind, text in typed}
         single_writer = settings.output.single_writer

@@ -43,7 +43,7 @@ def main(argv: list[str]) -> int:
 def _maintain(arguments: argparse.Namespace) -> int:
     settings = cli.settings(arguments, {})
     with cli.session(settings) as spark:
-        from dripper.spark.tables.maintain import maintain
+        from dripper.spark.upkeep.maintain import maintain
 
         for line in maintain(
             spark,

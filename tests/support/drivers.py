@@ -20,15 +20,16 @@ from dripper.spark.ledger.forgotten import NO_RULES, Rule, Rules, rules_of
 from dripper.spark.ledger.inputs import Input
 from dripper.spark.ledger.lease import Lease
 from dripper.spark.ledger.ledger import Ledger, Report
-from dripper.spark.ledger.plan import Batch, BatchSize, PlannedFile, make_plan, of_selections_apart
+from dripper.spark.ledger.plan import BatchSize, make_plan
 from dripper.spark.ledger.reconcile import compare
 from dripper.spark.ledger.relocated import Move, check_not_moved, note_move, read_moves, rename_to_first_names
-from dripper.spark.run.batch_checks import WrongRowsError, write_until_whole
+from dripper.spark.run.batch_checks import write_until_whole
 from dripper.spark.run.isolation import Isolation
 from dripper.spark.run.notes import Notes
-from dripper.spark.run.parts import FilePart, Tasks
-from dripper.spark.tables.batches import replaced
+from dripper.spark.tables.batches import Batch, PlannedFile, of_selections_apart, replaced
 from dripper.spark.tables.books import Row, among
+from dripper.spark.tables.row_keys import WrongRowsError
+from dripper.spark.workers.parts import FilePart, Tasks
 from support.memory_books import MemoryBooks, Storage
 from support.memory_pages import MemoryPages, rule_of
 

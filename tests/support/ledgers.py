@@ -3,7 +3,8 @@
 from typing import Any
 
 from dripper.spark.ledger.ledger import Ledger
-from dripper.spark.ledger.plan import BatchSize, PlannedFile
+from dripper.spark.ledger.plan import BatchSize
+from dripper.spark.tables.batches import PlannedFile
 
 SIZE = BatchSize(10, 1 << 40)
 

@@ -255,9 +255,9 @@ def dry_run(arguments: argparse.Namespace) -> int:
         from dripper.spark.ledger.relocated import parse_move
         from dripper.spark.reports.report import cost_summary, plan_summary
         from dripper.spark.reports.sample import cpu_summary, planned_files, read_pages
-        from dripper.spark.run.routing import is_staged, who_labels
+        from dripper.spark.reports.site_sample import sites_summary
         from dripper.spark.run.run import dry_plan
-        from dripper.spark.sites.sample import sites_summary
+        from dripper.spark.workers.routing import is_staged, who_labels
 
         staged, is_chain = is_staged(configured), len(chain_of(configured.labeler.name)) > 1
         moved, really_new = getattr(arguments, "relocated", ""), getattr(arguments, "really_new", False)

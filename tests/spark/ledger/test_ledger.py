@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 import pytest
 
 from dripper.spark.ledger.ledger import Ledger
-from dripper.spark.ledger.plan import Batch, BatchSize, LedgerEntry, Plan, PlannedFile, make_plan
+from dripper.spark.ledger.plan import BatchSize, LedgerEntry, Plan, make_plan
+from dripper.spark.tables.batches import Batch, PlannedFile
 from dripper.spark.tables.books import EVERY_ROW
 from dripper.spark.tables.fence import Fence
 from support.ledgers import SIZE, files, report, states

@@ -10,7 +10,8 @@ from pyspark.sql import SparkSession
 
 from dripper.spark.ledger.lease import Lease
 from dripper.spark.ledger.ledger import Ledger
-from dripper.spark.ledger.plan import Batch, BatchSize, LedgerEntry, Plan, PlannedFile, make_plan
+from dripper.spark.ledger.plan import BatchSize, LedgerEntry, Plan, make_plan
+from dripper.spark.tables.batches import Batch, PlannedFile
 from dripper.spark.tables.spark_books import SparkBooks
 from dripper.spark.tables.store import Tables
 from support.ledgers import SIZE, files, report, states

@@ -6,18 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dripper.spark.ledger.plan import (
-    UNFINISHED,
-    Batch,
-    BatchSize,
-    LedgerEntry,
-    Plan,
-    PlannedFile,
-    has_changed,
-    list_batches,
-    make_plan,
-    of_selections_apart,
-)
+from dripper.spark.ledger.plan import UNFINISHED, BatchSize, LedgerEntry, Plan, has_changed, list_batches, make_plan
+from dripper.spark.tables.batches import Batch, PlannedFile, of_selections_apart
 from dripper.warc import Place
 from dripper.warc.read.record import ArchiveFault
 

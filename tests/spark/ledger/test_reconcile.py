@@ -13,16 +13,17 @@ from pyspark.sql import DataFrame, SparkSession
 from dripper.config import load
 from dripper.errors import DifferenceError
 from dripper.spark.ledger.ledger import Ledger
-from dripper.spark.ledger.plan import LedgerEntry, PlannedFile
+from dripper.spark.ledger.plan import LedgerEntry
 from dripper.spark.ledger.reconcile import Difference, bounds, find_differences
 from dripper.spark.run.run import run, run_stages
 from dripper.spark.tables import counts
+from dripper.spark.tables.batches import PlannedFile
 from dripper.spark.tables.counts import rows_by_batch
 from dripper.spark.tables.fence import SPARK_ERRORS
-from dripper.spark.tables.maintain import maintain
-from dripper.spark.tables.publish import publish
 from dripper.spark.tables.spark_books import SparkBooks
 from dripper.spark.tables.store import Tables
+from dripper.spark.upkeep.maintain import maintain
+from dripper.spark.upkeep.publish import publish
 from support.job_mains import job
 from support.warcs import pages, write_warc
 

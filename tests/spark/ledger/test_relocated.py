@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from dripper.config import load
 from dripper.errors import InputError
 from dripper.spark.ledger.inputs import Input
-from dripper.spark.ledger.plan import BatchSize, LedgerEntry, PlannedFile, make_plan
+from dripper.spark.ledger.plan import BatchSize, LedgerEntry, make_plan
 from dripper.spark.ledger.relocated import (
     Move,
     check_not_moved,
@@ -21,6 +21,7 @@ from dripper.spark.ledger.relocated import (
     rename_to_first_names,
 )
 from dripper.spark.run.run import run
+from dripper.spark.tables.batches import PlannedFile
 from dripper.spark.tables.store import Tables
 from support.job_mains import job
 from support.warcs import pages, write_warc

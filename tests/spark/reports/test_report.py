@@ -1,9 +1,10 @@
 """The words at the end of a run."""
 
 from dripper.config import CostSettings
-from dripper.spark.ledger.plan import Batch, Plan, PlannedFile
+from dripper.spark.ledger.plan import Plan
 from dripper.spark.reports.report import plan_summary, summary
 from dripper.spark.run.outcome import LabelTotals, Outcome, Totals
+from dripper.spark.tables.batches import Batch, PlannedFile
 
 LEDGER = {"done": 3, "failed": 1, "planned": 0, "records": 100, "pages": 40, "failed_pages": 2, "skipped": 60}
 EMPTY = Plan()

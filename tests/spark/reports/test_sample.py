@@ -6,9 +6,10 @@ from pathlib import Path
 
 from dripper.config import Settings, load
 from dripper.labels.cost import Sample
-from dripper.spark.ledger.plan import Batch, Plan, PlannedFile
+from dripper.spark.ledger.plan import Plan
 from dripper.spark.reports.report import cost_summary
 from dripper.spark.reports.sample import cpu_summary, planned_files, read_pages, take_sample
+from dripper.spark.tables.batches import Batch, PlannedFile
 from dripper.warc import Place, read_records
 from support.warcs import pages, write_warc
 

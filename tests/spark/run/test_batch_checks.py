@@ -7,16 +7,15 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from dripper.spark.ledger.plan import Batch, PlannedFile
 from dripper.spark.run.batch_checks import (
-    WrongRowsError,
     check_rows,
     join_file_reports,
     match_reports_to_count,
     match_reports_to_rows,
-    page_key,
     write_until_whole,
 )
+from dripper.spark.tables.batches import Batch, PlannedFile
+from dripper.spark.tables.row_keys import WrongRowsError, page_key
 from dripper.spark.tables.store import Tables
 from dripper.warc import FileReport
 

@@ -11,9 +11,9 @@ from dripper.errors import SettingsError
 from dripper.page.extraction import Extractor
 from dripper.settings import LabelerSettings
 from dripper.spark.reports.report import summary
-from dripper.spark.run.routing import with_escalated
 from dripper.spark.run.run import run, run_stages
 from dripper.spark.tables.store import Tables
+from dripper.spark.workers.routing import with_escalated
 from dripper.warc import read_records
 from support.killing import killed
 from support.stage_labelers import load_draft, load_poisoned

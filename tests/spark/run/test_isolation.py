@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dripper.spark.ledger.plan import Batch, PlannedFile
 from dripper.spark.run.isolation import Isolation, suspects
-from dripper.spark.run.parts import FilePart, Tasks, split_into_tasks
+from dripper.spark.tables.batches import Batch, PlannedFile
+from dripper.spark.workers.parts import FilePart, Tasks, split_into_tasks
 from dripper.warc import Span
 
 CRASH = (

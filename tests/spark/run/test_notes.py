@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from dripper.errors import BusyError
-from dripper.spark.ledger.plan import Batch
 from dripper.spark.run.notes import NOTE_SECONDS, Notes
+from dripper.spark.tables.batches import Batch
 
 
 class Told:

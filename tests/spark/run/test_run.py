@@ -11,11 +11,11 @@ from dripper.config import Settings, load
 from dripper.errors import InputError, SettingsError
 from dripper.labels import load as load_labeler
 from dripper.spark.reports.report import show, summary
-from dripper.spark.run import parts
 from dripper.spark.run.outcome import Outcome
 from dripper.spark.run.run import dismiss, run
 from dripper.spark.tables.schemas import OF_RUN
 from dripper.spark.tables.store import Tables
+from dripper.spark.workers import parts
 from support.warcs import page, pages, write_warc
 
 pytestmark = pytest.mark.spark

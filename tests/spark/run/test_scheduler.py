@@ -8,8 +8,8 @@ import time
 import pytest
 
 from dripper.errors import BusyError
-from dripper.spark.ledger.plan import Batch, PlannedFile
 from dripper.spark.run.scheduler import BatchLocks, Breaker, work_through
+from dripper.spark.tables.batches import Batch, PlannedFile
 
 BATCHES = [Batch(number, ()) for number in range(1, 7)]
 

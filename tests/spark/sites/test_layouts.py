@@ -14,11 +14,11 @@ from dripper.config import load
 from dripper.labels import Labels
 from dripper.page.rows import Row
 from dripper.sites import Fingerprints, PageBlocks
-from dripper.spark.ledger.plan import PlannedFile
 from dripper.spark.reports.report import cost_summary, summary
 from dripper.spark.reports.sample import read_pages
 from dripper.spark.run.run import run, run_stages
 from dripper.spark.sites.layout_templates import state_of
+from dripper.spark.tables.batches import PlannedFile
 from dripper.spark.tables.store import Tables
 from support.killing import killed
 from support.stage_labelers import load_dead, load_true

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from dripper.spark.ledger.plan import Batch, PlannedFile
-from dripper.spark.tables.batches import replaced
+from dripper.spark.tables.batches import Batch, PlannedFile, replaced
 from dripper.spark.tables.books import EVERY_ROW, Books, Where, among, at_least, is_set
 from dripper.spark.tables.schemas import RUNS
 from dripper.spark.tables.spark_books import SparkBooks

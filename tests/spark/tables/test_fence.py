@@ -13,10 +13,10 @@ from dripper.config import Settings
 from dripper.errors import BusyError
 from dripper.spark.ledger.lease import Lease
 from dripper.spark.ledger.ledger import Ledger
-from dripper.spark.ledger.plan import Batch
 from dripper.spark.run.batch_checks import write_until_whole
 from dripper.spark.run.fused import FusedJob
 from dripper.spark.run.run import run
+from dripper.spark.tables.batches import Batch
 from dripper.spark.tables.fence import Fence, is_conflict, persistently
 from dripper.spark.tables.spark_books import SparkBooks
 from dripper.spark.tables.store import Tables

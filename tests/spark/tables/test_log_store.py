@@ -9,8 +9,8 @@ from dripper.config import load
 from dripper.errors import SettingsError
 from dripper.spark.run.run import run
 from dripper.spark.tables.log_store import log_store_problem, require_log_store
-from dripper.spark.tables.maintain import maintain
 from dripper.spark.tables.store import Tables
+from dripper.spark.upkeep.maintain import maintain
 
 DYNAMO = "io.delta.storage.S3DynamoDBLogStore"
 

@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructField, StructType
 
 from dripper.errors import InputError
-from dripper.spark.ledger.plan import Batch, PlannedFile
+from dripper.spark.tables.batches import Batch, PlannedFile
 from dripper.spark.tables.schemas import EXTRACTIONS, SCHEMA_VERSION, TABLES, WARC_FILES
 from dripper.spark.tables.sql import missing_fields
 from dripper.spark.tables.store import Tables

@@ -17,12 +17,13 @@ from dripper.config import Settings, load
 from dripper.errors import ErrorCode
 from dripper.page import extraction
 from dripper.page.extraction import Extractor
-from dripper.spark.ledger.plan import PlannedFile
-from dripper.spark.run import parts
-from dripper.spark.run.batch_checks import join_file_reports, page_key
-from dripper.spark.run.parts import FilePart
+from dripper.spark.run.batch_checks import join_file_reports
+from dripper.spark.tables.batches import PlannedFile
+from dripper.spark.tables.row_keys import page_key
 from dripper.spark.tables.schemas import EXTRACTIONS
+from dripper.spark.workers import parts
 from dripper.spark.workers import read as worker
+from dripper.spark.workers.parts import FilePart
 from dripper.warc import FileReport, Record, RecordReader, cut
 from dripper.warc.open.identity import canonical_address
 from support.warcs import pages, write_warc

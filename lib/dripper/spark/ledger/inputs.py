@@ -12,7 +12,8 @@ from pyspark.sql import functions as F
 from dripper.addresses import loggable
 from dripper.errors import InputError
 from dripper.settings import Settings
-from dripper.spark.ledger.plan import Batch, Key, LedgerEntry, Plan, PlannedFile, batches_of
+from dripper.spark.ledger.plan import LedgerEntry, Plan, batches_of
+from dripper.spark.tables.batches import Batch, Key, PlannedFile
 from dripper.spark.tables.store import Tables
 from dripper.warc import Place, SourceFile, expand, select
 from dripper.warc.open.expand import list_named_files

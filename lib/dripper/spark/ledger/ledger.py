@@ -10,17 +10,8 @@ from datetime import datetime
 from typing import Any
 
 from dripper.errors import FileErrorKind
-from dripper.spark.ledger.plan import (
-    FINISHED,
-    UNFINISHED,
-    Batch,
-    Key,
-    LedgerEntry,
-    Plan,
-    PlannedFile,
-    fault_of,
-    list_batches,
-)
+from dripper.spark.ledger.plan import FINISHED, UNFINISHED, LedgerEntry, Plan, fault_of, list_batches
+from dripper.spark.tables.batches import Batch, Key, PlannedFile
 from dripper.spark.tables.books import EVERY_ROW, Books, Row, Where, amend, among, is_set
 from dripper.warc.open.identity import reading_path
 from dripper.warc.read.record import FORGOTTEN

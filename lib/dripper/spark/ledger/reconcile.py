@@ -25,8 +25,8 @@ from dripper.errors import DifferenceError, InputError
 from dripper.spark.ledger import forgotten
 from dripper.spark.ledger.lease import Lease
 from dripper.spark.ledger.ledger import Ledger
-from dripper.spark.ledger.plan import UNFINISHED, Batch, LedgerEntry, Plan, batches_of
-from dripper.spark.tables.batches import within
+from dripper.spark.ledger.plan import UNFINISHED, LedgerEntry, Plan, batches_of
+from dripper.spark.tables.batches import Batch, within
 from dripper.spark.tables.books import Books
 from dripper.spark.tables.counts import BatchCounts, rows_by_batch
 from dripper.spark.tables.spark_books import SparkBooks

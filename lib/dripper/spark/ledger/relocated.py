@@ -16,7 +16,8 @@ from dripper.addresses import loggable
 from dripper.errors import InputError
 from dripper.spark.ledger.inputs import Input
 from dripper.spark.ledger.lease import hold_lease
-from dripper.spark.ledger.plan import LedgerEntry, PlannedFile
+from dripper.spark.ledger.plan import LedgerEntry
+from dripper.spark.tables.batches import PlannedFile
 from dripper.spark.tables.books import Books
 from dripper.spark.tables.log_store import require_log_store
 from dripper.spark.tables.spark_books import SparkBooks

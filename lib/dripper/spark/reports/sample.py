@@ -24,8 +24,9 @@ from dripper.settings import LabelerSettings, Settings
 from dripper.sites import PageMemory
 from dripper.sites.layouts import group_by_layout
 from dripper.sites.templates import LEAST_PAGES, choose_representatives
-from dripper.spark.ledger.plan import REQUEST_BYTES, Plan, PlannedFile
-from dripper.spark.run.parts import FilePart, reader_of
+from dripper.spark.ledger.plan import Plan
+from dripper.spark.tables.batches import REQUEST_BYTES, PlannedFile
+from dripper.spark.workers.parts import FilePart, reader_of
 from dripper.spark.workers.read import PageInput, warm_labeler
 from dripper.warc import Record
 
@@ -102,7 +103,7 @@ def _choose_to_be_labelled(prepared: Sequence[tuple[str, Prepared]], settings: S
 
 
 def _choose_going_on(pages: Sequence[Prepared], labeler: LabelerSettings) -> list[Prepared]:
-    """As `_choose_to_be_labelled`, in the way of `spark.escalation`."""
+    """As `_choose_to_be_labelled`, in the way of `spark.workers.routing`."""
     if labeler.escalate_share is None:
         return [page for page in pages if page.labels is None or not is_sure(page.labels, labeler.escalate_below)]
     by_confidence = sorted(pages, key=lambda page: np.nan_to_num(page.labels.confidence, nan=-1) if page.labels else -1)
@@ -110,7 +111,7 @@ def _choose_going_on(pages: Sequence[Prepared], labeler: LabelerSettings) -> lis
 
 
 def _choose_by_layout(pages: Sequence[tuple[str, Prepared]], settings: Settings) -> list[Prepared]:
-    """As `_choose_to_be_labelled`, in the way of `spark.layout_choice`."""
+    """As `_choose_to_be_labelled`, in the way of `spark.sites.layout_choice`."""
     by_host: dict[str, list[tuple[Prepared, PageMemory]]] = defaultdict(list)
     unplaced: list[Prepared] = []
     for host, page in pages:

@@ -9,11 +9,12 @@ from dataclasses import asdict, fields
 from itertools import islice, product
 from typing import Any
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from dripper.spark.ledger.plan import Batch
+from dripper.spark.tables.batches import Batch
 from dripper.spark.tables.fence import is_conflict
+from dripper.spark.tables.row_keys import WrongRowsError, check_rows_of, page_keys
 from dripper.spark.tables.sql import first_line
 from dripper.spark.tables.store import Tables
 from dripper.warc import FileReport, merge_reports
@@ -29,13 +30,6 @@ _MOST_REDONE = 2
 _MOST_OUTCOMES = 256
 """Ways to put a file's report together that are tried: of spans whose tasks ran twice with
 different outcomes, eight."""
-_KEY_DIGITS = 10
-"""Hexadecimal digits of a page id that are summed: 40 bits, so that the pages of a file, at most
-some 100,000, stay below 64."""
-
-
-class WrongRowsError(Exception):
-    """A batch wrote other rows than it read; it is redone."""
 
 
 class LostRowsError(Exception):
@@ -72,22 +66,6 @@ def write_until_whole(
             confirm()
             logger.warning("batch %d is written again: %s", batch.number, first_line(error))
     do()
-
-
-def page_key(page_id: str) -> int:
-    """Return the number that is summed over the pages of a file: equal sums of equal counts are the
-    same pages.
-
-    >>> page_key("000000000f" + "0" * 22)
-    15
-    """
-    return int(page_id[:_KEY_DIGITS], 16)
-
-
-def page_keys() -> Column:
-    """Return the sum of `page_key` over the column `page_id`."""
-    digits = F.substring("page_id", 1, _KEY_DIGITS)
-    return F.coalesce(F.sum(F.conv(digits, 16, 10).cast("long")), F.lit(0))
 
 
 def match_reports_to_count(batch: Batch, reports: Sequence[Report], n_rows: int | None) -> list[Report] | None:
@@ -256,13 +234,3 @@ def check_between(table: str, stage: str, written: DataFrame, expected: DataFram
         check_rows_of(table, written, expected)
     except WrongRowsError as error:
         raise LostRowsError(stage, str(error)) from None
-
-
-def check_rows_of(table: str, written: DataFrame, expected: DataFrame) -> int:
-    """As `check_rows`, where `written` are the rows of `table`."""
-    have, want = (frame.agg(F.count("*"), page_keys()).head() for frame in (written, expected))
-    assert have is not None
-    assert want is not None
-    if tuple(have) != tuple(want):
-        raise WrongRowsError(f"{want[0]} pages went into the table {table}, and its {have[0]} rows are not the same")
-    return int(have[0])

@@ -11,19 +11,19 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StringType, StructField
 
-from dripper.spark.ledger.plan import Batch, of_selections_apart
+from dripper.spark.ledger.work import Work
 from dripper.spark.run.batch_checks import match_reports_to_count, match_reports_to_rows, write_until_whole
 from dripper.spark.run.isolation import Isolation
 from dripper.spark.run.notes import Notes
 from dripper.spark.run.outcome import Report, Totals, is_outage
-from dripper.spark.run.output import BETWEEN, OF_SITES, Work
-from dripper.spark.run.parts import Tasks, split_into_tasks
+from dripper.spark.run.output import BETWEEN, OF_SITES
 from dripper.spark.run.progress import Progress, cancel, describe_jobs
 from dripper.spark.run.scheduler import BatchLocks, Breaker, work_through
 from dripper.spark.session import capacity
-from dripper.spark.tables.batches import replaced_rows, touched_batches, within
+from dripper.spark.tables.batches import Batch, of_selections_apart, replaced_rows, touched_batches, within
 from dripper.spark.tables.observed import read_observed
 from dripper.spark.tables.schemas import EXTRACTIONS, nullable
+from dripper.spark.workers.parts import Tasks, split_into_tasks
 from dripper.spark.workers.read import REPORT, files_mapper
 
 

@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
 from dripper.spark.ledger.ledger import Ledger
-from dripper.spark.ledger.plan import Batch
-from dripper.spark.run.parts import Tasks
+from dripper.spark.tables.batches import Batch
 from dripper.spark.tables.sql import reason
+from dripper.spark.workers.parts import Tasks
 
 logger = logging.getLogger(__name__)
 

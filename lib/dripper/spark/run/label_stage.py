@@ -21,13 +21,13 @@ from dripper.labels.chain import chain_of
 from dripper.labels.fallback import Fallback
 from dripper.labels.registry import check_blocks, resolve_fallback
 from dripper.settings import Settings
-from dripper.spark.ledger.plan import Batch
+from dripper.spark.ledger.work import Work
 from dripper.spark.run.batch_checks import check_rows
 from dripper.spark.run.outcome import Totals
-from dripper.spark.run.output import Work, changed_settings
+from dripper.spark.run.output import changed_settings
 from dripper.spark.run.progress import Progress
 from dripper.spark.session.engines import Engines, own_workers
-from dripper.spark.tables.batches import within
+from dripper.spark.tables.batches import Batch, within
 from dripper.spark.tables.counts import count_lost_files
 from dripper.spark.tables.observed import read_observed
 from dripper.spark.tables.schemas import LABELS, nullable

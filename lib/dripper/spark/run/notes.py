@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from dripper.errors import BusyError
 from dripper.spark.ledger.ledger import Ledger, Report
-from dripper.spark.ledger.plan import Batch
+from dripper.spark.tables.batches import Batch
 from dripper.spark.tables.sql import reason
 
 logger = logging.getLogger(__name__)

@@ -20,29 +20,15 @@ from dripper.addresses import loggable
 from dripper.settings import Settings
 from dripper.spark.ledger import lease
 from dripper.spark.ledger.forgetting import rules_in_force
-from dripper.spark.ledger.forgotten import NO_RULES, Rules
 from dripper.spark.ledger.lease import Lease
 from dripper.spark.ledger.ledger import Ledger
 from dripper.spark.ledger.reconcile import reconcile
+from dripper.spark.ledger.work import Work
 from dripper.spark.run.outcome import Outcome, Totals
-from dripper.spark.tables.forget import SparkPages
 from dripper.spark.tables.log_store import require_log_store
 from dripper.spark.tables.spark_books import SparkBooks
 from dripper.spark.tables.store import Tables
-
-
-@dataclass(frozen=True, slots=True)
-class Work:
-    """One run over one output."""
-
-    spark: SparkSession
-    tables: Tables
-    ledger: Ledger
-    lease: Lease
-    settings: Settings
-    rules: Rules = NO_RULES
-    """Which pages are forgotten."""
-
+from dripper.spark.upkeep.forget import SparkPages
 
 logger = logging.getLogger(__name__)
 

@@ -12,23 +12,25 @@ from dripper.labels.registry import check_blocks, check_use, load_from_settings
 from dripper.settings import Settings
 from dripper.spark.ledger.inputs import Input, check_known, describe_input, drop_known, read_input
 from dripper.spark.ledger.ledger import Ledger
-from dripper.spark.ledger.plan import UNFINISHED, Batch, BatchSize, Plan, make_plan
+from dripper.spark.ledger.plan import UNFINISHED, BatchSize, Plan, make_plan
 from dripper.spark.ledger.relocated import Move, check_not_moved, find_first_name, read_moves, rename_to_first_names
+from dripper.spark.ledger.work import Work
 from dripper.spark.run.fused import FusedJob
 from dripper.spark.run.label_stage import check_chain, check_profiles
 from dripper.spark.run.outcome import Outcome, Totals, bad_inputs, work_left
-from dripper.spark.run.output import BETWEEN, OpenOutput, Work, open_output
+from dripper.spark.run.output import BETWEEN, OpenOutput, open_output
 from dripper.spark.run.progress import Progress
-from dripper.spark.run.routing import is_staged, who_labels
 from dripper.spark.run.staged import STAGES, StagedJob
 from dripper.spark.session import capacity
 from dripper.spark.session.capacity import is_local, properties
 from dripper.spark.session.engines import Engines, engine_profile, n_engines
 from dripper.spark.session.session import require_workers
+from dripper.spark.tables.batches import Batch
 from dripper.spark.tables.counts import rows_by_batch
 from dripper.spark.tables.spark_books import SparkBooks
 from dripper.spark.tables.store import FILES_TO_JOIN, Tables
 from dripper.spark.wording import say_count
+from dripper.spark.workers.routing import is_staged, who_labels
 from dripper.warc.open.expand import list_named_files
 
 logger = logging.getLogger(__name__)

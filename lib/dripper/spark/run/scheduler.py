@@ -10,8 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from dripper.errors import BusyError
-from dripper.spark.ledger.plan import Batch
-from dripper.spark.tables.batches import touched_batches
+from dripper.spark.tables.batches import Batch, touched_batches
 from dripper.spark.tables.sql import reason
 
 

@@ -20,11 +20,11 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StringType, StructField
 
-from dripper.spark.ledger.plan import UNFINISHED, Batch, of_selections_apart
+from dripper.spark.ledger.plan import UNFINISHED
+from dripper.spark.ledger.work import Work
 from dripper.spark.run.batch_checks import (
     NO_ROWS,
     LostRowsError,
-    WrongRowsError,
     check_between,
     check_pages,
     check_rows,
@@ -35,21 +35,21 @@ from dripper.spark.run.batch_checks import (
 from dripper.spark.run.isolation import Isolation
 from dripper.spark.run.label_stage import LabelStage, read_purposes, with_labels
 from dripper.spark.run.outcome import Report, Totals, is_outage
-from dripper.spark.run.output import Work
-from dripper.spark.run.parts import Tasks, split_into_tasks
 from dripper.spark.run.progress import Progress, cancel, describe_jobs
-from dripper.spark.run.routing import to_be_labelled, who_labels, with_escalated
 from dripper.spark.run.scheduler import BatchLocks, Breaker, work_through
 from dripper.spark.session import capacity
 from dripper.spark.session.engines import Engines
 from dripper.spark.sites.layouts import Layouts
 from dripper.spark.sites.stage import Sites
-from dripper.spark.tables.batches import replaced_rows, touched_batches, within
+from dripper.spark.tables.batches import Batch, of_selections_apart, replaced_rows, touched_batches, within
 from dripper.spark.tables.counts import count_lost_files
+from dripper.spark.tables.row_keys import WrongRowsError
 from dripper.spark.tables.schemas import BLOCKS, EXTRACTIONS, PAGES, nullable
 from dripper.spark.wording import say_count
 from dripper.spark.workers.extract import extractions_mapper
+from dripper.spark.workers.parts import Tasks, split_into_tasks
 from dripper.spark.workers.read import REPORT, files_mapper, preparing
+from dripper.spark.workers.routing import to_be_labelled, who_labels, with_escalated
 
 logger = logging.getLogger(__name__)
 

@@ -20,9 +20,9 @@ from dripper.settings import SiteSettings
 from dripper.sites import Skeleton
 from dripper.sites.layouts import join_layouts
 from dripper.sites.templates import LEAST_PAGES, choose_representatives
-from dripper.spark.run.routing import confidence
 from dripper.spark.sites.sums import LAYOUT, can_be_remembered, layout_id_of, page_blocks, select_remembered
 from dripper.spark.workers.read import in_batches
+from dripper.spark.workers.routing import confidence
 
 CHOSEN, TEMPLATE, INCONSISTENT, FAILED = "chosen", "template", "inconsistent", "failed"
 TOO_FEW_PAGES, NO_LAYOUT = "too_few_pages", "no_layout"

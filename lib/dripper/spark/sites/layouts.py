@@ -11,9 +11,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from dripper.errors import SettingsError
-from dripper.spark.ledger.plan import Batch
-from dripper.spark.run.batch_checks import WrongRowsError, check_rows_of
-from dripper.spark.run.output import Work
+from dripper.spark.ledger.work import Work
 from dripper.spark.sites.layout_choice import (
     CHOSEN,
     NO_LAYOUT,
@@ -24,7 +22,8 @@ from dripper.spark.sites.layout_choice import (
     recount_layouts,
 )
 from dripper.spark.sites.layout_templates import with_examples
-from dripper.spark.tables.batches import touched_batches, within
+from dripper.spark.tables.batches import Batch, touched_batches, within
+from dripper.spark.tables.row_keys import WrongRowsError, check_rows_of
 from dripper.spark.tables.schemas import LAYOUTS
 from dripper.spark.tables.store import Tables
 

@@ -1,1 +1,1 @@
-"""The Delta tables: schemas, reading and writing, publishing, maintenance."""
+"""The Delta tables: schemas, reading and writing, and batches, their units of commit."""

@@ -1,11 +1,93 @@
-"""Writes the conditions for the rows of a table that a commit of a batch replaces."""
+"""Batches, the units of commit: their files, and the conditions for the rows that a commit of one
+replaces."""
 
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
-from dripper.spark.ledger.plan import Batch
 from dripper.spark.tables.books import Where
 from dripper.spark.tables.sql import quoted
+from dripper.warc.index.select import Place
+
+UNKNOWN_SIZE_BYTES = 1 << 30
+"""What a file counts for whose size is not known (lists do not tell): a Common Crawl WARC has about
+1 GiB."""
+
+REQUEST_BYTES = 1 << 18
+"""Counted for each single record on top of its bytes: a request takes about as long as 256 KiB more
+of an open one."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedFile:
+    """One archive file to read."""
+
+    warc_file: str
+    """Its canonical address."""
+    size_bytes: int | None = None
+    """As stored; None where not known."""
+    version: str | None = None
+    """Its ETag or modification time (`dripper.warc.read.members.Source`); None where not known."""
+    path: str | None = None
+    """How to open it; None: by its canonical address."""
+    replaces: int | None = None
+    """The batch that holds the rows of an earlier reading, which those of the next replace; None:
+    there are none."""
+    attempts: int = 0
+    """How often reading it has failed in a way that is the file's own fault."""
+    selection: str | None = None
+    """Which of its records are read: the identity of a selection (`dripper.warc.select`); None:
+    all."""
+    places: tuple[Place, ...] = ()
+    """Of a selection, the records that are to be read. The ledger does not keep them: the index
+    tells them again."""
+    n_before: int = 0
+    """Of a selection, the records that are not in `places`, as another reading of the file left
+    their rows."""
+    supersedes: tuple[int, ...] = ()
+    """Of a whole reading, the batches that hold rows of selections from the file, which its rows
+    replace."""
+
+    @property
+    def key(self) -> "Key":
+        """The key of the file's row in the ledger."""
+        return self.warc_file, self.selection
+
+    @property
+    def has_earlier_rows(self) -> bool:
+        """Whether rows in other batches are replaced by those of the next reading."""
+        return self.replaces is not None or bool(self.supersedes)
+
+    @property
+    def weight(self) -> int:
+        """Bytes that planning counts for the file."""
+        if self.selection is not None:
+            return sum(place.length + REQUEST_BYTES for place in self.places)
+        return UNKNOWN_SIZE_BYTES if self.size_bytes is None else self.size_bytes
+
+    @property
+    def open_path(self) -> str:
+        """The path to open."""
+        return self.path or self.warc_file
+
+
+Key = tuple[str, str | None]
+"""Address of a file, and which of its records are meant (`PlannedFile.selection`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """The unit of commit."""
+
+    number: int
+    files: tuple[PlannedFile, ...]
+    state: str = "planned"
+    """How far it is (`dripper.spark.ledger.plan.UNFINISHED`)."""
+
+
+def of_selections_apart(batch: Batch) -> Batch:
+    """Return the batch, such that it replaces no rows of selections."""
+    return replace(batch, files=tuple(replace(file, supersedes=()) for file in batch.files))
 
 
 def replaced_rows(batch: Batch) -> str:

@@ -16,8 +16,7 @@ from pyspark.sql.types import StructField, StructType
 
 from dripper.errors import InputError
 from dripper.places import output_place
-from dripper.spark.ledger.plan import Batch
-from dripper.spark.tables.batches import replaced_rows
+from dripper.spark.tables.batches import Batch, replaced_rows
 from dripper.spark.tables.fence import SPARK_ERRORS, Fence, persistently
 from dripper.spark.tables.log import TableLog
 from dripper.spark.tables.schemas import PARTITIONED, PROPERTIES, READABLE, SCHEMA_VERSION, TABLES

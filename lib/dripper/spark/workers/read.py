@@ -32,9 +32,9 @@ from dripper.page.rows import Row, extraction_row, prepared_row, storable
 from dripper.page.stages import preparer
 from dripper.settings import LabelerSettings, LabelsSettings, Settings
 from dripper.spark.ledger.forgotten import NO_RULES, Rules
-from dripper.spark.run.batch_checks import page_key
-from dripper.spark.run.parts import FilePart, Tasks, reader_of
-from dripper.spark.run.routing import who_labels
+from dripper.spark.tables.row_keys import page_key
+from dripper.spark.workers.parts import FilePart, Tasks, reader_of
+from dripper.spark.workers.routing import who_labels
 from dripper.spark.workers.singleton import WorkerSingleton
 from dripper.warc import FileReport, Record, RecordReader
 

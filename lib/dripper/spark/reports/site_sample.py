@@ -13,9 +13,9 @@ from dripper.page.prepare import Prepared, prepare
 from dripper.settings import Settings
 from dripper.sites import PageBlocks, SiteStatistics, relabel
 from dripper.spark.reports.sample import PagesRead
-from dripper.spark.run.routing import who_labels
 from dripper.spark.sites.labels import LEAST_PAGES
 from dripper.spark.workers.read import PageInput, warm_labeler
+from dripper.spark.workers.routing import who_labels
 
 _BLOCK_BYTES = 24
 """Kept of a block in `pages`, uncompressed: two hashes, its words, its probability."""

@@ -13,11 +13,11 @@ from dripper.errors import BusyError, DifferenceError, InputError
 from dripper.spark.ledger.forgotten import rule
 from dripper.spark.ledger.lease import Lease
 from dripper.spark.run.run import run, run_stages
-from dripper.spark.tables.forget import forget
-from dripper.spark.tables.maintain import maintain
-from dripper.spark.tables.publish import publish
 from dripper.spark.tables.spark_books import SparkBooks
 from dripper.spark.tables.store import Tables
+from dripper.spark.upkeep.forget import forget
+from dripper.spark.upkeep.maintain import maintain
+from dripper.spark.upkeep.publish import publish
 from support.job_mains import job
 from support.warcs import page, pages, write_warc
 

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dripper.spark.ledger.plan import Batch, PlannedFile
-from dripper.spark.run.parts import FilePart, split_into_tasks
+from dripper.spark.tables.batches import Batch, PlannedFile
+from dripper.spark.workers.parts import FilePart, split_into_tasks
 from dripper.warc import Place, Span
 
 MIB = 1 << 20

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dripper.settings import ReadSettings
-from dripper.spark.ledger.plan import Batch, PlannedFile
+from dripper.spark.tables.batches import Batch, PlannedFile
 from dripper.warc import RecordReader, read_records, read_selected
 from dripper.warc.read.record import Span, cut
 

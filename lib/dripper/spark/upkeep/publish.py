@@ -21,10 +21,10 @@ from dripper.spark.ledger.ledger import Ledger
 from dripper.spark.ledger.plan import UNFINISHED
 from dripper.spark.ledger.reconcile import Difference, find_changes, reconcile
 from dripper.spark.tables.batches import within
-from dripper.spark.tables.forget import SparkPages
 from dripper.spark.tables.schemas import PUBLISHED, TABLES
 from dripper.spark.tables.spark_books import SparkBooks
 from dripper.spark.tables.store import Tables
+from dripper.spark.upkeep.forget import SparkPages
 from dripper.spark.wording import say_count
 from dripper.warc.read.record import FORGOTTEN
 

@@ -6,10 +6,10 @@ from pyspark.sql import SparkSession
 
 from dripper.errors import InputError, SettingsError
 from dripper.spark.ledger.reconcile import repair
-from dripper.spark.tables import publish
 from dripper.spark.tables.log_store import require_log_store
 from dripper.spark.tables.schemas import TABLES
 from dripper.spark.tables.store import Tables
+from dripper.spark.upkeep import publish
 from dripper.spark.wording import say_count
 
 MINIMUM_HOURS = 168
@@ -34,7 +34,7 @@ def maintain(
         repairs: Bring the ledger and the rows together again instead, see
             `dripper.spark.ledger.reconcile`.
         publishes: Bring the table `published` up to date before that, see
-            `dripper.spark.tables.publish`. Yields a sentence a table.
+            `dripper.spark.upkeep.publish`. Yields a sentence a table.
 
     Raises:
         SettingsError: Below MINIMUM_HOURS, and where two writers could lose each other's

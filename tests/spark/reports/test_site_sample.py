@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from dripper.config import load
-from dripper.spark.ledger.plan import PlannedFile
 from dripper.spark.reports.sample import read_pages
-from dripper.spark.sites.sample import sites_summary
+from dripper.spark.reports.site_sample import sites_summary
+from dripper.spark.tables.batches import PlannedFile
 from support.warcs import pages, write_warc
 
 SITES = load(assignments=["sites.enabled=true"])

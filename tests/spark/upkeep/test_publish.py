@@ -16,10 +16,10 @@ from dripper.config import load
 from dripper.errors import BusyError, InputError
 from dripper.spark.ledger.lease import Lease
 from dripper.spark.run.run import run
-from dripper.spark.tables import publish as publishing
-from dripper.spark.tables.publish import publish
 from dripper.spark.tables.spark_books import SparkBooks
 from dripper.spark.tables.store import Tables
+from dripper.spark.upkeep import publish as publishing
+from dripper.spark.upkeep.publish import publish
 from support.job_mains import job
 from support.warcs import Response, pages, write_warc
 
