@@ -4,8 +4,10 @@ ignored."""
 import ast
 import re
 import subprocess
+from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -57,6 +59,53 @@ def test_imports_point_down(module: Path) -> None:
         parts = name.split(".")
         if parts[0] == "dripper" and len(parts) > 1 and parts[1] in PARTS and parts[1] != mine:
             assert PARTS.index(parts[1]) < PARTS.index(mine), f"{module}:{line} imports {name}"
+
+
+BOTH_WAYS = {
+    ("dripper/html/blocks", "dripper/html/media"),
+    ("dripper/html/markdown", "dripper/html/media"),
+    ("dripper/warc/open", "dripper/warc/read"),
+}
+"""Rooms that import each other still. The list only shrinks."""
+
+
+def test_rooms_import_one_way() -> None:
+    """Of folders side by side, at any depth, none imports what imports it, directly or through
+    others."""
+    below = {
+        room: imported - {other for pair in BOTH_WAYS for other in pair if room in pair}
+        for room, imported in rooms().items()
+    }
+    list(TopologicalSorter(below).static_order())
+
+
+def test_rooms_that_import_each_other_are_counted() -> None:
+    """Who parts two rooms takes them off the list."""
+    known = rooms()
+    assert {pair for pair in BOTH_WAYS if pair[1] in known[pair[0]] and pair[0] in known[pair[1]]} == BOTH_WAYS
+
+
+@cache
+def rooms() -> dict[str, set[str]]:
+    """Return by folder, below `lib`, which folders beside it its modules import."""
+    imported: dict[str, set[str]] = defaultdict(set)
+    for module in MODULES:
+        mine = module.relative_to(LIB).parent.parts
+        for name, _ in imports(module):
+            theirs = _folder(name)
+            depth = next((i for i, (a, b) in enumerate(zip(mine, theirs, strict=False)) if a != b), 0)
+            if depth:
+                imported["/".join(mine[: depth + 1])].add("/".join(theirs[: depth + 1]))
+    return imported
+
+
+@cache
+def _folder(name: str) -> tuple[str, ...]:
+    """Return the folder that an import leads to: a package itself, else that of the module."""
+    parts = name.split(".")
+    while parts and not LIB.joinpath(*parts).is_dir():
+        parts.pop()
+    return tuple(parts)
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: str(module.relative_to(LIB)))
