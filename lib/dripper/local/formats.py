@@ -27,7 +27,7 @@ def _write_json(extraction: Extraction, url: str | None, indent: int | None = 2)
 def _write_tei(extraction: Extraction, url: str | None) -> str:
     metadata = extraction.metadata or Metadata()
     source = TeiSource(
-        title=metadata.title or extraction.title,
+        title=extraction.title,
         url=url or extraction.url or "",
         author=", ".join(metadata.authors),
         date=metadata.published or "",
@@ -62,7 +62,7 @@ def write_front_matter(extraction: Extraction, url: str | None) -> str:
     """
     metadata = extraction.metadata or Metadata()
     fields = {
-        "title": metadata.title or extraction.title,
+        "title": extraction.title,
         "url": url or extraction.url,
         "authors": list(metadata.authors),
         "published": metadata.published,

@@ -96,7 +96,7 @@ PAGE: Sequence[Column] = (
 """The columns of the page as archived."""
 
 EXTRACTION: Sequence[Column] = (
-    Column("title", Kind.STRING, "Title of the page"),
+    Column("title", Kind.STRING, "Title of the page, as it heads markdown; null: see error_code"),
     Column(
         "language",
         Kind.STRING,
@@ -172,5 +172,8 @@ DATES: Sequence[Column] = (
 )
 """What metadata state, in types that can be compared. Rows of older releases have null in them."""
 
-EXTRACTIONS: Sequence[Column] = (*PAGE, *EXTRACTION, *ORIGIN, *SITE, *MEDIA, *DATES)
+SOURCES: Sequence[Column] = (Column("html_title", Kind.STRING, "What `<title>` says, as written"),)
+"""What the page says itself, beside what was chosen. Rows of older releases have null in it."""
+
+EXTRACTIONS: Sequence[Column] = (*PAGE, *EXTRACTION, *ORIGIN, *SITE, *MEDIA, *DATES, *SOURCES)
 """A row of the table `extractions`."""

@@ -14,10 +14,9 @@ from dripper.html import NO_LIMITS
 from dripper.html.blocks.page import Page
 from dripper.html.markdown import load_html2text, write_markdown
 from dripper.html.markdown.inert import write_inert_line
-from dripper.html.markdown.title import choose_heading
 from dripper.html.media.listing import ShownImage, list_images, place_images
 from dripper.html.media.place import replace_icons
-from dripper.html.metadata import Metadata, find_canonical_address
+from dripper.html.metadata import Metadata, find_canonical_address, says_title
 from dripper.html.selectors import check_selector, find_kept_blocks
 from dripper.html.tree.tree import Tree
 from dripper.html.tree.urls import Base
@@ -43,6 +42,8 @@ class Extraction:
     confidence: 0 to 1, how sure the labeler is of the page as a whole; None where it does not say.
     page_kind: article, forum, listing, product…, as the labeler sees it; None where it does not
     say.
+    title: the one title that heads the Markdown and stands in `metadata`. html_title: of `<title>`,
+    as written.
     charset, charset_source: set where bytes came in.
     metadata: what the page declares about itself (authors, dates, site…); None where there is no
     extraction.
@@ -68,6 +69,7 @@ class Extraction:
     metadata: Metadata | None = None
     url: str | None = None
     images: tuple[ShownImage, ...] = ()
+    html_title: str = ""
 
     @property
     def text(self) -> str:
@@ -240,11 +242,13 @@ class Finisher:
         # The blocks' own text: that of the main HTML would cost ten times the detector.
         declared = page.metadata.language if page.metadata is not None else None
         language, probability = detect("\n".join(page.texts[i - 1] for i in main_ids[:SAMPLE_CHARACTERS]), declared)
-        markdown = self._write_markdown(page, main_ids, main_html, tree)
+        title = (page.metadata.title if page.metadata is not None else None) or " ".join(page.title.split())
+        markdown = self._write_markdown(page, main_ids, tree, title)
         return Extraction(
             main_html=main_html,
             markdown=markdown,
-            title=page.title,
+            title=title,
+            html_title=page.title,
             language=language,
             language_probability=probability,
             n_blocks=len(page.texts),
@@ -267,14 +271,16 @@ class Finisher:
         # The main HTML of MinerU's profile is MinerU's, byte for byte.
         return "".join(tree.parts) if is_ours else pruned, tree
 
-    def _write_markdown(self, page: Splits, main_ids: list[int], main_html: str, tree: Tree) -> str:
-        markdown = write_markdown(tree, self._markdown) if main_html else ""
-        if self._markdown.title == "exclude" or not markdown.strip():
+    def _write_markdown(self, page: Splits, main_ids: list[int], tree: Tree, title: str) -> str:
+        """Return the Markdown, the page's title above it where the main content does not begin with
+        it."""
+        has_heading = "h1" in tree.tags
+        markdown = write_markdown(tree, self._markdown) if tree.parts else ""
+        if self._markdown.title == "exclude" or not markdown.strip() or has_heading or not title:
             return markdown
-        metadata = page.metadata or Metadata()
-        heading = choose_heading(page.title, page.texts, main_ids, main_html, metadata.title, metadata.site)
-        if not heading:
-            return markdown
-        line = write_inert_line(heading, "# ")
+        line = write_inert_line(title, "# ")
         first, _, rest = markdown.partition("\n")
-        return f"{line}\n\n{rest.lstrip() if first.strip('*_ ') == line.removeprefix('# ') else markdown}"
+        if first.strip("*_ ") == line.removeprefix("# "):
+            return f"{line}\n\n{rest.lstrip()}"
+        is_said = says_title((page.texts[item - 1] for item in main_ids), title)
+        return markdown if is_said else f"{line}\n\n{markdown}"

@@ -74,6 +74,7 @@ def extraction_columns(extraction: Extraction) -> Row:
         "confidence": extraction.confidence,
         "page_kind": extraction.page_kind,
         "metadata": _make_metadata(extraction.metadata),
+        "html_title": extraction.html_title if is_good else None,
         "images": [image.as_row() for image in extraction.images] if is_good else None,
         "published_date": first_day(extraction.metadata.published) if extraction.metadata is not None else None,
         "error_code": extraction.error_code.value if extraction.error_code else None,

@@ -427,3 +427,68 @@ def test_days_of_something_else(html: str, published: str | None) -> None:
 )  # fmt: skip
 def test_headings_that_are_no_title(html: str, title: str) -> None:
     assert told(html).title == title
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        '{"@type":"NewsArticle","author":{"@type":"Person","name":"Ana Berg"}};',
+        '{"@type":"NewsArticle","author":{"@type":"Person","name":"Ana Berg"},}',
+        '//<![CDATA[\n{"@type":"NewsArticle","author":[{"name":"Ana Berg"},]}\n//]]>',
+        '/* data of the page */ {"@type":"NewsArticle","author":"Ana Berg"}'.replace(
+            "/* data of the page */", "<!--\n"
+        ),
+        '{"@type":"NewsArticle","author":{"@type":"Person","givenName":"Ana","familyName":"Berg"}}',
+    ],
+)
+def test_json_ld_is_read_leniently(source: str) -> None:
+    assert told(f"<script type=application/ld+json>{source}</script><p>x").authors == ("Ana Berg",)
+
+
+@pytest.mark.parametrize(
+    ("html", "title"),
+    [
+        ("<title>(4) True a wheel</title>", "True a wheel"),
+        ("<title>City of Chicago | Board Meeting Information</title><h1>Board Meeting Information</h1>",
+         "Board Meeting Information"),
+        ("<title>Rain in Bergen</title>" + meta(og__site_name="Rain in Bergen", og__title="Rain in Bergen"), "Rain in Bergen"),
+    ],
+)  # fmt: skip
+def test_titles_without_counters_and_sites_without_titles(html: str, title: str) -> None:
+    metadata = told(html)
+    assert metadata.title == title
+    assert metadata.site is None or metadata.site == "City of Chicago"
+
+
+def test_the_vendor_of_a_board_is_not_its_author() -> None:
+    html = meta(generator="Discuz! X3.4", author="Discuz! Team and Comsenz UI Team")
+    metadata = told(html + "<title>Rain</title><p>x")
+    assert metadata.authors == metadata.organisations == ()
+
+
+@pytest.mark.parametrize(
+    ("html", "published"),
+    [
+        ("<div><p>May 22, 2026</p><a href=/n>News</a></div><h1>Rain</h1><p>It rained.", "2026-05-22"),
+        ("<h1>Rain</h1><p>Published 3 May 2024, 10:15</p><p>It rained.", "2024-05-03"),
+        ("<h1>Rain</h1><p>It rained on 3 May 2024, and on all days before that one.</p>", None),
+        ("<h1>Rain</h1><p>It rained.<aside><time datetime=2026-03-05>5 March</time> Snow</aside>", None),
+        ("<h1>Rain</h1><p>It rained.<a href=/n/1><time datetime=2026-03-05>5 March</time> Snow in Bergen</a>", None),
+        ("<h1>Rain</h1><p><a href=/n/1><time datetime=2026-03-05>5 March</time></a>It rained.", "2026-03-05"),
+    ],
+)
+def test_dates_of_teasers_are_not_the_pages_and_one_beside_the_title_is(html: str, published: str | None) -> None:
+    assert (told(html).published or "")[:10] == (published or "")
+
+
+def test_roles_behind_a_name_are_no_people() -> None:
+    html = '<h1>Rain</h1><span class="author">By Jane Smith, Vice President, Example Division, Valley Mills</span>'
+    assert told(html).authors == ("Jane Smith",)
+
+
+def test_bylines_of_a_list_and_of_a_home_page_are_not_the_pages() -> None:
+    card = '<div><a href="/{0}">Post {0}</a><span class="author">By Ann Lee{0}</span></div>'
+    listing = "<h1>All posts</h1>" + "".join(card.format(letter) for letter in "abcdefgh")
+    assert told(listing).authors == ()
+    assert told('<link rel=canonical href="https://e.org/"><h1>News</h1>' + card.format("a")).authors == ()
+    assert told("<h1>A post</h1>" + card.format("a")).authors == ("Ann Leea",)

@@ -8,5 +8,6 @@ Nothing is guessed from running text.
 from dripper.html.metadata.address import find_canonical_address, find_own_address
 from dripper.html.metadata.dates import first_day
 from dripper.html.metadata.read import Metadata, read_metadata
+from dripper.html.metadata.titles import says_title
 
-__all__ = ["Metadata", "find_canonical_address", "find_own_address", "first_day", "read_metadata"]
+__all__ = ["Metadata", "find_canonical_address", "find_own_address", "first_day", "read_metadata", "says_title"]

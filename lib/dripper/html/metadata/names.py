@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable
 from html import unescape
+from itertools import takewhile
 
 _LONGEST = 100
 _MOST = 30
@@ -36,6 +37,13 @@ _OF_SENTENCES = re.compile(
     r"\b(?:are|be|been|can|click|has|have|here|is|it|please|thank|thanks|this|was|we|will|you|your)\b"
 )
 """Words in lower case that no name has."""
+_ROLE = re.compile(
+    r"\b(?:(?:vice )?president|chair(?:man|woman)?|c[efot]o|chief|director|head of|manager|officer|founder|partner at|professor|"
+    r"lecturer|fellow|editor|reporter|correspondent|columnist|contributor|writer|journalist|analyst|engineer|scientist|"
+    r"researcher|consultant|specialist|division)\b",
+    re.IGNORECASE,
+)
+"""What somebody is, behind a comma after the name: what follows is of that person, too."""
 _MORE = re.compile(r",?\s+(?:et al\b|u\.\s?a\.|and others).*|\s+@\s.*", re.IGNORECASE)
 """What follows a name: others, or where somebody writes."""
 _NOBODY = frozenset(
@@ -88,7 +96,8 @@ def split_authors(texts: Iterable[str], is_one: Callable[[str], bool] = lambda t
     names: dict[str, str] = {}
     for text in texts:
         line = _MORE.sub("", _cut_before(join_lines(text)))
-        parts = _APART.split(line)
+        parts = list(takewhile(lambda part: not _ROLE.search(part), _APART.split(line))) or [line]
+        line = line if len(parts) == len(_APART.split(line)) else ", ".join(parts)
         # "Lee, Ann" and "Marks & Spencer" are one name each: several have a first and a last name
         # each.
         are_several = all(map(_may_be_name, parts)) and not is_one(line)

@@ -5,6 +5,7 @@ Of each field the sources in the order in which they are tried; the first that s
 decides. The tables of names are the documentation: docs/metadata.md repeats them.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from html import unescape
@@ -98,6 +99,7 @@ _WORKS = (
 _PAGES = ("webpage", "itempage", "faqpage", "profilepage", "aboutpage", "collectionpage", "product", "event")
 
 
+_NAME_PARTS = ("givenName", "additionalName", "familyName")
 _ORGANISATIONS = ("organization", "corporation", "business", "organisation")
 
 
@@ -183,6 +185,9 @@ class JsonLd:
                 node = self._named.get(item["@id"], item) if isinstance(item.get("@id"), str) else item
                 names = (node.get(name) for name in inside)
                 text = next((name[0] if isinstance(name, list) and name else name for name in names if name), None)
+                if text is None:
+                    parts = [part for name in _NAME_PARTS if isinstance(part := node.get(name), str)]
+                    text = " ".join(parts) if len(parts) > 1 else None
                 if isinstance(text, str):
                     yield text
 
@@ -213,6 +218,11 @@ _MOST_HEADINGS = 8
 """Of the first level, that are looked at."""
 _MOST_LOWER = 40
 """Of the next two."""
+_MOST_BYLINES = 20
+"""That are looked at."""
+_FEWEST_LISTED = 6
+"""Different bylines on a page that does not say to be an article: it is a list of articles."""
+_HOME = re.compile(r"https?://[^/?#]+/?(?:index\.\w+)?", re.IGNORECASE)
 _MOST_DATES = 2
 """Days of publication that microdata of a single page state."""
 
@@ -251,7 +261,12 @@ def read_metadata(head: Head, tree: Tree, page_title: str = "", url: str | None 
     canonical = _take_first((href for rel, href in head.links if "canonical" in rel.split()), metas.each(("og:url",)))
     page_title = join_lines(page_title)
     sites = chain(metas.each(SITES[:1]), data.sites(), metas.each(SITES[1:]))
+    declared = _take_first(data.texts("headline"), metas.each(TITLES), visible.own_items("headline", 1))
+    is_home = _is_home(canonical or url)
     site = _take_first(text for text in sites if "://" not in text)
+    if site is not None and site == declared and not is_home and page_title.startswith(site):
+        # Some editors write the headline into `og:site_name`.
+        site = site if SiteName(None, canonical, url).is_in(site) else None
     name = SiteName(site, canonical, url)
     site = _cut_claim(site, page_title) if site is not None else name.find_in(page_title)
     # On a shop's page, those whom its elements name wrote reviews.
@@ -262,8 +277,7 @@ def read_metadata(head: Head, tree: Tree, page_title: str = "", url: str | None 
         or find_first_date(metas.each(MODIFIED))
         or find_first_date(visible.items("dateModified"))
     )
-    declared = _take_first(data.texts("headline"), metas.each(TITLES), visible.own_items("headline", 1))
-    authors, organisations = _choose_authors(metas, data, visible, name, is_product)
+    authors, organisations = _choose_authors(metas, data, visible, name, is_product or is_home)
     return Metadata(
         title=choose_title(
             declared,
@@ -294,6 +308,7 @@ def _find_published(metas: _Metas, data: JsonLd, visible: Visible, address: str,
         or find_first_date(visible.own_items("datePublished", _MOST_DATES))
         or find_date_in_address(address)
         or find_first_date(visible.dates())
+        or (None if is_product else find_first_date(visible.dates_beside_title()))
         or (None if is_product else find_first_date(visible.bylines()))
     )
 
@@ -319,15 +334,32 @@ def _cut_claim(site: str, page_title: str) -> str:
     return name if bar and page_title.endswith(f" {name}") else site
 
 
+def _is_home(address: str | None) -> bool:
+    """Tell whether an address is that of a site's first page: whoever is named there wrote
+    something else."""
+    return address is not None and _HOME.fullmatch(address) is not None
+
+
 def _choose_authors(
-    metas: _Metas, data: JsonLd, visible: Visible, site: SiteName, is_product: bool
+    metas: _Metas, data: JsonLd, visible: Visible, site: SiteName, declared_only: bool
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the people and the organisations that a page names as its authors: those of the first
-    source that names a person, else of the first that names anybody."""
+    source that names a person, else of the first that names anybody.
+
+    A vendor of the site's program ("Discuz! Team" beside the generator "Discuz! X3.4") is no
+    author.
+
+    Args:
+        declared_only: Names that visible elements state are of something else.
+    """
     companies = {name.casefold() for name in data.organisations()}
+    vendors = {word.casefold() for text in metas.each(("generator",)) for word in text.split()[:1] if len(word) > 3}
 
     def divide(names: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
         people, organisations = list[str](), list[str]()
+        names = tuple(names)
+        if any(not vendors.isdisjoint(name.casefold().split()) for name in names):
+            return (), ()
         for name in dict.fromkeys(cut_company(name, site.is_in) for name in names):
             is_company = name.casefold() in companies or site.begins(name) or site.is_in(name) or is_organisation(name)
             (organisations if is_company else people).append(name)
@@ -335,11 +367,9 @@ def _choose_authors(
 
     is_article = data.describes_work or "article" in metas.each(("og:type",)) or any(metas.each(PUBLISHED))
     visible_names: tuple[Iterable[str], ...] = ()
-    if not is_product:
-        visible_names = (
-            *(visible.items("author"), visible.related("author"), visible.bylines(), visible.signed()),
-            visible.posters(),
-        )
+    if not declared_only:
+        sources = (visible.items("author"), visible.related("author"), visible.bylines(), visible.signed())
+        visible_names = (*(sources if is_article else map(_leave_lists, sources)), visible.posters())
 
     def split(texts: Iterable[str]) -> tuple[str, ...]:
         return split_authors(map(_strip_markup, texts), site.is_in)
@@ -360,6 +390,12 @@ def _choose_authors(
             return divided[0], divided[1] or first[1]
         first = first if first[1] else divided
     return first
+
+
+def _leave_lists(names: Iterable[str]) -> Iterator[str]:
+    """Yield a page's bylines, if they are few: more are those of what a list leads to."""
+    found = list(islice(filter(None, names), _MOST_BYLINES))
+    yield from found if len(set(found)) < _FEWEST_LISTED else ()
 
 
 def _strip_markup(text: str) -> str:

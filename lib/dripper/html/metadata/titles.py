@@ -4,24 +4,27 @@ name.
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from itertools import chain
+from itertools import chain, islice
 
 from dripper.addresses import host_name, unicode_host
 
 _BETWEEN = re.compile(r"\s+[|\-–—·•»«:/›]+\s+|\s*[|»«›]\s*")
 """What parts a page's title from its site's name."""
 _FORUM = re.compile(
-    r"\A.{1,200}?\s[•·:-]+\s(?:View topic|Thema anzeigen|Voir le sujet|Ver tema|Leggi argomento|Bekijk onderwerp|Zobacz temat|"
+    r"\A\(\d{1,3}\+?\)\s+"
+    r"|\A.{1,200}?\s[•·:-]+\s(?:View topic|Thema anzeigen|Voir le sujet|Ver tema|Leggi argomento|Bekijk onderwerp|Zobacz temat|"
     r"Просмотр темы|Exibir tópico)\s-\s",
     re.IGNORECASE,
 )
-"""What phpBB writes before the title of a thread."""
+"""What stands before a title: the number of unread messages, and what phpBB writes."""
 _LONGEST = 500
 """Characters; a longer title is none, and each of its marks would be looked at."""
 _BARS = re.compile(r"\s*[|»]\s*|\s::\s")
 _SITE_WORDS = 4
 """No more words than these behind the last bar of a title are the name of a site, or a part of
 it."""
+_MOST_FIRST = 4
+"""Main texts among which a title is looked for."""
 _COLONS = re.compile(r":\s+")
 _TRAIL = re.compile(r"\s+[»›/>]+\s+|\A\w+\s?:\s+")
 """What parts a heading from the section it begins with."""
@@ -118,7 +121,7 @@ def choose_title(
     """
     declared, page_title = declared or "", _FORUM.sub("", page_title)
     parts = [part for part in _BETWEEN.split(page_title) if part.strip()]
-    own = _choose_headings(declared, headings, page_title, parts, site)
+    own = _choose_headings(declared, headings, page_title, parts, site, list_lower)
     if len(own) == 1 and len([text for text in headings if text]) == 1:
         if declared and not site.is_in(declared) and _is_of_something_else(own[0], declared, page_title):
             return _cut_bar(site.cut(_FORUM.sub("", declared)))
@@ -138,8 +141,31 @@ def choose_title(
     return next(filter(None, chain(shown, (page_title,), headings, list_lower())), None)
 
 
+def says_title(texts: Iterable[str], title: str) -> bool:
+    """Tell whether a page's main texts say its title: one of the first few is the title, or the
+    very first is most of it, or the title and little more.
+
+    Further down a title may repeat, in a table about the thing or in a list of links.
+
+    >>> says_title(["News", "Rain in Bergen", "It rained."], "Rain in Bergen")
+    True
+    """
+    first = [_plain(text[:_LONGEST]) for text in islice(texts, _MOST_FIRST)]
+    plain = _plain(title)
+    if not first or not plain:
+        return False
+    begin = first[0]
+    is_most = begin in plain and 2 * len(begin) > len(plain)
+    return plain in first or is_most or (plain in begin and len(begin) < 2 * len(plain))
+
+
 def _choose_headings(
-    declared: str, headings: Sequence[str], page_title: str, parts: Sequence[str], site: SiteName
+    declared: str,
+    headings: Sequence[str],
+    page_title: str,
+    parts: Sequence[str],
+    site: SiteName,
+    list_lower: Callable[[], Iterable[str]],
 ) -> list[str]:
     """Return the headings that are not the site's name, without the section before the title.
 
@@ -150,7 +176,9 @@ def _choose_headings(
     return [
         _cut_before(text, (declared, page_title, *parts), page_title)
         for text in headings
-        if text and not site.is_in(text) and (begins_with_site or not _is_end(text, parts))
+        if text
+        and not site.is_in(text)
+        and (begins_with_site or not _is_site_at_end(text, parts, declared, list_lower))
     ]
 
 
@@ -235,6 +263,19 @@ def _is_end(heading: str, parts: Sequence[str]) -> bool:
     it."""
     plain = _plain(heading)
     return len(parts) > 1 and _plain(parts[-1]) == plain and not any(plain in _plain(part) for part in parts[:-1])
+
+
+def _is_site_at_end(heading: str, parts: Sequence[str], declared: str, list_lower: Callable[[], Iterable[str]]) -> bool:
+    """Tell whether the heading that `<title>` ends with is the site's name.
+
+    It is not where it says half as much again as the rest ("City of Chicago | Board Meeting
+    Information") and nothing else of the page says the rest.
+    """
+    if not _is_end(heading, parts):
+        return False
+    before = set(map(_plain, parts[:-1]))
+    says_more = 2 * len(_plain(heading)) > 3 * sum(map(len, before)) and _plain(declared) != _plain(heading)
+    return not says_more or _plain(declared) in before or not before.isdisjoint(map(_plain, list_lower()))
 
 
 def _plain(text: str) -> str:

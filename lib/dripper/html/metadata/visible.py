@@ -50,7 +50,7 @@ _OF_OTHERS = re.compile(
 )
 """In a start tag's class or id: around what readers wrote below, or are asked to."""
 _OF_OTHER_PAGES = re.compile(
-    r"[\s\"'](?:widget|widget[-_][\w-]+|sidebar|(?:related|recent|latest|popular)[-_](?:posts?|articles|news))[\s\"']",
+    r"\A<aside\b|[\s\"'](?:widget|widget[-_][\w-]+|sidebar|(?:related|recent|latest|popular)[-_](?:posts?|articles|news))[\s\"']",
     re.IGNORECASE,
 )
 """The same: around what leads to other pages."""
@@ -77,6 +77,13 @@ _NEAREST = 3
 """Elements that say what a date is of: itself and those right around it."""
 _MOST_ABOVE = 8
 """Elements between a bar and its headings."""
+_NEAR_TITLE = 24
+"""Texts and tags before and behind a title among which a date of its own stands."""
+_ONLY_DATE = re.compile(
+    r"(?:(?:[^\W\d_]+\s)?(?:on\s)?(?:\w+day,?\s)?)?(?:(?:\d{1,2}(?:st|nd|rd|th)?\.?\s(?:de\s)?[^\W\d_]{3,10}\.?,?\s(?:de\s)?|[^\W\d_]{3,10}\.?\s\d{1,2}(?:st|nd|rd|th)?,\s)"
+    r"(?:19|20)\d\d|(?:19|20)\d\d\s?[-/.年]\s?\d{1,2}\s?[-/.月]\s?\d{1,2}日?|\d{1,2}\.\d{1,2}\.(?:19|20)\d\d)(?:,?\s\d{1,2}[:.]\d\d.{0,6})?"
+)
+"""A line that is a date, at most with a word before it ("Published") and a time behind it."""
 _MOST_ROWS = 3
 """So many short rows of a list with a date, and its dates are of other pages."""
 _LONGEST = 200
@@ -175,7 +182,36 @@ class Visible:
         classes = attribute(tag, "class") or ""
         is_named = self._tree.names[tag] == "time" or _DATE_CLASS.search(classes) is not None
         is_own = is_named and not _CARD.search(classes)
-        return is_own and not self._of_others(element) and not self._of_others(element, _OF_OTHER_PAGES)
+        return is_own and not self._is_of_other_page(element)
+
+    def _is_of_other_page(self, element: int) -> bool:
+        """Tell whether an element is of comments, of a sidebar, or in a link that says more than
+        it: a teaser's."""
+        if self._of_others(element) or self._of_others(element, _OF_OTHER_PAGES):
+            return True
+        above = reversed(self._tree.nearest(element, _MOST_ABOVE))
+        link = next((each for each in above if self._tree.tags[each] == "a"), element)
+        return self._text(link) != self._text(element)
+
+    def dates_beside_title(self) -> Iterator[str]:
+        """Yield the texts right above and below the first heading that are a date and little
+        more."""
+        tree = self._tree
+        heading = next(self._of_first_level(), -1)
+        if heading < 0:
+            return
+        first, last = tree.opens[heading], tree.closes[heading]
+        below = range(last + 1, min(last + _NEAR_TITLE, len(tree.parts)), 2)
+        above = range(first - 1, max(first - _NEAR_TITLE, 0), -2)
+        for index in (*below, *above):
+            text = " ".join(unescape(tree.parts[index]).split()) if len(tree.parts[index]) <= _LONGEST else ""
+            if text and _ONLY_DATE.fullmatch(text):
+                place = bisect_right(tree.opens, index) - 1
+                holder = place if tree.closes[place] > index else tree.parents[place]
+                while holder >= 0 and tree.closes[holder] < index:
+                    holder = tree.parents[holder]
+                if not self._is_of_other_page(holder):
+                    yield text
 
     def _is_of_event(self, element: int) -> bool:
         """Tell whether a date is one of a meeting, an offer or the like, or of two."""

@@ -9,6 +9,7 @@ Read once, for all that is made of it: the labelers' hints and the page's metada
 """
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, NamedTuple
@@ -89,13 +90,32 @@ def _is_of_reply(node: LexborNode) -> bool:
     return False
 
 
+_WRAPPING = re.compile(
+    r"^\s*(?:<!\[CDATA\[|\]\]>;?|//.*|/\*\s*<?!?\[?CDATA\[?\s*\*/|/\*\s*\]\]>\s*\*/|<!--|-->)[ \t]*$|<!\[CDATA\[|\]\]>",
+    re.MULTILINE,
+)
+"""Lines around JSON that are not of it: comments, and what hides it from parsers of XML."""
+_TRAILING = re.compile(r",(?=\s*[}\]])")
+
+
+def _mend_json(source: str) -> str:
+    """Return JSON without what editors and templates leave in it: comment lines, CDATA, a comma
+    before a bracket, a semicolon at the end."""
+    return _TRAILING.sub("", _WRAPPING.sub("", source)).strip().rstrip(";,")
+
+
 def _read_objects(source: str) -> list[dict[str, Any]]:
     if len(source) > MAX_JSON_CHARS:
         return []
-    try:
-        pending: list[Any] = [json.loads(source, strict=False)]
-    except (ValueError, RecursionError):
-        return []
+    pending: list[Any] = []
+    for text in (source, _mend_json(source)):
+        try:
+            pending = [json.loads(text, strict=False)]
+            break
+        except ValueError:
+            continue
+        except RecursionError:
+            return []
     objects = []
     while pending:
         value = pending.pop()
