@@ -38,7 +38,9 @@ def main(argv: list[str]) -> int:
 
 
 def _sample(arguments: argparse.Namespace) -> int:
-    from dripper.spark.sites.layout_sample import Sampling, draw_pages, parse_quotas, read_paths
+    from dripper.spark.ledger.relocated import read_paths
+    from dripper.spark.sites.layout_sample import Sampling, draw_pages, parse_quotas
+    from dripper.spark.tables.spark_books import SparkBooks
     from dripper.spark.tables.store import Tables
 
     settings = cli.settings(arguments, {})
@@ -48,7 +50,7 @@ def _sample(arguments: argparse.Namespace) -> int:
     with cli.session(settings) as spark:
         tables = Tables(spark, arguments.output)
         pages = draw_pages(tables, sampling)
-        paths = read_paths(tables, pages)
+        paths = read_paths(SparkBooks(spark, tables), {page["warc_file"] for page in pages})
     written, unread = write_pages(pages, paths, folder, settings.reading)
     hosts = say_count(len({page["host"] for page in pages}), "host")
     sys.stdout.write(f"{say_count(len(pages), 'page')} of {hosts} drawn, {written} in {folder}\n")

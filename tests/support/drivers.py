@@ -8,7 +8,7 @@ batches. Only the pages are made up: a file has some, named after its version.
 import threading
 from collections import Counter
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -22,7 +22,15 @@ from dripper.spark.ledger.lease import Lease
 from dripper.spark.ledger.ledger import Ledger, Report
 from dripper.spark.ledger.plan import BatchSize, make_plan
 from dripper.spark.ledger.reconcile import compare
-from dripper.spark.ledger.relocated import Move, check_not_moved, note_move, read_moves, rename_to_first_names
+from dripper.spark.ledger.relocated import (
+    Move,
+    check_not_moved,
+    find_place,
+    locate,
+    note_move,
+    read_moves,
+    rename_to_first_names,
+)
 from dripper.spark.run.batch_checks import write_until_whole
 from dripper.spark.run.isolation import Isolation
 from dripper.spark.run.notes import Notes
@@ -51,6 +59,7 @@ class Archive:
     is_poison: bool = False
     """Whether it takes its worker down."""
     is_gone: bool = False
+    size: int = 5
 
     def rows(self, name: str, batch: int) -> list[Row]:
         """Return its pages as rows of `extractions`."""
@@ -75,7 +84,8 @@ class World:
     """What drivers share: tables, archives, and a clock that nobody of them has."""
 
     archives: dict[str, Archive]
-    """By the address under which they were read first."""
+    """By their names: the address under which they were read first, with a number where others
+    were there before."""
     moves: list[Move] = field(default_factory=list)
     """Where they went since."""
     batch_files: int = 2
@@ -101,11 +111,11 @@ class World:
         self.drivers.append(made)
         return made
 
-    def address(self, name: str) -> str:
-        """Return where a file is now."""
-        for move in self.moves:
-            name = Move(move.new, move.old).before(name) or name
-        return name
+    def at(self, path: str) -> Archive:
+        """Return the archive that is at an address now; one that is gone: there is none."""
+        found = [each for name, each in self.archives.items() if find_place(name, self.moves) == path]
+        assert len(found) < 2
+        return found[0] if found else Archive(0, is_gone=True)
 
     def rows(self) -> list[Row]:
         """Return the rows of `extractions`."""
@@ -295,9 +305,13 @@ class Driver:
 
     def _read(self, ledger: Ledger) -> None:
         named = {name: each for name, each in self.world.archives.items() if name in self._given.names}
-        files = [PlannedFile(self.world.address(name), 5, f"etag:{each.version}") for name, each in named.items()]
+        files = [
+            PlannedFile(find_place(name, self.world.moves), each.size, f"etag:{each.version}")
+            for name, each in named.items()
+        ]
         entries, moves = ledger.entries(), read_moves(self.books)
         files = list(rename_to_first_names(Input(tuple(files)), moves, entries).files)
+        entries = locate(entries, moves)
         check_not_moved(files, entries)
         size = BatchSize(self.world.batch_files, 1 << 40)
         redo, last = self._given.redo, ledger.last_batch
@@ -317,14 +331,10 @@ class Driver:
         write_until_whole(lambda: self._write(batch, ledger), batch, lambda: False, self.lease.confirm)
 
     def _write(self, batch: Batch, ledger: Ledger) -> None:
-        archives = self.world.archives
-        if any(archives[file.warc_file].is_poison for file in batch.files):
+        read = {file.warc_file: self.world.at(file.open_path) for file in batch.files}
+        if any(each.is_poison for each in read.values()):
             raise RuntimeError("Python worker exited unexpectedly")
-        read = {file.warc_file: archives[file.warc_file] for file in batch.files}
-        read = {
-            name: Archive(0 if each.is_gone else each.pages, each.version, False, each.is_gone)
-            for name, each in read.items()
-        }
+        read = {name: replace(each, pages=0 if each.is_gone else each.pages) for name, each in read.items()}
         self.lease.check()
         rows = [row for name, each in read.items() for row in each.rows(name, batch.number)]
         rows = [row for row in rows if not rule_of(self._rules, row)]
@@ -356,5 +366,5 @@ def _report(name: str, archive: Archive, n_rows: int) -> Report:
     counted: dict[str, Any] = {"records": archive.pages, "pages": n_rows, "failed_pages": 0, "n_problems": 0}
     counted["skipped"] = {"forgotten": n_forgotten} if n_forgotten else {}
     error = {"error": "it is gone", "error_kind": "gone"} if archive.is_gone else {"error": None, "error_kind": None}
-    whole = {"clipped": False, "problems": [], "size_bytes": 5, "version": f"etag:{archive.version}"}
+    whole = {"clipped": False, "problems": [], "size_bytes": archive.size, "version": f"etag:{archive.version}"}
     return counted | whole | error | {"warc_file": name}

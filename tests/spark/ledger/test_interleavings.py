@@ -6,10 +6,12 @@ What ever failed is kept below, step by step.
 """
 
 from collections.abc import Callable, Iterator
+from random import Random
 
 import pytest
 
 from dripper.errors import BusyError
+from dripper.spark.ledger.relocated import Move, find_first_name, names_by_place
 from support.drivers import Archive, Driver, Killed, World
 from support.plays import last_run, play, problems
 
@@ -27,10 +29,13 @@ def steps_of(here: World) -> int:
     return steps
 
 
-def after(here: World, steps: int) -> Driver:
-    """Return a driver that has gone so many steps."""
-    driver = here.driver()
+def after(here: World, steps: int, move: Move | None = None) -> Driver:
+    """Return a driver that has gone so many steps, if there are as many."""
+    driver = here.driver(move=move)
     for _ in range(steps):
+        here.seconds = max(here.seconds, driver.wakes)
+        if driver.is_over:
+            break
         driver.turn()
     return driver
 
@@ -162,3 +167,42 @@ def test_a_driver_that_is_killed_cleans_nothing_up() -> None:
     assert isinstance(driver.outcome, Killed)
     assert {row["state"] for row in here.storage.table("runs").rows()} == {"running"}
     assert {row["state"] for row in here.ledger().values()} == {"planned"}
+
+
+def moved_and_used_again(here: World, chance: Random, night: int) -> None:
+    """Move a folder away or swap two, note it, however often that is killed, and put other archives
+    into the place; one run may have stood still in the middle of its work since before."""
+    still = after(here, chance.randrange(60)) if chance.random() < 0.3 else None
+    swap = [Move("latest", "tmp"), Move("other", "latest"), Move("tmp", "other")]
+    for move in chance.choice([[Move("latest", f"night-{night}")], swap]):
+        while move not in here.moves[-1:]:
+            noting = after(here, chance.choice([5, 1000]), move)
+            noting.kill()
+            if noting.outcome is None or len(here.storage.table("relocated").rows()) > len(here.moves):
+                here.moves.append(move)
+    known = names_by_place(here.archives, here.moves)
+    for name in "abc":
+        size = 100 * night + ord(name)  # Else it looks as if nothing had moved.
+        here.archives.setdefault(find_first_name(f"latest/{name}", here.moves, known), Archive(night, size=size))
+    if still:
+        still.finish()
+        assert not problems([still])
+
+
+@pytest.mark.parametrize("chunk", SOME_SLOW)
+def test_places_that_are_used_again_whatever_the_order(chunk: int) -> None:
+    """A file that came to the place of another took that one's name, and its rows."""
+    n_names = set()
+    for seed in range(20 * chunk, 20 * chunk + 20):
+        chance = Random(seed)
+        folders = {"latest/a": Archive(2), "latest/b": Archive(1, size=6), "other/a": Archive(3, size=7)}
+        here = World(folders)
+        for night in range(1, 4):
+            play(seed, here, n_drivers=2, kills=0.02, zombies=0.03, faults=0.01)
+            last_run(here)
+            moved_and_used_again(here, chance, night)
+        drivers = play(seed, here, n_drivers=3, kills=0.02, zombies=0.03, faults=0.01)
+        assert not problems(drivers), (seed, problems(drivers))
+        last_run(here)
+        n_names.add(len(here.ledger()))
+    assert max(n_names) > 9

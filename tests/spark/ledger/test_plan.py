@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dripper.errors import InputError
 from dripper.spark.ledger.plan import UNFINISHED, BatchSize, LedgerEntry, Plan, has_changed, list_batches, make_plan
 from dripper.spark.tables.batches import Batch, PlannedFile, of_selections_apart
 from dripper.warc import Place
@@ -70,6 +71,13 @@ def test_any_ledger_accounts_for_every_file(files: list[PlannedFile], data: st.D
     undone = {e.file.warc_file for e in ledger if e.state != "done" or e.batch in planned}
     assert set(todo) == undone | {file.warc_file for file in files} - {e.file.warc_file for e in ledger}
     assert all(batch.number > max((e.batch for e in ledger), default=0) for batch in plan.fresh)
+
+
+def test_two_files_of_one_key_are_refused_as_one_would_be_left_out() -> None:
+    files = [PlannedFile("a", path="may/a"), PlannedFile("b"), PlannedFile("a", path="latest/a")]
+    with pytest.raises(InputError, match=r"latest/a and may/a are one file to this output, a: .* one at a time"):
+        make_plan(files, [], SIZE)
+    make_plan([replace(file, selection=file.path) for file in files], [], SIZE)
 
 
 def test_a_failed_file_moves_to_a_new_batch() -> None:

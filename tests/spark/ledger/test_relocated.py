@@ -16,7 +16,10 @@ from dripper.spark.ledger.relocated import (
     Move,
     check_not_moved,
     find_first_name,
+    find_place,
+    locate,
     move,
+    names_by_place,
     parse_move,
     rename_to_first_names,
 )
@@ -29,6 +32,10 @@ from support.warcs import pages, write_warc
 
 def entry(name: str, **more: Any) -> LedgerEntry:
     return LedgerEntry(PlannedFile(name, 10, "etag:1", **more), 1, "done", 3)
+
+
+def first_name(address: str, moves: list[Move], names: set[str]) -> str:
+    return find_first_name(address, moves, names_by_place(names, moves))
 
 
 @pytest.mark.parametrize(
@@ -51,10 +58,47 @@ def test_what_is_no_move_is_refused(typed: str) -> None:
 
 def test_a_file_has_the_name_under_which_it_was_read_first_whatever_came_after() -> None:
     there_and_back = [Move("/a", "/b"), Move("/b", "/c"), Move("/c", "/a")]
-    assert {find_first_name(f"/{place}/x", there_and_back, {"/a/x"}) for place in "abc"} == {"/a/x"}
-    assert find_first_name("/c/new", there_and_back, {"/a/x"}) == "/c/new"
+    assert first_name("/a/x", there_and_back, {"/a/x"}) == "/a/x"
+    assert find_place("/a/x", there_and_back) == "/a/x"
     # Read under the new name, before anybody said that it had moved, or as it came later.
-    assert find_first_name("/c/x", there_and_back, {"/c/x", "/a/x"}) == "/c/x"
+    assert first_name("/c/x", there_and_back[:2], {"/c/x", "/a/x"}) == "/c/x"
+
+
+def test_an_address_whose_file_has_moved_away_is_that_of_a_new_file() -> None:
+    nightly, names = list[Move](), set[str]()
+    for night in range(1, 4):
+        name = first_name("/latest/x", nightly, names)
+        assert name == ("/latest/x" if night == 1 else f"/latest/x#{night}")
+        assert find_place(name, nightly) == "/latest/x"
+        names.add(name)
+        nightly.append(Move("/latest", f"/{night}"))
+    assert {first_name(f"/{night}/x", nightly, names) for night in range(1, 4)} == names
+    assert [find_place(name, nightly) for name in sorted(names)] == ["/1/x", "/2/x", "/3/x"]
+    assert find_place("/elsewhere/x#2", nightly) == "/elsewhere/x#2", "a name of its own"
+    # Files of one name that go to the same folder: the last one is there.
+    assert first_name("/1/x", [*nightly[:1], Move("/latest", "/1")], names) == "/latest/x#2"
+
+
+def test_folders_that_are_swapped_by_three_moves_keep_the_names_of_their_files() -> None:
+    swap = [Move("/a", "/tmp"), Move("/b", "/a"), Move("/tmp", "/b")]
+    names = {"/a/x", "/b/x", "/a/y"}
+    assert {each: first_name(each, swap, names) for each in ("/a/x", "/b/x", "/b/y", "/a/y")} == {
+        "/a/x": "/b/x",
+        "/b/x": "/a/x",
+        "/b/y": "/a/y",
+        "/a/y": "/a/y#2",
+    }
+    assert [find_place(name, swap) for name in sorted(names)] == ["/b/x", "/b/y", "/a/x"]
+    into_itself = [Move("/a", "/a/old")]
+    assert first_name("/a/old/x", into_itself, names) == "/a/x"
+    assert first_name("/a/x", into_itself, names) == "/a/x#2"
+
+
+def test_a_file_that_is_read_again_with_others_is_opened_where_it_is() -> None:
+    known = [entry("/latest/x"), entry("/latest/x#2", path="/latest/x"), entry("s3://b/y", path="s3a://b/y")]
+    located = locate(known, [Move("/latest", "/may"), Move("/nowhere", "/c")])
+    assert [each.file.open_path for each in located] == ["/may/x", "/latest/x", "s3a://b/y"]
+    assert locate(known, []) == known
 
 
 def test_files_that_have_moved_are_done_and_are_opened_where_they_are() -> None:
@@ -81,6 +125,10 @@ def test_most_of_the_new_files_look_as_if_they_had_moved() -> None:
     check_not_moved([alike, other], known)
     check_not_moved([PlannedFile("/srv/a/1/x.warc"), PlannedFile("/srv/a/1/y.warc", 11)], known)
     check_not_moved([PlannedFile("/srv/a/1/x.warc", 10)], [])
+    # What was moved away is there again, or was never away.
+    known = locate(known, [Move("/mnt", "/srv")])
+    with pytest.raises(InputError, match=r"such as /mnt/a/1/x.warc and /srv/a/1/x.warc; .*--relocated /srv=/mnt, "):
+        check_not_moved([PlannedFile("/mnt/a/1/x.warc#2", 10, path="/mnt/a/1/x.warc")], known)
 
 
 @pytest.mark.spark

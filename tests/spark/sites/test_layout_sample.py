@@ -8,8 +8,10 @@ from pyspark.sql import SparkSession
 
 from dripper.config import load
 from dripper.errors import InputError, SettingsError
+from dripper.spark.ledger.relocated import read_paths
 from dripper.spark.run.run import run_stages
-from dripper.spark.sites.layout_sample import Sampling, draw_pages, fill_quotas, parse_quotas, read_paths
+from dripper.spark.sites.layout_sample import Sampling, draw_pages, fill_quotas, parse_quotas
+from dripper.spark.tables.spark_books import SparkBooks
 from dripper.spark.tables.store import Tables
 from dripper_lab.annotation.export import export
 from dripper_lab.annotation.sampled import LEFT_OUT, write_pages
@@ -91,7 +93,12 @@ def test_one_page_of_a_layout_and_few_of_a_host(
     assert len(draw_pages(tables, Sampling(3))) == 3
 
     stored = dict(responses)
-    written, unread = write_pages(drawn, read_paths(tables, drawn), tmp_path / "drawn", load().reading)
+    written, unread = write_pages(
+        drawn,
+        read_paths(SparkBooks(spark, tables), {page["warc_file"] for page in drawn}),
+        tmp_path / "drawn",
+        load().reading,
+    )
     assert (written, unread) == (4, {})
     pages = [page for page in unlabelled_pages([str(tmp_path / "drawn")]) if not isinstance(page, tuple)]
     assert {(page.url, page.html) for page in pages} == {(page["url"], stored[page["url"]]) for page in drawn}

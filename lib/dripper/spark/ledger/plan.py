@@ -6,6 +6,8 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any
 
+from dripper.addresses import loggable
+from dripper.errors import InputError
 from dripper.spark.tables.batches import Batch, Key, PlannedFile
 from dripper.warc.read.record import ArchiveFault, find_archive_fault
 
@@ -83,6 +85,8 @@ def make_plan(
     is another piece of work; one that was read whole has the records of every selection, and a
     whole reading replaces those of all selections.
 
+    Raises InputError where two of the files have one key.
+
     Args:
         limit: At most so many files that are not done; whole batches of an earlier run are
             never cut, as their rows are committed together.
@@ -93,7 +97,7 @@ def make_plan(
         last: New batches are numbered above it, and above those of the ledger.
     """
     entries = {entry.file.key: entry for entry in ledger}
-    files_by_key = {file.key: file for file in files}
+    files_by_key = _index(files)
     unfinished = {
         entry.batch for entry in entries.values() if entry.state in UNFINISHED and entry.file.key in files_by_key
     }
@@ -121,6 +125,18 @@ def make_plan(
         faults={key[0]: fault for key in untouched if key in entries and (fault := entries[key].fault)},
         anew=anew & {batch.number for batch in resumed},
     )
+
+
+def _index(files: Sequence[PlannedFile]) -> dict[Key, PlannedFile]:
+    """Return files by their keys."""
+    by_key: dict[Key, PlannedFile] = {}
+    for file in files:
+        if (other := by_key.setdefault(file.key, file)) is not file:
+            raise InputError(
+                f"{loggable(file.open_path)} and {loggable(other.open_path)} are one file to this output, "
+                f"{loggable(file.warc_file)}: one of them would be left out, so give them one at a time"
+            )
+    return by_key
 
 
 def _is_redone(batch: Batch, redo: Collection[str]) -> bool:

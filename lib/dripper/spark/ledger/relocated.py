@@ -4,9 +4,13 @@ A page's id is made of its file's address. So the address under which a file was
 its name, in all tables, and the table `relocated` says where files of that name are now. A run
 translates the addresses that it is given before it compares them with the ledger, and opens the
 files where they are.
+
+A place may be used again: what is found at an address whose file has moved away is a new file. Its
+name is that address with a number (`latest/a.warc.gz#2`), which no other file has.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -18,7 +22,7 @@ from dripper.spark.ledger.inputs import Input
 from dripper.spark.ledger.lease import hold_lease
 from dripper.spark.ledger.plan import LedgerEntry
 from dripper.spark.tables.batches import PlannedFile
-from dripper.spark.tables.books import Books
+from dripper.spark.tables.books import Books, among
 from dripper.spark.tables.log_store import require_log_store
 from dripper.spark.tables.spark_books import SparkBooks
 from dripper.spark.tables.store import Tables
@@ -26,6 +30,8 @@ from dripper.spark.wording import say_count
 from dripper.warc.open.identity import canonical_address, reading_path
 
 TABLE = "relocated"
+_NUMBERED = re.compile(r"(.+)#([2-9]|[1-9]\d+)", re.DOTALL)
+"""A name of a file at an address that others had before, see `find_first_name`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +41,13 @@ class Move:
     old: str
     new: str
 
-    def before(self, address: str) -> str | None:
-        """Return what a file was called before; None where it is not below the new prefix.
+    def takes(self, address: str) -> bool:
+        """Whether it takes away the file that is at an address.
 
-        >>> Move("s3://a", "/b").before("/b/x.warc"), Move("s3://a", "/b").before("/bc/x.warc")
-        ('s3://a/x.warc', None)
+        >>> Move("/b", "s3://a").takes("/b/x.warc"), Move("/b", "s3://a").takes("/bc/x.warc")
+        (True, False)
         """
-        return self.old + address[len(self.new) :] if address.startswith(self.new + "/") else None
+        return address.startswith(self.old + "/")
 
 
 def move(old: str, new: str) -> Move:
@@ -70,22 +76,60 @@ def parse_move(text: str) -> Move:
     return move(old, new)
 
 
-def find_first_name(address: str, moves: Sequence[Move], ledger_names: Collection[str]) -> str:
-    """Return the address under which a file was read first: its own, where that is known, or none
-    of those is that it had before.
+def names_by_place(names: Iterable[str], moves: Sequence[Move]) -> dict[str, str]:
+    """Return the names of the ledger's files by where they are now.
 
     Args:
         moves: The oldest first.
-
-    >>> find_first_name("c/x", [Move("a", "b"), Move("b", "c")], {"a/x"})
-    'a/x'
     """
-    name = address
-    for each in reversed(moves):
-        if name in ledger_names:
-            return name
-        name = each.before(name) or name
-    return name if name in ledger_names else address
+    found: dict[str, tuple[int, str]] = {}
+    for name in names:
+        place, arrival = _follow(name, moves)
+        # Of several that have come to one address the last one is there, if none was read there.
+        found[place] = max(found.get(place, (-1, "")), (arrival, name))
+    return {place: name for place, (_, name) in found.items()}
+
+
+def find_first_name(address: str, moves: Sequence[Move], known: Mapping[str, str]) -> str:
+    """Return the name of the file that is at an address: the address under which it was read first,
+    where the ledger knows it, else that of a new file.
+
+    Args:
+        known: As `names_by_place` returns it.
+
+    >>> moves = [Move("latest", "may"), Move("may", "old")]
+    >>> known = names_by_place({"latest/x"}, moves)
+    >>> [find_first_name(address, moves, known) for address in ("old/x", "latest/x", "may/x")]
+    ['latest/x', 'latest/x#2', 'may/x#2']
+    """
+    if address in known:
+        return known[address]
+    earlier = sum(each.takes(address) for each in moves)
+    return f"{address}#{earlier + 1}" if earlier else address
+
+
+def find_place(name: str, moves: Sequence[Move]) -> str:
+    """Return where the file of a name is now.
+
+    >>> moves = [Move("latest", "may"), Move("latest", "june")]
+    >>> [find_place(name, moves) for name in ("latest/x", "latest/x#2", "latest/x#3")]
+    ['may/x', 'june/x', 'latest/x']
+    """
+    return _follow(name, moves)[0]
+
+
+def _follow(name: str, moves: Sequence[Move]) -> tuple[str, int]:
+    """Return where the file of a name is now, and with which of the moves, by their numbers, it
+    came there; the number after the last one: it was read there."""
+    address, number = match.groups() if (match := _NUMBERED.fullmatch(name)) else (name, "1")
+    earlier, place, arrival = int(number) - 1, address, len(moves)
+    for i, each in enumerate(moves):
+        if earlier and each.takes(address):
+            earlier -= 1
+        elif not earlier and each.takes(place):
+            place, arrival = each.new + place[len(each.old) :], i
+    # It may end with a number that is its own.
+    return (name, len(moves)) if earlier else (place, arrival)
 
 
 def rename_to_first_names(source: Input, moves: Sequence[Move], entries: Iterable[LedgerEntry]) -> Input:
@@ -93,40 +137,74 @@ def rename_to_first_names(source: Input, moves: Sequence[Move], entries: Iterabl
     if not moves:
         return source
     by_name = {entry.file.warc_file: entry for entry in entries}
+    known = names_by_place(by_name, moves)
 
     def renamed(file: PlannedFile) -> PlannedFile:
-        name = find_first_name(file.warc_file, moves, by_name)
+        name = find_first_name(file.warc_file, moves, known)
         if name == file.warc_file:
             return file
         path = file.path or file.warc_file
         # A copy has a time or an ETag of its own, which tells something only about the same copy.
-        is_same = by_name[name].file.path == reading_path(path)
+        is_same = name not in by_name or by_name[name].file.path == reading_path(path)
         return replace(file, warc_file=name, path=path, version=file.version if is_same else None)
 
-    redo = frozenset(find_first_name(name, moves, by_name) for name in source.redo)
+    redo = frozenset(find_first_name(name, moves, known) for name in source.redo)
     return replace(source, files=tuple(map(renamed, source.files)), redo=redo)
+
+
+def locate(entries: Sequence[LedgerEntry], moves: Sequence[Move]) -> list[LedgerEntry]:
+    """Return entries of the ledger with where their files are now, for those that a run reads again
+    without being given them."""
+    if not moves:
+        return list(entries)
+    paths = [_path_now(entry.file.warc_file, entry.file.path, moves) for entry in entries]
+    return [replace(each, file=replace(each.file, path=path)) for each, path in zip(entries, paths, strict=True)]
+
+
+def read_paths(books: Books, names: Collection[str]) -> dict[str, str]:
+    """Return how files of the ledger are opened, by their names, for those that are not opened by
+    them."""
+    moves, rows = read_moves(books), books.read("warc_files", among("warc_file", names), ("warc_file", "path"))
+    paths = {row["warc_file"]: _path_now(row["warc_file"], row["path"], moves) for row in rows}
+    return {name: path for name, path in paths.items() if path is not None}
+
+
+def _path_now(name: str, path: str | None, moves: Sequence[Move]) -> str | None:
+    """Return how a file is opened now, where the ledger has the path by which it was; None: by its
+    name."""
+    place = find_place(name, moves)
+    return path if place == (canonical_address(path) if path else name) else place
 
 
 def check_not_moved(files: Iterable[PlannedFile], entries: Iterable[LedgerEntry]) -> None:
     """Raise InputError where most of the files that the ledger does not know have name and size of
-    files that it knows: they were moved, it seems, and would be read twice."""
+    files that it knows: they were moved, it seems, and would be read twice.
+
+    Args:
+        entries: As `locate` returns them.
+    """
     by_name = {entry.file.warc_file: entry for entry in entries}
     at: dict[tuple[str, int], str] = {}
-    for name, entry in by_name.items():
+    for entry in by_name.values():
         if entry.file.size_bytes and entry.state == "done":
-            at[_base(name), entry.file.size_bytes] = name
-    new = [file for file in files if file.warc_file not in by_name]
-    alike = [(at[key], file) for file in new if (key := (_base(file.warc_file), file.size_bytes or 0)) in at]
+            place = _place(entry.file)
+            at[_base(place), entry.file.size_bytes] = place
+    new = [(_place(file), file.size_bytes or 0) for file in files if file.warc_file not in by_name]
+    alike = [(at[key], place) for place, size in new if (key := (_base(place), size)) in at]
     if not alike or 2 * len(alike) <= len(new):
         return
-    was, file = alike[0]
-    old, now = _prefixes(was, file.warc_file)
+    was, now = alike[0]
+    old_prefix, new_prefix = _prefixes(was, now)
     raise InputError(
         f"{len(alike)} of {say_count(len(new), 'new file')} {'has' if len(alike) == 1 else 'have'} name and size of files that "
         f"were read before, such as "
-        f"{loggable(file.warc_file)} and {loggable(was)}; nothing was done: if they were moved, say --relocated "
-        f"{loggable(old)}={loggable(now)}, and if they are other files, --really-new"
+        f"{loggable(now)} and {loggable(was)}; nothing was done: if they were moved, say --relocated "
+        f"{loggable(old_prefix)}={loggable(new_prefix)}, and if they are other files, --really-new"
     )
+
+
+def _place(file: PlannedFile) -> str:
+    return canonical_address(file.path) if file.path else file.warc_file
 
 
 def _base(name: str) -> str:
@@ -148,9 +226,27 @@ def read_moves(books: Books) -> list[Move]:
     return [Move(row["old_prefix"], row["new_prefix"]) for row in rows]
 
 
-def note_move(books: Books, relocation: Move, now: datetime) -> None:
-    """Note a move. Needs the lease."""
-    books.append(TABLE, [{"old_prefix": relocation.old, "new_prefix": relocation.new, "relocated_at": now}])
+def note_move(books: Books, moved: Move, now: datetime | None) -> str:
+    """Note a move, unless it is known, and return in a sentence how many of the ledger's files that
+    is. Needs the lease; without `now` nothing is noted.
+
+    Raises InputError where the ledger has no file below the old prefix.
+    """
+    moves = read_moves(books)
+    names = {row["warc_file"] for row in books.read("warc_files", columns=["warc_file"])}
+    n_files = sum(moved.takes(find_place(name, moves)) for name in names)
+    if not n_files and moved in moves:
+        return f"{moved.old} is known to be at {moved.new}"
+    if not n_files:
+        raise InputError(
+            f"{moved.old}: none of the files that were read ({len(names)}) is there; the column warc_file has names, and "
+            f"{books.name(TABLE)} where they went"
+        )
+    if now is not None:
+        books.append(TABLE, [{"old_prefix": moved.old, "new_prefix": moved.new, "relocated_at": now}])
+    are = "is" if n_files == 1 else "are"
+    files = f"{say_count(n_files, 'file')} of {moved.old} {are} found at {moved.new}"
+    return f"{files}; pages keep their ids, and warc_file its names"
 
 
 def relocate(
@@ -169,33 +265,9 @@ def relocate(
             f"--output {output}: there is no table warc_files, so nothing was read yet that can have moved"
         )
     books = SparkBooks(spark, tables)
-    names = {row["warc_file"] for row in books.read("warc_files", columns=["warc_file"])}
-    moves = read_moves(books)
-    if moved in moves[-1:]:
-        return f"{moved.old} is known to be at {moved.new}"
-    n_files = sum(1 for name in names if _is_at(name, moved.old, moves))
-    if not n_files:
-        raise InputError(
-            f"{moved.old}: none of the files that were read ({len(names)}) is there; the column warc_file has names"
-        )
-    sentence = (
-        f"{say_count(n_files, 'file')} of {moved.old} {'is' if n_files == 1 else 'are'} found at {moved.new}; pages keep their "
-        "ids, and warc_file its names"
-    )
     if dry_run:
-        return f"dry run: {sentence}"
+        return f"dry run: {note_move(books, moved, None)}"
     for table in ("runs", TABLE):
         tables.create(table)
     with hold_lease(books, job="relocate"):
-        note_move(books, moved, datetime.now(UTC))
-    return sentence
-
-
-def _is_at(name: str, prefix: str, moves: Sequence[Move]) -> bool:
-    """Whether a file of this name is below a prefix, or was moved there."""
-    at = name
-    places = [at]
-    for each in moves:
-        at = Move(each.new, each.old).before(at) or at
-        places.append(at)
-    return any(place.startswith(prefix + "/") for place in places)
+        return note_move(books, moved, datetime.now(UTC))

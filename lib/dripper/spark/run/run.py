@@ -13,7 +13,15 @@ from dripper.settings import Settings
 from dripper.spark.ledger.inputs import Input, check_known, describe_input, drop_known, read_input
 from dripper.spark.ledger.ledger import Ledger
 from dripper.spark.ledger.plan import UNFINISHED, BatchSize, Plan, make_plan
-from dripper.spark.ledger.relocated import Move, check_not_moved, find_first_name, read_moves, rename_to_first_names
+from dripper.spark.ledger.relocated import (
+    Move,
+    check_not_moved,
+    find_first_name,
+    locate,
+    names_by_place,
+    read_moves,
+    rename_to_first_names,
+)
 from dripper.spark.ledger.work import Work
 from dripper.spark.run.fused import FusedJob
 from dripper.spark.run.label_stage import check_chain, check_profiles
@@ -125,9 +133,10 @@ def dismiss(spark: SparkSession, files: str, output: str, settings: Settings) ->
         bad = {
             entry.file.warc_file for entry in ledger.entries() if entry.fault or entry.state in ("failed", "set_aside")
         }
-        ledger_names = {entry.file.warc_file for entry in ledger.entries()}
         moves = read_moves(SparkBooks(spark, output_at_work.work.tables))
-        names = [find_first_name(name, moves, ledger_names) for name in names]
+        known = names_by_place((entry.file.warc_file for entry in ledger.entries()), moves)
+        # Messages call files by their names.
+        names = [name if name in bad else find_first_name(name, moves, known) for name in names]
         if foreign := [name for name in names if name not in bad]:
             raise InputError(
                 f"--dismiss {foreign[0]}: no file of that address failed, or is not a whole archive, in {output}"
@@ -152,7 +161,9 @@ def _plan(
     size = BatchSize(settings.batch.files, settings.batch.bytes_per_core * capacity.slots(spark))
     entries = ledger.entries()
     if entries:
-        source = rename_to_first_names(source, [*read_moves(SparkBooks(spark, tables)), *moves], entries)
+        moves = [*read_moves(SparkBooks(spark, tables)), *moves]
+        source = rename_to_first_names(source, moves, entries)
+        entries = locate(entries, moves)
     if not really_new:
         check_not_moved(source.files, entries)
     check_known(source, entries)

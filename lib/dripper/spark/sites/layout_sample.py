@@ -179,10 +179,3 @@ def _describe(pages: DataFrame, tables: Tables) -> DataFrame:
         F.coalesce("language", "declared").alias("language"),
         F.coalesce("page_kind", "first_kind").alias("page_kind"),
     )
-
-
-def read_paths(tables: Tables, pages: Sequence[Row]) -> dict[str, str]:
-    """Return how the archives of pages are opened, by the name that `warc_file` has."""
-    files = sorted({page["warc_file"] for page in pages})
-    ledger = tables.read("warc_files").where(F.col("warc_file").isin(files) & F.col("path").isNotNull())
-    return {row["warc_file"]: row["path"] for row in ledger.select("warc_file", "path").collect()}

@@ -217,7 +217,12 @@ _SLOWEST = StructType([StructField("page_id", StringType()), StructField("ms", L
 
 WARC_FILES = StructType(
     [
-        column("warc_file", StringType(), "Key: the archive file's canonical address", nullable=False),
+        column(
+            "warc_file",
+            StringType(),
+            "Key: the archive file: the canonical address under which it was read first",
+            nullable=False,
+        ),
         column("path", StringType(), "How the file is opened, where that is not warc_file"),
         column("batch", LongType(), "The batch it belongs to", nullable=False),
         column("replaces", LongType(), "While it is read again: the batch that holds the rows of the reading before"),
