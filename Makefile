@@ -10,7 +10,7 @@ PINNED := --constraint conf/constraints.txt
 TEST_PROCESSES ?= $(shell n=$$(getconf _NPROCESSORS_ONLN); echo $$((n < 4 ? n : 4)))
 PYTEST := $(BIN)/python -m pytest --numprocesses $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder
 
-.PHONY: help run sql test test-fast test-all test-adapters test-vllm fuzz audit lock wheel bench bench-lm gpu-check report lint docs cpu encoder install clean
+.PHONY: help run sql test test-fast test-all test-adapters test-vllm fuzz gate audit lock wheel bench bench-lm gpu-check report lint docs cpu encoder install clean
 
 help:
 	@echo "Use"
@@ -23,6 +23,7 @@ help:
 	@echo "  make test          every test but the slow ones (pyproject.toml says which those are), in $(TEST_PROCESSES) processes"
 	@echo "  make test-all      every test: an hour and a half on two cores"
 	@echo "  make lint          ruff and mypy"
+	@echo "  make gate          quality, the price of a page and lines of code against tests/gate/floors.toml; 1 minute"
 	@echo "  make test-adapters the adapters for datatrove, NeMo Curator, Ray Data, LangChain and others, in an environment of their own"
 	@echo "  make test-vllm     the labelers lm, encoder, reader and neuscraper on vLLM for CPU: 7 GB, 5 minutes to install; ALL=1: the slow ones too"
 	@echo "  make fuzz          each target of tests/fuzz for SECONDS=$(SECONDS), in an environment of its own"
@@ -237,6 +238,9 @@ lint: $(VENV)/all
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/mypy jobs/*.py
+
+gate: $(VENV)/all
+	@$(BIN)/python -m dripper_lab.gate --data $(DATA)
 
 # The peers want other versions of what we use: datatrove an older Trafilatura, MinerU-HTML an older selectolax.
 $(VENV)-bench/done: conf/preflight.sh

@@ -1,0 +1,144 @@
+"""Scores of the images and captions in main HTML, by the markup of the set `readability`.
+
+An image is right if the page's truth has it, a caption if its letters do, in a row. An image
+counts once, whatever addresses it has: those of its `src`, its candidates (`srcset`, `source`) and
+its lazy loader's are one. Pages are parted by their sites: rules are chosen on one half and judged
+on the other. Says nothing about text.
+"""
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from dripper.html.tree.parser import parse_document
+from dripper.html.tree.urls import Base
+from dripper_lab.datasets import LabelledPage, read_pages
+
+DATA_SET = "readability"
+HALVES = ("choosing", "judging")
+ADDRESS = "http://fakehost/test/page.html"
+"""Where the tests that the set comes from say that each page lies."""
+_BASE = Base.of(ADDRESS)
+_CANDIDATE = re.compile(r"[\s,]*(\S+[^\s,])(?:\s[^,]*)?")
+_LAZY = re.compile(r"(?:https?:)?//\S+|\S+\.(?:jpe?g|png|gif|webp|avif|svg)\b\S*|/\S+", re.IGNORECASE)
+_SHOWN = "img, amp-img, picture, video[poster], graphic"
+_SITE = re.compile(
+    r"""<link[^>]+rel=["']?canonical["']?[^>]+href=["']?https?://([^/"'\s>]+)|og:url["'][^>]+content=["']https?://([^/"']+)"""
+)
+_LINK = re.compile(r"""href=["']https?://([^/"']+)""")
+
+
+class ShownTruth:
+    """The images and captions that are right for a page."""
+
+    def __init__(self, page: LabelledPage) -> None:
+        truth = page.truth_html or ""
+        shown = list(read_images(truth))
+        self._same = Same([*read_images(page.html.decode("utf-8", "replace")), *shown])
+        self.images = {self._same.find(group[0]) for group in shown}
+        self.captions = [
+            (text, {self._same.find(each) for each in addresses}) for text, addresses in read_captions(truth)
+        ]
+
+    def count(self, markup: str) -> Counter[str]:
+        """Count what an extractor's markup has.
+
+        Returns:
+            images, captions: those of the truth. right, found: images. told: captions whose letters
+            are there. figures: captions whose image is there. captioned: captions with both.
+        """
+        found = {self._same.find(group[0]) for group in read_images(markup)}
+        told = _letters_of(parse_document(markup).text()) if markup else ""
+        return Counter(
+            images=len(self.images),
+            captions=len(self.captions),
+            right=len(found & self.images),
+            found=len(found),
+            told=sum(caption in told for caption, _ in self.captions),
+            figures=sum(not ids.isdisjoint(found) for _, ids in self.captions),
+            captioned=sum(caption in told and not ids.isdisjoint(found) for caption, ids in self.captions),
+        )
+
+
+def read_shown(data: Path, *halves: str) -> Iterator[tuple[LabelledPage, ShownTruth]]:
+    """Yield the pages of some halves that have an image in their truth. Raises InputError where the
+    set is missing."""
+    for page in read_pages(data, DATA_SET):
+        if find_half(page) in halves and (truth := ShownTruth(page)).images:
+            yield page, truth
+
+
+def f1_of(count: Counter[str]) -> tuple[float, float, float]:
+    """Return precision, recall and F1 of images."""
+    precision, recall = count["right"] / max(1, count["found"]), count["right"] / max(1, count["images"])
+    return precision, recall, 2 * precision * recall / max(1e-9, precision + recall)
+
+
+def find_half(page: LabelledPage) -> str:
+    """Return the half that a page's site is in; the site is that of the page's own address, else
+    the one that it links to most."""
+    text = page.html.decode("utf-8", "replace")
+    own = _SITE.search(text)
+    hosts = Counter(_LINK.findall(text)).most_common(1)
+    host = (own[1] or own[2]) if own else hosts[0][0] if hosts else page.id
+    site = ".".join(host.split(".")[-2:])
+    return ("choosing", "judging")[int(hashlib.sha256(site.encode()).hexdigest(), 16) % 2]
+
+
+def read_images(markup: str) -> Iterator[list[str]]:
+    """Yield the addresses of each image of some markup."""
+    for node in parse_document(markup).css(_SHOWN) if markup else ():
+        inner = node.css("source, img") if node.tag == "picture" else [node]
+        if addresses := [_clean(address) for each in inner for address in _read_addresses(each.attributes)]:
+            yield addresses
+
+
+def _read_addresses(attributes: dict[str, str | None]) -> Iterator[str]:
+    for name, value in attributes.items():
+        value = (value or "").strip()
+        if "srcset" in name:
+            yield from (each for each in _CANDIDATE.findall(value) if not each.startswith("data:"))
+        elif name in ("src", "poster") or (name.startswith("data-") and _LAZY.fullmatch(value)):
+            yield from () if not value or value.startswith("data:") else (value,)
+
+
+def _clean(address: str) -> str:
+    absolute = _BASE.join(address) if _BASE is not None else address
+    return re.sub(r"^https?:", "", absolute)
+
+
+class Same:
+    """The addresses that show one image: those of one element."""
+
+    def __init__(self, groups: list[list[str]]) -> None:
+        self._first: dict[str, str] = {}
+        for group in groups:
+            for address in group[1:]:
+                self._first[self.find(group[0])] = self.find(address)
+
+    def find(self, address: str) -> str:
+        """Return the address that stands for all of an image's."""
+        while (first := self._first.get(address, address)) != address:
+            address = first
+        return address
+
+
+def read_captions(markup: str) -> list[tuple[str, list[str]]]:
+    """Return the letters of each caption, and the addresses of its figure's images."""
+    captions: list[tuple[str, list[str]]] = []
+    for caption in parse_document(markup).css("figcaption"):
+        figure = caption.parent
+        while figure is not None and not (
+            addresses := [each for group in read_images(figure.html or "") for each in group]
+        ):
+            figure = figure.parent
+        if (told := _letters_of(caption.text())) and figure is not None:
+            captions.append((told, addresses))
+    return captions
+
+
+def _letters_of(text: str) -> str:
+    """Return a text without what extractors write differently: blanks, punctuation, case."""
+    return re.sub(r"\W+", "", text).lower()

@@ -1,0 +1,116 @@
+"""Hold the checkout against its floors and ceilings: `python -m dripper_lab.gate --data
+../shared/data` (`make gate`).
+
+Quality of the labeler `cpu` and of images, the price of a page, and the product's lines of code,
+against the file BOUNDS. Prints each figure beside its bound; returns 1 where one is broken, 2 where
+the file cannot be read. What needs labelled pages that are not there is left out, and that is said.
+"""
+
+import argparse
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+from dripper.errors import InputError
+from dripper_lab import house
+from dripper_lab.datasets import available
+from dripper_lab.evaluation import images
+from dripper_lab.gate import price, scores
+from dripper_lab.gate.bounds import Bounds, Figures, find_broken, find_loosened, read_bounds
+
+ROOT = Path(__file__).parents[3]
+BOUNDS = Path("tests/gate/floors.toml")
+PAGES = ROOT / "tests" / "data" / "labelled"
+DATA_SET = "wcxb-dev"
+
+
+def main(arguments: list[str]) -> int:
+    """Print the figures; return the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m dripper_lab.gate", description=__doc__)
+    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data", help="labelled pages")
+    parser.add_argument("--bounds", type=Path, default=ROOT / BOUNDS)
+    parser.add_argument("--only", choices=("scores", "images", "price", "house"), help="one group of figures")
+    options = parser.parse_args(arguments)
+    try:
+        bounds = read_bounds(options.bounds.read_text(encoding="utf-8"))
+        figures = dict(measure(options.data, options.only))
+    except InputError as error:
+        sys.stderr.write(f"gate: {error}\n")
+        return 2
+    broken = find_broken(figures, bounds)
+    if earlier := read_earlier_bounds(ROOT):
+        broken += find_loosened(earlier, bounds)
+    sys.stdout.write(write_table(figures, bounds))
+    sys.stdout.writelines(f"BROKEN: {sentence}\n" for sentence in broken)
+    sys.stdout.write(f"{len(figures)} figures, {len(broken)} broken; bounds: {options.bounds}\n")
+    return 1 if broken else 0
+
+
+def measure(data: Path, only: str | None) -> Iterator[tuple[str, float]]:
+    """Yield the figures, and say on stderr what is left out. Raises InputError for a damaged
+    set."""
+    for group, missing, take in list_measures(data):
+        if only not in (group, None):
+            continue
+        if missing:
+            sys.stderr.write(f"left out: {group} on {', '.join(missing)}, not in {data} (make gate DATA=FOLDER)\n")
+        else:
+            yield from take().items()
+
+
+def list_measures(data: Path) -> Iterator[tuple[str, list[str], Callable[[], Figures]]]:
+    """Yield each measure: its group, the sets that it lacks, and the function that takes it."""
+    yield "house", [], measure_house
+    yield "price", [], lambda: price.measure_prices(PAGES, DATA_SET)
+    yield "scores", [], lambda: scores.measure_repository(PAGES, DATA_SET)
+    yield "scores", scores.missing_sets(data), lambda: scores.measure_evaluation(data)
+    lacking = [] if images.DATA_SET in available(data) else [images.DATA_SET]
+    yield "images", lacking, lambda: measure_images(data)
+
+
+def measure_house() -> Figures:
+    """Return the product's lines of code."""
+    product, foreign = house.add_up(house.count_rooms(house.PRODUCT))
+    return {"house.product": float(product), "house.foreign": float(foreign)}
+
+
+def measure_images(data: Path) -> Figures:
+    """Return F1 of images and the share of captions on the half that no rule was chosen on."""
+    count = Counter[str]()
+    for page, truth in images.read_shown(data, "judging"):
+        count.update(truth.count(scores.extract(page, images.ADDRESS).main_html))
+    return {"images.f1": images.f1_of(count)[2], "images.captions": count["told"] / max(1, count["captions"])}
+
+
+def read_earlier_bounds(root: Path) -> Bounds | None:
+    """Return the bounds of the commit that this branch left main at, on main those of the commit
+    before; None where git knows none."""
+    for base in (["git", "merge-base", "HEAD", "origin/main"], ["git", "merge-base", "HEAD", "main"]):
+        told = subprocess.run(base, cwd=root, capture_output=True, text=True, check=False)
+        head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=root, capture_output=True, text=True, check=False)
+        if told.returncode == 0:
+            commit = told.stdout.strip() if told.stdout != head.stdout else "HEAD~1"
+            shown = subprocess.run(
+                ["git", "show", f"{commit}:{BOUNDS}"], cwd=root, capture_output=True, text=True, check=False
+            )
+            return read_bounds(shown.stdout) if shown.returncode == 0 else None
+    return None
+
+
+def write_table(figures: Mapping[str, float], bounds: Bounds) -> str:
+    """Return a line for each figure: name, value, bound."""
+    width = max(map(len, figures), default=0)
+    lines = []
+    for name, value in figures.items():
+        digits = 0 if value == int(value) and value > 1 else 3
+        relation = "at least" if name in bounds.floors else "at most"
+        bound = bounds.bound(name)
+        told = "no bound" if bound is None else f"{relation} {bound:,.{digits}f}"
+        lines.append(f"{name:{width}} {value:10,.{digits}f}   {told}\n")
+    return "".join(lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

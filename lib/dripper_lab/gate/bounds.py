@@ -1,0 +1,94 @@
+"""Floors and ceilings of figures, kept in one file, and what is said where one is broken.
+
+The file has the tables `floors` and `ceilings` (names with dots, as `scores.l3s-gn1`) and
+`reasons`, a list of lines: a floor that is lowered, a ceiling that is raised, or one that is taken
+out, needs a line there that begins with its name, in the same commit.
+"""
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dripper.errors import InputError
+
+Figures = Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """The bounds of a file."""
+
+    floors: Figures
+    ceilings: Figures
+    reasons: tuple[str, ...] = ()
+
+    def allow(self, name: str, value: float) -> bool:
+        """Return whether a figure is within its bound."""
+        return value >= self.floors.get(name, value) and value <= self.ceilings.get(name, value)
+
+    def bound(self, name: str) -> float | None:
+        """Return the bound of a figure, or None."""
+        return self.floors.get(name, self.ceilings.get(name))
+
+
+def read_bounds(text: str) -> Bounds:
+    """Read the bounds of a file. Raises InputError where it is not one.
+
+    >>> read_bounds("[floors.scores]\\nall = 0.8").floors
+    {'scores.all': 0.8}
+    """
+    try:
+        tables = tomllib.loads(text)
+        reasons = tuple(map(str, tables.pop("reasons", ())))
+        floors = dict(_flatten(tables.pop("floors", {})))
+        ceilings = dict(_flatten(tables.pop("ceilings", {})))
+    except (ValueError, AttributeError) as error:
+        raise InputError(f"the file of floors and ceilings cannot be read: {error}") from error
+    if tables or floors.keys() & ceilings.keys():
+        wrong = ", ".join([*tables, *sorted(floors.keys() & ceilings.keys())])
+        raise InputError(f"the file of floors and ceilings has names that mean nothing or two things: {wrong}")
+    return Bounds(floors, ceilings, reasons)
+
+
+def _flatten(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, float]]:
+    for name, value in table.items():
+        if isinstance(value, dict):
+            yield from _flatten(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", float(value)
+
+
+def find_broken(figures: Figures, bounds: Bounds) -> list[str]:
+    """Return a sentence for each figure that broke its bound or has none, and for each bound of a
+    measured group without a figure."""
+    broken = []
+    for name, value in figures.items():
+        bound = bounds.bound(name)
+        if bound is None:
+            broken.append(f"{name} is {value:g} and has no bound: give it one")
+        elif not bounds.allow(name, value):
+            broken.append(f"{name} is {value:g}, {'under' if name in bounds.floors else 'over'} {bound:g}")
+    groups = {name.rpartition(".")[0] for name in figures}
+    broken += [
+        f"{name} has a bound and was not measured: take the bound out"
+        for name in [*bounds.floors, *bounds.ceilings]
+        if name.rpartition(".")[0] in groups and name not in figures
+    ]
+    return broken
+
+
+def find_loosened(before: Bounds, now: Bounds) -> list[str]:
+    """Return a sentence for each bound that was loosened without a reason that was not there
+    before."""
+    told = [line for line in now.reasons if line not in before.reasons]
+    loosened = [
+        *(name for name, floor in before.floors.items() if now.floors.get(name, float("-inf")) < floor),
+        *(name for name, ceiling in before.ceilings.items() if now.ceilings.get(name, float("inf")) > ceiling),
+    ]
+    return [
+        f"{name} was {before.bound(name):g} and is {now.bound(name) or 'gone'}: add a line to `reasons` that begins "
+        f"with {name!r} and says why"
+        for name in loosened
+        if not any(line.startswith(name) for line in told)
+    ]

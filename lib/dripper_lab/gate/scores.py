@@ -1,0 +1,61 @@
+"""Scores of the labeler `cpu`: ROUGE-5 F1 of the text that `dripper.extract` gives, by kind of page
+and over all."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+from statistics import fmean
+
+import dripper
+from dripper.eval.metrics import rouge_n
+from dripper_lab.datasets import LabelledPage, available, read_pages
+from dripper_lab.gate.bounds import Figures
+
+SAMPLE = {
+    "web-kinds-evaluation": 170,
+    "l3s-gn1": 60,
+    "cleaneval-en": 60,
+    "dragnet": 60,
+    "cleanportaleval": 20,
+    "llm-webkit-bench": 30,
+}
+"""Evaluation set → pages, those with the smallest hashes: 400, the same ones on every machine."""
+FEWEST = 8
+"""A kind of fewer pages has no figure of its own: one page would move it by more than a floor
+allows."""
+
+
+def measure_repository(folder: Path, data_set: str) -> Figures:
+    """Return the mean score of the pages in the repository, on which `cpu` was trained."""
+    return {"scores.repository.all": fmean(map(score, read_pages(folder, data_set)))}
+
+
+def measure_evaluation(data: Path) -> Figures:
+    """Return the mean score of each evaluation set, of each kind of page, and of all: no page that
+    anything was trained on. Raises InputError where a set is missing."""
+    return average(page for name, size in SAMPLE.items() for page in read_pages(data, name, sample=size))
+
+
+def average(pages: Iterable[LabelledPage]) -> Figures:
+    """Return the means."""
+    values = defaultdict[str, list[float]](list)
+    for page in pages:
+        f1 = score(page)
+        for group in ("all", page.data_set, *([page.page_type] if page.page_type else [])):
+            values[group].append(f1)
+    return {f"scores.evaluation.{group}": fmean(of) for group, of in values.items() if len(of) >= FEWEST}
+
+
+def score(page: LabelledPage) -> float:
+    """Return the score of one page."""
+    return rouge_n(extract(page, page.url).text, page.truth_text, tokens="words").f1
+
+
+def extract(page: LabelledPage, url: str | None) -> dripper.Extraction:
+    """Extract a page as a user does."""
+    return dripper.extract(page.html, url=url)
+
+
+def missing_sets(data: Path) -> list[str]:
+    """Return the sets that are not in a folder."""
+    return sorted(SAMPLE.keys() - set(available(data)))
