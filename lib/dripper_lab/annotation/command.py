@@ -210,7 +210,7 @@ def _add_sft(steps: Steps) -> None:
     step.add_argument("--prompt-folder", default="", help="where `dripper prompts fetch` put public prompts")
     step.add_argument(
         "--answer",
-        choices=("json", "json_tight", "compact", "tagged", "tagged_tight"),
+        choices=("json", "json_v0", "json_tight", "compact", "tagged", "tagged_tight"),
         default="json",
         help="form (default %(default)s)",
     )

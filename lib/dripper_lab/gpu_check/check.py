@@ -261,11 +261,13 @@ def _compare_authors(
         last = str(error).splitlines()[-1]
         part.sentences.append(f"Not compared with the authors' code ({package}): {last}")
         return
-    differing = n_blocks = pages = 0
-    for (_, labels), label in zip([one for one in published if one[1]], answer["labels"], strict=False):
-        if len(labels) == len(label):
-            pages += 1
-            n_blocks += len(label)
-            their_labels = "".join("01"[labels[str(block)] == "main"] for block in range(1, len(label) + 1))
-            differing += _differing([their_labels], [label])
-    part.sentences.append(f"Beside {package}: {differing} of {n_blocks} labels differ, on {pages} pages.")
+    pages = [
+        ("".join("01"[labels.get(str(block)) == "main"] for block in range(1, len(label) + 1)), label)
+        for number, label in zip(answer["numbers"], answer["labels"], strict=True)
+        if number < len(published) and len(labels := published[number][1]) == len(label)
+    ]
+    n_blocks, differing = sum(len(label) for _, label in pages), sum(_differing([one], [two]) for one, two in pages)
+    part.sentences.append(
+        f"Beside {package}: {differing} of {n_blocks} labels differ, on {len(pages)} of {len(published)} pages; on the "
+        "others it has no answer, or other blocks."
+    )

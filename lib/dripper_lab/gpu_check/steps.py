@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from dripper.errors import PageError, UsageError
+from dripper.extras import needed
 from dripper.html import preprocess
 from dripper.labels import Labels, load
 from dripper.labels.base import SimplifiedPage
@@ -32,7 +33,8 @@ WARM_PAGES = 2
 
 def describe_machine() -> Answer:
     """Return what the check runs on."""
-    import torch
+    with needed("the check of checkpoints", "encoder"):
+        import torch
 
     gpu = torch.cuda.is_available()
     versions = {}
@@ -87,7 +89,8 @@ def label(labeler: str, settings: Mapping[str, Any], profile: str, html: Sequenc
     """Return the labels of pages, and the seconds that they took."""
     start = time.monotonic()
     model = load(labeler, **settings)
-    pages = split(html, profile)
+    numbered = number_pages(html, profile)
+    pages = list(numbered.values())
     way: Callable[[Sequence[SimplifiedPage]], list[Labels]] = model.label_simplified  # type: ignore[attr-defined]
     try:
         way(pages[:WARM_PAGES])
@@ -105,6 +108,7 @@ def label(labeler: str, settings: Mapping[str, Any], profile: str, html: Sequenc
         "start_seconds": loaded - start,
         "seconds": end - loaded,
         "pages": len(labels),
+        "numbers": list(numbered),
         "labels": ["".join("01"[int(main)] for main in one.main) for one in [*first, *labels]],
         "windows": sum(one.windows for one in labels),
         "passes": sum(one.passes for one in labels),
@@ -125,8 +129,13 @@ def count(settings: Mapping[str, Any], profile: str, html: Sequence[str]) -> Ans
 
 def split(html: Sequence[str], profile: str) -> list[SimplifiedPage]:
     """Return pages as a stage on GPUs gets them."""
-    prepared = [preprocess(one, profile=profile) for one in html]
-    return [SimplifiedPage.of(page) for page in prepared if page.blocks]
+    return list(number_pages(html, profile).values())
+
+
+def number_pages(html: Sequence[str], profile: str) -> dict[int, SimplifiedPage]:
+    """Return the pages that have blocks, each by its place among all that were given."""
+    prepared = enumerate(preprocess(one, profile=profile) for one in html)
+    return {number: SimplifiedPage.of(page) for number, page in prepared if page.blocks}
 
 
 STEPS: Mapping[str, Callable[..., Answer]] = {

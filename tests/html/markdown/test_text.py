@@ -33,7 +33,7 @@ def test_real_pages_have_the_text_that_is_scored(index: int) -> None:
     main_html = page.prune(page.item_ids[::2])
     assert to_text(main_html, is_pruned=True) == to_text(main_html)
     ours, theirs = to_text(main_html).split("\n"), html_text.extract_text(main_html).split("\n")
-    assert ours == theirs
+    assert ours == [line.replace("\u00ad", "") for line in theirs]
 
 
 @given(st.text(alphabet=st.sampled_from("<>/pbrdivliu ()a.,&;\n\t\x00\xa0"), max_size=120))

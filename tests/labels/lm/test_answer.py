@@ -34,6 +34,10 @@ def test_json_is_json_as_python_writes_it(labels: list[bool]) -> None:
     assert FORMS["json"].text(labels) == json.dumps(meant)
 
 
+def test_one_form_is_the_example_of_prompt_v0() -> None:
+    assert FORMS["json_v0"].text([False, True, False]) == '{"1": "other","2": "main","3": "other"}'
+
+
 @given(labels=LABELS, cut=st.integers(0, 2000))
 def test_a_json_answer_that_breaks_off_gives_its_whole_pairs(labels: list[bool], cut: int) -> None:
     text = FORMS["json"].text(labels)

@@ -22,7 +22,11 @@ pytestmark = pytest.mark.vllm
 
 # What the other decoders are held against, and the threshold that shows that it reaches every one
 # of them.
-SETTINGS = {"json": {}, "compact above 0.48": {"answer": "compact", "threshold": 0.48, "temperature": 1.5}}
+SETTINGS = {
+    "json": {},
+    "as prompt v0 shows it": {"answer": "json_v0"},
+    "compact above 0.48": {"answer": "compact", "threshold": 0.48, "temperature": 1.5},
+}
 
 
 @contextmanager

@@ -39,6 +39,7 @@ def test_forms_part_where_their_texts_do() -> None:
         "tagged": (0, "{", "<"),
         "tagged_tight": (0, "{", "<"),
     }
+    assert rivals("json_v0") == rivals("json"), "these two part after the first label"
     assert rivals("tagged")["tagged_tight"] == (8, "\n", "1")
     assert set(rivals("compact")) == set(FORMS) - {"compact"}
 

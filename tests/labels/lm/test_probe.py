@@ -86,6 +86,7 @@ def test_the_likelihood_of_a_long_page_is_that_of_its_first_blocks() -> None:
     ("text", "thinking", "leading", "form", "labels"),
     [
         ('{"1": "main", "2": "oth', None, "", "json", 1),
+        ('{"1": "main","2": "other"}', None, "", "json_v0", 2),
         ('\n{"1":"main","2":"other"}', None, "\n", "json_tight", 2),
         ("<think>well</think>\n\n<answer>\n1main2other\n</answer>", "well", "\n\n", "tagged", 2),
         ("<answer>1main2other</answer><|eos|>", None, "", "tagged_tight", 2),
@@ -113,7 +114,7 @@ def test_a_form_that_the_tokenizer_cannot_write_is_left_out() -> None:
 
     encoder: Any = SimpleNamespace(**vars(ENCODER) | {"tokenizer": SimpleNamespace(encode=other)})
     found = probe(encoder, FreeDecoder(Engine("compact"), encoder), JOBS, 50)
-    assert set(found.likelihoods) == {"json", "json_tight", "json_machine", "compact"}
+    assert set(found.likelihoods) == {"json", "json_v0", "json_tight", "json_machine", "compact"}
     assert found.likeliest == "compact"
 
 

@@ -59,7 +59,7 @@ def test_a_label_whose_tokens_depend_on_the_one_before_is_found() -> None:
         Templates(FORMS["compact"], encode, "odd")
 
 
-@pytest.mark.parametrize(("name", "per_block"), [("json", 5), ("compact", 1)])
+@pytest.mark.parametrize(("name", "per_block"), [("json", 5), ("json_v0", 4), ("compact", 1)])
 def test_qwen3(name: str, per_block: int) -> None:
     from dripper.labels.lm.tokenizer import ChatTokenizer
 

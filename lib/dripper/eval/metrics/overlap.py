@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from dripper.errors import UsageError
 from dripper.extras import needed
+from dripper.html.units.lines import UNSEEN
 
 WORD = re.compile(r"\w+")
 WHITE_SPACE = re.compile(r"(\r\n|\s)")
@@ -54,13 +55,13 @@ def jieba_tokens(text: str) -> list[str]:
 
 
 def word_tokens(text: str) -> list[str]:
-    """Cut into lower-case words.
+    """Cut into lower-case words; soft hyphens and what else nobody sees do not part them.
 
-    >>> word_tokens("Don't  panic!")
+    >>> word_tokens("Don't  pan\\u00adic!")
     ['don', 't', 'panic']
     """
     words: list[str] = []
-    for word in WORD.findall(text.lower()):
+    for word in WORD.findall(UNSEEN.sub("", text.lower())):
         if UNSPACED.search(word):
             words.extend(piece for piece in jieba_tokens(word) if WORD.search(piece))
         else:

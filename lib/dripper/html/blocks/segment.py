@@ -8,7 +8,7 @@ next block or `br`, becomes a *run*.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from itertools import compress
 from typing import NamedTuple
 
@@ -42,7 +42,12 @@ class Kinds(NamedTuple):
 
 
 def segment(
-    tree: Tree, texts: list[str], removed: bytearray, *, columns_decide: bool
+    tree: Tree,
+    texts: list[str],
+    removed: bytearray,
+    *,
+    columns_decide: bool,
+    in_line: Set[int] = frozenset(),
 ) -> tuple[list[Paragraph], list[int]]:
     """Return the paragraphs of the page in the order in which they end, and the elements that were
     split.
@@ -55,8 +60,9 @@ def segment(
         columns_decide: A table with `col` is one of data, whatever stands in it, as MinerU-HTML
             1.1 has it; else not where that is a table or a form: themes of the 2000s gave the
             columns of a whole page their widths so, and it became a single block.
+        in_line: Elements that end no line whatever their names are.
     """
-    paragraphs, entered = _walk(tree, texts, removed, classify(tree, texts, removed, columns_decide))
+    paragraphs, entered = _walk(tree, texts, removed, classify(tree, texts, removed, columns_decide, in_line))
     body = tree.tags.index("body") if "body" in tree.tags else -1
     return [_walk_without_body(tree, texts, each) if each[0] == body else each for each in paragraphs], entered
 
@@ -121,15 +127,19 @@ def _find_text(texts: list[str], index: int) -> int:
     return index if text and not text.isspace() else -1
 
 
-def classify(tree: Tree, texts: list[str], removed: bytearray, columns_decide: bool) -> Kinds:
+def classify(
+    tree: Tree, texts: list[str], removed: bytearray, columns_decide: bool, in_line: Set[int] = frozenset()
+) -> Kinds:
     """Decide for every element whether it is a block and whether it has one inside, from the last
     element to the first.
     """
     tags, parents = tree.tags, tree.parents
     is_block = {tag: tag not in NOT_BLOCK for tag in set(tags)}
     block = bytearray(map(is_block.__getitem__, tags))
+    for element in in_line:
+        block[element] = 0
     splits = bytearray(len(tags))
-    whole_tables = _find_tables(tree, removed, block, columns_decide) if "table" in is_block else frozenset[int]()
+    whole_tables = _find_tables(tree, removed, block, columns_decide, in_line) if "table" in is_block else frozenset[int]()
     quiet = _mark(tree, "cc-no-block", "true")
     if "math" in is_block:
         quiet |= {element for element, tag in enumerate(tags) if tag == "math"}
@@ -155,7 +165,9 @@ def _mark(tree: Tree, attribute: str, value: str) -> set[int]:
     return set(tree.tagged(tags))
 
 
-def _find_tables(tree: Tree, removed: bytearray, block: bytearray, columns_decide: bool) -> frozenset[int]:
+def _find_tables(
+    tree: Tree, removed: bytearray, block: bytearray, columns_decide: bool, in_line: Set[int]
+) -> frozenset[int]:
     """Return the tables of data, and mark the cells of all others (layout) as blocks."""
     tables = [i for i, tag in enumerate(tree.tags) if tag == "table" and not removed[i]]
     data, layout, cells = set[int](), set[int](), list[int]()
@@ -182,7 +194,7 @@ def _find_tables(tree: Tree, removed: bytearray, block: bytearray, columns_decid
             with_columns.add(table)
         elif tag == "form":
             with_frames.add(table)
-        elif tag not in INLINE and tag not in TABLE_PARTS:
+        elif tag not in INLINE and tag not in TABLE_PARTS and element not in in_line:
             layout.add(table)
     data |= with_columns if columns_decide else with_columns - with_frames
     layout = (layout | with_frames) - data

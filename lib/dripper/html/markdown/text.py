@@ -9,6 +9,7 @@ from dripper.html.tree.elements import HTML_VOID, words
 from dripper.html.tree.parser import parse_document
 from dripper.html.tree.scan import HIDDEN_SHARE, ReadTags, UnbalancedMarkupError, scan
 from dripper.html.tree.tree import Tree, escape, unescape
+from dripper.html.units.lines import IN_WORDS, join_lines, write_annotations
 
 _LINE = words(
     "article aside br dd details div dt fieldset figcaption footer form header hr legend li main nav table tr"
@@ -32,7 +33,9 @@ def to_text(main_html: str, *, is_pruned: bool = False, with_captions: bool = Tr
         return ""
     # 1.0: captions go, however much of the page's text is in them.
     read_tags = None if with_captions else leave_out_captions
-    return write_text(read_main_html(main_html, read_tags, 1.0, is_pruned=is_pruned))
+    tree = read_main_html(main_html, read_tags, 1.0, is_pruned=is_pruned)
+    tree.parts = write_annotations(tree)
+    return write_text(tree)
 
 
 def write_text(tree: Tree) -> str:
@@ -40,20 +43,23 @@ def write_text(tree: Tree) -> str:
     breaks = {tag: 2 if name in _PARAGRAPH else 1 if name in _LINE else 0 for tag, name in tree.names.items()}
     forced = {tag for tag, name in tree.names.items() if name == "br"}
     chunks: list[str] = []
-    before, lines, was_forced = "", 2, False
+    in_word = {tag for tag, name in tree.names.items() if name in IN_WORDS}
+    before, lines, was_forced, is_apart = "", 2, False, True
     for index, part in enumerate(tree.parts):
         if index % 2:
             n_breaks = breaks.get(part, 0)
+            is_apart = is_apart or part not in in_word
             if part in forced:
                 n_breaks, was_forced = 1 + was_forced, True
             if n_breaks > lines:
                 chunks.append("\n" * (n_breaks - lines))
                 lines = n_breaks
-        elif part and (text := " ".join(unescape(part).split())):
-            if not lines and (before[-1].isspace() or (text[0] not in _CLOSING and before[-1] != "(")):
+        elif part and (text := " ".join(join_lines(unescape(part)).split())):
+            is_gap = before[-1:].isspace() or (is_apart and text[0] not in _CLOSING and before[-1:] != "(")
+            if not lines and is_gap:
                 chunks.append(" ")
             chunks.append(text)
-            before, lines, was_forced = part, 0, False
+            before, lines, was_forced, is_apart = part, 0, False, False
     return "".join(chunks).strip()
 
 

@@ -27,6 +27,7 @@ from dripper.html.tree.head import HEAD, Hints, read_head, read_hints
 from dripper.html.tree.parser import DEFAULT_LIMITS, ParserLimits, parse_document, read_title, refuse_costly
 from dripper.html.tree.scan import HIDDEN_SHARE, ReadTags, StartTag, scan
 from dripper.html.tree.tree import Tree, attribute, escape_attribute
+from dripper.html.units.lines import find_in_line, join_formulas, write_annotations
 
 _LAZY = (
     "data-src",
@@ -292,10 +293,15 @@ class LosslessProfile:
     main_html_scans: bool = True
     places_media: bool = False
     """Whether images and players count that stand among main blocks."""
+    reads_lines: bool = False
+    """Whether what HTML sets in a line is of its block (see `units.lines`), beside the names that
+    MinerU-HTML has."""
 
     def preprocess(self, html: bytes, limits: ParserLimits, url: str | None = None) -> Page:
         """Return the page, given as UTF-8, split into blocks."""
         parsed = parse_page(html, self.read_tags, self.hidden_share, limits, keep_players=self.places_media, url=url)
+        if self.reads_lines:
+            join_formulas(parsed.tree)
         return replace(self._split(parsed.tree, parsed.title), hints=parsed.hints, metadata=parsed.metadata)
 
     def prune(self, mapping_html: str, main_ids: Collection[int], *, with_media: bool = False) -> str:
@@ -319,9 +325,11 @@ class LosslessProfile:
         for element in tree.children(0):
             if tree.tags[element] == "head":
                 removed[element : tree.lasts[element] + 1] = b"\1" * (tree.lasts[element] + 1 - element)
-        paragraphs, _ = segment(tree, tree.parts, removed, columns_decide=False)
-        blocks = number(tree, tree.parts, paragraphs)
+        in_line = find_in_line(tree) if self.reads_lines else frozenset[int]()
+        texts = write_annotations(tree) if self.reads_lines else tree.parts
+        paragraphs, _ = segment(tree, texts, removed, columns_decide=False, in_line=in_line)
+        blocks = number(tree, texts, paragraphs)
         return Page(tree, blocks, title, self.name, cutoffs=self.cutoffs)
 
 
-DRIPPER = LosslessProfile("dripper", read_tags, HIDDEN_SHARE, (CUTOFF, TABLE_CUTOFF), places_media=True)
+DRIPPER = LosslessProfile("dripper", read_tags, HIDDEN_SHARE, (CUTOFF, TABLE_CUTOFF), places_media=True, reads_lines=True)

@@ -61,6 +61,8 @@ FORMS: Mapping[str, AnswerForm] = {
     for form in (
         # Paper, 3.4 and A.7; the white space is what json.dumps writes.
         AnswerForm("json", '{"', '": "', '", "', '"}'),
+        # The example that prompt v0 of MinerU-HTML 1.0 shows its model.
+        AnswerForm("json_v0", '{"', '": "', '","', '"}'),
         AnswerForm("json_tight", '{"', '":"', '","', '"}'),
         # As the state machine of MinerU-HTML 1.0 writes it (`TokenStateMachine`), and no tokenizer
         # would: Qwen's takes `{"` and `","` for one token each.

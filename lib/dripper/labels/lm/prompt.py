@@ -33,13 +33,14 @@ teasers of other pages; tags, counters and imprint; author boxes and dates apart
 A block that has parts of both is what most of its text is. If unsure, say other.
 
 """
+_JSON = "Answer with one JSON object and nothing else: the number of every block, in order, and its label, as in "
 _TIGHT = (
     "Answer with one JSON object without white space and nothing else: the number of every block, in order, and "
     'its label, as in {"1":"other","2":"main","3":"main"}.\n\nThe page:\n'
 )
 _HOW = {
-    "json": "Answer with one JSON object and nothing else: the number of every block, in order, and its label, as in "
-    '{"1": "other", "2": "main", "3": "main"}.\n\nThe page:\n',
+    "json": _JSON + '{"1": "other", "2": "main", "3": "main"}.\n\nThe page:\n',
+    "json_v0": _JSON + '{"1": "other","2": "main","3": "main"}.\n\nThe page:\n',
     "json_tight": _TIGHT,
     "json_machine": _TIGHT,
     "compact": "Answer with the number and label of every block, in order, without spaces, and nothing else, as in "

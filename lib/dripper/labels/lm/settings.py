@@ -8,6 +8,8 @@ from dripper import extras as optional
 from dripper.labels.entry import ProfileName
 from dripper.settings import Section
 
+AnswerName = Literal["auto", "json", "json_v0", "json_tight", "json_machine", "compact", "tagged", "tagged_tight"]
+
 
 class LmSettings(Section):
     """The labeler `lm`: a causal language model in vLLM."""
@@ -22,11 +24,11 @@ class LmSettings(Section):
     labels in the end are the same."""
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
     """Of weights and activations; auto: what the checkpoint says."""
-    answer: Literal["auto", "json", "json_tight", "json_machine", "compact", "tagged", "tagged_tight"] = "auto"
+    answer: AnswerName = "auto"
     """The form of the answer that the model was trained to give (tagged: compact within <answer>
-    tags, each on a line of its own; tight: without white space; json_machine: the same in the
-    tokens of the state machine of MinerU-HTML 1.0); auto: by the checkpoint, or the prompt where
-    one is set."""
+    tags, each on a line of its own; tight: without white space; json_v0: as in the example of
+    prompt v0; json_machine: tight in the tokens of the state machine of MinerU-HTML 1.0); auto:
+    by the checkpoint, or the prompt where one is set."""
     prompt: str = "auto"
     """auto: the one that the checkpoint was trained on, else `own`. Or own, v0, v1, v2, compact,
     short_compact, or a file with `{html}` where the page goes."""

@@ -1,0 +1,85 @@
+"""What a browser sets in one line is one block, and reads as one."""
+
+import pytest
+
+from dripper.html import preprocess, restore, to_text
+from dripper.html.units.lines import join_lines
+
+
+def texts(html, profile="dripper"):
+    return [" ".join(block.text.split()) for block in preprocess(html, profile).blocks]
+
+
+SENTENCES = [
+    ("<p>a <{0}>b</{0}> c", "a b c", "ruby rb del ins bdi data tt slot output meter progress o:p g-emoji relative-time"),
+    ("<p>a <{0}><m-x>b</m-x></{0}> c", "a b c", "mjx-container span x-y"),
+    ("<p>a <b><{0}>b</{0}></b> c", "a b c", "g-emoji ins"),
+    ("<p>a<{0}>b c", "ab c", "wbr"),
+    ("<p>a <svg><{0}></{0}></svg> c", "a c", "path use"),
+    ("<p>a <{0}><option>b<option>c</{0}> d", "a d", "select"),
+]
+
+
+@pytest.mark.parametrize(("html", "text"), [(html.format(name), text) for html, text, of in SENTENCES for name in of.split()])
+def test_a_sentence_is_one_block_and_stays_so_with_other_profiles(html, text):
+    assert texts(html) == [text]
+    page = preprocess(html)
+    assert [block.text for block in restore(page.mapping_html, "").blocks] == [block.text for block in page.blocks]
+    assert texts(html, "paper") != [text] or "<option>" in html
+
+
+@pytest.mark.parametrize(
+    ("html", "blocks"),
+    [
+        ("<x-card>a</x-card><x-card>b</x-card>", ["a", "b"]),
+        ("<div>a<x-card><p>b</p></x-card>c</div>", ["a", "b", "c"]),
+        ("<p>a <del>b<p>c</p></del>", ["a b", "c"]),
+        ("<label>Wood <select><option>Oak<option>Ash</select></label>", ["Wood", "Oak Ash"]),
+        ("<a>a</a><a><svg><path></path></svg> b</a>", ["a", "b"]),
+    ],
+)
+def test_what_stands_alone_stays_a_block(html, blocks):
+    assert texts(html) == blocks
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("<ruby>柳<rp>（</rp><rt>やなぎ</rt><rp>）</rp></ruby>が", "柳(やなぎ)が"),
+        ("古い<ruby><rb>水車</rb><rt> すい </rt></ruby>の", "古い水車(すい)の"),
+        ("<ruby>水<rt>すい</rt>車<rt>しゃ</rt></ruby>は", "水(すい)車(しゃ)は"),
+        ("<ruby>柳<rt></rt></ruby>が", "柳が"),
+    ],
+)
+def test_annotations_are_in_parentheses(html, text):
+    assert texts(f"<p>{html}") == [text]
+    assert to_text(f"<p>{html}") == text
+    assert "(" not in texts(f"<p>{html}", "paper")
+
+
+@pytest.mark.parametrize(
+    ("text", "joined"),
+    [
+        ("水車は\n  三十年、\n誰も", "水車は三十年、誰も"),
+        ("물레\n방아", "물레\n방아"),
+        ("水車 小屋", "水車 小屋"),
+        ("水車\nmill", "水車\nmill"),
+        ("un\u00adused\u200b \ufeffté", "unused té"),
+        ("می\u200cخواهم 👩\u200d🌾", "می\u200cخواهم 👩\u200d🌾"),
+    ],
+)
+def test_what_nobody_sees_is_nothing(text, joined):
+    assert join_lines(text) == joined
+    assert to_text(f"<p>{text}") == " ".join(joined.split())
+
+
+@pytest.mark.parametrize(
+    ("html", "blocks"),
+    [
+        ("<p>When </p><math><mi>a</mi></math>, there are two", ["When a, there are two"]),
+        ("<p>When.</p><math><mi>a</mi></math> there are two", ["When.", "a there are two"]),
+        ("<p>When</p>so<math><mi>a</mi></math> there are two", ["When", "soa there are two"]),
+    ],
+)
+def test_a_paragraph_that_breaks_off_before_a_formula_goes_on(html, blocks):
+    assert texts(f"<div>{html}</div>") == blocks
