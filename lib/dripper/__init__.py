@@ -41,11 +41,12 @@ def extract(
         url: The page's address; None: as the page says it itself, if it does.
         labeler: A name that `dripper.labels.load` knows, by default `cpu`; loaded once in a
             process.
-        settings: As in conf/base.yml, by key: `{"limits.parser_options": 500}`.
+        settings: As in conf/base.yml, by key: `{"limits.parser_attributes": 500}`.
         options: The labeler's own: `extract(html, labeler="lm", model="…", endpoint="…")`.
         guard: Whether a process of its own works on the page, within the settings' `limits`, as
             in jobs: a page that hangs, eats memory or ends its process costs an `error_code`, not
-            this program. The process is forked on the first call (Linux and macOS) and kept.
+            this program. Without it, a page that is made for it can take minutes or gigabytes. The
+            process is forked on the first call (Linux and macOS) and kept.
 
     Raises:
         UsageError: For a wrong labeler, setting or option, where `html` is the name of a file

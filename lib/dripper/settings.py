@@ -81,9 +81,8 @@ class LimitSettings(Section):
     """Of the HTML parser up the tree, 2.4 ns each: 28,000 nested elements are the default (real
     pages have some 100)."""
     parser_attributes: int = Field(default=30_000, ge=1)
-    """Of one tag; the parser compares each with all before it."""
-    parser_options: int = Field(default=20_000, ge=1)
-    """Of one `select`; the parser's time grows with their square, 1.4 s for the default."""
+    """Of one tag, and of all tags of `html` and `body`; the parser compares each with all before
+    it."""
     parser_repeats: int = Field(default=1_000_000, ge=1)
     """Elements that the parser writes anew: an `i` or `font` without an end is opened again in each
     block behind it. 260 bytes each."""

@@ -158,7 +158,6 @@ def test_batches_are_bounded_by_rows_and_by_bytes() -> None:
             f"<p {' '.join(f'a{i}' for i in range(200))}>",
             "a tag with about 200 attributes; the limit is 100",
         ),
-        ("parser_options=50", "<select>" + "<option>" * 60, "a select with 60 options; the limit is 50"),
     ],
 )
 def test_a_page_above_a_limit_of_the_parser_is_an_error_that_names_it(

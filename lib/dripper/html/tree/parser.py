@@ -1,13 +1,16 @@
 """Parses HTML5 with lexbor (by way of selectolax), and refuses markup for which its time grows with
 the square of the size.
 
-lexbor is linear but for four things, all far beyond real pages (of 8,451 none comes near a limit).
-A limit here makes an error row of what would otherwise be minutes of work.
+lexbor is linear but for three things, all far beyond real pages. A limit here makes an error row of
+what would otherwise be minutes of work, or gigabytes. What is open is counted by names, not as a
+parser does it: markup that is made to deceive the count is left to the limits of the guard.
 """
 
 import re
 import sys
+from bisect import bisect_left
 from collections import Counter
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -15,29 +18,52 @@ import numpy.typing as npt
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode, SelectolaxError
 
 from dripper.errors import ErrorCode, PageError
-from dripper.html.tree.open_elements import ATTRIBUTE, ATTRIBUTES, FORMATTING, SAME, count_costs
+from dripper.html.tree.elements import HEADINGS, HTML_VOID, RAW_TEXT, words
 from dripper.settings import LimitSettings
 
-_START_TAG = re.compile(rf"<[a-zA-Z][^\t\n\f\r />]*+{ATTRIBUTES}".encode())
+_ATTRIBUTE = (
+    rb"(?!>)[\t\n\f\r /]*+=?[^\t\n\f\r />=]*+"
+    rb"""(?:[\t\n\f\r ]*+=[\t\n\f\r ]*+(?:"[^"]*+"|'[^']*+'|[^\t\n\f\r >"'][^\t\n\f\r >]*+)?+)?+"""
+)
+"""As browsers take tags apart (HTML standard 13.2.5)."""
+_ATTRIBUTES = re.compile(_ATTRIBUTE)
+_TAG = re.compile(
+    rb"<(?:!--(?:-?>|.*?(?:--!?>|\Z))|[!?][^>]*+|/(?=[^a-z])[^>]*+"
+    rb"|(?P<end>/?)(?P<name>[a-z][^\t\n\f\r />]*+)(?P<attributes>(?:" + _ATTRIBUTE + rb")*+))",
+    re.DOTALL,
+)
+"""Of a page in small letters."""
+_RAW_ENDS = {name.encode(): re.compile(rf"</{name}(?=[\t\n\f\r />])".encode()) for name in RAW_TEXT}
+_FORMATTING = (b"b", b"big", b"code", b"em", b"font", b"i", b"nobr", b"s", b"small", b"strike", b"strong", b"tt", b"u")
+"""What a parser opens again in each block that follows, until it is closed; of `a` there is only
+one at a time."""
+_SAME = 3
+"""Equal tags that a parser keeps open at most (HTML standard 13.2.4.3)."""
+_CLOSED_ALIKE = frozenset(
+    name.encode()
+    for name in HTML_VOID
+    | HEADINGS
+    | words(
+        "a body button caption colgroup dd dt form frameset head html li nobr optgroup option p rb rp rt rtc select "
+        "tbody td tfoot th thead tr"
+    )
+)
+"""Elements that never stay open, or that another one of theirs closes."""
+_ROOTS = (b"html", b"body")
+_CELLS = (b"td", b"th", b"caption")
+_LEAKING = (b"svg", b"math", b"select")
+"""Elements that formatting elements end."""
+_MARKS = (b"table", b"object", b"applet", b"marquee", b"template", *_LEAKING)
+"""Elements within which no end tag closes a formatting element that stands around them."""
+_START_TAG = re.compile(rb"<[a-zA-Z][^\t\n\f\r />]*+((?:" + _ATTRIBUTE + rb")*+)")
+_FORMATTING_TAG = re.compile(
+    rb"<(?:" + b"|".join(_FORMATTING) + rb")(?=[\t\n\f\r /])(?:" + _ATTRIBUTE + rb")*+", re.IGNORECASE
+)
+_LETTERS = np.frombuffer(b"abcdefghijklmnopqrstuvwxyz!/?", np.uint8) | 32
+_LONG_GAP = 2_000
+"""Bytes that a tag of many attributes has."""
 _ATTRIBUTE_BYTES = 4
 """Of the shortest attributes, if there are thousands with different names."""
-_FORMATTING_TAG = re.compile(
-    rf"<(?:{'|'.join(sorted(FORMATTING))})(?=[\t\n\f\r />]){ATTRIBUTES}".encode(), re.IGNORECASE
-)
-
-
-def _mark_formatting_letters() -> npt.NDArray[np.bool_]:
-    """Return which two characters a formatting tag begins with, but for those of one letter without
-    attributes."""
-    table = np.zeros((256, 256), bool)
-    for name in FORMATTING:
-        for first in (name[0], name[0].upper()):
-            for second in "\t\n\f\r /" if len(name) == 1 else (name[1], name[1].upper()):
-                table[ord(first), ord(second)] = True
-    return table
-
-
-_MAY_FORMAT = _mark_formatting_letters()
 
 _DEFAULTS = LimitSettings()
 
@@ -46,12 +72,12 @@ class ParserLimits(NamedTuple):
     """The limits of what a page may ask of the parser."""
 
     steps: int = _DEFAULTS.parser_steps
-    """Up the tree, each a step: every start tag of a block looks for an open `p` among all
-    its ancestors, so n nested blocks cost n²/2. 28,000 nested `div` are the default."""
+    """Up the tree: many start tags and end tags look for another element among all that are open,
+    so n nested blocks cost n²/2. 28,000 nested `div` are the default; of 8,451 real pages the worst
+    has a five-hundredth of it."""
     attributes: int = _DEFAULTS.parser_attributes
-    """Of one tag: each is compared with all before it."""
-    options: int = _DEFAULTS.parser_options
-    """Of one `select`: the parser's time grows with their square."""
+    """Of one tag, or of all tags of `html` and `body`, which are one element: each is compared with
+    all before it."""
     repeats: int = _DEFAULTS.parser_repeats
     """Elements that stand for others: an `i` without an end is opened anew in each block behind it.
     260 bytes each."""
@@ -59,84 +85,162 @@ class ParserLimits(NamedTuple):
     @classmethod
     def of(cls, limits: LimitSettings) -> "ParserLimits":
         """Return what the settings allow."""
-        return cls(limits.parser_steps, limits.parser_attributes, limits.parser_options, limits.parser_repeats)
+        return cls(limits.parser_steps, limits.parser_attributes, limits.parser_repeats)
 
 
 DEFAULT_LIMITS = ParserLimits()
-NO_LIMITS = ParserLimits(sys.maxsize, sys.maxsize, sys.maxsize, sys.maxsize)
+NO_LIMITS = ParserLimits(sys.maxsize, sys.maxsize, sys.maxsize)
 """For a page that has passed once."""
 
 
 def refuse_costly(html: bytes, limits: ParserLimits = DEFAULT_LIMITS) -> None:
-    """Raise PageError(PARSE_FAILED) if parsing would take seconds; looks closer only at pages that
-    are large enough.
+    """Raise PageError(PARSE_FAILED) if parsing would take seconds or gigabytes; looks closer only
+    at pages that are large enough.
 
     Args:
         html: The page as UTF-8.
     """
-    # numpy counts bytes faster than `bytes.count` does.
-    begins = np.flatnonzero(np.frombuffer(html, np.uint8) == ord("<"))
-    tags = len(begins)
-    starts = tags - html.count(b"</")
-    may_have_options = starts > limits.options and html.count(b"<o") + html.count(b"<O") > limits.options
-    if may_have_options and (most := _count_most_options(html)) > limits.options:
-        raise PageError(ErrorCode.PARSE_FAILED, f"a select with {most} options; the limit is {limits.options}")
-    # With fewer tags no page reaches these limits: at each of them all others would be open.
-    is_deep = starts * (2 * tags - starts) > 2 * limits.steps
-    if (
-        is_deep
-        or _has_long_tag(html, _ATTRIBUTE_BYTES * limits.attributes)
-        or (tags * tags > limits.repeats and _may_repeat(html, begins, limits.repeats))
-    ):
-        _refuse_open(html.lower().decode("latin-1"), limits)
-
-
-def _count_most_options(html: bytes) -> int:
-    # HTML folds the case of ASCII alone, as bytes do, which is far cheaper than Unicode's rules.
-    return max(part.count(b"<option") for part in html.lower().split(b"<select"))
-
-
-def _refuse_open(lowered: str, limits: ParserLimits) -> None:
-    """Raise PageError(PARSE_FAILED) where elements that stay open would cost more than the limits
-    allow."""
-    for cost in count_costs(lowered):
-        if len(cost.attributes) > _ATTRIBUTE_BYTES * limits.attributes:
-            most = sum(map(bool, ATTRIBUTE.findall(cost.attributes)))
-            if most > limits.attributes:
-                raise PageError(
-                    ErrorCode.PARSE_FAILED, f"a tag with about {most} attributes; the limit is {limits.attributes}"
-                )
-        if cost.repeats > limits.repeats:
-            raise PageError(
-                ErrorCode.PARSE_FAILED,
+    if not _may_be_costly(html, limits):
+        return
+    for cost in _count_costs(html.lower()):
+        if cost.attributes > limits.attributes:
+            sentence = f"a tag with about {cost.attributes} attributes; the limit is {limits.attributes}"
+        elif cost.repeats > limits.repeats:
+            sentence = (
                 f"formatting elements without an end: more than {limits.repeats} others would repeat them; the limit is "
-                f"{limits.repeats}",
+                f"{limits.repeats}"
             )
-        if cost.steps > limits.steps:
-            raise PageError(
-                ErrorCode.PARSE_FAILED,
-                f"elements nested too deeply: {cost.steps} steps and more; the limit is {limits.steps}",
-            )
+        elif cost.steps > limits.steps:
+            sentence = f"elements nested too deeply: {cost.steps} steps and more; the limit is {limits.steps}"
+        else:
+            continue
+        raise PageError(ErrorCode.PARSE_FAILED, sentence)
 
 
-def _has_long_tag(html: bytes, n_bytes: int) -> bool:
-    """Tell whether a tag has more bytes; perhaps it is only what a script says."""
-    return len(html) > n_bytes and max(map(len, _START_TAG.findall(html)), default=0) > n_bytes
+def _mark_letters() -> npt.NDArray[np.int64]:
+    """Return what a tag is that begins with two letters: 1: perhaps formatting, but for that of one
+    letter without attributes, of which `_SAME` count; 2: perhaps `html` or `body`; 0: neither."""
+    table = np.zeros((256, 256), np.int64)
+    for names, kind in ((_FORMATTING, 1), (_ROOTS, 2)):
+        for name in names:
+            seconds = b"\t\n\f\r /" if len(name) == 1 else (name[1:2] + name[1:2].upper())
+            for first in name[:1] + name[:1].upper():
+                table[first, list(seconds)] = kind
+    return table
 
 
-def _may_repeat(html: bytes, begins: npt.NDArray[np.intp], limit: int) -> bool:
-    """Tell whether formatting elements would be repeated more often than `limit` if none of them
-    had an end.
+_KINDS = _mark_letters()
 
-    begins: where tags begin. A look at two letters of each settles it for nine of ten pages, in a
-    third of the time."""
+
+def _may_be_costly(html: bytes, limits: ParserLimits) -> bool:
+    """Tell whether a page would reach a limit if none of its elements had an end: of 2,502 real
+    pages 22."""
     letters = np.frombuffer(html, np.uint8)
-    first, second = (letters.take(begins + place, mode="clip") for place in (1, 2))
-    most = int(np.count_nonzero(_MAY_FORMAT[first, second])) + SAME * len(FORMATTING)
-    if most * len(begins) <= limit:
+    is_begin = letters == ord("<")
+    n_tags = int(np.count_nonzero(is_begin))
+    if n_tags * n_tags > 2 * limits.steps:
+        return True
+    if n_tags * n_tags < 4 * limits.repeats and len(html) < _ATTRIBUTE_BYTES * limits.attributes:
         return False
-    most = sum(min(count, SAME) for count in Counter(_FORMATTING_TAG.findall(html)).values())
-    return most * len(begins) > limit
+    begins = np.flatnonzero(is_begin)
+    kinds = _KINDS[letters.take(begins + 1, mode="clip"), letters.take(begins + 2, mode="clip")]
+    if n_tags * n_tags > 4 * limits.repeats:
+        found = Counter(match[0] for match in _match_at(_FORMATTING_TAG, html, begins[kinds == 1]))
+        most = _SAME * len(_FORMATTING) + sum(min(count, _SAME) for count in found.values())
+        if most * n_tags > limits.repeats:
+            return True
+    # Attributes have no mark of their own that can be counted. A tag of many has a long gap behind
+    # its `<`, or behind another one within.
+    gaps = np.diff(begins, append=len(html))
+    looked_at = (gaps > min(_LONG_GAP, limits.attributes)) | (kinds == 2)
+    tags = _match_at(_START_TAG, html, begins[looked_at])
+    n_attributes = sum(sum(map(bool, _ATTRIBUTES.findall(match[1]))) for match in tags if match[1])
+    # A `<` that begins nothing may stand within a tag.
+    odd = ~np.isin(letters.take(begins + 1, mode="clip") | 32, _LETTERS) & (gaps > _LONG_GAP)
+    return n_attributes + int(gaps[odd].sum()) // _ATTRIBUTE_BYTES > limits.attributes
+
+
+def _match_at(pattern: re.Pattern[bytes], html: bytes, begins: npt.NDArray[np.intp]) -> Iterator[re.Match[bytes]]:
+    """Yield the tags that begin there, but not within each other: that is linear."""
+    places, at = begins.tolist(), 0
+    while at < len(places):
+        match = pattern.match(html, places[at])
+        at = bisect_left(places, match.end(), at + 1) if match else at + 1
+        if match:
+            yield match
+
+
+class _Cost(NamedTuple):
+    """The work that a parser may do for a page up to a tag, with the most attributes of one tag so
+    far, or of all of `html` and `body`."""
+
+    steps: int
+    repeats: int
+    attributes: int
+
+
+def _count_costs(lowered: bytes) -> Iterator[_Cost]:
+    """Yield what a page, in small letters, may have cost up to each of its tags."""
+    open_names, formatting = Counter[bytes](), _Formatting()
+    position = depth = steps = repeats = attributes = of_roots = 0
+    while match := _TAG.search(lowered, position):
+        position, name, written = match.end(), match["name"], match["attributes"]
+        if not name:
+            continue
+        steps, repeats = steps + depth, repeats + len(formatting.open)
+        is_foreign = open_names[b"svg"] or open_names[b"math"]
+        if match["end"]:
+            if open_names[name]:
+                open_names[name] -= 1
+                depth -= 1
+            formatting.end(name)
+        elif (end := _RAW_ENDS.get(name)) and not is_foreign:
+            position = found.end() if (found := end.search(lowered, position)) else len(lowered)
+        else:
+            if name not in _CLOSED_ALIKE and not (is_foreign and written.endswith(b"/")):
+                open_names[name] += 1
+                depth += 1
+            formatting.start(name, written)
+        if len(written) > _ATTRIBUTE_BYTES or name in _ROOTS:
+            n_here = sum(map(bool, _ATTRIBUTES.findall(written)))
+            of_roots += n_here if name in _ROOTS else 0
+            attributes = max(attributes, n_here, of_roots)
+        yield _Cost(steps, repeats, attributes)
+
+
+class _Formatting:
+    """The formatting elements that are open. What stands around a table, a drawing or the like is
+    not closed within it."""
+
+    def __init__(self) -> None:
+        self.open: list[tuple[bytes, bytes]] = []
+        self._marks: list[tuple[bytes, int]] = []
+
+    def start(self, name: bytes, written: bytes) -> None:
+        """Go on over a start tag."""
+        if name in _MARKS:
+            self._marks.append((name, len(self.open)))
+        elif name in _CELLS:
+            self._leave(b"table", stays=True)
+        elif name in _FORMATTING and self.open.count((name, written)) < _SAME:
+            self.open.append((name, written))
+
+    def end(self, name: bytes) -> None:
+        """Go on over an end tag."""
+        if name in _MARKS:
+            self._leave(name)
+        elif name in _FORMATTING:
+            first = self._marks[-1][1] if self._marks else 0
+            places = range(len(self.open) - 1, first - 1, -1)
+            if (place := next((place for place in places if self.open[place][0] == name), None)) is not None:
+                del self.open[place]
+
+    def _leave(self, name: bytes, stays: bool = False) -> None:
+        place = next((place for place in range(len(self._marks) - 1, -1, -1) if self._marks[place][0] == name), None)
+        if place is not None:
+            if name not in _LEAKING:
+                del self.open[self._marks[place][1] :]
+            del self._marks[place + stays :]
 
 
 OUTPUT_FACTOR = 4
