@@ -13,11 +13,11 @@ from dripper.errors import MachineError, SettingsError
 from dripper.extras import needed
 from dripper.labels.arrays import FloatArray
 from dripper.labels.lm.checkpoint import read_config
+from dripper.labels.torch_device import choose_device, limit_children_to_one_thread
 from dripper_labelers.encoder.checkpoint import EncoderCheckpoint
 from dripper_labelers.encoder.packing import place_tokens, prepare_model, segments
 from dripper_labelers.encoder.sequence import Chunk
 from dripper_labelers.encoder.settings import EncoderSettings, ModelSettings
-from dripper_labelers.torch_batches import choose_device, limit_children_to_one_thread
 
 log = logging.getLogger(__name__)
 

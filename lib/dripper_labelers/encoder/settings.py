@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from dripper.labels.entry import ProfileName
+from dripper.labels.torch_device import Device
 from dripper.settings import Section
 
 GPU_BATCH_TOKENS = 65_536
@@ -13,7 +14,7 @@ GPU_BATCH_TOKENS = 65_536
 class ModelSettings(Section):
     """The settings with which a labeler runs its model in PyTorch: where and how."""
 
-    device: Literal["auto", "cpu", "cuda"] = "auto"
+    device: Device = "auto"
     """auto: a GPU where there is one."""
     precision: Literal["auto", "float32", "bfloat16", "int8"] = "auto"
     """Of the arithmetic; auto: bfloat16 on a GPU, float32 on a CPU. int8 is for CPUs."""

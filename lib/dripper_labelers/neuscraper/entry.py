@@ -2,13 +2,13 @@
 PyTorch nor a tokenizer."""
 
 from collections.abc import Sequence
-from typing import Literal
 
 from pydantic import Field
 
 from dripper.errors import SettingsError
 from dripper.labels.base import Labeler
 from dripper.labels.entry import LabelerEntry, Use, check_presence, local_folder
+from dripper.labels.torch_device import Device
 from dripper.settings import Section
 from dripper_labelers.neuscraper.checkpoint import Shape
 
@@ -18,7 +18,7 @@ class NeuScraperSettings(Section):
 
     model: str = ""
     """A folder with a checkpoint, as `python -m dripper_lab.train.neuscraper` writes it."""
-    device: Literal["auto", "cpu", "cuda"] = "auto"
+    device: Device = "auto"
     """auto: a GPU where there is one."""
     batch_nodes: int | None = Field(default=None, ge=1)
     """Nodes, padding included, of the chunks that share a forward pass. null: 98,304 on a GPU, as

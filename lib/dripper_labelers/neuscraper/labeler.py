@@ -12,10 +12,11 @@ from dripper.extras import needed
 from dripper.html.blocks.page import Page
 from dripper.labels.arrays import FloatArray
 from dripper.labels.base import Labels, SimplifiedPage
+from dripper.labels.torch_device import choose_device, limit_children_to_one_thread
 from dripper_labelers.neuscraper.checkpoint import Shape, find_folder, hash_weights, load_tokenizer
 from dripper_labelers.neuscraper.entry import NeuScraperSettings
 from dripper_labelers.neuscraper.nodes import Node, find_nodes, find_nodes_of_page
-from dripper_labelers.torch_batches import choose_device, limit_children_to_one_thread, split_into_batches
+from dripper_labelers.torch_batches import split_into_batches
 
 GPU_BATCH_NODES = 98_304
 

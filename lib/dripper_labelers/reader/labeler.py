@@ -13,6 +13,7 @@ from dripper.html.blocks.page import Page
 from dripper.labels.arrays import FloatArray
 from dripper.labels.base import Labels, SimplifiedPage
 from dripper.labels.cpu.decide import decide
+from dripper.labels.torch_device import choose_device
 from dripper_labelers.encoder.checkpoint import EncoderCheckpoint
 from dripper_labelers.encoder.labeler import Network, read_margins
 from dripper_labelers.encoder.network import EncoderNetwork
@@ -22,7 +23,6 @@ from dripper_labelers.reader.adapters import Adapters, merge
 from dripper_labelers.reader.base import BaseModel, find_base, read_base
 from dripper_labelers.reader.settings import ReaderSettings
 from dripper_labelers.reader.windows import UNSURE, ReadPage, WindowMaker, find_unsure
-from dripper_labelers.torch_batches import choose_device
 
 # Log odds of the labeler before, those of the reader, 1: fitted on 939 pages of sites that neither
 # had seen, and rounded. Weights from 0.4 to 0.5 and constants from 0.2 to 0.5 give the same F1

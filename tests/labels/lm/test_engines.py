@@ -111,6 +111,13 @@ def test_parallel_gives_the_state_machines_labels(
         assert stats["tokens"] < 2 * prompts < stats["passes"] / len(simplified) * prompts
 
 
+def test_pytorch_alone_gives_the_state_machines_labels(
+    oracle: dict, checkpoint: Path, simplified: list[SimplifiedPage]
+) -> None:
+    with labeler(checkpoint, engine="transformers", device="cpu", **oracle["settings"]) as in_torch:
+        assert same(in_torch.label_simplified(simplified), oracle["labels"])
+
+
 def test_labels_of_the_tiny_model_are_worth_comparing(oracle: dict) -> None:
     main = np.concatenate([one.main for one in oracle["labels"]])
     assert 0.1 < main.mean() < 0.9

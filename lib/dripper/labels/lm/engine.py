@@ -160,7 +160,7 @@ def advice(decoder: str) -> str:
     return (
         "If memory is the matter, lower labels.lm.context_tokens or see labels.lm.gpu_memory_share and cpu_cache_gib; if this "
         f"version lacks what the decoder needs, labels.lm.decoder={other} gives the same labels; if it is the GPU's driver, see "
-        "Versions in docs/labeler_lm.md"
+        "Versions in docs/labeler_lm.md, or set labels.lm.engine=transformers, which needs PyTorch alone"
     )
 
 

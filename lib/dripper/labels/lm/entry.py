@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dripper.errors import SettingsError
 from dripper.extras import needed
 from dripper.labels.base import Labeler
-from dripper.labels.entry import CountTokens, LabelerEntry, Use
-from dripper.labels.lm.settings import LmSettings
+from dripper.labels.entry import CountTokens, LabelerEntry, Use, check_packages
+from dripper.labels.lm.settings import LmSettings, check_engine
 
 # In-process, because with vLLM's default the engine is a process of its own that a killed Spark
 # worker leaves behind.
@@ -31,25 +31,30 @@ def _count_tokens(settings: LmSettings) -> CountTokens | None:
 
 
 def _check(settings: LmSettings, use: Use) -> Sequence[str]:
-    if not use.stages and not settings.endpoint:
+    check_engine(settings)
+    in_torch = settings.engine == "transformers" and not settings.endpoint
+    if not use.stages and not settings.endpoint and not (in_torch and settings.device == "cpu"):
         raise SettingsError(
             "an engine of the labeler lm cannot be shared with the processes that pages are worked on in: run it in a "
-            "stage of its own (jobs/run.py without labeler.staged=false), or set labels.lm.endpoint to a server"
+            "stage of its own (jobs/run.py without labeler.staged=false), or set labels.lm.endpoint to a server, or "
+            "labels.lm.engine=transformers with labels.lm.device=cpu"
         )
     if "label" in use.stages and not settings.model:
         raise SettingsError(
             "the labeler lm needs a checkpoint: set labels.lm.model to its folder, or its name on a model hub"
         )
+    problems = check_packages(use, "lm,encoder", "torch", "transformers") if in_torch else []
     if not settings.model or (use.stages and "preprocess" not in use.stages):
-        return ()
+        return problems
     from dripper.labels.lm.checkpoint import foreign_profile
 
     trained = foreign_profile(settings.model, use.profile)
     if not trained:
-        return ()
+        return problems
     return [
+        *problems,
         f"{settings.model} was trained on pages of profile {trained}, and this run makes {use.profile}: "
-        f"--set profile={trained} gives it what it knows"
+        f"--set profile={trained} gives it what it knows",
     ]
 
 

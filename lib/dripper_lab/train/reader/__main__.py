@@ -19,6 +19,7 @@ import numpy as np
 
 from dripper.labels.cpu.decide import decide
 from dripper.labels.cpu.labeler import CpuLabeler
+from dripper.labels.torch_device import choose_device
 from dripper_lab.datasets import read_pages
 from dripper_lab.train.by_site import put_aside
 from dripper_lab.train.command_line import add_recipe_flags, parse_training, run_training, training_parser
@@ -29,7 +30,6 @@ from dripper_labelers.reader.adapters import FILE, Adapters
 from dripper_labelers.reader.base import BaseModel, find_base, read_base
 from dripper_labelers.reader.labeler import make_model, weigh
 from dripper_labelers.reader.windows import WindowMaker
-from dripper_labelers.torch_batches import choose_device
 
 log = logging.getLogger(__name__)
 

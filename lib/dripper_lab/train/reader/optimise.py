@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from dripper.labels.arrays import FloatArray
+from dripper.labels.torch_device import choose_device
 from dripper_lab.train.descent import descend
 from dripper_lab.train.reader.examples import Drawn, Example, draw_windows
 from dripper_labelers.reader.adapters import SCALE, Adapters
 from dripper_labelers.reader.base import LAYER_PARTS, BaseModel, Matrix, part_shape
 from dripper_labelers.reader.labeler import make_model
 from dripper_labelers.reader.windows import WindowMaker
-from dripper_labelers.torch_batches import choose_device
 
 LOG_STEPS = 20
 

@@ -1,0 +1,53 @@
+"""Chooses the device for models in PyTorch, and says what they need of processes and memory there.
+Importing this does not import PyTorch."""
+
+import os
+import resource
+from functools import cache
+from typing import Literal
+
+from dripper.errors import MachineError
+
+Device = Literal["auto", "cpu", "cuda"]
+"""auto: a GPU where there is one."""
+
+
+@cache
+def limit_children_to_one_thread() -> None:
+    """Let PyTorch use one thread in processes forked from now on: a child does not have its
+    parent's pool of threads, and would wait for it for ever."""
+    import torch
+
+    os.register_at_fork(after_in_child=lambda: torch.set_num_threads(1))
+
+
+def choose_device(device: str, setting: str) -> str:
+    """Return `cuda` or `cpu`.
+
+    Args:
+        device: One of the two, or `auto`.
+        setting: Its name.
+
+    Raises:
+        MachineError: If a GPU is asked for and there is none.
+    """
+    import torch
+
+    if device == "cuda" and not torch.cuda.is_available():
+        raise MachineError(
+            f"{setting}=cuda: PyTorch {torch.__version__} sees no GPU here; `nvidia-smi` says whether there is one, and whether "
+            f"its driver is old for this PyTorch. {setting}=cpu runs without"
+        )
+    if device == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    return device
+
+
+def peak_memory(device: str) -> int:
+    """Return the most bytes that this process has held so far: on a GPU in PyTorch's tensors, else
+    in main memory."""
+    import torch
+
+    if device == "cuda":
+        return int(torch.cuda.max_memory_allocated())
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
