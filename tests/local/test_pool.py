@@ -9,7 +9,7 @@ import pytest
 
 from dripper.errors import ErrorCode, MachineError, PageError
 from dripper.guard import GuardLimits
-from dripper.local.pool import Pool
+from dripper.local.pool import AHEAD, Pool, map_in_order
 
 LIMITS = GuardLimits(cpu_seconds=1, wall_seconds=60, memory_bytes=512 << 20)
 
@@ -65,6 +65,19 @@ def test_items_are_taken_as_they_are_needed() -> None:
         results = pool.map(items())
         next(results)
         assert len(taken) <= 4
+
+
+def slow_first(item: int) -> int:
+    time.sleep(0.0 if item else 0.5)
+    return item
+
+
+def test_no_more_is_kept_than_so_many_items_behind_a_slow_one() -> None:
+    taken = []
+    results = map_in_order(slow_first, (taken.append(number) or number for number in range(1000)), LIMITS, 2)  # type: ignore[func-returns-value]
+    assert next(results)[0] == 0
+    assert len(taken) <= 2 * (AHEAD + 1) + 1
+    assert [item for item, _ in results] == list(range(1, 1000))
 
 
 def test_what_a_person_has_to_change_ends_the_run() -> None:

@@ -3,13 +3,14 @@
 import time
 from collections.abc import Callable, Iterable, Iterator
 from multiprocessing.connection import wait
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from dripper.errors import PageError
 from dripper.guard import Again, Guard, GuardLimits
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+_NONE: Any = object()
 
 
 class Pool(Generic[Item, Result]):
@@ -26,25 +27,35 @@ class Pool(Generic[Item, Result]):
         for guard in self._guards:
             guard.close()
 
-    def map(self, items: Iterable[Item]) -> Iterator[tuple[Item, Result | PageError]]:
+    def map(
+        self, items: Iterable[Item], may_take: Callable[[], bool] = lambda: True
+    ) -> Iterator[tuple[Item, Result | PageError]]:
         """Yield every item once with its result or its error, in the order in which they finish.
 
         Takes one item more from `items` than there are processes.
+
+        Args:
+            may_take: Whether another item may be taken now; asked again when one is finished.
 
         Raises:
             UsageError: `work` raised it.
         """
         waiting = iter(items)
+        idle = list(self._guards)
         at_work: dict[Guard[Item, Result], Item] = {}
-        for guard in self._guards:
-            _give_next(guard, waiting, at_work)
-        while at_work:
+        while _hand_out(idle, waiting, at_work, may_take):
             for guard in _wait_for_ready(at_work):
                 outcome = _take_outcome(guard)
                 if outcome is not Again.AGAIN:
                     item = at_work.pop(guard)
-                    _give_next(guard, waiting, at_work)
+                    idle.append(guard)
+                    # Before the caller goes on: meanwhile the process is busy.
+                    _hand_out(idle, waiting, at_work, may_take)
                     yield item, outcome
+
+
+AHEAD = 8
+"""Items for each process that may be done before an item ahead of them is: what is kept in memory."""
 
 
 def map_in_order(
@@ -53,7 +64,8 @@ def map_in_order(
     """Yield each item with its result or its error, in the order of the items, from `jobs`
     processes.
 
-    What is done before an item ahead of it waits for that one.
+    What is done before an item ahead of it waits for that one, and no more than :data:`AHEAD` for
+    each process are taken before it is there.
 
     Raises:
         UsageError: `work` raised it.
@@ -61,18 +73,25 @@ def map_in_order(
     early: dict[int, tuple[Item, Result | PageError]] = {}
     following = 0
     with Pool[tuple[int, Item], Result](lambda numbered: work(numbered[1]), limits, jobs) as pool:
-        for (number, item), outcome in pool.map(enumerate(items)):
+        for (number, item), outcome in pool.map(enumerate(items), lambda: len(early) < AHEAD * jobs):
             early[number] = item, outcome
             while following in early:
                 yield early.pop(following)
                 following += 1
 
 
-def _give_next(guard: Guard[Item, Result], waiting: Iterator[Item], at_work: dict[Guard[Item, Result], Item]) -> None:
-    for item in waiting:
+def _hand_out(
+    idle: list[Guard[Item, Result]],
+    waiting: Iterator[Item],
+    at_work: dict[Guard[Item, Result], Item],
+    may_take: Callable[[], bool],
+) -> bool:
+    """Give idle processes the next items; return whether any is at work."""
+    while idle and may_take() and (item := next(waiting, _NONE)) is not _NONE:
+        guard = idle.pop()
         guard.start(item)
         at_work[guard] = item
-        return
+    return bool(at_work)
 
 
 def _wait_for_ready(at_work: Iterable[Guard[Item, Result]]) -> list[Guard[Item, Result]]:
