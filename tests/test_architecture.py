@@ -49,16 +49,16 @@ def package_and_part(module: Path) -> tuple[str, str]:
     return parts[0], parts[1]
 
 
-@pytest.mark.parametrize("module", MODULES, ids=lambda module: str(module.relative_to(LIB)))
-def test_imports_point_down(module: Path) -> None:
-    package, mine = package_and_part(module)
-    if package != "dripper" or mine in ("__init__", "__main__"):
-        return
-    assert mine in PARTS, f"{mine} has no layer: add it to LAYERS"
-    for name, line in imports(module):
-        parts = name.split(".")
-        if parts[0] == "dripper" and len(parts) > 1 and parts[1] in PARTS and parts[1] != mine:
-            assert PARTS.index(parts[1]) < PARTS.index(mine), f"{module}:{line} imports {name}"
+def test_imports_point_down() -> None:
+    for module in MODULES:
+        package, mine = package_and_part(module)
+        if package != "dripper" or mine in ("__init__", "__main__"):
+            continue
+        assert mine in PARTS, f"{mine} has no layer: add it to LAYERS"
+        for name, line in imports(module):
+            parts = name.split(".")
+            if parts[0] == "dripper" and len(parts) > 1 and parts[1] in PARTS and parts[1] != mine:
+                assert PARTS.index(parts[1]) < PARTS.index(mine), f"{module}:{line} imports {name}"
 
 
 BOTH_WAYS = {
@@ -108,29 +108,38 @@ def _folder(name: str) -> tuple[str, ...]:
     return tuple(parts)
 
 
-@pytest.mark.parametrize("module", MODULES, ids=lambda module: str(module.relative_to(LIB)))
-def test_the_product_needs_no_laboratory(module: Path) -> None:
+def test_the_product_needs_no_laboratory() -> None:
     """Labelers of other papers build on the product, the laboratory on both; never the reverse."""
-    package, _ = package_and_part(module)
     above = {"dripper": ("dripper_labelers", "dripper_lab"), "dripper_labelers": ("dripper_lab",), "dripper_lab": ()}
-    assert not [name for name, _ in imports(module) if name.split(".")[0] in above[package]]
+    assert [
+        f"{module}:{line} imports {name}"
+        for module in MODULES
+        for name, line in imports(module)
+        if name.split(".")[0] in above[package_and_part(module)[0]]
+    ] == []
 
 
-@pytest.mark.parametrize("module", MODULES, ids=lambda module: str(module.relative_to(LIB)))
-def test_only_the_spark_folder_imports_spark(module: Path) -> None:
-    if package_and_part(module) != ("dripper", "spark"):
-        assert not [name for name, _ in imports(module) if name.split(".")[0] in ("pyspark", "delta")]
+def test_only_the_spark_folder_imports_spark() -> None:
+    assert [
+        f"{module}:{line} imports {name}"
+        for module in MODULES
+        for name, line in imports(module)
+        if name.split(".")[0] in ("pyspark", "delta") and package_and_part(module) != ("dripper", "spark")
+    ] == []
 
 
 RIDDLE = re.compile(r"(?:What|Who|How|Where|Which|Why|When|Of|Those|That|As|In|By|With|From|At|Some)\b")
 
 
-@pytest.mark.parametrize("module", MODULES, ids=lambda module: str(module.relative_to(LIB)))
-def test_docstrings_of_modules_and_classes_name_the_thing(module: Path) -> None:
+def test_docstrings_of_modules_and_classes_name_the_thing() -> None:
     """`The outcome of a run.`, not `What became of it.`"""
-    tree = ast.parse(module.read_text(encoding="utf-8"))
-    nodes = [tree, *(node for node in ast.walk(tree) if isinstance(node, ast.ClassDef))]
-    assert [words for node in nodes if RIDDLE.match(words := ast.get_docstring(node) or "")] == []
+    riddles = []
+    for module in MODULES:
+        tree = ast.parse(module.read_text(encoding="utf-8"))
+        for node in [tree, *(node for node in ast.walk(tree) if isinstance(node, ast.ClassDef))]:
+            words = ast.get_docstring(node) or ""
+            riddles += [f"{module}: {words.splitlines()[0]}"] if RIDDLE.match(words) else []
+    assert riddles == []
 
 
 def test_no_source_file_is_ignored_by_git() -> None:
