@@ -10,7 +10,7 @@ PINNED := --constraint conf/constraints.txt
 TEST_PROCESSES ?= $(shell n=$$(getconf _NPROCESSORS_ONLN); echo $$((n < 4 ? n : 4)))
 PYTEST := $(BIN)/python -m pytest --numprocesses $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder
 
-.PHONY: help run sql test test-fast test-all test-adapters test-vllm fuzz gate audit lock wheel bench bench-lm gpu-check report lint docs cpu encoder install clean
+.PHONY: help run sql test test-fast test-all test-lab test-adapters test-vllm fuzz gate audit lock wheel bench bench-lm gpu-check report lint docs cpu encoder install clean
 
 help:
 	@echo "Use"
@@ -19,9 +19,10 @@ help:
 	@echo "  make install       $(VENV) with the package and all its extras but gpu, encoder and reader"
 	@echo "  make wheel         the package -> dist; DRIPPER_COMPILE=1 make wheel: with its C, for this platform"
 	@echo "Change"
-	@echo "  make test-fast     the tests that need no Spark"
-	@echo "  make test          every test but the slow ones (pyproject.toml says which those are), in $(TEST_PROCESSES) processes"
-	@echo "  make test-all      every test: an hour and a half on two cores"
+	@echo "  make test-fast     the product's tests that need no Spark"
+	@echo "  make test          the product's tests, but for the slow ones (pyproject.toml says which those are), in $(TEST_PROCESSES) processes"
+	@echo "  make test-lab      the laboratory's: training, annotation, evaluation"
+	@echo "  make test-all      every test of both: an hour and a half on two cores"
 	@echo "  make lint          ruff and mypy"
 	@echo "  make gate          quality, the price of a page and lines of code against tests/gate/floors.toml; 1 minute"
 	@echo "  make test-adapters the adapters for datatrove, NeMo Curator, Ray Data, LangChain and others, in an environment of their own"
@@ -74,11 +75,14 @@ sql: $(VENV)/base
 	    --hiveconf hive.cli.errors.ignore=true -d output=$(OUTPUT) -i "$$views" $(if $(QUERY),-e "$$QUERY")
 
 test-fast: $(VENV)/all
-	@$(PYTEST) -m "not slow and not spark"
+	@$(PYTEST) -m "not slow and not spark" --ignore tests/dripper_lab
 
 test: $(VENV)/all
 	@sh conf/preflight.sh > /dev/null
-	@$(PYTEST) -m "not slow"
+	@$(PYTEST) -m "not slow" --ignore tests/dripper_lab
+
+test-lab: $(VENV)/all
+	@$(PYTEST) -m "not slow" tests/dripper_lab
 
 test-all: $(VENV)/all
 	@sh conf/preflight.sh > /dev/null

@@ -55,7 +55,7 @@ class Pool(Generic[Item, Result]):
 
 
 AHEAD = 8
-"""Items for each process that may be done before an item ahead of them is: what is kept in memory."""
+"""Items for each process that may be done, and kept in memory, before one ahead of them is."""
 
 
 def map_in_order(

@@ -1,0 +1,95 @@
+"""Choose the tiers of tests that a change needs, by the folders of its files: `python .ci/choose.py
+[all]`.
+
+Prints the tiers, one a line, and on stderr which file asked for each. What .ci/run always runs is
+not among them (lint, gate, `make run` twice, `make test`). Where it cannot be known what changed,
+or a file has no rule, all tiers are chosen. CI_BASE names the commit to compare with; else it is
+where this branch left main. On main itself that is not known.
+"""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+TIERS = ("lab", "vllm", "adapters")
+"""`make test-…`, in the order in which they run."""
+
+RULES: tuple[tuple[str, tuple[str, ...]], ...] = (
+    # What installs and builds is everybody's.
+    (r"setup\.py|conf/constraints\.txt|conf/lock\.txt|pyproject\.toml|Makefile|\.ci/.*|tests/conftest\.py", TIERS),
+    (r"conf/vllm-.*|conf/preflight\.sh", ("vllm",)),
+    # The laboratory, and what it trains and scores.
+    (r"(lib|tests)/dripper_lab/(train/(encoder|reader|lm|neuscraper)|annotation|gpu_check)/.*", ("lab", "vllm")),
+    (r"(lib|tests)/dripper_lab/.*|benchmarks/.*|tests/data/(labelled|webmainbench)/.*|tests/gate/.*", ("lab",)),
+    (r"(lib|tests)/dripper_labelers/.*|(lib/dripper|tests)/labels/lm/.*", ("lab", "vllm")),
+    (r"(lib/dripper|tests)/labels/cpu/.*|(lib/dripper|tests)/(eval|page)/.*", ("lab",)),
+    (r"(lib/dripper|tests)/labels/[^/]*", ("lab", "vllm")),
+    # Weights see blocks: these decide what a model reads.
+    (r"(lib/dripper|tests)/html/(blocks|profiles|tree|units)/.*|lib/dripper/html/[^/]*", ("lab", "vllm")),
+    # Staged runs have an engine in a worker.
+    (r"(lib/dripper|tests)/spark/((run|workers|session)/.*|[^/]*)", ("vllm",)),
+    (r"(lib/dripper|tests)/spark/.*|jobs/.*|databricks\.yml", ()),
+    (r"(lib/dripper|tests)/adapters/.*|lib/dripper/__init__\.py", ("adapters",)),
+    # Settings, errors and the guard are below everything.
+    (r"lib/dripper/(settings|config|errors|extras|guard|standalone)\.py", TIERS),
+    # Of these, `make test` has all tests.
+    (r"(lib/dripper|tests)/(warc|sites|local|inspect|commands|html/(markdown|metadata|media))/.*", ()),
+    (r"lib/dripper/(addresses|places|__main__)\.py|tests/(html|jobs|notebooks|fuzz|data)/.*|tests/test_[^/]*", ()),
+    (r"(docs|notebooks|conf)/.*|[^/]*\.(md|cff|yml)|LICENSE|\.github/.*|\.[^/]*", ()),
+)
+"""Paths, whole, and the tiers that they need; the first that fits counts. A file in `tests/support`
+has none: any test may use it."""
+
+
+def main(arguments: list[str]) -> int:
+    """Print the tiers; return 0."""
+    changed = None if arguments == ["all"] else find_changed(os.environ.get("CI_BASE"))
+    if changed is None:
+        sys.stderr.write("all tiers: asked for, or it is not known what changed\n")
+        chosen = set(TIERS)
+    else:
+        chosen = set()
+        for file in changed:
+            tiers = tiers_of(file)
+            if not chosen.issuperset(tiers):
+                sys.stderr.write(f"{' '.join(sorted(set(tiers) - chosen))}: for {file}\n")
+            chosen.update(tiers)
+        left_out = [tier for tier in TIERS if tier not in chosen]
+        sys.stderr.write(f"{len(changed)} files changed; left out: {' '.join(left_out) or 'nothing'}\n")
+    sys.stdout.writelines(f"{tier}\n" for tier in TIERS if tier in chosen)
+    return 0
+
+
+def tiers_of(file: str) -> tuple[str, ...]:
+    """Return the tiers that a file needs; all of them where no rule knows it."""
+    return next((tiers for pattern, tiers in RULES if re.fullmatch(pattern, file)), TIERS)
+
+
+def find_changed(base: str | None) -> list[str] | None:
+    """Return the files that differ from a commit, those too that git does not know yet; None where
+    that cannot be told."""
+    start = _git("rev-parse", "--verify", f"{base}^{{commit}}") if base else _find_base()
+    if not start:
+        return None
+    changed, fresh = _git("diff", "--name-only", start[0]), _git("ls-files", "--others", "--exclude-standard")
+    return None if changed is None or fresh is None else sorted({*changed, *fresh})
+
+
+def _find_base() -> list[str] | None:
+    head = _git("rev-parse", "HEAD")
+    for main_branch in ("origin/main", "main"):
+        if base := _git("merge-base", "HEAD", main_branch):
+            return base if base != head else None
+    return None
+
+
+def _git(*words: str) -> list[str] | None:
+    told = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False)
+    return told.stdout.splitlines() if told.returncode == 0 else None
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
