@@ -3,10 +3,17 @@ content."""
 
 import hashlib
 import json
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
 
 from dripper_lab.datasets import LabelledPage
+from dripper_lab.evaluation import run
 from dripper_lab.evaluation.extractors.base import Contender, Form, Standing, Task
+from dripper_lab.evaluation.score_set import SetScoring
 
 SENTENCE = "rain fell on the old harbour while boats came home and gulls cried over nets full of silver fish"
 WORDS = SENTENCE.split()
@@ -73,3 +80,26 @@ def as_html(task: Task) -> str:
 
 def broken(task: Task) -> str:
     raise ValueError("not this page")
+
+
+class Here:
+    """A process that is none: it runs in this one, which has loaded all that scoring needs."""
+
+    exitcode = 0
+
+    def __init__(self, target: Callable[..., object], args: tuple[Any, ...]) -> None:
+        self._target, self._args = target, args
+
+    def start(self) -> None:
+        self._target(*self._args)
+
+    def join(self) -> None:
+        pass
+
+
+def run_here(settings: run.RunSettings) -> list[SetScoring]:
+    """Run a whole evaluation without the process that scores a set, whose start takes seconds."""
+    with pytest.MonkeyPatch.context() as patch:
+        here = SimpleNamespace(get_context=lambda _: SimpleNamespace(Process=Here))
+        patch.setattr(run, "multiprocessing", here)
+        return run.run_evaluation(settings)

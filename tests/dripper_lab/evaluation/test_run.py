@@ -11,7 +11,7 @@ from dripper_lab.evaluation.run import RunSettings, run_evaluation
 from dripper_lab.evaluation.score_set import SetScoring
 from dripper_lab.evaluation.sources import PageSource
 from dripper_lab.evaluation.store import read_lines
-from support.small_set import as_html, broken, fake, half, labelled, perfect, write_set
+from support.small_set import as_html, broken, fake, half, labelled, perfect, run_here, write_set
 
 EXTRACTORS = [
     fake("trafilatura", half),
@@ -45,7 +45,7 @@ def jobs(settings: RunSettings) -> list[SetScoring]:
 
 def test_a_whole_run_twice_and_its_report(settings: RunSettings, jobs: list[SetScoring]) -> None:
     before = [job.path.read_bytes() for job in jobs]
-    assert [job.path.read_bytes() for job in run_evaluation(settings)] == before
+    assert [job.path.read_bytes() for job in run_here(settings)] == before
 
     frame = read_scores(jobs)
     names = [one.name for one in settings.everyone()]
@@ -83,7 +83,7 @@ def test_one_more_extractor_is_scored_beside_the_others(settings: RunSettings) -
     more = RunSettings(
         settings.source, settings.folder, ["wcxb-dev"], [*EXTRACTORS, fake("second", perfect)], reference=reference()
     )
-    frame = read_scores(run_evaluation(more))
+    frame = read_scores(run_here(more))
     assert frame.loc[frame["extractor"] == "second", "rouge5_words_f1"].mean() == 1
 
 

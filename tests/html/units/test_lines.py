@@ -11,7 +11,11 @@ def texts(html, profile="dripper"):
 
 
 SENTENCES = [
-    ("<p>a <{0}>b</{0}> c", "a b c", "ruby rb del ins bdi data tt slot output meter progress o:p g-emoji relative-time"),
+    (
+        "<p>a <{0}>b</{0}> c",
+        "a b c",
+        "ruby rb del ins bdi data tt slot output meter progress o:p g-emoji relative-time",
+    ),
     ("<p>a <{0}><m-x>b</m-x></{0}> c", "a b c", "mjx-container span x-y"),
     ("<p>a <b><{0}>b</{0}></b> c", "a b c", "g-emoji ins"),
     ("<p>a<{0}>b c", "ab c", "wbr"),
@@ -20,7 +24,9 @@ SENTENCES = [
 ]
 
 
-@pytest.mark.parametrize(("html", "text"), [(html.format(name), text) for html, text, of in SENTENCES for name in of.split()])
+@pytest.mark.parametrize(
+    ("html", "text"), [(html.format(name), text) for html, text, of in SENTENCES for name in of.split()]
+)
 def test_a_sentence_is_one_block_and_stays_so_with_other_profiles(html, text):
     assert texts(html) == [text]
     page = preprocess(html)

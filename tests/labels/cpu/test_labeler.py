@@ -105,7 +105,7 @@ def test_long_pages_are_labelled_in_windows(labeler: CpuLabeler, monkeypatch: py
 
 def test_a_page_of_many_windows_loses_no_part_of_what_is_all_alike(labeler: CpuLabeler) -> None:
     line = "<p>Paragraph number {} of a very long page, with a few words more that nobody reads.</p>"
-    page = preprocess("".join(map(line.format, range(120_000))))
+    page = preprocess("".join(map(line.format, range(40_000))))
     (labels,) = labeler.label([page])
     assert labels.main[:-1].all()
 

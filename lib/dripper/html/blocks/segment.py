@@ -139,7 +139,9 @@ def classify(
     for element in in_line:
         block[element] = 0
     splits = bytearray(len(tags))
-    whole_tables = _find_tables(tree, removed, block, columns_decide, in_line) if "table" in is_block else frozenset[int]()
+    whole_tables = (
+        _find_tables(tree, removed, block, columns_decide, in_line) if "table" in is_block else frozenset[int]()
+    )
     quiet = _mark(tree, "cc-no-block", "true")
     if "math" in is_block:
         quiet |= {element for element, tag in enumerate(tags) if tag == "math"}

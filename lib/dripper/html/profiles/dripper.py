@@ -332,4 +332,6 @@ class LosslessProfile:
         return Page(tree, blocks, title, self.name, cutoffs=self.cutoffs)
 
 
-DRIPPER = LosslessProfile("dripper", read_tags, HIDDEN_SHARE, (CUTOFF, TABLE_CUTOFF), places_media=True, reads_lines=True)
+DRIPPER = LosslessProfile(
+    "dripper", read_tags, HIDDEN_SHARE, (CUTOFF, TABLE_CUTOFF), places_media=True, reads_lines=True
+)

@@ -6,9 +6,9 @@ import pytest
 from dripper_lab.evaluation.extractors.base import Standing, Task
 from dripper_lab.evaluation.report.worst import worst_pages
 from dripper_lab.evaluation.report.writer import write_report
-from dripper_lab.evaluation.run import RunSettings, run_evaluation
+from dripper_lab.evaluation.run import RunSettings
 from dripper_lab.evaluation.sources import PageSource
-from support.small_set import fake, half, perfect, write_set
+from support.small_set import fake, half, perfect, run_here, write_set
 
 ATTACK = "</mark></details><script>alert('x')</script> & <b>bold</b>"
 
@@ -23,7 +23,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> str:
     write_set(folder / "data", "dragnet", range(12))
     extractors = [fake("trafilatura", half), fake("nasty", nasty), fake("ours", perfect, Standing.OURS)]
     settings = RunSettings(PageSource(folder / "data", 11), folder / "run", ["dragnet"], extractors)
-    return write_report(settings, run_evaluation(settings), folder).read_text(encoding="utf-8")
+    return write_report(settings, run_here(settings), folder).read_text(encoding="utf-8")
 
 
 def test_kinds_of_pages_stand_beside_the_cost(report: str) -> None:
@@ -46,7 +46,7 @@ def test_kinds_are_of_pages_that_no_model_saw_where_there_are_any(
     write_set(tmp_path / "data", "dragnet", range(11))
     write_set(tmp_path / "data", "wcxb-dev", range(20, 32))
     settings = RunSettings(PageSource(tmp_path / "data", None), tmp_path / "run", sets, [fake("trafilatura", half)])
-    report = write_report(settings, run_evaluation(settings), tmp_path).read_text(encoding="utf-8")
+    report = write_report(settings, run_here(settings), tmp_path).read_text(encoding="utf-8")
     section = report.partition("<h3>By kind of page</h3>")[2].partition("<h2")[0]
     assert f"<th>article<br><small>{pages} pages</small></th>" in section
     assert said in section
@@ -109,7 +109,7 @@ def test_worst_pages_come_worst_first(tmp_path: Path) -> None:
     settings = RunSettings(
         PageSource(tmp_path / "data"), tmp_path / "run", ["dragnet"], [fake("one", uneven), fake("two", perfect)]
     )
-    jobs = run_evaluation(settings)
+    jobs = run_here(settings)
     found = worst_pages(read_scores(jobs), jobs, ["one", "two"], count=3)
     assert [page.page.id for page in found["one"]] == ["0", "1", "2"]
     assert [page.score for page in found["one"]] == sorted(page.score for page in found["one"])
