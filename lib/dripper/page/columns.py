@@ -68,6 +68,7 @@ IMAGE = Struct(
     (
         *((name, Kind.STRING) for name in ("address", "alt", "caption")),
         *((name, Kind.INTEGER) for name in ("place", "width", "height")),
+        ("role", Kind.STRING),
     )
 )
 """The fields of `dripper.html.media.listing.ShownImage`."""
@@ -158,7 +159,8 @@ MEDIA: Sequence[Column] = (
     Column(
         "images",
         ListOf(IMAGE),
-        "Images of the main content in its order; place: where `![` stands in markdown, in characters from 0; see docs/images.md",
+        "Images of the main content in its order; place: where `![` stands in markdown, in characters from 0; "
+        "role: lead, content, gallery, icon or avatar; see docs/images.md",
     ),
 )
 """What main content shows. Rows of 0.1 have null in it."""

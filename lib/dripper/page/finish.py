@@ -135,7 +135,10 @@ class Splits:
             return replace(restored, hints=prepared.hints), decoded
 
         def prune(main_ids: Collection[int], with_media: bool) -> str:
-            return html_core.prune(prepared.mapping_html, main_ids, profile, with_media=with_media)
+            if not with_media:
+                return html_core.prune(prepared.mapping_html, main_ids, profile)
+            page = html_core.restore(prepared.mapping_html, prepared.title, profile)
+            return replace(page, metadata=prepared.metadata).prune(main_ids, with_media=True)
 
         base = Base.of(url or find_canonical_address(prepared.metadata), prepared.hints.base)
         return cls(
@@ -223,7 +226,7 @@ class Finisher:
             raise PageError(ErrorCode.LABELER_FAILED, detail)
         whole, decoded = page.whole()
         decided, method = fall_back(whole, decoded.text, self._fallback, self._second)
-        split_again = replace(Splits.of_page(whole, decoded), base=page.base, metadata=page.metadata)
+        split_again = replace(Splits.of_page(replace(whole, metadata=page.metadata), decoded), base=page.base)
         return Choice(split_again, decided.main | self._keep(split_again), method, n_main, confidence, kind)
 
     def _keep(self, page: Splits) -> npt.NDArray[np.bool_]:
@@ -238,7 +241,7 @@ class Finisher:
         page = choice.page
         main_ids = [i for i, is_main in enumerate(choice.main.tolist(), 1) if is_main]
         main_html, tree = self._write_main_html(page, main_ids)
-        images = list_images(tree)
+        images = list_images(tree, page.metadata.image if page.metadata is not None else None)
         # The blocks' own text: that of the main HTML would cost ten times the detector.
         declared = page.metadata.language if page.metadata is not None else None
         language, probability = detect("\n".join(page.texts[i - 1] for i in main_ids[:SAMPLE_CHARACTERS]), declared)

@@ -21,7 +21,7 @@ def extract(markup: str, **settings: str | bool) -> Extraction:
             "<figure><img src=a.jpg alt='A  lake' width=600 height=400px><figcaption>In <i>winter</i></figcaption></figure>",
             ShownImage("https://e.org/a/a.jpg", "A lake", "In winter", None, 600, 400),
         ),
-        ("<div><img src='/b c.jpg' title='t &quot;' width=100%></div>", ShownImage("https://e.org/b c.jpg")),
+        ("<div><img src='/b c.jpg' title='t &quot;' width=100%></div>", ShownImage("https://e.org/b%20c.jpg")),
         ("<p>It <img src='x(1).jpg'> is.</p>", ShownImage("https://e.org/a/x(1).jpg")),
         ("<div><a href=/l.jpg><img src=/l.jpg></a></div>", ShownImage("https://e.org/l.jpg")),
         (
@@ -108,3 +108,30 @@ def test_what_an_icon_says_in_a_cell_stays() -> None:
 
 def test_a_small_preview_in_a_main_block_stays_an_image() -> None:
     assert len(extract("<p><img src=map.png width=80 height=60 alt=Map> The map.</p>").images) == 1
+
+
+HERO = "<meta property=og:image content='https://cdn.e.org/u/rain-in-bergen-1200x630.jpg'>"
+
+
+def test_the_declared_picture_is_kept_where_the_page_shows_it_and_leads() -> None:
+    stage = "<div class=related-stage><img src='/u/rain-in-bergen.webp' alt=Rain></div>"
+    page = f"{HERO}<body>{stage}<article><h1>Rain</h1><p>{3 * STORY}</p><p>{STORY}</p></article>"
+    assert [(image.alt, image.role) for image in dripper.extract(page).images] == [("Rain", "lead")]
+    assert dripper.extract(page.replace(HERO, "")).images == ()
+    menu = page.replace("<div class=related-stage>", "<nav>").replace("</div>", "</nav>", 1)
+    assert dripper.extract(menu).images == ()
+
+
+def test_roles() -> None:
+    row = "".join(f"<li><img src=p{letter}.jpg></li>" for letter in "abc")
+    result = extract(f"<ul class=shots>{row}</ul><p>{STORY}</p><p>{STORY} <img src=alone.jpg> {STORY}</p>")
+    assert [image.role for image in result.images] == ["gallery", "gallery", "gallery", "content"]
+    (face,) = extract(f"<p>{STORY} <img src=ann.jpg class=avatar></p>").images
+    assert face.role == "avatar"
+
+
+def test_captions_of_galleries_of_mediawiki_go_with_their_pictures() -> None:
+    box = '<li class="gallerybox"><div class="thumb"><img src="/{0}.jpg"></div><div class="gallerytext"><p>{0} it is</p></div></li>'
+    result = extract(f"<ul class=gallery>{box.format('Wheel')}{box.format('Rake')}</ul>")
+    assert [image.caption for image in result.images] == ["Wheel it is", "Rake it is"]
+    assert "Wheel it is" in result.markdown

@@ -33,7 +33,7 @@ from dripper.html.tree.urls import Base, clean_address, follow_dots, read_scheme
         ("mailto:a@b.c", "mailto:a@b.c"),
         ("a:b", "a:b"),
         ("./a:b", "https://e.org/a/a:b"),
-        ("é ü.html", "https://e.org/a/é ü.html"),
+        ("é ü.html", "https://e.org/a/é%20ü.html"),
         ("c?d=../e", "https://e.org/a/c?d=../e"),
     ],
 )

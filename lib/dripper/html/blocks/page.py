@@ -57,8 +57,19 @@ def prune_mapping(mapping_html: str, main_ids: Collection[int]) -> str:
     return _cut(tree, _choose(slices, main_ids, len(slices)))
 
 
-def prune_blocks(tree: Tree, blocks: Sequence[Block], main_ids: Collection[int], *, with_media: bool = False) -> str:
-    """Return what `prune` returns, from the tree in hand."""
+def prune_blocks(
+    tree: Tree,
+    blocks: Sequence[Block],
+    main_ids: Collection[int],
+    *,
+    with_media: bool = False,
+    picture: str | None = None,
+) -> str:
+    """Return what `prune` returns, from the tree in hand.
+
+    Args:
+        picture: The address of the picture that the page declares as its own.
+    """
     ids = {int(item_id) for item_id in main_ids}
     slices = {
         block.item_id: Slice(
@@ -68,7 +79,7 @@ def prune_blocks(tree: Tree, blocks: Sequence[Block], main_ids: Collection[int],
         if block.item_id in ids
     }
     chosen = _choose(slices, ids, len(blocks))
-    return _cut(tree, _add_media(tree, blocks, ids, chosen) if with_media else chosen)
+    return _cut(tree, _add_media(tree, blocks, ids, chosen, picture) if with_media else chosen)
 
 
 def _choose(slices: Mapping[int, Slice], main_ids: Iterable[int], n_blocks: int) -> list[Slice]:
@@ -79,9 +90,11 @@ def _choose(slices: Mapping[int, Slice], main_ids: Iterable[int], n_blocks: int)
     return sorted((slices[item_id] for item_id in ids), key=lambda part: part.first)
 
 
-def _add_media(tree: Tree, blocks: Sequence[Block], main: set[int], slices: list[Slice]) -> list[Slice]:
+def _add_media(
+    tree: Tree, blocks: Sequence[Block], main: set[int], slices: list[Slice], picture: str | None
+) -> list[Slice]:
     """Return the slices, and the images and captions that belong to them, in document order."""
-    spans = place_media(tree, blocks, main)
+    spans = place_media(tree, blocks, main, picture)
     added = [Slice(span.owner, span.first, span.last, False, span.is_caption) for span in spans]
     return sorted(slices + added, key=lambda part: part.first) if added else slices
 
@@ -325,5 +338,8 @@ class Page:
     def prune(self, main_ids: Collection[int], *, with_media: bool = False) -> str:
         """Return the page's main HTML: `dripper.html.prune(self.mapping_html, main_ids,
         self.profile, with_media=with_media)` without parsing again.
+
+        With images, the one that the page's metadata declare as its picture is among them.
         """
-        return prune_blocks(self.elements, self.blocks, main_ids, with_media=with_media)
+        picture = self.metadata.image if self.metadata is not None else None
+        return prune_blocks(self.elements, self.blocks, main_ids, with_media=with_media, picture=picture)

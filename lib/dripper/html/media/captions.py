@@ -14,6 +14,8 @@ IMAGES = words("img amp-img picture video")
 """What shows a picture; a `video` by its poster."""
 LONGEST_CAPTION = 400
 """Characters."""
+_CAPTIONS = words("caption captiontext gallerytext imagecaption photocaption thumbcaption")
+"""Words in classes of captions; `gallerytext` and `thumbcaption` are MediaWiki's."""
 _MOST_ABOVE = 5
 """Elements between a caption and what holds it and its image."""
 _MOST_SHARING = 8
@@ -35,8 +37,8 @@ def leave_out_captions(tags: list[str]) -> dict[str, StartTag]:
 
 def find_captions(tree: Tree) -> list[int]:
     """Return the elements that say to be captions, with a text and no image in them."""
-    tags = {tag for tag in tree.names if "caption" in tag and tag[1] != "/"}
-    tags = {tag for tag in tags if tree.names[tag] == "figcaption" or "caption" in read_names(tag)}
+    tags = {tag for tag in tree.names if ("caption" in tag or "gallerytext" in tag) and tag[1] != "/"}
+    tags = {tag for tag in tags if tree.names[tag] == "figcaption" or not _CAPTIONS.isdisjoint(read_names(tag))}
     if not tags:
         return []
     captions = [element for element, part in enumerate(tree.opens) if tree.parts[part] in tags]

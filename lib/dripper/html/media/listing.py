@@ -6,7 +6,7 @@ from typing import Any
 
 from dripper.html.markdown.inert import write_destination
 from dripper.html.media.captions import find_captioned, find_captions, read_text
-from dripper.html.media.place import find_images, read_pixels
+from dripper.html.media.place import find_images, find_roles, read_pixels
 from dripper.html.tree.tree import Tree, attribute
 
 _MOST_MISSED = 200
@@ -30,28 +30,36 @@ class ShownImage:
     """In pixels, as stated; None: not stated."""
     height: int | None = None
     """As `width`."""
+    role: str = "content"
+    """lead: the picture that the page declares as its own; gallery: one of several pictures side by
+    side; icon, avatar: by its names or its size; else content."""
 
     def as_row(self) -> Mapping[str, Any]:
         """Return the values of the struct in the tables."""
         return asdict(self)
 
 
-def list_images(tree: Tree) -> list[tuple[ShownImage, str]]:
+def list_images(tree: Tree, picture: str | None = None) -> list[tuple[ShownImage, str]]:
     """Return the images of a tree of main HTML in document order, still without their places, and
-    how Markdown writes the address of each."""
+    how Markdown writes the address of each.
+
+    Args:
+        picture: The address of the picture that the page declares as its own.
+    """
     images = find_images(tree)
+    roles = find_roles(tree, images, picture)
     captions: dict[int, str] = {}
     elements = [image.element for image in images]
     for caption in find_captions(tree) if images else ():
         captions |= dict.fromkeys(find_captioned(tree, caption, elements), read_text(tree, caption))
     listed: list[tuple[ShownImage, str]] = []
-    for element, inner in images:
+    for (element, inner), role in zip(images, roles, strict=True):
         tag = tree.start_tag(inner)
         address = (attribute(tag, "poster" if tree.tags[inner] == "video" else "src") or "").strip()
         if address and not address.startswith("data:"):
             alt = " ".join((attribute(tag, "alt") or "").split()) or None
             width, height = read_pixels(tag, "width") or None, read_pixels(tag, "height") or None
-            image = ShownImage(address, alt, captions.get(element), None, width, height)
+            image = ShownImage(address, alt, captions.get(element), None, width, height, role)
             listed.append((image, write_destination(address, attribute(tag, "title") or "", alt or "")))
     return listed
 

@@ -71,6 +71,20 @@ _MEDIA = IMAGES | {"figure", "audio", STAND_IN}
 _FILE_WORD = re.compile(r"(?<![a-z0-9])[a-z]+(?=[0-9]{0,2}(?![a-z0-9]))")
 _FILE = re.compile(r"\.(?:jpe?g|png|gif|webp|avif|svg|bmp)$")
 _SIZE_OF_FILE = re.compile(r"-\d{2,4}x\d{2,4}(?=\.\w{3,4}$)")
+_SIZE_IN_NAME = re.compile(
+    r"(?:[-_@.](?:\d{2,4}x\d{0,4}|x\d{2,4}|\d{2,4}w?|[1-4]x|large|medium|small|thumb|scaled|full))+$"
+)
+_TELLING = 6
+"""Letters of a file's name that tell it from others."""
+_MOST_ABOVE_PICTURE = 12
+_NEVER_AROUND_PICTURE = words("nav footer header aside menu dialog")
+_PEOPLE = words("avatar avatars gravatar headshot userpic")
+_LOGOS = words("logo logos badge badges button btn arrow stars rating")
+_FEWEST_IN_GALLERY = 3
+_APART = 60
+"""Texts and tags between two pictures of a gallery."""
+_LONGEST_IN_GALLERY = 60
+"""Characters that are said between two of them."""
 _PIXELS = re.compile(r"\s*(\d{1,6})(?:\.\d*)?\s*(?:px)?\s*$")
 _TRACKERS = (
     "doubleclick", "scorecardresearch", "quantserve", "omtrdc", "2o7.net", "xiti", "smartadserver", "mathtag",
@@ -138,7 +152,7 @@ def _find_all(tree: Tree, tag: str) -> Iterator[int]:
             yield element
 
 
-def place_media(tree: Tree, blocks: Sequence[Block], main: Set[int]) -> list[Span]:
+def place_media(tree: Tree, blocks: Sequence[Block], main: Set[int], picture: str | None = None) -> list[Span]:
     """Return what belongs to main beside the kept pieces: images, and captions of images that are
     main and of which nothing is kept, in document order, disjoint.
 
@@ -147,6 +161,8 @@ def place_media(tree: Tree, blocks: Sequence[Block], main: Set[int]) -> list[Spa
     Args:
         blocks: All of the page, in document order.
         main: The ids of the main ones.
+        picture: The address of the picture that the page declares as its own: it is main wherever
+            it stands first, outside of menus and footers.
     """
     if not main or _MEDIA.isdisjoint(tree.names.values()):
         return []
@@ -156,6 +172,8 @@ def place_media(tree: Tree, blocks: Sequence[Block], main: Set[int]) -> list[Spa
     places = _Places(tree, blocks, main)
     spans = dict[int, Span]()
     chosen = list(places.choose(images))
+    if (declared := _find_declared(tree, images, chosen, picture)) is not None:
+        chosen.append(declared)
     for image in chosen:
         first, last = tree.opens[image.element], tree.closes[image.element]
         if not places.is_touched(first, last):
@@ -170,6 +188,39 @@ def place_media(tree: Tree, blocks: Sequence[Block], main: Set[int]) -> list[Spa
         if not shown_in_main.isdisjoint(find_captioned(tree, caption, elements)) and not places.is_touched(first, last):
             spans[first] = Span(tree.parents[caption], first, last, True)
     return _drop_inner(sorted(spans.values(), key=lambda span: span.first))
+
+
+def _find_declared(tree: Tree, images: Sequence[Image], chosen: Sequence[Image], picture: str | None) -> Image | None:
+    """Return the first image that shows what the page declares as its picture; None where it is
+    kept anyway, or is a logo, a tracker or of a menu."""
+    name = _name_file(picture or "")
+    if not name or any(_shows(tree, image, name) for image in chosen):
+        return None
+    for image in images:
+        if _shows(tree, image, name) and _is_content(tree, image):
+            around = {tree.tags[above] for above in tree.nearest(image.element, _MOST_ABOVE_PICTURE)}
+            return None if not around.isdisjoint(_NEVER_AROUND_PICTURE) else image
+    return None
+
+
+def _shows(tree: Tree, image: Image, name: str) -> bool:
+    """Tell whether a file of this name is among those that an image can be shown by."""
+    tags = tree.parts[tree.opens[image.element] : tree.closes[image.element] + 1 : 2]
+    is_near = any(name.rpartition("/")[2] in tag.lower() for tag in tags)
+    return is_near and name in map(_name_file, find_addresses(tree, image.element))
+
+
+def _name_file(address: str) -> str:
+    """Return what tells an image's file from others, whatever size it is served in: its name
+    without sizes and ending, with its folder where the name says little; "" of no picture's.
+
+    >>> _name_file("https://e.org/u/9/rain-1200x630.jpg?w=80") == _name_file("/u/9/rain.webp")
+    True
+    """
+    path = address.partition("?")[0].partition("#")[0].lower()
+    folder, _, file = path.rpartition("/")
+    stem = _SIZE_IN_NAME.sub("", _FILE.sub("", file))
+    return stem if len(stem) >= _TELLING else f"{folder.rpartition('/')[2]}/{stem}" if stem else ""
 
 
 def _drop_inner(spans: list[Span]) -> list[Span]:
@@ -323,6 +374,35 @@ def _name_picture(tree: Tree, image: Image) -> str:
     address = _find_address(tree, image)
     file = address.partition("?")[0]
     return _SIZE_OF_FILE.sub("", file) if _FILE.search(file) else address
+
+
+def find_roles(tree: Tree, images: Sequence[Image], picture: str | None) -> list[str]:
+    """Return the role of each image of main HTML: lead, gallery, icon, avatar or content.
+
+    Pictures are side by side where _FEWEST_IN_GALLERY of them follow each other with no more text
+    between two than a caption has.
+    """
+    name = _name_file(picture or "")
+    roles, run, before = list[str](), list[int](), -1
+    for index, image in enumerate(images):
+        tag = tree.start_tag(image.shown)
+        names = {*read_names(tag), *_FILE_WORD.findall((attribute(tag, "src") or "").lower().rpartition("/")[2])}
+        if name and _shows(tree, image, name):
+            roles.append("lead")
+        elif not names.isdisjoint(_PEOPLE):
+            roles.append("avatar")
+        elif not names.isdisjoint(_ICONS | _LOGOS) or _is_tiny(tag):
+            roles.append("icon")
+        else:
+            roles.append("content")
+            first = tree.opens[image.element]
+            said = sum(len(text.strip()) for text in tree.parts[before + 1 : first : 2]) if before >= 0 else 0
+            run = [*run, index] if before >= 0 and first - before < _APART and said <= _LONGEST_IN_GALLERY else [index]
+            before = tree.closes[image.element]
+            if len(run) >= _FEWEST_IN_GALLERY:
+                for each in run[-1:] if len(run) > _FEWEST_IN_GALLERY else run:
+                    roles[each] = "gallery"
+    return roles
 
 
 def replace_icons(tree: Tree) -> None:

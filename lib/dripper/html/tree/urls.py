@@ -45,7 +45,8 @@ class Base(NamedTuple):
         return _parse(own.join(address) if own is not None else address, is_own=False) or own
 
     def join(self, address: str) -> str:
-        """Return an address of the page as an absolute one, cleaned.
+        """Return an address of the page as an absolute one, cleaned; blanks in it as browsers send
+        them (URL standard, path percent-encode set).
 
         `#part` of the page itself, an empty address, and addresses of schemes that know no paths
         (`mailto:`) stay as they are.
@@ -56,7 +57,7 @@ class Base(NamedTuple):
         >>> base.join("?d")
         'https://e.org/a/b.html?d'
         """
-        address = clean_address(address)
+        address = clean_address(address).replace(" ", "%20")
         if not address or (address[0] == "#" and self.is_own):
             return address
         if address[0] == "#":
