@@ -1,7 +1,5 @@
 """Characters and words of a page as arrays."""
 
-from dataclasses import fields
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,7 +8,6 @@ from hypothesis import strategies as st
 from dripper.labels.cpu.features import characters
 from dripper.labels.cpu.features.characters import PageCharacters, hash_word
 from dripper.labels.words import words_of
-from support.in_c import in_each_language, needs_c
 from support.labelled import pages
 
 # The one character whose lower case is two, the second of them no letter: `words_of` cuts the word
@@ -20,9 +17,6 @@ texts_of_any_kind = st.lists(
     st.one_of(st.text(), st.text("aB1 .,!?\n_-é你好かกั가²½Ⅷ٣ß")).map(lambda text: text.replace(CAPITAL_I_WITH_DOT, "")),
     min_size=1,
 )
-
-NEEDS_C = needs_c(characters)
-_language = in_each_language(characters)
 
 
 def hashes_by_text(page: PageCharacters, n_texts: int) -> list[list[int]]:
@@ -86,30 +80,3 @@ def test_a_word_has_one_hash_wherever_it_stands_and_order_counts() -> None:
     page = PageCharacters.of(["stop pots " * 50, "Stop"])
     assert len(set(page.hashes.tolist())) == 2
     assert page.hashes[0] == page.hashes[-1] == hash_word("stop") != hash_word("pots")
-
-
-@NEEDS_C
-@settings(deadline=None)
-@given(texts_of_any_kind)
-def test_c_gives_the_numbers_of_numpy(texts: list[str]) -> None:
-    in_c, in_numpy = PageCharacters.in_c(texts), PageCharacters.in_numpy(texts)
-    for name in (field.name for field in fields(PageCharacters)):
-        ours, expected = getattr(in_c, name), getattr(in_numpy, name)
-        assert ours.dtype == expected.dtype, name
-        assert np.array_equal(ours, expected), name
-
-
-@NEEDS_C
-def test_c_refuses_what_does_not_fit() -> None:
-    from dripper.labels.cpu.features import characters_c
-
-    def read(texts: list[str], n_texts: int = 1, n_characters: int = 3) -> None:
-        bytes_, numbers = np.zeros(n_texts, np.uint8), np.zeros(n_texts, np.int64)
-        room = np.zeros(n_characters, np.int64)
-        counts = np.zeros((n_texts, characters.N_CLASSES), np.int64)
-        characters_c.read(texts, *characters._build_tables(), counts, bytes_, bytes_, numbers, room, room, room)
-
-    read(["abc"])
-    for wrong in ({"texts": ["a", "b"]}, {"texts": ["abcd"]}, {"texts": [b"abc"]}):
-        with pytest.raises(ValueError, match="not all strings, or arrays are too small"):
-            read(**wrong)  # type: ignore[arg-type]

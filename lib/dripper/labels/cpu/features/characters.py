@@ -1,9 +1,7 @@
 """Classes of characters and hashes of words, for all texts of a page at once.
 
 A page is one array of code points. Words are found where classes change, and are known by a 64-bit
-hash of their lower-case characters: no Python object a word, which would be slow. Where a compiler
-was when the package was installed (see setup.py), one pass in C (`characters_c.c`) gives the same
-numbers.
+hash of their lower-case characters: no Python object a word, which would be slow.
 """
 
 import functools
@@ -15,13 +13,6 @@ import numpy.typing as npt
 
 from dripper.labels.arrays import HashArray, IntArray
 from dripper.labels.words import UNSPACED_RANGES
-
-try:
-    from dripper.labels.cpu.features import characters_c
-
-    IN_C = True
-except ImportError:
-    IN_C = False
 
 (
     CONTROL, SPACE, LINE, PUNCTUATION, SENTENCE_END, COMMA, DIGIT, UPPER, LOWER, OTHER_LETTER, NUMERAL, UNSPACED,
@@ -63,22 +54,6 @@ class PageCharacters:
     def of(cls, texts: Sequence[str]) -> "PageCharacters":
         """Read the texts; linear in their characters. texts must not be empty (its strings may
         be)."""
-        return cls.in_c(texts) if IN_C else cls.in_numpy(texts)
-
-    @classmethod
-    def in_c(cls, texts: Sequence[str]) -> "PageCharacters":
-        """Read the texts, character by character."""
-        n_texts, n_characters = len(texts), sum(map(len, texts))
-        counts, words = np.zeros((n_texts, N_CLASSES), np.int64), np.empty(n_texts, np.int64)
-        first, last = np.empty((2, n_texts), np.uint8)
-        hashes = np.empty(n_characters, np.uint64)
-        lengths, owners = np.empty((2, n_characters), np.int64)
-        n_words = characters_c.read(list(texts), *_build_tables(), counts, first, last, words, hashes, lengths, owners)
-        return cls(counts, first, last, hashes[:n_words], lengths[:n_words], owners[:n_words], words)
-
-    @classmethod
-    def in_numpy(cls, texts: Sequence[str]) -> "PageCharacters":
-        """Read the texts, all at once."""
         codes = np.frombuffer("\n".join([*texts, ""]).encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.intp)
         class_of, lower_of = _build_tables()
         classes, lower = class_of.take(codes, mode="clip"), lower_of.take(codes, mode="clip")
