@@ -25,7 +25,7 @@ RULES: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"(lib|tests)/dripper_lab/(train/(encoder|reader|lm|neuscraper)|annotation|gpu_check)/.*", ("lab", "vllm")),
     (r"(lib|tests)/dripper_lab/.*|benchmarks/.*|tests/data/(labelled|webmainbench)/.*|tests/gate/.*", ("lab",)),
     (r"(lib|tests)/dripper_labelers/.*|(lib/dripper|tests)/labels/lm/.*", ("lab", "vllm")),
-    (r"(lib/dripper|tests)/labels/cpu/.*|(lib/dripper|tests)/(eval|page)/.*", ("lab",)),
+    (r"(lib/dripper|tests)/(labels/cpu|page)/.*|lib/dripper/eval\.py", ("lab",)),
     (r"(lib/dripper|tests)/labels/[^/]*", ("lab", "vllm")),
     # Weights see blocks: these decide what a model reads.
     (r"(lib/dripper|tests)/html/(blocks|profiles|tree|units)/.*|lib/dripper/html/[^/]*", ("lab", "vllm")),

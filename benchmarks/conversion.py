@@ -25,10 +25,10 @@ import html_to_markdown
 import lxml.html
 import trafilatura
 
-from dripper.eval.metrics.content import FENCED, FORMULAS, INLINE_CODE, edit_similarity, split_markdown
-from dripper.eval.metrics.teds import as_html_table, teds
 from dripper.html import preprocess, to_markdown
 from dripper_lab.datasets import read_pages
+from dripper_lab.metrics.content import FENCED, FORMULAS, INLINE_CODE, edit_similarity, split_markdown
+from dripper_lab.metrics.teds import as_html_table, teds
 
 TEX_IN_TEXT = re.compile(
     r"\\\((.+?)\\\)|\\\[(.+?)\\\]|\$\$(.+?)\$\$|(\\begin\{(?:equation|align|gather)\*?\}.+?\\end\{(?:equation|align|gather)\*?\})"

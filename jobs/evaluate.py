@@ -18,13 +18,13 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from dripper.eval.metrics.scoring import check_metrics
 from dripper.places import local_place
 from dripper.spark import cli
 from dripper_lab.evaluation.command import add_arguments, run_settings
 from dripper_lab.evaluation.report.writer import write_report
 from dripper_lab.evaluation.run import RunSettings, scoring_of
 from dripper_lab.evaluation.share import Share, keep_lines, metric_rows, share_lines, shares
+from dripper_lab.metrics.scoring import check_metrics
 
 
 def main(argv: list[str]) -> int:

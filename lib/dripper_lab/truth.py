@@ -52,7 +52,7 @@ class Texts(NamedTuple):
 
     def rouge5(self, main: npt.NDArray[np.bool_]) -> float:
         """Return the F1 over 5-grams of a choice of blocks, shape (n_blocks,), as
-        `dripper.eval.metrics.overlap.rouge_n` with tokens="words" does, but that scripts without
+        `dripper.eval.rouge_n` with tokens="words" does, but that scripts without
         spaces are cut into characters: a shorter text is one n-gram; nothing against nothing is 1.
         """
         chosen = self.words[np.repeat(main, np.diff(self.starts))]

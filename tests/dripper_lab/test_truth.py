@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dripper.eval.metrics.overlap import rouge_n
+from dripper.eval import rouge_n
 from dripper.labels.words import words_of
 from dripper_lab.truth import Texts, between, read_truths
 from support.labelled import labelled_pages, pages

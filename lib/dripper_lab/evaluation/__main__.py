@@ -37,7 +37,7 @@ def main(argv: list[str]) -> int:
         settings = run_settings(arguments, arguments.output, labels)
         path = write_report(settings, run_evaluation(settings), arguments.output)
     except UsageError as error:
-        sys.stderr.write(f"dripper.eval: {error}\n")
+        sys.stderr.write(f"dripper_lab.evaluation: {error}\n")
         return 2
     sys.stdout.write(f"{path}\n")
     return 0

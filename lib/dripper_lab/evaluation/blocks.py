@@ -17,13 +17,14 @@ import numpy as np
 
 from dripper import labels
 from dripper.errors import MachineError, PageError, UsageError
-from dripper.eval.metrics.overlap import Score, block_scores
+from dripper.eval import Score
 from dripper.html import preprocess
 from dripper.labels.align import labels_from_text
 from dripper_lab.datasets import LabelledPage, Role, names_with
 from dripper_lab.evaluation.benchmarks.webmainbench import DATA_SET
 from dripper_lab.evaluation.sources import PageSource
 from dripper_lab.evaluation.store import decode_page
+from dripper_lab.metrics.overlap import block_scores
 
 
 def score_blocks(pages: Iterable[LabelledPage], labelers: Mapping[str, labels.Labeler]) -> Mapping[str, list[Score]]:

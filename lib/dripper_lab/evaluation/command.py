@@ -5,7 +5,6 @@ import logging
 from pathlib import Path
 
 from dripper.errors import InputError, UsageError
-from dripper.eval.metrics.scoring import DEFAULT_METRICS, METRICS
 from dripper.labels import Use
 from dripper.labels.registry import check_use
 from dripper.settings import LabelerSettings, LabelsSettings
@@ -18,6 +17,7 @@ from dripper_lab.evaluation.extractors.peers import peers
 from dripper_lab.evaluation.report.writer import BASELINE
 from dripper_lab.evaluation.run import RunSettings
 from dripper_lab.evaluation.sources import PageSource
+from dripper_lab.metrics.scoring import DEFAULT_METRICS, METRICS
 
 logger = logging.getLogger(__name__)
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from dripper.errors import InputError
-from dripper.eval.extra import import_extra
 from dripper_lab.evaluation.benchmarks.wceb import THRESHOLDS
 from dripper_lab.evaluation.extractors.base import Contender
 from dripper_lab.evaluation.score_set import SetScoring
 from dripper_lab.evaluation.statistics import Bootstrap, Interval, difference, interval
 from dripper_lab.evaluation.store import read_lines
+from dripper_lab.extra import import_extra
 
 ScoreTable = Any
 """A pandas DataFrame; pandas brings no types of its own."""

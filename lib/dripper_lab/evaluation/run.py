@@ -13,7 +13,6 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 from dripper.errors import MachineError
-from dripper.eval.metrics.scoring import DEFAULT_METRICS, check_metrics
 from dripper_lab.evaluation.benchmarks.wceb import OUR_SETS, Reference
 from dripper_lab.evaluation.extracting import Limits, ProgressLog, as_extractor, extract_set, vote_set
 from dripper_lab.evaluation.extractors.base import Contender, Standing, Task
@@ -21,6 +20,7 @@ from dripper_lab.evaluation.extractors.ensembles import Ensemble, ensembles
 from dripper_lab.evaluation.score_set import SetScoring, score_set
 from dripper_lab.evaluation.sources import PageSource
 from dripper_lab.evaluation.store import Outputs, decode_page
+from dripper_lab.metrics.scoring import DEFAULT_METRICS, check_metrics
 
 logger = logging.getLogger(__name__)
 

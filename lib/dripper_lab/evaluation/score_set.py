@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dripper.eval.metrics.scoring import score_page, similarities
 from dripper_lab.datasets import LabelledPage, detect_language
 from dripper_lab.evaluation.benchmarks.complexity import complexity
 from dripper_lab.evaluation.benchmarks.wceb import truth_of
@@ -15,6 +14,7 @@ from dripper_lab.evaluation.benchmarks.webmainbench import level_score, strata
 from dripper_lab.evaluation.extractors.base import MARKDOWN_TRUTHS
 from dripper_lab.evaluation.sources import PageSource
 from dripper_lab.evaluation.store import Output, decode_page, page_digest, read_lines, read_outputs, write_lines
+from dripper_lab.metrics.scoring import score_page, similarities
 
 # Raised when a metric changes: stored scores of another version are not used.
 SCORES_VERSION = 2

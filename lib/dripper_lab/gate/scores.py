@@ -7,7 +7,7 @@ from pathlib import Path
 from statistics import fmean
 
 import dripper
-from dripper.eval.metrics import rouge_n
+from dripper.eval import rouge_n
 from dripper_lab.datasets import LabelledPage, available, read_pages
 from dripper_lab.gate.bounds import Figures
 

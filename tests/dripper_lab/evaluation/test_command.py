@@ -39,7 +39,7 @@ def test_wrong_usage_is_one_sentence(
         == 2
     )
     error = capsys.readouterr().err.strip().splitlines()[-1]
-    assert error.startswith("dripper.eval: ")
+    assert error.startswith("dripper_lab.evaluation: ")
     assert message in error
 
 

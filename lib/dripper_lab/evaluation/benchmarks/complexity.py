@@ -18,10 +18,10 @@ import numpy as np
 import numpy.typing as npt
 
 from dripper.errors import UsageError
-from dripper.eval.extra import import_extra
 from dripper_lab.datasets import read_pages
 from dripper_lab.evaluation.benchmarks.wceb import OUR_SETS, is_part, read_reference, truth_of
 from dripper_lab.evaluation.store import decode_page
+from dripper_lab.extra import import_extra
 
 WORD = re.compile(r"\w+")
 

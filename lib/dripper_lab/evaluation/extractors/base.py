@@ -18,10 +18,10 @@ from pathlib import Path
 
 import dripper
 from dripper.errors import MachineError, UsageError
-from dripper.eval.extra import import_extra
 from dripper.html.markdown.convert import convert_with_html2text
 from dripper.settings import MarkdownSettings
 from dripper_lab.datasets import LabelledPage
+from dripper_lab.extra import import_extra
 
 
 class Standing(StrEnum):

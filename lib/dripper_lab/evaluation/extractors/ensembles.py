@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
 
-from dripper.eval.extra import import_extra
+from dripper_lab.extra import import_extra
 
 NGRAM = 5
 THRESHOLD = 0.66

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from html import unescape
 from typing import Any
 
-from dripper.eval.extra import import_extra
 from dripper_lab.evaluation.extractors.base import Contender, Extract, Form, Standing, Task
+from dripper_lab.extra import import_extra
 
 STUDY_XPATH = '//body[1]//*[not(name() = "script") and not(name() = "style")]/text()'
 BOILERPLATE_TAGS = frozenset({"aside", "footer", "header", "iframe", "nav", "noscript", "object", "embed"})

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from dripper.eval.extra import import_extra
 from dripper_lab.evaluation.extractors.base import Standing
 from dripper_lab.evaluation.results import MAIN, Line, ScoreTable
 from dripper_lab.evaluation.statistics import Interval
+from dripper_lab.extra import import_extra
 
 COLOURS: Mapping[Standing, str] = {
     Standing.OURS: "#c2410c",

@@ -5,11 +5,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dripper.eval.extra import import_extra
 from dripper_lab.datasets import LabelledPage
 from dripper_lab.evaluation.results import MAIN, ScoreTable
 from dripper_lab.evaluation.score_set import SetScoring
 from dripper_lab.evaluation.store import Output, read_outputs
+from dripper_lab.extra import import_extra
 
 SHOWN_WORDS = 350
 """Of each text, about two screens; what agrees is folded, so that this is mostly what differs."""

@@ -10,7 +10,6 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from dripper.eval.extra import import_extra
 from dripper_lab.datasets import DATA_SETS, PageCounts, Role
 from dripper_lab.evaluation.benchmarks.agreement import STUDY_VERSIONS, agreements
 from dripper_lab.evaluation.benchmarks.pulpie import ARCHIVE, PublishedLine, published_lines, read_published
@@ -33,6 +32,7 @@ from dripper_lab.evaluation.results import (
 from dripper_lab.evaluation.run import RunSettings
 from dripper_lab.evaluation.score_set import SetScoring
 from dripper_lab.evaluation.statistics import Interval
+from dripper_lab.extra import import_extra
 
 BASELINE = "trafilatura"
 MIN_PAGES = 10

@@ -20,8 +20,7 @@ import numpy.typing as npt
 import yaml
 
 from dripper.errors import PageError
-from dripper.eval import rouge_n
-from dripper.eval.metrics.overlap import Score, block_scores
+from dripper.eval import Score, rouge_n
 from dripper.html import PROFILES, Page, to_text
 from dripper.labels import Labels, load
 from dripper.labels.base import SimplifiedPage
@@ -35,6 +34,7 @@ from dripper.labels.lm.windows import merge_windows
 from dripper_lab.annotation.fine_tuning import main_blocks
 from dripper_lab.annotation.sources import split_page
 from dripper_lab.datasets import read_pages
+from dripper_lab.metrics.overlap import block_scores
 
 Mask = npt.NDArray[np.bool_]
 DATA_SET = "web-kinds-evaluation"

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from dripper.errors import InputError
-from dripper.eval.metrics.overlap import rouge_n
+from dripper.eval import rouge_n
 from dripper_lab.evaluation.benchmarks.webmainbench import (
     extract_marked,
     level_score,

@@ -3,10 +3,10 @@ import contextlib
 import pytest
 
 from dripper.errors import MachineError, UsageError
-from dripper.eval.extra import import_extra
 from dripper_lab.evaluation.extractors.base import Contender, Standing, Task, choose, own_version, split_installed
 from dripper_lab.evaluation.extractors.ours import all_blocks, list_own_extractors, oracle, run_labeler
 from dripper_lab.evaluation.extractors.peers import language_of, peers
+from dripper_lab.extra import import_extra
 from support.small_set import labelled, page_html, story
 
 PAGE = labelled(1)

@@ -12,12 +12,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-import numpy as np
-import numpy.typing as npt
-
 from dripper.errors import UsageError
 from dripper.extras import needed
 from dripper.html.units.lines import UNSEEN
+
+__all__ = ["Score", "rouge_n"]
 
 WORD = re.compile(r"\w+")
 WHITE_SPACE = re.compile(r"(\r\n|\s)")
@@ -119,7 +118,7 @@ def rouge_n(prediction: str, truth: str, n: int = 5, tokens: str = "jieba") -> S
     a shorter text is one n-gram of its own length.
 
     Args:
-        tokens: "jieba", "split" or "words", see :func:`dripper.eval.metrics.overlap.tokenizer`;
+        tokens: "jieba", "split" or "words", see :func:`tokenizer`;
             UsageError otherwise.
 
     >>> rouge_n("a b c d e f", "a b c d e", tokens="split").precision
@@ -156,38 +155,3 @@ def rouge_of_ngrams(prediction: Ngrams, truth: Ngrams) -> Score:
     few, many = sorted((prediction.counts, truth.counts), key=len)
     hits = sum(min(count, many[gram]) for gram, count in few.items() if gram in many)
     return ratios(hits, prediction.total, truth.total)
-
-
-def word_f1(prediction: str, truth: str) -> Score:
-    """Return the overlap of bags of lower-case words, as WCXB publishes it (its evaluate.py). Order
-    does not count.
-
-    Empty against empty scores 1. Chinese runs are single words here, as there.
-    """
-    predicted, true = (Counter(WORD.findall(text.lower())) for text in (prediction, truth))
-    if not predicted and not true:
-        return PERFECT
-    return ratios((predicted & true).total(), predicted.total(), true.total())
-
-
-def levenshtein(prediction: str, truth: str) -> float:
-    """Return what WCEB calls Levenshtein similarity: 2·LCS / (sum of lengths) over white space
-    tokens.
-
-    It is python-Levenshtein's `ratio`, in which a replacement costs 2. Empty against empty scores
-    1.
-    """
-    from rapidfuzz.distance import Indel
-
-    return float(Indel.normalized_similarity(truth.split(), prediction.split()))
-
-
-def block_scores(predicted: npt.NDArray[np.bool_], true: npt.NDArray[np.bool_]) -> Score:
-    """Return precision, recall, F1 of `main` over the blocks of one page (Dripper paper A.8; its
-    table averages pages).
-
-    Both have shape (n_blocks,). No main block in either scores 1.
-    """
-    if not predicted.any() and not true.any():
-        return PERFECT
-    return ratios(int((predicted & true).sum()), int(predicted.sum()), int(true.sum()))

@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from dripper.eval.extra import import_extra
+from dripper_lab.extra import import_extra
 
 # The tree edit distance grows with the square of the nodes and more.
 MAX_NODES = 400

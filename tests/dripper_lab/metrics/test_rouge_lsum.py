@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dripper.eval.metrics.overlap import PERFECT, ZERO, Score
-from dripper.eval.metrics.rouge_lsum import lcs_indexes, rouge_lsum, rouge_lsum_of, sentences
+from dripper.eval import PERFECT, ZERO, Score
+from dripper_lab.metrics.rouge_lsum import lcs_indexes, rouge_lsum, rouge_lsum_of, sentences
 
 SENTENCE = st.lists(st.sampled_from("abcde"), min_size=1, max_size=9)
 TEXT = st.lists(SENTENCE, min_size=1, max_size=6)

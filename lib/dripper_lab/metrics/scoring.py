@@ -4,9 +4,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 
 from dripper.errors import UsageError
-from dripper.eval.metrics.content import score_parts
-from dripper.eval.metrics.overlap import Score, levenshtein, ngrams, rouge_of_ngrams, word_f1
-from dripper.eval.metrics.rouge_lsum import rouge_lsum_of, sentences
+from dripper.eval import Score, ngrams, rouge_of_ngrams
+from dripper_lab.metrics.content import score_parts
+from dripper_lab.metrics.overlap import levenshtein, word_f1
+from dripper_lab.metrics.rouge_lsum import rouge_lsum_of, sentences
 
 Values = dict[str, float | None]
 Scorer = Callable[[str], Values]

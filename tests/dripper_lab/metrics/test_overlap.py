@@ -6,19 +6,8 @@ from hypothesis import strategies as st
 
 import dripper.eval
 from dripper.errors import UsageError
-from dripper.eval.metrics.overlap import (
-    PERFECT,
-    UNSPACED,
-    ZERO,
-    block_scores,
-    jieba_tokens,
-    levenshtein,
-    ratios,
-    rouge_n,
-    tokenizer,
-    word_f1,
-    word_tokens,
-)
+from dripper.eval import PERFECT, UNSPACED, ZERO, jieba_tokens, ratios, rouge_n, tokenizer, word_tokens
+from dripper_lab.metrics.overlap import block_scores, levenshtein, word_f1
 
 TEXT = st.text(alphabet="ab cd\n.,é的学", max_size=60)
 STORY = "The quick brown fox jumps over the lazy dog. It sleeps.\n\n我们可以使用这个函数创建一个对象。"

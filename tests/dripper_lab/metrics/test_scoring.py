@@ -1,11 +1,12 @@
 import pytest
 
 from dripper.errors import UsageError
-from dripper.eval.metrics.overlap import levenshtein, rouge_n, word_f1
-from dripper.eval.metrics.rouge_lsum import rouge_lsum
-from dripper.eval.metrics.scoring import DEFAULT_METRICS, METRICS, score_page, similarities
+from dripper.eval import rouge_n
 from dripper_lab.evaluation.extracting import ProgressLog
 from dripper_lab.evaluation.extractors.base import Form, converter, markdown, plain_text
+from dripper_lab.metrics.overlap import levenshtein, word_f1
+from dripper_lab.metrics.rouge_lsum import rouge_lsum
+from dripper_lab.metrics.scoring import DEFAULT_METRICS, METRICS, score_page, similarities
 
 TRUTH = "It rained all day in Bergen. Nobody minded, for nobody had hoped for sun."
 OUTPUT = "Home. It rained all day in Bergen. Nobody minded."

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dripper.eval.metrics.content import edit_similarity, score_parts, split_markdown
+from dripper_lab.metrics.content import edit_similarity, score_parts, split_markdown
 
 DATA = Path(__file__).parents[2] / "data" / "webmainbench"
 # The example of WebMainBench's own tests/test_metrics.py (Apache-2.0, commit 9d991bd), with the

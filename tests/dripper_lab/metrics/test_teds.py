@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
-from dripper.eval.metrics.teds import MAX_NODES, as_html_table, teds, teds_webmainbench
+from dripper_lab.metrics.teds import MAX_NODES, as_html_table, teds, teds_webmainbench
 
 ROWS = st.lists(st.lists(st.sampled_from(["", "a", "ab", "xyz"]), min_size=1, max_size=3), min_size=1, max_size=3)
 Tree = tuple[str, str, tuple["Tree", ...]]

@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dripper.eval.extra import import_extra
-from dripper.eval.metrics.teds import as_html_table, teds, teds_webmainbench
+from dripper_lab.extra import import_extra
+from dripper_lab.metrics.teds import as_html_table, teds, teds_webmainbench
 
 FENCED = re.compile(r"```[\s\S]*?```")
 INLINE_CODE = re.compile(r"`[^`]*`")

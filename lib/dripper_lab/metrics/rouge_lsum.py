@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from dripper.eval.extra import import_extra
-from dripper.eval.metrics.overlap import PERFECT, ZERO, Score, ratios
+from dripper.eval import PERFECT, ZERO, Score, ratios
+from dripper_lab.extra import import_extra
 
 # The commonest abbreviations of NLTK's English model. WCEB uses that model whole; it is a download
 # of its own, not on a package index, so a build would depend on it being there.

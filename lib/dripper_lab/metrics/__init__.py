@@ -1,0 +1,1 @@
+"""Metrics of how alike an extracted text and the true one are."""
