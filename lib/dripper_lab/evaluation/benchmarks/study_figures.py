@@ -20,7 +20,8 @@ from dripper.errors import InputError, UsageError
 from dripper_lab.datasets import available, read_pages
 from dripper_lab.evaluation.benchmarks.complexity import complexity
 from dripper_lab.evaluation.benchmarks.study import METRIC, TABLE_3
-from dripper_lab.evaluation.benchmarks.wceb import OUR_SETS, THRESHOLDS, Reference, is_part, read_reference, truth_of
+from dripper_lab.evaluation.benchmarks.wceb import OUR_SETS, Reference, is_part, read_reference, truth_of
+from dripper_lab.evaluation.results import THRESHOLDS
 from dripper_lab.evaluation.store import decode_page, read_lines
 from dripper_lab.extra import import_extra
 

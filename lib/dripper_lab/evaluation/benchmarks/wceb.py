@@ -33,10 +33,6 @@ OUR_SETS: Mapping[str, str] = {
     "scrapinghub": "scrapinghub",
 }
 
-THRESHOLDS = (0.174, 0.596)
-"""The study's quartiles of page complexity over its 3,985 pages. It does not print them; these give
-back the counts of its Table 1 for all five parts that are here, to within 2 % of their pages."""
-
 
 @dataclass(frozen=True, slots=True)
 class Reference:
