@@ -34,7 +34,7 @@ from dripper.spark.ledger.relocated import (
 from dripper.spark.run.batch_checks import write_until_whole
 from dripper.spark.run.isolation import Isolation
 from dripper.spark.run.notes import Notes
-from dripper.spark.tables.batches import Batch, PlannedFile, of_selections_apart, replaced
+from dripper.spark.tables.batches import Batch, PlannedFile, of_selections_apart, replaced_rows
 from dripper.spark.tables.books import Row, among
 from dripper.spark.tables.row_keys import WrongRowsError
 from dripper.spark.workers.parts import FilePart, Tasks
@@ -344,7 +344,7 @@ class Driver:
         if is_first and not any(file.has_earlier_rows for file in batch.files):
             is_told = self.books.append("extractions", rows) is not None
         else:
-            self.books.replace("extractions", rows, replaced(batch))
+            self.books.replace("extractions", rows, replaced_rows(batch))
         there = len(rows) if is_told else len(self.books.read("extractions", among("batch", [batch.number])))
         if there != len(rows):
             self.lease.confirm()
@@ -354,7 +354,7 @@ class Driver:
 
     def _give_up(self, batch: Batch, why: str) -> None:
         if any(file.replaces is not None for file in batch.files):
-            self.books.delete("extractions", replaced(of_selections_apart(batch)))
+            self.books.delete("extractions", replaced_rows(of_selections_apart(batch)))
 
 
 def _tasks(batch: Batch) -> Tasks:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from dripper.spark.tables.batches import Batch, PlannedFile, replaced
+from dripper.spark.tables.batches import Batch, PlannedFile, replaced_rows
 from dripper.spark.tables.books import EVERY_ROW, Books, Where, among, at_least, is_set
 from dripper.spark.tables.schemas import RUNS
 from dripper.spark.tables.spark_books import SparkBooks
@@ -35,7 +35,7 @@ WHERES: list[Where] = [
     is_set("selection"),
     is_set("selection") & among("warc_file", ["a"]),
     among("batch", [2]) | is_set("selection"),
-    replaced(AGAIN),
+    replaced_rows(AGAIN),
 ]
 
 
@@ -56,7 +56,7 @@ STEPS: list[Callable[[Books], object]] = [
     lambda books: books.append("warc_files", [row("m", 9)], ("x", 5)),
     lambda books: books.append("warc_files", [row("m", 9)], ("x", 4)),
     lambda books: books.append("warc_files", [row("m", 9)], ("y", 1)) is not None,
-    lambda books: books.replace("warc_files", [row("a", 2, pages=3)], replaced(AGAIN)) and None,
+    lambda books: books.replace("warc_files", [row("a", 2, pages=3)], replaced_rows(AGAIN)) and None,
     lambda books: books.amend("warc_files", amended(books), at_least("batch", 1)),
     lambda books: books.amend("warc_files", [(row("a", 2, pages=7), row("a", 2))], among("batch", [2])),
     lambda books: books.delete("warc_files", among("warc_file", ["m"])) and None,

@@ -106,7 +106,6 @@ LATE: dict[str, Callable[[Tables, DataFrame], object]] = {
     "append": lambda tables, rows: tables.append("labels", rows),
     "delete": lambda tables, rows: tables.delete("labels", "batch = 1"),
     "merge": lambda tables, rows: tables.delete_matching("labels", "labels", "page_id", "batch = 1"),
-    "whole": lambda tables, rows: tables.replace_table("labels", rows),
 }
 
 

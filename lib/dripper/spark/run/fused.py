@@ -8,7 +8,6 @@ from functools import cached_property
 
 from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as F
-from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StringType, StructField
 
 from dripper.spark.ledger.work import Work
@@ -20,7 +19,8 @@ from dripper.spark.run.output import BETWEEN, OF_SITES
 from dripper.spark.run.progress import Progress, cancel, describe_jobs
 from dripper.spark.run.scheduler import BatchLocks, Breaker, work_through
 from dripper.spark.session import capacity
-from dripper.spark.tables.batches import Batch, of_selections_apart, replaced_rows, touched_batches, within
+from dripper.spark.tables.arrow import arrow_schema
+from dripper.spark.tables.batches import Batch, of_selections_apart, replaced_rows
 from dripper.spark.tables.observed import read_observed
 from dripper.spark.tables.schemas import EXTRACTIONS, nullable
 from dripper.spark.workers.parts import Tasks, split_into_tasks
@@ -89,7 +89,7 @@ class FusedJob:
         work, start = self._work, time.monotonic()
         with_report = nullable([*EXTRACTIONS.fields, StructField(REPORT, StringType())])
         mapper = files_mapper(
-            tasks, batch.number, work.settings, to_arrow_schema(with_report), progress.sink, rules=work.rules
+            tasks, batch.number, work.settings, arrow_schema(with_report), progress.sink, rules=work.rules
         )
         observation = Observation()
         rows = (
@@ -143,13 +143,10 @@ class FusedJob:
         tables = self._work.tables
         if "pages" not in self._between:
             return
-        if any(file.has_earlier_rows for file in batch.files):
-            touched = f"t.{within(touched_batches(batch))}"
-            for table in self._between & {"blocks", "labels"}:
-                tables.delete_matching(table, "pages", "page_id", replaced_rows(batch), touched)
+        tables.delete_earlier(batch, self._between & {"blocks", "labels"})
         for table in self._between - {"pages"}:
             tables.delete(table, f"batch = {batch.number}")
-        tables.delete("pages", replaced_rows(batch))
+        tables.delete("pages", replaced_rows(batch).sql)
 
     @cached_property
     def _between(self) -> set[str]:
@@ -161,6 +158,6 @@ class FusedJob:
         """The file's rows of an earlier reading go: the ledger counts none for it any more. Those
         of selections stay."""
         if any(file.replaces is not None for file in batch.files):
-            self._work.tables.delete("extractions", replaced_rows(of_selections_apart(batch)))
+            self._work.tables.delete("extractions", replaced_rows(of_selections_apart(batch)).sql)
         with self._totals.lock:
             self._totals.set_aside |= {file.warc_file: why for file in batch.files}

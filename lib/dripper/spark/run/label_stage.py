@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, Observation, Row
 from pyspark.sql import functions as F
-from pyspark.sql.pandas.types import to_arrow_schema
 
 import dripper
 from dripper.errors import SettingsError
@@ -27,6 +26,7 @@ from dripper.spark.run.outcome import Totals
 from dripper.spark.run.output import changed_settings
 from dripper.spark.run.progress import Progress
 from dripper.spark.session.engines import Engines, own_workers
+from dripper.spark.tables.arrow import arrow_schema
 from dripper.spark.tables.batches import Batch, within
 from dripper.spark.tables.counts import count_lost_files
 from dripper.spark.tables.observed import read_observed
@@ -169,7 +169,7 @@ class LabelStage:
 
     def _label_blocks(self, blocks: DataFrame, n_pages: int, progress: Progress, tokens_seen: Observation) -> DataFrame:
         schema = nullable(LABELS.fields)
-        mapper = labels_mapper(self._engines.loader, self._settings, to_arrow_schema(schema), progress.sink)
+        mapper = labels_mapper(self._engines.loader, self._settings, arrow_schema(schema), progress.sink)
         pages = (
             blocks.select(
                 *("page_id", "batch", "simplified_html", F.size("item_ids").alias("n_blocks"), "tokens"),

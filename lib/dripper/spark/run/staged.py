@@ -17,7 +17,6 @@ from functools import partial
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StringType, StructField
 
 from dripper.spark.ledger.plan import UNFINISHED
@@ -41,7 +40,8 @@ from dripper.spark.session import capacity
 from dripper.spark.session.engines import Engines
 from dripper.spark.sites.layouts import Layouts
 from dripper.spark.sites.stage import Sites
-from dripper.spark.tables.batches import Batch, of_selections_apart, replaced_rows, touched_batches, within
+from dripper.spark.tables.arrow import arrow_schema
+from dripper.spark.tables.batches import Batch, of_selections_apart, replaced_rows, within
 from dripper.spark.tables.counts import count_lost_files
 from dripper.spark.tables.row_keys import WrongRowsError
 from dripper.spark.tables.schemas import BLOCKS, EXTRACTIONS, PAGES, nullable
@@ -217,7 +217,7 @@ class StagedJob:
     def _preprocess(self, batch: Batch, tasks: Tasks, progress: Progress) -> None:
         schema = nullable([*PAGES, BLOCKS["simplified_html"], BLOCKS["tokens"], StructField(REPORT, StringType())])
         mapper = files_mapper(
-            tasks, batch.number, self._settings, to_arrow_schema(schema), progress.sink, preparing, self._work.rules
+            tasks, batch.number, self._settings, arrow_schema(schema), progress.sink, preparing, self._work.rules
         )
         with self._planning:
             prepared = self._work.spark.range(0, len(tasks), 1, len(tasks)).mapInArrow(mapper, schema)
@@ -254,7 +254,7 @@ class StagedJob:
         """Write the tables `pages` and `blocks` of a batch."""
         if self._first is not None and self._sites is None:
             pages = with_escalated(pages, self._settings.labeler)
-        self._forget_earlier(batch)
+        self._tables.delete_earlier(batch, ("blocks", "labels"))
         if self._sites is not None:
             self._sites.forget(batch)
         self._tables.replace_batch("pages", pages.select(*PAGES.names), batch)
@@ -265,22 +265,14 @@ class StagedJob:
         else:
             self._tables.delete("blocks", f"batch = {batch.number}")
 
-    def _forget_earlier(self, batch: Batch) -> None:
-        """Delete what an earlier reading of the batch's files left in tables whose rows do not name
-        a file."""
-        if any(file.has_earlier_rows for file in batch.files):
-            touched = f"t.{within(touched_batches(batch))}"
-            for table in ("blocks", "labels"):
-                self._tables.delete_matching(table, "pages", "page_id", replaced_rows(batch), touched)
-
     def _give_up(self, batch: Batch, why: str) -> None:
         """The rows of an earlier reading go: the ledger counts none for these files any more. Those
         of selections stay."""
         given_up = of_selections_apart(batch)
         if any(file.has_earlier_rows for file in given_up.files):
-            self._forget_earlier(given_up)
+            self._tables.delete_earlier(given_up, ("blocks", "labels"))
             for table in ("pages", "extractions"):
-                self._tables.delete(table, replaced_rows(given_up))
+                self._tables.delete(table, replaced_rows(given_up).sql)
             if self._sites is not None:
                 self._sites.sum_up(given_up)
         with self._totals.lock:
@@ -354,7 +346,7 @@ class StagedJob:
     def _extract(self, batch: Batch, progress: Progress) -> None:
         pages, settings = with_labels(self._batch_of("pages", batch), self._batch_of("labels", batch), self._settings)
         schema = nullable(EXTRACTIONS.fields)
-        mapper = extractions_mapper(settings, to_arrow_schema(schema), progress.sink)
+        mapper = extractions_mapper(settings, arrow_schema(schema), progress.sink)
         with self._planning:
             rows = pages.mapInArrow(mapper, schema)
         self._work.lease.check()

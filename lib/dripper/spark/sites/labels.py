@@ -13,7 +13,6 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.pandas.types import to_arrow_schema
 
 from dripper.labels import Labels
 from dripper.page.rows import Row, label_columns, read_first_labels, storable
@@ -34,6 +33,7 @@ from dripper.spark.sites.sums import (
     page_blocks,
     sum_counted,
 )
+from dripper.spark.tables.arrow import arrow_schema
 from dripper.spark.tables.schemas import LABELS, nullable
 from dripper.spark.workers.read import in_batches
 
@@ -94,7 +94,7 @@ def site_labels(
     order = [F.col("page_id").asc_nulls_first(), F.col("first_batch"), F.col("kind"), F.col("fingerprint")]
     rows = rows.repartition("host", "part").sortWithinPartitions("host", "part", *order)
     schema = nullable(LABELS.fields)
-    return rows.mapInArrow(_labels_mapper(to_arrow_schema(schema), settings), schema)
+    return rows.mapInArrow(_labels_mapper(arrow_schema(schema), settings), schema)
 
 
 def _parts() -> Column:

@@ -12,7 +12,6 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
-from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StringType, StructField, StructType
 
 from dripper.page.rows import Row
@@ -21,6 +20,7 @@ from dripper.sites import Skeleton
 from dripper.sites.layouts import join_layouts
 from dripper.sites.templates import LEAST_PAGES, choose_representatives
 from dripper.spark.sites.sums import LAYOUT, can_be_remembered, layout_id_of, page_blocks, select_remembered
+from dripper.spark.tables.arrow import arrow_schema
 from dripper.spark.workers.read import in_batches
 from dripper.spark.workers.routing import confidence
 
@@ -126,7 +126,7 @@ def grouped_mapper(
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """Return the function for `mapInArrow` that calls `work` on the rows of each group. Its input
     is sorted by `key`, and no group is in two partitions."""
-    names, arrow = tuple(key), to_arrow_schema(schema)
+    names, arrow = tuple(key), arrow_schema(schema)
 
     def work_on(batches: Iterable[pa.RecordBatch]) -> Iterator[Row]:
         rows = (row for batch in batches for row in batch.to_pylist())

@@ -12,12 +12,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
-from pyspark.sql.pandas.types import to_arrow_schema
 
 from dripper.page.rows import Row
 from dripper.settings import SiteSettings
 from dripper.sites import Fingerprints, PageBlocks, SiteStatistics
 from dripper.sites.statistics import PageSums, log_odds, sum_page, sum_pages, to_confidence_steps
+from dripper.spark.tables.arrow import arrow_schema
 from dripper.spark.tables.schemas import SITE_BLOCKS, nullable
 
 PAGE, PATH, TEXT, LAYOUT = "page", "path", "text", "layout"
@@ -139,7 +139,7 @@ def _sums_of(pages: pa.Table) -> pa.RecordBatch:
         "log_odds": pa.array(n_odds),
         "signature": pa.concat_arrays([before, signatures, after]),
     }
-    schema = to_arrow_schema(_SUMS)
+    schema = arrow_schema(_SUMS)
     return pa.RecordBatch.from_arrays([columns[field.name].cast(field.type) for field in schema], schema=schema)
 
 

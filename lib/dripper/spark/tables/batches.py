@@ -90,29 +90,21 @@ def of_selections_apart(batch: Batch) -> Batch:
     return replace(batch, files=tuple(replace(file, supersedes=()) for file in batch.files))
 
 
-def replaced_rows(batch: Batch) -> str:
-    """Return the SQL condition for the rows that a commit of `batch` replaces.
+def replaced_rows(batch: Batch) -> Where:
+    """Return the condition for the rows that a commit of `batch` replaces.
 
     Those of its number; and those that an earlier reading of its files left under other numbers.
     The first part prunes partitions, which Delta does for a condition on `batch` alone.
     """
-    again = [file for file in batch.files if file.has_earlier_rows]
-    if not again:
-        return f"batch = {batch.number}"
-    names = [file.warc_file for file in again]
-    of_files = f"warc_file IN ({', '.join(map(quoted, names))})"
-    return f"{within(touched_batches(batch))} AND (batch = {batch.number} OR {of_files})"
-
-
-def replaced(batch: Batch) -> Where:
-    """Return the condition of `replaced_rows`, which can be asked of a row, too."""
     again = {file.warc_file for file in batch.files if file.has_earlier_rows}
-    touched = touched_batches(batch)
+    touched, sql = touched_batches(batch), f"batch = {batch.number}"
+    if again:
+        sql = f"{within(touched)} AND ({sql} OR warc_file IN ({', '.join(map(quoted, sorted(again)))}))"
 
     def holds(row: Mapping[str, Any]) -> bool:
         return row["batch"] in touched and (row["batch"] == batch.number or row["warc_file"] in again)
 
-    return Where(replaced_rows(batch), holds)
+    return Where(sql, holds)
 
 
 def touched_batches(batch: Batch) -> set[int]:

@@ -8,9 +8,9 @@ import pyarrow as pa
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructField, StructType
 
+from dripper.spark.tables.arrow import arrow_schema
 from dripper.spark.tables.books import EVERY_ROW, UNKNOWN, Row, Where
 from dripper.spark.tables.counts import BatchCounts, count_batches
 from dripper.spark.tables.fence import Fence
@@ -149,7 +149,7 @@ WAS, NOW = "was ", "now "
 
 
 def _arrow(rows: Sequence[Row], kind: StructType) -> pa.Table:
-    schema = to_arrow_schema(kind)
+    schema = arrow_schema(kind)
     columns = [pa.array([_storable(row.get(field.name), field.type) for row in rows], field.type) for field in schema]
     return pa.Table.from_arrays(columns, schema=schema)
 

@@ -16,7 +16,7 @@ from pyspark.sql.types import StructField, StructType
 
 from dripper.errors import InputError
 from dripper.places import output_place
-from dripper.spark.tables.batches import Batch, replaced_rows
+from dripper.spark.tables.batches import Batch, replaced_rows, touched_batches, within
 from dripper.spark.tables.fence import SPARK_ERRORS, Fence, persistently
 from dripper.spark.tables.log import TableLog
 from dripper.spark.tables.schemas import PARTITIONED, PROPERTIES, READABLE, SCHEMA_VERSION, TABLES
@@ -223,7 +223,7 @@ class Tables:
     def replace_batch(self, table: str, rows: DataFrame, batch: Batch) -> tuple[str, int] | None:
         """Make `rows` the whole content of `batch`, and of what its files left in other batches, in
         one commit. Returns as `append`."""
-        return self.replace_where(table, rows, replaced_rows(batch))
+        return self.replace_where(table, rows, replaced_rows(batch).sql)
 
     def replace_where(
         self,
@@ -242,11 +242,6 @@ class Tables:
         return self._save(
             table, rows.write.mode("overwrite").options(**options).option("replaceWhere", condition), sequence
         )
-
-    def replace_table(self, table: str, rows: DataFrame) -> None:
-        """Make `rows` the whole content of the table, and give it back without partitions, in one
-        commit."""
-        self._save(table, rows.write.mode("overwrite").option("overwriteSchema", "true"))
 
     def append(
         self, table: str, rows: DataFrame, sequence: tuple[str, int] | None = None, **options: str | int
@@ -277,19 +272,27 @@ class Tables:
             # The rows are there all the same, and the next run tries again.
             logger.warning("the files of %s were not joined: %s", table, first_line(error))
 
-    def delete_matching(self, table: str, other: str, key: str, condition: str, within: str = "TRUE") -> None:
+    def delete_matching(self, table: str, other: str, key: str, condition: str, where: str = "TRUE") -> None:
         """Delete the rows whose `key` is that of a row in the table `other` for which the SQL
         `condition` holds.
 
         Args:
-            within: A condition on the rows `t` of the table itself; what lies outside may be
+            where: A condition on the rows `t` of the table itself; what lies outside may be
                 written by others at the same time.
         """
         self.change(
             table,
             f"MERGE INTO {self.sql_name(table)} t USING (SELECT {key} FROM {self.sql_name(other)} WHERE {condition}) o "
-            f"ON {within} AND t.{key} = o.{key} WHEN MATCHED THEN DELETE",
+            f"ON {where} AND t.{key} = o.{key} WHEN MATCHED THEN DELETE",
         )
+
+    def delete_earlier(self, batch: Batch, tables: Iterable[str]) -> None:
+        """Delete what an earlier reading of the batch's files left in tables whose rows do not name
+        a file; the table `pages` tells which rows those are."""
+        if any(file.has_earlier_rows for file in batch.files):
+            condition, touched = replaced_rows(batch).sql, within(touched_batches(batch))
+            for table in tables:
+                self.delete_matching(table, "pages", "page_id", condition, f"t.{touched}")
 
     def change(self, table: str, statement: str) -> DataFrame:
         """Run a DELETE, MERGE or UPDATE of the table: one commit. Return what it tells of itself:
