@@ -32,10 +32,6 @@ def test_a_file_error_comes_through_a_process_boundary(kind: FileErrorKind) -> N
     assert isinstance(error, InputError)
 
 
-def test_only_a_file_that_is_gone_is_not_worth_another_run() -> None:
-    assert [kind for kind in FileErrorKind if kind.is_permanent] == [FileErrorKind.GONE]
-
-
 @pytest.mark.parametrize("codes", [ErrorCode, FileErrorKind])
 def test_codes_are_plain_words_for_sql(codes: type[StrEnum]) -> None:
     assert all(code.value == code.name.lower() and code.value.isidentifier() for code in codes)

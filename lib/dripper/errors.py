@@ -67,11 +67,6 @@ class FileErrorKind(StrEnum):
     INTERNAL = "internal"
     """An exception nobody expected. Please report it."""
 
-    @property
-    def is_permanent(self) -> bool:
-        """Whether another run would find the same."""
-        return self is FileErrorKind.GONE
-
 
 class UsageError(Exception):
     """A person has to change something; the message says what. Ends a command with exit code 2."""
@@ -88,8 +83,8 @@ class InputError(UsageError):
 class FileError(InputError):
     """An archive file cannot be opened or read to its end.
 
-    >>> FileError(FileErrorKind.GONE, "a.warc does not exist").kind.is_permanent
-    True
+    >>> FileError(FileErrorKind.GONE, "a.warc does not exist").kind
+    <FileErrorKind.GONE: 'gone'>
     """
 
     def __init__(self, kind: FileErrorKind, message: str) -> None:
