@@ -15,8 +15,9 @@ from dripper_lab.evaluation.store import read_lines
 from dripper_lab.extra import import_extra
 
 THRESHOLDS = (0.174, 0.596)
-"""Quartiles of page complexity over the 3,985 pages of the study of WCEB. It does not print them; these give
-back the counts of its Table 1 for all five parts that are here, to within 2 % of their pages."""
+"""Quartiles of page complexity over the 3,985 pages of the study of WCEB. It does not print them;
+these give back the counts of its Table 1 for all five parts that are here, to within 2 % of their
+pages."""
 
 ScoreTable = Any
 """A pandas DataFrame; pandas brings no types of its own."""

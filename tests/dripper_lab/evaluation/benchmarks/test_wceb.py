@@ -9,9 +9,10 @@ import pytest
 from dripper.errors import InputError
 from dripper_lab.datasets import LabelledPage, read_pages
 from dripper_lab.evaluation.benchmarks.complexity import Level, body_text, complexity, level, quartiles
-from dripper_lab.evaluation.benchmarks.wceb import PARTS, THRESHOLDS, coverage, is_part, read_reference, truth_of
+from dripper_lab.evaluation.benchmarks.wceb import PARTS, coverage, is_part, read_reference, truth_of
 from dripper_lab.evaluation.extractors.base import Task
 from dripper_lab.evaluation.extractors.peers import justext_wceb
+from dripper_lab.evaluation.results import THRESHOLDS
 from dripper_lab.evaluation.store import decode_page
 from dripper_lab.metrics.rouge_lsum import rouge_lsum
 
