@@ -10,7 +10,7 @@ PINNED := --constraint conf/constraints.txt
 TEST_PROCESSES ?= $(shell n=$$(getconf _NPROCESSORS_ONLN); echo $$((n < 4 ? n : 4)))
 PYTEST := $(BIN)/python -m pytest --numprocesses $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder
 
-.PHONY: help run sql test test-fast test-all test-lab test-adapters test-vllm fuzz gate audit lock wheel bench bench-lm gpu-check report lint docs cpu encoder install clean
+.PHONY: help run sql test test-fast test-all test-lab test-adapters test-runtimes test-vllm fuzz gate audit lock wheel bench bench-lm gpu-check report lint docs cpu encoder install clean
 
 help:
 	@echo "Use"
@@ -26,6 +26,7 @@ help:
 	@echo "  make lint          ruff and mypy"
 	@echo "  make gate          quality, the price of a page and lines of code against tests/gate/floors.toml; 1 minute"
 	@echo "  make test-adapters the adapters for datatrove, NeMo Curator, Ray Data, LangChain and others, in an environment of their own"
+	@echo "  make test-runtimes a run, its stages, publishing and forgetting on Spark $(RUNTIMES), each in an environment of its own"
 	@echo "  make test-vllm     the labelers lm, encoder, reader and neuscraper on vLLM for CPU: 7 GB, 5 minutes to install; ALL=1: the slow ones too"
 	@echo "  make fuzz          each target of tests/fuzz for SECONDS=$(SECONDS), in an environment of its own"
 	@echo "  make audit         licences, known holes, and a list of what users install (CycloneDX) -> dist/sbom.json"
@@ -101,6 +102,24 @@ $(VENV)-adapters/done: setup.py conf/constraints.txt
 
 test-adapters: $(VENV)-adapters/done
 	@$(VENV)-adapters/bin/python -m pytest -rs tests/adapters
+
+# The releases of Spark that setup.py lets in, each with a Delta that is built for it.
+RUNTIMES ?= 4.0 4.1 4.2
+SPARK_4.0 := pyspark==4.0.2 delta-spark==4.0.1
+SPARK_4.1 := pyspark==4.1.4 delta-spark==4.4.0
+SPARK_4.2 := pyspark==4.2.0 delta-spark==4.4.0
+
+$(VENV)-spark-%/done: setup.py conf/constraints.txt
+	@echo "installing $(SPARK_$*) into $(VENV)-spark-$*"
+	@test -x $(VENV)-spark-$*/bin/python || "$$(sh conf/preflight.sh)" -m venv $(VENV)-spark-$*
+	@grep -v -e '^pyspark==' -e '^delta-spark==' conf/constraints.txt > $(VENV)-spark-$*/constraints.txt
+	@$(VENV)-spark-$*/bin/python -m pip --disable-pip-version-check --quiet install --constraint $(VENV)-spark-$*/constraints.txt --upgrade pip setuptools wheel
+	@DRIPPER_COMPILE=0 $(VENV)-spark-$*/bin/python -m pip --quiet install --constraint $(VENV)-spark-$*/constraints.txt --no-build-isolation \
+	    --editable ".[spark]" $(SPARK_$*) pytest hypothesis
+	@touch $@
+
+test-runtimes: $(RUNTIMES:%=$(VENV)-spark-%/done)
+	@for runtime in $(RUNTIMES); do $(VENV)-spark-$$runtime/bin/python -m pytest -q -s --durations=1 tests/spark/test_runtimes.py || exit 1; done
 
 # Atheris, and what is written in C with sanitizers. A Python without them finds them by preloading, together with libFuzzer:
 # beside any other library of sanitizers the fuzzer would see no coverage.

@@ -75,7 +75,7 @@ SPARK = [
     *CLUSTER,
     # 4.0.1 has no upper bound on pyspark, and no Delta fits Spark 4.3: both are bounded here.
     "delta-spark>=4.0,<4.5",
-    "pyspark>=4.0,<4.2",
+    "pyspark>=4.0,<4.3",
     # Comes with pyspark, and its exceptions are used by name.
     "py4j>=0.10.9.7",
 ]

@@ -25,7 +25,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 from _processes import timed_run
@@ -33,6 +32,7 @@ from dripper.config import load
 from dripper.settings import SiteSettings
 from dripper.spark.session.session import open_session
 from dripper.spark.sites.sums import site_sums
+from dripper.spark.tables.arrow import arrow_schema
 from dripper.spark.tables.schemas import FIRST_LABELS, SITE_MEMORY
 
 FEWEST, MOST = 24, 48
@@ -71,7 +71,7 @@ def hosts_of(ids: npt.NDArray[np.int64], n_hosts: int) -> npt.NDArray[np.int64]:
 
 def generate_pages(batches: Iterable[pa.RecordBatch], n_hosts: int) -> Iterator[pa.RecordBatch]:
     """Yield the pages of ids, a batch of pages for each batch of ids."""
-    schema = to_arrow_schema(SCHEMA)
+    schema = arrow_schema(SCHEMA)
     for batch in batches:
         ids = batch.column(0).to_numpy()
         hosts = hosts_of(ids, n_hosts)

@@ -3,7 +3,6 @@
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructField, StructType
 
 from dripper.config import Settings, load
@@ -11,12 +10,13 @@ from dripper.errors import ErrorCode
 from dripper.page.prepare import Prepared, prepare
 from dripper.page.rows import prepared_row, record_columns
 from dripper.page.stages import labels_of
+from dripper.spark.tables.arrow import arrow_schema
 from dripper.spark.tables.schemas import EXTRACTIONS
 from dripper.spark.workers.extract import extractions_mapper
 from dripper.warc import Record
 from support.warcs import page
 
-SCHEMA = to_arrow_schema(StructType([StructField(field.name, field.dataType) for field in EXTRACTIONS]))
+SCHEMA = arrow_schema(StructType([StructField(field.name, field.dataType) for field in EXTRACTIONS]))
 NO_LABELS = dict.fromkeys(
     ("main", "label_confidence", "page_kind", "windows", "labeler", "labeler_version", "label_error")
 )

@@ -10,7 +10,6 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from pyspark import cloudpickle
-from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StringType, StructField, StructType
 
 from dripper.config import Settings, load
@@ -18,6 +17,7 @@ from dripper.errors import ErrorCode
 from dripper.page import extraction
 from dripper.page.extraction import Extractor
 from dripper.spark.run.batch_checks import join_file_reports
+from dripper.spark.tables.arrow import arrow_schema
 from dripper.spark.tables.batches import PlannedFile
 from dripper.spark.tables.row_keys import page_key
 from dripper.spark.tables.schemas import EXTRACTIONS
@@ -28,7 +28,7 @@ from dripper.warc import FileReport, Record, RecordReader, cut
 from dripper.warc.open.identity import canonical_address
 from support.warcs import pages, write_warc
 
-SCHEMA = to_arrow_schema(
+SCHEMA = arrow_schema(
     StructType([*(StructField(f.name, f.dataType) for f in EXTRACTIONS), StructField(worker.REPORT, StringType())])
 )
 

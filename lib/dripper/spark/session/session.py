@@ -34,7 +34,7 @@ _DELTA = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
 }
-_DELTA_FOR = {"4.0": "4.0.1", "4.1": "4.1.0"}
+_DELTA_FOR = {"4.0": "4.0.1", "4.1": "4.1.0", "4.2": "4.4.0"}
 """Where no delta-spark is installed beside a pyspark from elsewhere."""
 _ALWAYS = {
     # Timestamps must not depend on where the job runs.
