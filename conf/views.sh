@@ -10,6 +10,7 @@ fi
 while IFS= read -r line; do
     table=${line#*VIEW }
     case $line in
+        *" AS SELECT "*) [ -d "$1/blocks/_delta_log" ] && [ -d "$1/labels/_delta_log" ] || continue ;;
         CREATE*) [ -d "$1/${table%% *}/_delta_log" ] || continue ;;
     esac
     printf '%s\n' "$line"

@@ -107,7 +107,7 @@ def clone(spark: "SparkSession", sample: Path, tmp_path_factory: pytest.TempPath
         yield folder
     files.setWorkingDirectory(before)
     spark.sql("RESET output")
-    for table in TABLES:
+    for table in (*TABLES, "block_labels"):
         spark.catalog.dropTempView(table)
 
 
@@ -124,6 +124,7 @@ def test_every_table_has_a_view_and_one_that_is_not_there_is_left_out(tmp_path: 
         return set(re.findall(r"VIEW (\w+) USING delta OPTIONS \(path '\$\{output\}/\1'\);", views_of(output).stdout))
 
     assert names("s3a://bucket/out") == TABLES.keys()
+    assert "VIEW block_labels AS" in views_of("s3a://bucket/out").stdout
     missing = views_of(str(tmp_path))
     assert (missing.returncode, missing.stdout) == (2, "")
     assert missing.stderr.startswith("there are no tables in")
@@ -131,6 +132,20 @@ def test_every_table_has_a_view_and_one_that_is_not_there_is_left_out(tmp_path: 
     for table in there:
         (tmp_path / table / "_delta_log").mkdir(parents=True)
     assert names(str(tmp_path)) == there
+    assert "block_labels" not in views_of(str(tmp_path)).stdout
+
+
+@pytest.mark.spark
+def test_labels_are_had_block_by_block(spark: "SparkSession", clone: Path) -> None:
+    (view,) = (each for each in statements((ROOT / "conf/views.sql").read_text()) if "block_labels" in each)
+    blocks = [("p", 1, [1, 2]), ("q", 1, [1])]
+    labels = [("p", 1, [True, False], [0.75, 0.25]), ("q", 1, None, None)]
+    spark.createDataFrame(blocks, "page_id string, batch long, item_ids array<int>").createOrReplaceTempView("blocks")
+    columns = "page_id string, batch long, main array<boolean>, probability array<float>"
+    spark.createDataFrame(labels, columns).createOrReplaceTempView("labels")
+    spark.sql(view)
+    told = [tuple(row) for row in spark.sql("SELECT * FROM block_labels ORDER BY item_id").collect()]
+    assert told == [("p", 1, True, 0.75), ("p", 2, False, 0.25)]
 
 
 @pytest.mark.spark
