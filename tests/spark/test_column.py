@@ -12,6 +12,7 @@ import dripper
 import dripper.spark
 from dripper.config import load
 from dripper.errors import InputError, SettingsError
+from dripper.html import preprocess
 from dripper.spark import column
 from dripper.spark.column import extract_row, schema
 from support.warcs import page
@@ -113,6 +114,25 @@ def test_the_function_of_sql(spark: SparkSession, df: DataFrame, rows: list[Row]
     assert [row["markdown"] for row in told] == [row["extraction"]["markdown"] for row in good]
     (short,) = spark.sql("SELECT dripper_extract('<title>T</title><p>One word.').title AS title").collect()
     assert short["title"] == "T"
+
+
+def test_labels_in_sql(spark: SparkSession) -> None:
+    """An iterator pandas UDF: the labels of the labeler by itself, and no row is lost."""
+    made = [preprocess(page(number)[1].decode()) for number in range(5)]
+    blocks = spark.createDataFrame(
+        [(i, one.simplified_html, len(one.blocks)) for i, one in enumerate(made)] + [(5, None, None)],
+        "id int, simplified_html string, n_blocks int",
+    )
+    blocks.repartition(2, "id").createOrReplaceTempView("blocks_of_a_table")
+    spark.udf.register("label", dripper.spark.label_udf("all", settings={"stages.batch_pages": 2}))
+    told = spark.sql(
+        "SELECT id, l.* FROM (SELECT id, label(simplified_html, n_blocks) AS l FROM blocks_of_a_table) ORDER BY id"
+    ).collect()
+    assert [len(row["main"] or ()) for row in told] == [*(len(one.blocks) for one in made), 0]
+    assert all(all(row["main"]) for row in told[:5])
+    assert [row["error_code"] for row in told] == [None] * 5 + ["empty_page"]
+    with pytest.raises(SettingsError, match="the labeler cpu reads whole pages"):
+        dripper.spark.label_udf()
 
 
 def test_a_page_is_extracted_once_whatever_is_asked_of_the_column(df: DataFrame) -> None:

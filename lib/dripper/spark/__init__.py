@@ -1,7 +1,7 @@
 """The Spark side: planning, the tables, the stages. The only package that imports pyspark.
 
 For programs: `extract_column` and, in SQL, what `register` registers extract pages that are in a
-table already.
+table already; `label_udf` labels their blocks.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from dripper.settings import Settings
 
-__all__ = ["extract_column", "register"]
+__all__ = ["extract_column", "label_udf", "register"]
 
 
 def extract_column(
@@ -70,3 +70,28 @@ def register(
     from dripper.spark import column
 
     column.register(spark, name, checked_settings(labeler, settings, options), text)
+
+
+def label_udf(
+    labeler: str | None = None, *, settings: "Settings | Mapping[str, Any] | None" = None, **options: Any
+) -> Any:
+    """Return a pandas UDF that labels blocks: of a page's simplified HTML and the number of its
+    blocks it makes a struct of `main` and `probability`, a value for each block, and of
+    `confidence`, `error_code` and `error_detail`.
+
+    It is an iterator UDF: each worker keeps one engine, and batches are made by tokens
+    (`stages.batch_pages`, `stages.batch_tokens`), as in the stage `label`. With
+    `spark.udf.register("label", label_udf("lm", model=FOLDER))` SQL has it:
+    `SELECT page_id, label(simplified_html, size(item_ids)).main FROM blocks`.
+
+    Raises SettingsError or MachineError, here, for a labeler that cannot be had, or that reads
+    whole pages (`cpu`); of one that wants GPUs only the settings are looked at.
+
+    Args:
+        labeler, settings, options: As `dripper.extract` takes them.
+    """
+    from dripper.config import split_settings
+    from dripper.labels.engine import load_labeler
+    from dripper.spark.column import labels_function
+
+    return labels_function(split_settings(labeler, settings, options), load_labeler)

@@ -1,9 +1,9 @@
-"""HTML that is in a table already: a column of extractions beside it, and the same as a function of
-SQL.
+"""HTML that is in a table already: a column of extractions or of labels beside it, and the same as
+functions of SQL.
 
-A plain Python UDF: it works in every kind of session, classic and Connect, other columns stay where
-they are, and Spark hands it 100 pages at once. An Arrow one gets 10,000 by default, a gigabyte of
-pages.
+Extracting is a plain Python UDF: it works in every kind of session, classic and Connect, other
+columns stay where they are, and Spark hands it 100 pages at once. An Arrow one gets 10,000 by
+default, a gigabyte of pages.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,11 +17,13 @@ from pyspark.sql.types import BinaryType, DataType, NullType, StringType, Struct
 
 from dripper.errors import ErrorCode, InputError, PageError
 from dripper.guard import Guard, GuardLimits
+from dripper.labels.engine import Loader, check_labeler
 from dripper.page import columns
 from dripper.page.extraction import Extraction, shared_extractor
 from dripper.page.rows import Row, extraction_columns, storable
 from dripper.settings import Settings
-from dripper.spark.tables.schemas import EXTRACTIONS, nullable
+from dripper.spark.tables.schemas import EXTRACTIONS, LABELS, nullable
+from dripper.spark.workers.label import ANSWER, label_function
 
 _FIELDS = (*(column.name for column in columns.EXTRACTION), "charset", "charset_source")
 _TEXT = StructField("text", StringType())
@@ -65,6 +67,15 @@ def add_extractions(
 def register(spark: SparkSession, name: str, settings: Settings, text: bool) -> None:
     """See `dripper.spark.register`."""
     spark.udf.register(name, _function(settings, text))
+
+
+def labels_function(settings: Settings, loader: Loader) -> Any:
+    """See `dripper.spark.label_udf`."""
+    check_labeler(settings, loader)
+    of_table = {field.name: field for field in nullable(LABELS.fields)}
+    answer = StructType([of_table[name] for name in ANSWER])
+    function = F.pandas_udf(label_function(loader, settings), answer)  # type: ignore[attr-defined]
+    return function.asNondeterministic()
 
 
 def _function(settings: Settings, text: bool) -> Any:

@@ -1,20 +1,22 @@
 """The stage `label` without Spark: rows of blocks in, rows of labels out."""
 
+import math
 from collections.abc import Callable
 
+import pandas as pd
 import pyarrow as pa
 import pytest
-from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructField, StructType
 
 from dripper.config import load
 from dripper.labels import SimplifiedPage
 from dripper.labels.engine import EngineError
+from dripper.spark.tables.arrow import arrow_schema
 from dripper.spark.tables.schemas import LABELS
-from dripper.spark.workers.label import labels_mapper
-from support.stage_labelers import load_dead, load_hash
+from dripper.spark.workers.label import label_function, labels_mapper
+from support.stage_labelers import load_dead, load_hash, load_poisoned
 
-SCHEMA = to_arrow_schema(StructType([StructField(field.name, field.dataType) for field in LABELS]))
+SCHEMA = arrow_schema(StructType([StructField(field.name, field.dataType) for field in LABELS]))
 
 
 def simplified(text: str) -> SimplifiedPage:
@@ -65,3 +67,25 @@ def test_a_task_without_rows_starts_no_engine() -> None:
     empty = pa.RecordBatch.from_pylist(rows(1)).slice(0, 0)
     assert list(labels_mapper(load_dead, load(), SCHEMA, None)([])) == []
     assert list(labels_mapper(load_dead, load(), SCHEMA, None)([empty])) == []
+
+
+def test_a_udf_makes_its_own_batches_and_keeps_every_row() -> None:
+    """Of batches as Spark cuts them; rows without blocks among them."""
+    given = [rows(9, 7, 7, 1, 1), rows(2)]
+    batches = [
+        (pd.Series([row["simplified_html"] for row in part] + [None]), pd.Series([1.0] * len(part) + [math.nan]))
+        for part in given
+    ]
+    frames = list(label_function(load_hash, load(assignments=["stages.batch_pages=3"]))(iter(batches)))
+    assert [len(frame) for frame in frames] == [3, 3, 2]
+    labelled = mapped(labels_mapper(load_hash, load(), SCHEMA, None), [*given[0], *given[1]])
+    told = [row for frame in frames for row in frame.to_dict("records")]
+    assert [told[at]["error_code"] for at in (5, 7)] == ["empty_page"] * 2
+    assert [row["main"] for row in told if row["error_code"] is None] == [row["main"] for row in labelled]
+
+
+def test_a_udf_says_why_there_are_no_labels() -> None:
+    page = simplified("poison")
+    (frame,) = label_function(load_poisoned, load())(iter([(pd.Series([page.simplified_html]), pd.Series([1]))]))
+    (row,) = frame.to_dict("records")
+    assert (row["error_code"], row["error_detail"]) == ("labeler_failed", "RuntimeError: cannot read this")

@@ -8,11 +8,15 @@ as long as Spark keeps the worker (it ends workers that are idle for a minute).
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
+from typing import Any, TypeVar
 
+import pandas as pd
 import pyarrow as pa
 
+from dripper.errors import ErrorCode
 from dripper.guard import Watchdog
-from dripper.labels import SimplifiedPage
+from dripper.labels import Labels, SimplifiedPage
+from dripper.labels.cost import estimate_tokens
 from dripper.labels.engine import Engine, Loader, environment, groups
 from dripper.labels.registry import check_blocks
 from dripper.page.rows import Row, outcome_columns, read_first_labels, storable
@@ -21,38 +25,88 @@ from dripper.spark.workers.devices import hold_devices
 from dripper.spark.workers.read import ProgressSink, in_batches
 from dripper.spark.workers.singleton import WorkerSingleton
 
+In = TypeVar("In")
+Out = TypeVar("Out")
+
 
 def labels_mapper(
     loader: Loader, settings: Settings, schema: pa.Schema, progress: ProgressSink | None
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """Return the function for `mapInArrow` over (page_id, batch, simplified_html, n_blocks, tokens,
-    profile, first_labels), pages of like length next to each other."""
+    profile, first_labels), pages of like length next to each other.
 
-    def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        watchdog = Watchdog(settings.stages.stall_seconds, f"the labeler {settings.labeler.name} labels")
-        return watchdog.watch(label_batches(watchdog.rest(batches)))
+    `mapInArrow` is the DataFrame form of `mapPartitions`, and takes a resource profile along.
+    """
 
     def label_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         rows = (row for batch in batches for row in batch.to_pylist())
         for group in groups(rows, settings.stages):
-            # Only now: a task without rows starts no engine.
-            for profile in {row["profile"] for row in group}:
-                # The checkpoint may be on this machine alone.
-                _check_blocks(settings.model_dump_json(), profile)
-            try:
-                os.environ.update(hold_devices())
-                engine = _engine(loader, settings.model_dump_json())
-                answers = _label_rows(engine, group)
-            except Exception:
-                # Spark tries the task again, maybe in this worker: with an engine of its own.
-                _engine.forget()
-                raise
-            yield from in_batches(answers, schema)
+            engine, outcomes = _label_rows(loader, settings.model_dump_json(), group)
+            by = {"labeler": engine.labeler.name, "labeler_version": engine.labeler.version}
+            pairs = zip(group, outcomes, strict=True)
+            keys = ("page_id", "batch")
+            answers = ({key: row[key] for key in keys} | by | outcome_columns(outcome) for row, outcome in pairs)
+            yield from in_batches(map(storable, answers), schema)
             if progress is not None:
                 progress.add({"labelled": len(group)})
                 progress.warn(engine.warnings)
 
-    return work
+    return lambda batches: _watched(settings, label_batches, batches)
+
+
+ANSWER = ("main", "probability", "confidence", "error_code", "error_detail")
+"""Columns of `labels` that `label_function` gives."""
+
+
+def label_function(
+    loader: Loader, settings: Settings
+) -> Callable[[Iterator[tuple[pd.Series, pd.Series]]], Iterator[pd.DataFrame]]:
+    """Return the function of an iterator pandas UDF over (simplified_html, n_blocks) that gives the
+    columns ANSWER. Like the stage it keeps one engine a worker, and makes its own batches."""
+
+    def label_batches(batches: Iterable[tuple[pd.Series, pd.Series]]) -> Iterator[pd.DataFrame]:
+        rows = (_row(html, n) for htmls, counts in batches for html, n in zip(htmls, counts, strict=True))
+        for group in groups(rows, settings.stages):
+            pages = [row for row in group if row["n_blocks"]]
+            outcomes = iter(_label_rows(loader, settings.model_dump_json(), pages)[1] if pages else ())
+            answers = [outcome_columns(next(outcomes)) if row["n_blocks"] else _NO_PAGE for row in group]
+            rows_told = [[answer.get(name) for name in ANSWER] for answer in map(storable, answers)]
+            # Of objects: pandas would make NaN of what is not there.
+            yield pd.DataFrame(rows_told, columns=ANSWER, dtype=object)
+
+    def _row(html: str | None, n_blocks: Any) -> Row:
+        n = 0 if html is None or pd.isna(n_blocks) else int(n_blocks)
+        row = {"simplified_html": html, "n_blocks": n, "tokens": estimate_tokens(html or "")}
+        return row | {"profile": settings.profile, "first_labels": None}
+
+    def label(batches: Iterator[tuple[pd.Series, pd.Series]]) -> Iterator[pd.DataFrame]:
+        return _watched(settings, label_batches, batches)
+
+    return label
+
+
+_NO_PAGE: Row = {"error_code": ErrorCode.EMPTY_PAGE.value, "error_detail": "there is no block"}
+
+
+def _watched(settings: Settings, work: Callable[[Iterable[In]], Iterator[Out]], batches: Iterable[In]) -> Iterator[Out]:
+    watchdog = Watchdog(settings.stages.stall_seconds, f"the labeler {settings.labeler.name} labels")
+    return watchdog.watch(work(watchdog.rest(batches)))
+
+
+def _label_rows(loader: Loader, settings: str, rows: Sequence[Row]) -> tuple[Engine, list[Labels | str]]:
+    """Return the worker's engine, and what it says of each page. settings: as JSON."""
+    # Only now: a task without rows starts no engine.
+    for profile in {row["profile"] for row in rows}:
+        # The checkpoint may be on this machine alone.
+        _check_blocks(settings, profile)
+    try:
+        os.environ.update(hold_devices())
+        engine = _engine(loader, settings)
+        return engine, engine.label([_read_page(row) for row in rows])
+    except Exception:
+        # Spark tries the task again, maybe in this worker: with an engine of its own.
+        _engine.forget()
+        raise
 
 
 @cache
@@ -68,15 +122,6 @@ def _engine(loader: Loader, settings: str) -> Engine:
     parsed = Settings.model_validate_json(settings)
     os.environ.update(environment(parsed))
     return Engine(lambda: loader(parsed))
-
-
-def _label_rows(engine: Engine, rows: Sequence[Row]) -> list[Row]:
-    outcomes = engine.label([_read_page(row) for row in rows])
-    by = {"labeler": engine.labeler.name, "labeler_version": engine.labeler.version}
-    return [
-        storable({"page_id": row["page_id"], "batch": row["batch"]} | by | outcome_columns(outcome))
-        for row, outcome in zip(rows, outcomes, strict=True)
-    ]
 
 
 def _read_page(row: Row) -> SimplifiedPage:
