@@ -145,6 +145,8 @@ def test_labels_are_had_block_by_block(spark: "SparkSession", clone: Path) -> No
     spark.createDataFrame(labels, columns).createOrReplaceTempView("labels")
     spark.sql(view)
     told = [tuple(row) for row in spark.sql("SELECT * FROM block_labels ORDER BY item_id").collect()]
+    for name in ("blocks", "labels"):
+        spark.catalog.dropTempView(name)
     assert told == [("p", 1, True, 0.75), ("p", 2, False, 0.25)]
 
 
@@ -200,7 +202,7 @@ def test_the_python_over_tables_runs_as_it_stands(
     spark: "SparkSession", clone: Path, capfd: pytest.CaptureFixture[str], file: str, told: str
 ) -> None:
     names: dict[str, Any] = {"spark": spark}
-    # Of docs/tables.md the rest keeps a stream up to date: tests/spark/tables/test_publish.py.
+    # Of docs/tables.md the rest keeps a stream up to date: tests/spark/upkeep/test_publish.py.
     ours = [block for block in fenced(file, "python") if "DeltaTable(" in block or "dripper.spark" in block]
     for block in ours:
         exec(

@@ -84,6 +84,7 @@ def test_jars_of_an_earlier_run_are_used(monkeypatch: pytest.MonkeyPatch, tmp_pa
         ("4.1.4", "4.1.0", "io.delta:delta-spark_4.1_2.13:4.1.0"),
         ("4.1.4", None, "io.delta:delta-spark_4.1_2.13:4.1.0"),
         ("4.0.5", None, "io.delta:delta-spark_2.13:4.0.1"),
+        ("4.2.0", None, "io.delta:delta-spark_4.2_2.13:4.4.0"),
     ],
 )
 def test_delta_fits_what_is_installed(
