@@ -1,9 +1,10 @@
 """The closed list of what can go wrong, as exceptions for people and codes for rows.
 
-Two families. A :class:`UsageError` ends a command: somebody has to change a flag, a setting, a file
-or the machine, and the message says which. A :class:`PageError` never ends anything: it becomes the
-`error_code` and `error_detail` of one row. This module imports nothing of the package, so that
-every layer may import it.
+A :class:`UsageError` ends a command: somebody has to change a flag, a setting, a file or the
+machine, and the message says which. A :class:`BusyError` and a :class:`DifferenceError` end a run
+that has to wait for another, or whose rows are not as counted. A :class:`PageError` never ends
+anything: it becomes the `error_code` and `error_detail` of one row. This module imports nothing of
+the package, so that every layer may import it.
 """
 
 from enum import StrEnum
@@ -24,8 +25,8 @@ class ErrorCode(StrEnum):
     """The body cannot be inflated or un-chunked at all (a broken gzip stream, an unknown content
     coding)."""
     NOT_HTML = "not_html"
-    """What came without an HTTP header is no HTML: a PDF, an image, JSON, a feed, noise. (Archives
-    tell of such records as skipped.)"""
+    """A page without an HTTP header that is no HTML: a PDF, an image, JSON, a feed, noise.
+    (Archives tell of such records as skipped.)"""
     PARSE_FAILED = "parse_failed"
     """The parser gave up on the page."""
     TIME_LIMIT = "time_limit"
@@ -37,7 +38,7 @@ class ErrorCode(StrEnum):
     """The process that worked on the page died by itself, twice."""
     OUTPUT_TOO_LARGE = "output_too_large"
     """The main HTML or the Markdown would be many times as large as what it is made of (see
-    `markup.limits.output_limit`)."""
+    `html.tree.parser.output_limit`)."""
     LABELER_FAILED = "labeler_failed"
     """The labeler gave no usable labels for this page."""
     INTERNAL = "internal"

@@ -39,7 +39,8 @@ Result = TypeVar("Result")
 
 _STATM = Path("/proc/self/statm")
 _LOOK_SECONDS = 15
-"""How often a watchdog looks at most, so that it ends a process soon after its time is up."""
+"""The longest time between two looks of a watchdog, so that it ends a process soon after its time
+is up."""
 _STDERR = 2
 _OOM_SCORE = Path("/proc/self/oom_score_adj")
 

@@ -35,7 +35,7 @@ class S3Settings(Section):
     """Tries per request, and how often in a row a dropped connection is resumed without a new byte.
     botocore's default of 5 was seen to give up under Common Crawl's SlowDown."""
     timeout_seconds: float = Field(default=60.0, gt=0)
-    """Of one connect or read."""
+    """Seconds for one connect or read."""
 
 
 class ReadSettings(Section):
@@ -105,11 +105,11 @@ class LabelerSettings(Section):
     """One labeler, or several in a chain (`cpu,lm`): each next one gets the pages that the one
     before is not sure of."""
     escalate_below: float = Field(default=0.7, ge=0, le=1)
-    """In a chain: pages whose confidence (the F1 that the labeler expects) is below it go on to the
-    next."""
+    """Confidence (the F1 that the labeler expects) below which the next labeler of a chain gets a
+    page."""
     escalate_share: float | None = Field(default=None, gt=0, le=1)
-    """In a staged run of a chain of two, instead of `escalate_below`: the share of a batch's pages
-    that go on, the least sure first."""
+    """Share of a batch's pages that escalate, the least sure first: in a staged run of a chain of
+    two, instead of `escalate_below`."""
     fallback: Literal["auto", "cpu", "trafilatura", "body", "empty"] = "auto"
     """For a page without one main block, or without usable labels: the labeler `cpu`, Trafilatura's
     choice, every block, or an empty extraction. auto: as the labeler's entry says: `cpu` for the
@@ -177,7 +177,7 @@ class BatchSettings(Section):
     """The grouping of WARC files. A batch is the unit of commit and of redoing."""
 
     files: int = Field(default=1000, ge=1)
-    """At most so many files a batch; bounds the reports that travel to the driver (1 kB each)."""
+    """Files of a batch at most; bounds the reports that travel to the driver (1 kB each)."""
     bytes_per_core: int = Field(default=2 * GIB, ge=1)
     """A batch ends after so many archive bytes times Spark's default parallelism: two Common Crawl
     files a core."""
@@ -188,8 +188,8 @@ class BatchSettings(Section):
     """Batches worked on at once, so that the last slow file of one does not leave the cluster
     idle."""
     file_attempts: int = Field(default=3, ge=1)
-    """How often a file is tried that does not exist, or that takes its worker down; then it is set
-    aside until --redo names it."""
+    """Tries of a file that does not exist, or that takes its worker down; then it is set aside
+    until --redo names it."""
     max_failures: int = Field(default=3, ge=1)
     """After so many batches in a row that failed, or of which no file could be read, no further one
     is begun."""
@@ -253,7 +253,7 @@ class SiteSettings(Section):
     batches: int = Field(default=16, ge=1)
     """Batches that one pass over the sums of the hosts labels."""
     representatives: int = Field(default=2, ge=1)
-    """Of a layout, in a chain: pages that the next labeler gets, to label the others by."""
+    """Pages of a layout that the next labeler of a chain gets, to label the others by."""
 
 
 class DeviceSettings(Section):
@@ -276,8 +276,8 @@ class CostSettings(Section):
         "L4": DeviceSettings(dollars_per_hour=0.39, pages_per_second=0.68),
         "A100": DeviceSettings(dollars_per_hour=2.72, pages_per_second=3.6),
     }
-    """By name. The defaults are the Pulpie authors' measurements of Dripper (500 Common Crawl
-    pages, token by token) and rents: replace the speed by what the first own run says."""
+    """Devices by name. The defaults are the Pulpie authors' measurements of Dripper (500 Common
+    Crawl pages, token by token) and rents: replace the speed by what the first own run says."""
 
 
 class SparkSettings(Section):

@@ -124,7 +124,7 @@ class DataSet:
     name: str
     role: Role
     licence: str
-    """As stated by its source."""
+    """The licence as stated by its source."""
     language: str | None = None
     """ISO 639-1 code where all pages share one, else None."""
     split: str | None = None
@@ -185,7 +185,7 @@ class LabelledPage:
     html: bytes
     """The bytes as served."""
     encoding: str | None
-    """As the row states it, not verified; None where unknown."""
+    """The encoding as the row states it, not verified; None where unknown."""
     truth_text: str
     """The main content as plain text."""
     truth_html: str | None = None

@@ -47,7 +47,7 @@ _PREPARED: Sequence[pa.Field] = (
     pa.field("dripper_blocks", pa.int32()),
     pa.field("dripper_tokens", pa.int64()),
 )
-"""What the first step adds. dripper_simplified: null where nobody has to label the page."""
+"""Columns that the first step adds. dripper_simplified: null where nobody has to label the page."""
 _LABELLED = pa.field("dripper_labels", pa.large_string())
 EXTRACTED: Sequence[pa.Field] = (
     pa.field("text", pa.large_string()),
@@ -56,7 +56,7 @@ EXTRACTED: Sequence[pa.Field] = (
     *(pa.field(name, pa.int32()) for name in ("n_blocks", "n_main")),
     *(pa.field(name, pa.string()) for name in ("authors", "published", "site", "error_code", "error_detail")),
 )
-"""What the last step leaves in place of the page."""
+"""Columns that the last step leaves in place of the page."""
 
 
 @dataclass(frozen=True, slots=True)

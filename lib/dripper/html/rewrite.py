@@ -38,7 +38,7 @@ def rewrite(main_html: str, settings: HtmlSettings, base: Base | None = None, *,
             first.
 
     Raises:
-        PageError(OUTPUT_TOO_LARGE): Above `markup.limits.output_limit(len(main_html))`: a long
+        PageError(OUTPUT_TOO_LARGE): Above `html.tree.parser.output_limit(len(main_html))`: a long
             base stands in every link.
 
     >>> tree = rewrite('<p onclick="a()"><a href="/b">c</a></p>', HtmlSettings(), Base.of("https://e.org/"))

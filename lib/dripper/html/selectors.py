@@ -12,7 +12,7 @@ from dripper.html.tree.scan import scan
 from dripper.html.tree.tree import Tree, attribute
 
 _WHOLE = frozenset({"html", "head", "body"})
-"""What no selector takes out: the page would be none."""
+"""Elements that no selector takes out: nothing of the page would be left."""
 _MARK = "data-dripper-kept"
 
 

@@ -38,7 +38,7 @@ _CONTAINERS = {
     "blockquote": "quote",
 }
 _WITHIN = {"item": "list", "row": "table", "cell": "row"}
-"""What an element stands in."""
+"""Element → the one that it stands in."""
 _LINES = frozenset(
     {*_INLINE, "a", "span", "font", "abbr", "small", "label", "q", "mark", "time", "img", "br", "wbr", "bdi"}
 )
@@ -55,7 +55,7 @@ class TeiSource(NamedTuple):
     url: str = ""
     author: str = ""
     date: str = ""
-    """As written in the page."""
+    """The date as written in the page."""
     language: str = ""
 
 
@@ -118,7 +118,7 @@ class _Writer(HTMLParser):
         self._is_new_line = True
         self._preformatted = self._silent = 0
         self._left_out = Counter[str]()
-        """How many elements of each name are open that were too deep."""
+        """Open elements that were too deep, by name."""
         self._pending: list[str] = []
         """Text that is not in the document yet."""
 

@@ -71,7 +71,7 @@ class PageView:
     profile: str = "dripper"
     """The rules by which the page was split."""
     method: str | None = None
-    """What decided; see `Extraction.method`."""
+    """The decider; see `Extraction.method`."""
     confidence: float | None = None
     language: str | None = None
     error_code: str | None = None

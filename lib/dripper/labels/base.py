@@ -20,9 +20,9 @@ class Labels:
     """The decision for one page; both arrays have shape (n_blocks,), in block order."""
 
     main: npt.NDArray[np.bool_]
-    """Of type bool."""
+    """Whether each block is main, bool."""
     probability: npt.NDArray[np.float32]
-    """Of `main`, float32; NaN where the labeler has none."""
+    """Probability of `main`, float32; NaN where the labeler has none."""
     confidence: float = math.nan
     """The F1 over words that the labeler expects of `main`, 0 to 1; NaN where it cannot tell."""
     passes: int = 0
@@ -30,8 +30,8 @@ class Labels:
     windows: int = 1
     """Into how many parts the page was cut to fit it."""
     method: str = ""
-    """Who of several labelers gave them, as the column `method` has it; empty: the one that was
-    asked."""
+    """The labeler, of several, that gave them, as the column `method` has it; empty: the one that
+    was asked."""
     page_kind: str | None = None
     """Article, forum, listing, product…, as the labeler sees it; None where it does not say."""
 
@@ -53,8 +53,8 @@ class SimplifiedPage:
     simplified_html: str
     n_blocks: int
     draft: Labels | None = None
-    """What a cheaper labeler says of the page, where one was asked: a decoder that goes from a
-    draft to its labels may begin there, and a reader weigh its probabilities."""
+    """Labels of a cheaper labeler, where one was asked: a decoder that goes from a draft to its
+    labels may begin there, and a reader weigh its probabilities."""
 
     @classmethod
     def of(cls, page: Page, draft: Labels | None = None) -> "SimplifiedPage":

@@ -47,7 +47,7 @@ def name_substitute(method: str, labeler: str) -> str:
 
 P = TypeVar("P", Page, SimplifiedPage)
 Way = Callable[[Sequence[tuple[P, Labels | None]]], list[Labels]]
-"""How a labeler is asked: pages, each with what the labelers before say of it."""
+"""A way to ask a labeler: pages, each with what the labelers before say of it."""
 
 
 class ChainLabeler:

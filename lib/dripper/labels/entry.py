@@ -13,13 +13,13 @@ from dripper.places import local_place
 from dripper.settings import Section
 
 CountTokens = Callable[[str], int]
-"""From a page's simplified HTML to its number of tokens."""
+"""A function from a page's simplified HTML to its number of tokens."""
 
 
 _THERE = "on those it runs on"
 
 ProfileName = Literal["auto", "any", "dripper", "mineru-1.1", "paper"]
-"""Of which profile blocks have to be. auto: of that which the checkpoint was trained on."""
+"""The profile that blocks have to be of. auto: that which the checkpoint was trained on."""
 
 FallbackName = Literal["cpu", "trafilatura", "body", "empty"]
 DEFAULT_FALLBACK: FallbackName = "trafilatura"
@@ -32,7 +32,7 @@ class Use:
     profile: str
     """The rules by which the run splits pages."""
     stages: Collection[str] = ()
-    """Those of a staged run that are to run; none where pages are labelled on the way through one
+    """Stages of a staged run that are to run; none where pages are labelled on the way through one
     pass."""
     is_local: bool = False
     """Whether the stages run on this very machine."""
@@ -150,7 +150,7 @@ class LabelerEntry:
     """Returns, for its settings, how tokens are counted; None: they are estimated from the length.
     """
     fallback: FallbackName = DEFAULT_FALLBACK
-    """What the setting labeler.fallback=auto means."""
+    """The meaning of the setting labeler.fallback=auto."""
     check: Callable[[Any, Use], Sequence[str]] = _warn_of_nothing
     """Called before a run with the settings: raises SettingsError where it cannot work so, or
     returns warnings."""
@@ -164,7 +164,7 @@ class LabelerEntry:
     """Whether it only works on with the probabilities of a labeler before it: then it cannot be the
     first of a chain, nor alone."""
     environment: Mapping[str, str] = field(default_factory=dict)
-    """What has to be in the environment of its process before its packages are imported."""
+    """Variables that its process needs before its packages are imported."""
     members: tuple[str, ...] = ()
     """The labelers that it asks: then `load` and `check` get a section of each of them by its name,
     and `settings` is not used."""

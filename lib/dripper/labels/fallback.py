@@ -69,7 +69,7 @@ class Fallback(StrEnum):
     "fallback:<value>"."""
 
     CPU = "cpu"
-    """What the labeler `cpu` marks; the whole body where that is nothing either."""
+    """Labels of `cpu`; the whole body where that is nothing either."""
     TRAFILATURA = "trafilatura"
     """The blocks that Trafilatura extracts; the whole body where it extracts nothing either."""
     BODY = "body"

@@ -26,14 +26,13 @@ BUILT_IN: Mapping[str, str] = {
     "neuscraper": "dripper_labelers.neuscraper.entry:NEUSCRAPER",
     "lm": "dripper.labels.lm.entry:LM",
 }
-"""Where the entries of this distribution are (`dripper_labelers` follows other papers): no entry
-points, as a zip that Spark sends to its workers has none."""
+"""Places of this distribution's entries (`dripper_labelers` follows other papers): no entry points,
+as a zip that Spark sends to its workers has none."""
 COMPOSITES: Mapping[str, str] = {
     "vote": "dripper_labelers.vote:make_vote_entry",
     "any": "dripper_labelers.vote:make_vote_entry",
 }
-"""By the kind of labelers named `kind:members`: the function that makes an entry from such a
-name."""
+"""Kind of labelers named `kind:members` → function that makes an entry from such a name."""
 
 
 def load(name: str, **options: Any) -> Labeler:

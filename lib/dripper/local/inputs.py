@@ -42,7 +42,7 @@ class Input(NamedTuple):
     """Its path below the folder that was named, or as it was typed; the name alone of one that was
     typed from the root or over `..`."""
     problem: str = ""
-    """Why a missing file is one."""
+    """The reason why a file is missing."""
 
     @property
     def is_archive(self) -> bool:

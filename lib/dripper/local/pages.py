@@ -30,7 +30,7 @@ class PageOptions:
     """Put before the path of a page's file, `Input.below`, it is the page's address; empty: the
     page says it itself, or nobody does."""
     columns: Columns = DEFAULT_COLUMNS
-    """Of tables."""
+    """Columns of tables to read."""
 
     def complete(self, below: str) -> str:
         """Return the address of the page in a file; "" where it is not known."""

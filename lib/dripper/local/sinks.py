@@ -22,7 +22,7 @@ from dripper.warc import Record
 FILES = (".jsonl", ".parquet")
 STANDARD_OUTPUT = Path("-")
 MANIFEST = "pages.jsonl"
-"""In a folder with a file a page: a row a page, with the name of its file."""
+"""Name of the list in a folder with a file a page: a row a page, with the name of its file."""
 
 
 class PageRow(NamedTuple):
@@ -33,7 +33,7 @@ class PageRow(NamedTuple):
     error_code: str | None
     error_detail: str | None = None
     content: bytes = b""
-    """Of its own file; none where there is no extraction."""
+    """Content of its own file; none where there is no extraction."""
 
 
 class Sink(Protocol):
@@ -65,9 +65,9 @@ class Destination:
     """A `.jsonl` or `.parquet` file, STANDARD_OUTPUT, or a folder."""
     is_folder: bool = False
     columns: Sequence[str] = ()
-    """Of rows; empty: those of the table `extractions` but the batch."""
+    """Columns of rows; empty: those of the table `extractions` but the batch."""
     form: str = "markdown"
-    """Of the files of a folder: one of FORMATS."""
+    """Form of the files of a folder: one of FORMATS."""
 
     def __post_init__(self) -> None:
         if not self.is_folder and self.path != STANDARD_OUTPUT and self.path.suffix not in FILES:

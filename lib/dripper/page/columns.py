@@ -126,7 +126,7 @@ EXTRACTION: Sequence[Column] = (
     Column("error_code", Kind.STRING, "Why there is no extraction; null: there is one"),
     Column("error_detail", Kind.STRING, "What exactly went wrong"),
 )
-"""What became of it."""
+"""The result of the page."""
 
 ORIGIN: Sequence[Column] = (
     Column("warc_record_id", Kind.STRING, "WARC-Record-ID as stored: <urn:uuid:…>; null: an ARC, or none is stored"),
@@ -146,14 +146,15 @@ ORIGIN: Sequence[Column] = (
         "The crawl: as --crawl names it, else Common Crawl's (CC-MAIN-2024-10), where a folder of warc_file says so",
     ),
 )
-"""By which rows meet those of other data sets of the same crawl. Rows of 0.1 have null in them."""
+"""Keys by which rows meet those of other data sets of the same crawl. Rows of 0.1 have null in
+them."""
 
 SITE: Sequence[Column] = (
     Column(
         "layout_id", Kind.STRING, "Pages of a host with the same layout have the same; null: sites.enabled was not set"
     ),
 )
-"""What a page is to its site."""
+"""The page's place in its site."""
 
 MEDIA: Sequence[Column] = (
     Column(
@@ -163,7 +164,7 @@ MEDIA: Sequence[Column] = (
         "role: lead, content, gallery, icon or avatar; see docs/images.md",
     ),
 )
-"""What main content shows. Rows of 0.1 have null in it."""
+"""Pictures of main content. Rows of 0.1 have null in it."""
 
 DATES: Sequence[Column] = (
     Column(
@@ -172,10 +173,10 @@ DATES: Sequence[Column] = (
         "Day of metadata.published, the first one where only a month or a year is stated; null: not stated",
     ),
 )
-"""What metadata state, in types that can be compared. Rows of older releases have null in them."""
+"""Metadata in types that can be compared. Rows of older releases have null in them."""
 
 SOURCES: Sequence[Column] = (Column("html_title", Kind.STRING, "What `<title>` says, as written"),)
-"""What the page says itself, beside what was chosen. Rows of older releases have null in it."""
+"""Statements of the page itself, beside what was chosen. Rows of older releases have null in it."""
 
 EXTRACTIONS: Sequence[Column] = (*PAGE, *EXTRACTION, *ORIGIN, *SITE, *MEDIA, *DATES, *SOURCES)
 """A row of the table `extractions`."""

@@ -255,7 +255,7 @@ def extract_guarded(settings: Settings, html: str | bytes, url: str | None = Non
 
 _lock = threading.Lock()
 _guards: dict[tuple[int, int, GuardLimits], Guard[_Page, Extraction]] = {}
-"""By process, as a fork's answers would be another's, extractor (kept as well) and limits."""
+"""Guards by process (a fork's answers would be another's), extractor (kept as well) and limits."""
 
 
 def _load_extractor(

@@ -162,9 +162,9 @@ class Choice:
     main: npt.NDArray[np.bool_]
     """Shape (n_blocks,)."""
     method: str
-    """Who decided, as in `Extraction.method`."""
+    """The decider, as in `Extraction.method`."""
     n_main: int
-    """How many blocks the labeler marked; 0 where a fallback decided."""
+    """Number of blocks that the labeler marked; 0 where a fallback decided."""
     confidence: float
     """The labeler's; NaN where it has none."""
     page_kind: str | None = None

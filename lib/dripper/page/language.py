@@ -8,13 +8,13 @@ from functools import lru_cache
 from typing import Any
 
 SAMPLE_CHARACTERS = 800
-"""How much text is looked at. On 724 pages in 20 languages 800 give the answer of 10,000 characters
-on 722; more cost more."""
+"""Characters of text that are looked at. On 724 pages in 20 languages 800 give the answer of 10,000
+characters on 722; more cost more."""
 
 _FIRST_CHARACTERS, _SURE = 200, 0.8
-"""So many characters decide where they are that sure, on 93 of 100 pages. On 3,000 labelled pages,
-and on 1,042 that are neither English nor Chinese, that gives another language than 10,000
-characters do on 4 and on 3, as does a bound of 0.98, or none; at half the cost."""
+"""Characters that decide alone, and the probability that they need: so on 93 of 100 pages. On 3,000
+labelled pages, and on 1,042 that are neither English nor Chinese, that gives another language than
+10,000 characters do on 4 and on 3, as does a bound of 0.98, or none; at half the cost."""
 
 _MINIMUM_LETTERS = 20
 """Below this the detector answers `sr` or `zxx` with a probability under 0.03: no answer is better.
@@ -28,7 +28,8 @@ the detector alone is wrong on 14.8 % (mostly `pcm`, `lb`, `bcl`); this on 1.0 %
 English (three in ten lines are not), on 2.3 %."""
 _DECLARED_WEIGHT = 10.0
 _RARE_WEIGHT, _RAREST_WEIGHT = 0.02, 0.002
-"""Of languages outside of _COMMON, and of those among them that have no code of two letters."""
+"""Weights of languages outside of _COMMON, and of those among them without a code of two
+letters."""
 _COMMON_CODES = """
     af am ar az be bg bn bs ca cs cy da de el en es et eu fa fi fr ga gl gu he hi hr hu hy id is it ja
     ka kk km kn ko lo lt lv mk ml mn mr ms my ne nl no pa pl pt ro ru si sk sl sq sr sv sw ta te th tl
@@ -41,7 +42,7 @@ _SAME = {"fil": "tl", "in": "id", "iw": "he", "kik": "ki", "nb": "no", "sh": "sr
 """Codes for what has another one here."""
 _NO_LANGUAGE = "zxx"
 _NEGLIGIBLE = 1e-4
-"""Of 142 languages; the likeliest of them has more."""
+"""A share below that of the likeliest of 142 languages in any text."""
 
 
 @lru_cache(maxsize=1)

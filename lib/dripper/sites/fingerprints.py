@@ -14,7 +14,7 @@ from dripper.html.tree.tree import Tree, attribute
 
 _DIGITS = re.compile(r"\d+")
 _NAME_CHARACTERS = 200
-"""Of a class list or an id that count; generated ones run to kilobytes."""
+"""Characters of a class list or an id that count; generated ones run to kilobytes."""
 
 
 class Paths:
@@ -74,10 +74,10 @@ class Fingerprints:
     the same on every machine."""
 
     paths: Hashes
-    """Of the tags from the root to the block, each with its class names in order of the alphabet,
-    and its id; digits folded."""
+    """Hashes of the tags from the root to the block, each with its class names in order of the
+    alphabet, and its id; digits folded."""
     texts: Hashes
-    """Of the text: lower case, white space collapsed, digits folded."""
+    """Hashes of the text: lower case, white space collapsed, digits folded."""
 
 
 def fingerprints(page: Page, paths: Paths | None = None) -> Fingerprints:

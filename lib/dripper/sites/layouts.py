@@ -25,14 +25,14 @@ CONTAINERS = frozenset(
 )
 """Elements that make a skeleton."""
 N_HASHES = 32
-"""Of a MinHash signature (Broder 1997): the share of equal ones is the share of common paths, give
-or take .09."""
+"""Length of a MinHash signature (Broder 1997): the share of equal ones is the share of common
+paths, give or take .09."""
 ALIKE = 0.6
 """Skeletons that have at least this share of their paths in common are of one template."""
 
 _FACTORS = np.random.default_rng(20260101).integers(1 << 63, size=N_HASHES, dtype=np.uint64) * 2 + 1
 _TEXT_PARENTS = frozenset(("p", "blockquote", "td", "th", "li", "dd", "figure", "pre"))
-"""What is inside of them is content: their containers do not count."""
+"""Elements whose inside is content: their containers do not count."""
 
 
 @dataclass(frozen=True, slots=True)

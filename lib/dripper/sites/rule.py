@@ -50,13 +50,13 @@ ENOUGH_PAGES = 4
 are further from 0 than the block's own, and a text that they share is no frame: two pages may be
 one page at two addresses, three one story in three parts."""
 REPEATED_SHARE = 0.3
-"""Of the other pages that have the block's path, those that have its text; up to 0.9 makes no
+"""Share of the other pages with the block's path that have its text, too; up to 0.9 makes no
 difference of .005."""
 MOST_REPEATED_MAIN = 0.3
-"""Where repeated texts are a larger share of what the labeler marked, content repeats: a page in
+"""Share of repeated texts in what the labeler marked, above which content itself repeats: a page in
 several copies."""
 REPETITION_ODDS = 4.0
-"""By which the log odds of a repeated block fall; 2 gave two thirds of the gain, 8 the same."""
+"""Fall of the log odds of a repeated block; 2 gave two thirds of the gain, 8 the same."""
 
 
 def relabel(page: PageBlocks, labels: Labels, site: SiteStatistics, counted: SiteStatistics | None = None) -> Labels:

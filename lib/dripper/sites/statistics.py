@@ -34,7 +34,7 @@ class PageBlocks:
     fingerprints: Fingerprints
     words: npt.NDArray[np.int32]
     log_odds: npt.NDArray[np.float32]
-    """Of main content, natural logarithm."""
+    """Log odds of main content, natural logarithm."""
     confidence: float
     """The labeler's, of the page as a whole, 0 to 1."""
 
@@ -45,9 +45,9 @@ class PathSum(NamedTuple):
     pages: int = 0
     """Pages that have a block there."""
     words: int = 0
-    """Of these blocks, at most 50 each."""
+    """Words of these blocks, at most 50 each."""
     log_odds: int = 0
-    """Of main content, in steps of 1/64, each block's times its words."""
+    """Log odds of main content, in steps of 1/64, each block's times its words."""
 
     def __add__(self, other: "PathSum") -> "PathSum":  # type: ignore[override]
         return PathSum(self.pages + other.pages, self.words + other.words, self.log_odds + other.log_odds)
@@ -68,11 +68,11 @@ class SiteStatistics:
 
     pages: int = 0
     confidence: int = 0
-    """Of the pages, in steps of 1/10,000."""
+    """Confidence of the pages, in steps of 1/10,000."""
     paths: dict[int, PathSum] = field(default_factory=dict)
-    """By fingerprint of the path."""
+    """Sums by fingerprint of the path."""
     texts: dict[int, int] = field(default_factory=dict)
-    """By fingerprint of the text: pages that have it."""
+    """Pages that have a text, by its fingerprint."""
 
     @classmethod
     def of(cls, pages: Iterable[PageBlocks]) -> "SiteStatistics":
@@ -139,7 +139,7 @@ class PageSums(NamedTuple):
     one length."""
 
     page: IntArray
-    """Which page."""
+    """The page of each entry."""
     fingerprint: Hashes
     words: IntArray
     log_odds: IntArray

@@ -18,21 +18,21 @@ from dripper.sites.rule import decide_again
 from dripper.sites.statistics import PageBlocks
 
 LEAST_PAGES = 3
-"""Of a layout that has representatives: of fewer pages nearly all would be."""
+"""Pages of a layout that has representatives: of fewer pages nearly all would be."""
 PRIOR_WORDS = 2.0
 """A path's share of main words is counted as if one word more of each kind had been seen."""
 MOST_ODDS = 4.0
 """Log odds of a path on which the representatives agree, at most."""
 OWN_SHARE = 0.5
-"""What the page's own log odds count beside those of the template."""
+"""Weight of the page's own log odds beside those of the template."""
 LEAST_COVERED = 0.85
-"""Of a page's words, those on paths that the template knows."""
+"""Share of a page's words on paths that the template knows, at least."""
 LEAST_CONSISTENT = 0.7
-"""Of the representatives of a layout; below it, its template is not used. A guard: in the middle
-between layouts where a template is right and where it is not, which on labelled pages are nearly
-all above 0.9."""
+"""Agreement of the representatives of a layout; below it, its template is not used. A guard: in the
+middle between layouts where a template is right and where it is not, which on labelled pages are
+nearly all above 0.9."""
 LEAST_AGREED = 0.5
-"""Of a page's words, those of which the template says what the page's own labels say."""
+"""Share of a page's words of which the template says what the page's own labels say, at least."""
 
 
 @dataclass(slots=True)
@@ -53,7 +53,7 @@ class Template:
 
     paths: dict[int, _Vote] = field(default_factory=dict)
     texts: dict[int, _Vote] = field(default_factory=dict)
-    """Of texts that two representatives or more have."""
+    """Votes of texts that two representatives or more have."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ def say_count(number: int, thing: str, verb: str = "") -> str:
 
 
 SHOWN = 5
-"""Of many things so many are named."""
+"""Number of items that a message lists."""
 
 
 def list_names(names: Collection[str]) -> str:

@@ -15,7 +15,7 @@ class Agreement:
     """The agreement of two annotators on one page."""
 
     kind: str
-    """As the first annotator says."""
+    """Kind of the page, as the first annotator says."""
     same_kind: bool | None
     """None where the second annotator's kind is not known."""
     words: float

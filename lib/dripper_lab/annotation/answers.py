@@ -21,9 +21,9 @@ KINDS = (
     "other",
     "error",
 )
-"""What a page can be, as `guidelines.md` says it."""
+"""Kinds of pages, as `guidelines.md` says it."""
 SURE = (1, 2, 3)
-"""How certain an annotator is: 1 guessed, 3 certain."""
+"""Degrees of an annotator's certainty: 1 guessed, 3 certain."""
 _RANGE = re.compile(r"(\d{1,7})(?:\s*[-–]\s*(\d{1,7}))?", re.ASCII)
 
 
@@ -40,7 +40,7 @@ class Answer:
     sure: int
     """One of SURE."""
     annotator: str = ""
-    """Who says so: a model's name, or a person's; empty where the answer does not tell."""
+    """Name of the annotator: a model's, or a person's; empty where the answer does not tell."""
 
     def row(self) -> dict[str, Any]:
         """Return the answer as a row of an answers file."""

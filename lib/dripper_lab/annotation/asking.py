@@ -22,8 +22,8 @@ from dripper_lab.annotation.importing import read_answers
 
 FIRST, SECOND = "answers.jsonl", "answers_second.jsonl"
 HOPELESS = 10
-"""Where so many pages have failed and none has an answer, the endpoint is to blame, and each
-request may cost."""
+"""Failed pages, with none answered, from which on the endpoint is to blame, and each request may
+cost."""
 log = logging.getLogger(__name__)
 
 
@@ -35,7 +35,7 @@ class AskResult:
     earlier: int = 0
     """Answers that were there before."""
     failed: dict[str, str] = field(default_factory=dict)
-    """Why a page has no answer, by its number: the next run asks again."""
+    """Reasons why pages have no answer, by number: the next run asks again."""
     used: Counter[str] = field(default_factory=Counter)
     """Requests, prompt_tokens and completion_tokens, as the endpoint tells."""
 

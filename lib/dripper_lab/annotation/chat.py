@@ -29,7 +29,7 @@ class Annotator:
     model: str
     guidelines: str
     body: Mapping[str, Any] = field(default_factory=dict)
-    """What else goes into each request, such as a temperature."""
+    """More fields of each request, such as a temperature."""
 
     def answer(self, page: str, text: str, n_blocks: int, used: Counter[str]) -> Answer:
         """Return the model's answer about a page.

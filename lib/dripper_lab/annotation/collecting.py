@@ -38,7 +38,7 @@ _FORMS = {
     "path": re.compile(r"[^-].*"),
     "html_sha256": re.compile(r"[0-9a-f]{64}"),
 }
-"""What goes into names of files and into commands."""
+"""Forms of what goes into names of files and into commands."""
 _KEPT = ("id", "url", "html_sha256", "host", "licence", "commit", "sure")
 """Fields of a recipe's row that a row of truth has, too."""
 

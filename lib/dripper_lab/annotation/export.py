@@ -30,7 +30,7 @@ Reading = Callable[[], Iterable[LabelledPage | tuple[str, PageError]]]
 """Reads all pages; may be called twice, and then gives the same ones."""
 TEMPLATE = "answers.template.jsonl"
 _TRUTH_FIELDS = ("sure", "main_blocks", "main_blocks_second", "n_blocks", "bad", "duplicate", "profile")
-"""Of a row that was annotated before: not taken along."""
+"""Fields of a row that was annotated before, which are not taken along."""
 
 
 @dataclass(slots=True)
@@ -42,7 +42,7 @@ class Exported:
     tokens: int = 0
     """About how many all written pages have."""
     left_out: Counter[str] = field(default_factory=Counter)
-    """By reason."""
+    """Pages left out, by reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Export:
 
     folder: Path
     rows: Mapping[str, Mapping[str, Any]]
-    """By number."""
+    """Rows by number."""
 
     @classmethod
     def read(cls, folder: Path) -> "Export":

@@ -35,12 +35,12 @@ class Filter:
     least_agreement: float = 0.8
     """F1 over words between two annotators, where there are two."""
     least_sure: int = 2
-    """How certain the annotator was."""
+    """Certainty of the annotator, at least."""
     labeler: Labeler | None = None
     """Asked about pages without main content: where it is sure of some, the annotation is in doubt.
     None: nobody."""
     least_confidence: float = 0.85
-    """From which on it is sure."""
+    """Confidence from which on `cpu` is sure."""
     least_shared: float = 0.0
     """The share of a page's blocks that the labeler must mark as the annotator did; 0: any. Wrong
     annotations are left out by it, and pages that are hard for the labeler."""

@@ -114,9 +114,9 @@ class Written:
     """The counts of what was written and what was not."""
 
     pages: Counter[str] = field(default_factory=Counter)
-    """By file."""
+    """Pages by file."""
     windows: Counter[str] = field(default_factory=Counter)
-    """By file: a line each."""
+    """Windows by file: a line each."""
     aligned: int = 0
     """Pages whose labels come from aligning the truth's text, as their rows have no block numbers
     of this profile."""

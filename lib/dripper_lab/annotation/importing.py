@@ -17,7 +17,7 @@ from dripper_lab.annotation.folders import new_folder
 from dripper_lab.datasets import LabelledPage
 
 NO_MAIN = "no main content"
-"""Why a row is `bad` that has no main block: scores leave it out."""
+"""Reason why a row without a main block is `bad`: scores leave it out."""
 _ONLY_HERE = ("number", "tokens", "file", "name", "type_guess")
 """Fields of an export's row that a row of truth does not take along."""
 
@@ -27,7 +27,7 @@ class Answers:
     """The answers that files hold."""
 
     of_page: dict[str, list[Answer]] = field(default_factory=dict)
-    """By number, in the order of the files: the first is the truth, the second the second
+    """Answers by number, in the order of the files: the first is the truth, the second the second
     annotation."""
     wrong: list[str] = field(default_factory=list)
     """A sentence for every line that is no usable answer, with its place."""

@@ -8,10 +8,10 @@ from dripper.html.blocks.page import Page
 from dripper.labels.cost import estimate_tokens
 
 BLOCK_CHARS = (150, 100, 70, 50)
-"""How long a block may be shown; the next one is tried where a page is above its budget. With 150,
-1,034 pages of many kinds have 2,500 tokens on the mean, 98 % of them at most 8,500."""
+"""Lengths to which blocks may be shown; the next one is tried where a page is above its budget.
+With 150, 1,034 pages of many kinds have 2,500 tokens on the mean, 98 % of them at most 8,500."""
 HEAD_CHARS = 150
-"""Of address and title."""
+"""Characters of address and title."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from dripper_lab.datasets import LabelledPage, read_pages
 DATA_SET = "readability"
 HALVES = ("choosing", "judging")
 ADDRESS = "http://fakehost/test/page.html"
-"""Where the tests that the set comes from say that each page lies."""
+"""Address of each page, by the tests that the set comes from."""
 _BASE = Base.of(ADDRESS)
 _CANDIDATE = re.compile(r"[\s,]*(\S+[^\s,])(?:\s[^,]*)?")
 _LAZY = re.compile(r"(?:https?:)?//\S+|\S+\.(?:jpe?g|png|gif|webp|avif|svg)\b\S*|/\S+", re.IGNORECASE)

@@ -28,7 +28,7 @@ from dripper_lab.truth import Truth, split_pages
 from dripper_labelers.web2text.leaves import Leaves
 
 SHARE = 2 / 3
-"""Of a node's words, from which on it is main."""
+"""Share of a node's words from which on it is main."""
 EXTRACTORS = (
     *("beautifulsoup", "html2text", "inscriptis", "boilerpy3", "justext", "readability-lxml", "trafilatura"),
     *("dripper-web2text", "dripper-cpu"),

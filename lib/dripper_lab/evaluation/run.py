@@ -31,7 +31,7 @@ class RunSettings:
 
     source: PageSource
     folder: Path
-    """Where the run keeps what it has done."""
+    """Folder in which the run keeps what it has done."""
     sets: Sequence[str]
     """Their names."""
     extractors: Sequence[Contender]

@@ -26,7 +26,7 @@ class SetScoring:
 
     source: PageSource
     folder: Path
-    """Where the run keeps what it has done."""
+    """Folder in which the run keeps what it has done."""
     data_set: str
     outputs: Mapping[str, Path]
     """Extractor → its file."""

@@ -27,7 +27,7 @@ from dripper_lab.datasets import LabelledPage, Role, names_with, read_pages
 from dripper_lab.evaluation.store import decode_page
 
 LAYERS, HIDDEN = 28, 1024
-"""Of Qwen3-0.6B, for equation (1)."""
+"""Sizes of Qwen3-0.6B, for equation (1)."""
 WINDOW = 32_768
 """Tokens that Qwen3-0.6B can take."""
 STAND_IN = re.compile(r"[^\W\d_]+|\d|[^\w\s]|_")

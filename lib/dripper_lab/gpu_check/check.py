@@ -73,7 +73,7 @@ class Part:
     figures: list[Figure] = field(default_factory=list)
     sentences: list[str] = field(default_factory=list)
     report: str = ""
-    """Of the probe."""
+    """Report of the probe."""
     problems: list[str] = field(default_factory=list)
 
 

@@ -9,9 +9,9 @@ SUSTAINED = 0.5
 """Share of a data sheet's dense half-precision TFLOPS that a prefill reaches."""
 MEMORY_SHARE = 0.9
 BYTES = 2
-"""Of a weight, a key or a value: bfloat16."""
+"""Bytes of a weight, a key or a value: bfloat16."""
 PASSES = 3.0
-"""Of `parallel` where none were counted."""
+"""Passes of `parallel` where none were counted."""
 MOST_IN_FLIGHT = 256
 
 
@@ -24,7 +24,7 @@ class Gpu:
     gigabytes_per_second: float
     gigabytes: float
     dollars_per_hour: float
-    """As somebody offered it in 2026; --dollars-per-hour says another."""
+    """Rent as somebody offered it in 2026; --dollars-per-hour says another."""
 
 
 GPUS: Mapping[str, Gpu] = {
@@ -54,7 +54,7 @@ class Shape:
     query: int
     """Width of all heads' queries."""
     weights: int
-    """Of a layer, which a token is multiplied with."""
+    """Weights of a layer, which a token is multiplied with."""
     cached: int
     """Numbers that are kept of a token: keys and values of all layers."""
     vocabulary: int

@@ -141,7 +141,7 @@ _CHOSEN: Mapping[bool, Mapping[str, str]] = {
         "fitted": "held-out\npages of the training of `{start}`",
     },
 }
-"""What differs where a training goes on from earlier weights."""
+"""Wordings that differ where a training goes on from earlier weights."""
 
 READER = 0.95
 """F1 over words of two annotators, on the pages of every kind that both read."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dripper_lab.datasets import DATA_SETS
 
 Key = tuple[str, str]
-"""Of a page: its data set and id."""
+"""Key of a page: its data set and id."""
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:

@@ -59,9 +59,9 @@ class Training:
     arguments: Mapping[str, object]
     learned: Sequence[Truth]
     held_out: Sequence[Truth]
-    """Of the pages held out that have main content."""
+    """Truths of the pages held out that have main content."""
     probabilities: Sequence[FloatArray]
-    """Of the blocks of these, to be main."""
+    """Probabilities of the blocks of these, to be main."""
     choice: Choice
     cpu_seconds: float
 

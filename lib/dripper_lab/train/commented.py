@@ -107,7 +107,7 @@ class Commenter:
     draw: np.random.Generator
     """Random numbers, of every choice."""
     finish: Callable[[Page], Page] = leave_unchanged
-    """What is done to every page made."""
+    """Function that finishes every page made."""
     lines: dict[bool, list[str]] = field(default_factory=lambda: {False: [], True: []})
     """Scripts written without spaces apart from the others."""
 

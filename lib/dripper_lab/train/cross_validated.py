@@ -24,15 +24,16 @@ class HeldOut:
 
     examples: Sequence[Example]
     logits: Sequence[FloatArray]
-    """As for `validate.page_scores`."""
+    """Logits as for `validate.page_scores`."""
     kinds: FloatArray
-    """(n_pages, n_kinds), probabilities of `page_kind.KINDS`."""
+    """(n_pages, n_kinds), probabilities of `decide.KINDS`."""
     calibration: Calibration
     scores: PageScores
     confidence: FloatArray
     """(n_pages,), by coefficients fitted on the other half of the sites."""
     coefficients: FloatArray
-    """Of `decide.estimate_confidence`, fitted on all pages, those without main content too."""
+    """Coefficients of `decide.estimate_confidence`, fitted on all pages, those without main content
+    too."""
     empty: Sequence[Example]
     """Pages without main content."""
     empty_kinds: FloatArray

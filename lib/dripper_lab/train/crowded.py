@@ -38,7 +38,7 @@ CUT = 0.5
 long ones."""
 MOST_SECTIONS = 4
 SECTIONS_KEPT = 4
-"""How many sections of a page are remembered for other pages."""
+"""Sections of a page that are remembered for other pages."""
 # A sidebar, a list of ten teasers: less is no section, more would be a page of its own.
 _SECTION_WORDS = range(20, 500)
 _LEAST_BLOCKS = 3
@@ -55,7 +55,7 @@ class Crowder:
     draw: np.random.Generator
     """Random numbers, of every choice."""
     finish: Callable[[Page], Page] = leave_unchanged
-    """What is done to every page made."""
+    """Function that finishes every page made."""
     sections: dict[bool, list[str]] = field(default_factory=lambda: {False: [], True: []})
     """HTML; scripts written without spaces apart from the others."""
 

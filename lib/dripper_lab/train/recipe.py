@@ -38,17 +38,17 @@ class Recipe:
     """Channels of each level of container means."""
     shape: Shape = field(default_factory=lambda: Shape(dilations=(1, 2, 4, 8, 16, 32, 1), pooled=(1, 3, 5)))
     epochs: int = 8
-    """Of all pages, after the first stage."""
+    """Epochs of all pages, after the first stage."""
     first_epochs: int = 10
-    """Of the pages of the first stage (`dripper_lab.train.optimise`)."""
+    """Epochs of the pages of the first stage (`dripper_lab.train.optimise`)."""
     first_share: float = 0.4
-    """Of its weights in those that ship."""
+    """Share of its weights in those that ship."""
     switch_ridge: float = 10.0
     """Penalty on the squared coefficients of the switch of conventions."""
     batch_blocks: int = 4096
     """Blocks of a batch."""
     learning_rate: float = 3e-3
-    """Of the first stage."""
+    """Learning rate of the first stage."""
     later_learning_rate: float = 1.5e-3
     weight_decay: float = 0.02
     dropout: float = 0.2
@@ -69,14 +69,14 @@ class Recipe:
     antique_variants: int = 0
     """Both: how many of each are made of a page."""
     shares: Shares = field(default_factory=Shares)
-    """How often they come."""
+    """Shares in which pages come."""
     other_width: int = 48
     other_shape: Shape = field(default_factory=lambda: Shape(dilations=(1, 2, 4, 8, 16, 32), pooled=(1, 3)))
     """Both: of the networks that give a second opinion."""
     other_shares: tuple[Shares, ...] = (Shares(),)
-    """Of each of them."""
+    """Shares of each of them."""
     other_balances: tuple[float, ...] = (0.5,)
-    """Of each of them: `balance`."""
+    """The `balance` of each of them."""
     average_from: float = 0.6
     """Share of the steps after which weights are averaged, exponentially: `average_decay` a step.
     """
@@ -96,8 +96,8 @@ class Recipe:
 
 
 GOING_ON = Recipe(epochs=3, later_learning_rate=2.5e-3, first_share=0.1)
-"""What earlier weights are taught further by: their first network, and the first that gives a
-second opinion; the two others are kept. Chosen on 939 pages held out by host
+"""The recipe by which earlier weights are taught further: their first network, and the first that
+gives a second opinion; the two others are kept. Chosen on 939 pages held out by host
 (docs/research/labeler_cpu.md)."""
 
 

@@ -62,7 +62,7 @@ class PageScores(NamedTuple):
     f1: FloatArray
     """Over words."""
     rouge5: FloatArray
-    """As the report has it: what choices go by."""
+    """ROUGE-5 as the report has it, by which choices go."""
     expected: FloatArray
     """The F1 over words that the decoder expected."""
 

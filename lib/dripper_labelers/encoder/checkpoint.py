@@ -17,10 +17,10 @@ from dripper_labelers.encoder.sequence import Sequencer
 from dripper_labelers.encoder.settings import EncoderSettings
 
 FILES = [*CONFIG_FILES, "*.safetensors"]
-"""What is fetched of a checkpoint on the hub: no code."""
+"""Files that are fetched of a checkpoint on the hub: no code."""
 PULPIE_SMALL = "feyninc/pulpie-orange-small"
 MAIN_NAMES = ("main", "content", "1", "label_1")
-"""What the outcome `main` is called in a checkpoint's `id2label`; Pulpie's says nothing, and has it
+"""Names of the outcome `main` in a checkpoint's `id2label`; Pulpie's says nothing, and has it
 second."""
 
 
@@ -37,7 +37,7 @@ class EncoderCheckpoint:
     outcomes: int
     """Logits at each separator: 2, or 1 that is of `main` alone."""
     main: int
-    """Which of them is of `main`."""
+    """The one of them that is of `main`."""
     vocabulary: int | None = None
     """Tokens that the weights have a row for; None: the configuration does not say."""
     first_place: int = 0

@@ -15,9 +15,10 @@ from typing import Any
 ATTENTION = "dripper_segments"
 """The name under which transformers has the attention of this module."""
 _CLOSE = {"float32": 1e-3}
-"""How far logits of packed chunks may be from their own, as a share of how far these are apart."""
+"""Distance of logits of packed chunks from their own that is allowed, as a share of how far these
+are apart."""
 _CLOSE_ELSE = 0.1
-"""In shorter numbers."""
+"""The same in shorter numbers."""
 
 _lengths: ContextVar[Sequence[int]] = ContextVar("lengths")
 

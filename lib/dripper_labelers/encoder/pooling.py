@@ -23,8 +23,8 @@ from dripper_labelers.encoder.settings import EncoderSettings
 log = logging.getLogger(__name__)
 
 ARCHITECTURES = tuple(f"{name}ForTokenClassification" for name in ("Bert", "Roberta", "XLMRoberta", "ModernBert"))
-"""Those that vLLM has itself. Others it takes from transformers, and fails on, or reads only
-forwards."""
+"""Architectures that vLLM has itself. Others it takes from transformers, and fails on, or reads
+only forwards."""
 ELSE = "labels.encoder.engine=transformers runs every architecture that transformers has"
 _TASK = "token_classify"
 _AT_ONCE = 1 << 24

@@ -25,7 +25,7 @@ class Reading:
     form: Literal["html", "outline"] = "html"
     """html: the simplified HTML of a block as it is; outline: see `outline`."""
     block_tokens: Annotated[int, Field(ge=0)] = 0
-    """So many tokens of a block at most; 0: all."""
+    """Tokens of a block at most; 0: all."""
     context_tokens: Annotated[int, Field(ge=1)] = 8192
     overlap_blocks: Annotated[int, Field(ge=0)] = 0
     threshold: Annotated[float, Field(gt=0, lt=1)] = 0.5

@@ -33,7 +33,7 @@ class Outline(NamedTuple):
     """The parts of a block that are kept."""
 
     marker: str
-    """How many words, and how much of the text is links; one of `MARKERS`."""
+    """Number of words, and the share of the text that is links; one of `MARKERS`."""
     head: str
     """Names of its first tags, and words of the class and id of its own."""
     text: str

@@ -17,7 +17,7 @@ class ModelSettings(Section):
     device: Device = "auto"
     """auto: a GPU where there is one."""
     precision: Literal["auto", "float32", "bfloat16", "int8"] = "auto"
-    """Of the arithmetic; auto: bfloat16 on a GPU, float32 on a CPU. int8 is for CPUs."""
+    """Numbers of the arithmetic; auto: bfloat16 on a GPU, float32 on a CPU. int8 is for CPUs."""
     batch_tokens: int | None = Field(default=None, ge=1)
     """Tokens of the chunks that share a forward pass, one after the other without padding. null:
     65,536 on a GPU; on a CPU each chunk goes alone, as it always does with int8."""
@@ -40,16 +40,17 @@ class EncoderSettings(ModelSettings):
     """A folder with a checkpoint (config.json, weights as safetensors, tokenizer), or its name on a
     model hub, from where each worker fetches it."""
     profile: ProfileName = "auto"
-    """Of which profile the blocks have to be that it labels; auto: by the checkpoint, where it is
-    one of Pulpie's."""
+    """The profile that its blocks have to be of; auto: by the checkpoint, where it is one of
+    Pulpie's."""
     engine: Literal["transformers", "vllm"] = "transformers"
-    """What runs the model. transformers: PyTorch, any architecture; vllm: its pooling runner, which
-    pads nothing, for the architectures that it has (BERT, RoBERTa, XLM-RoBERTa, ModernBERT)."""
+    """The engine that runs the model. transformers: PyTorch, any architecture; vllm: its pooling
+    runner, which pads nothing, for the architectures that it has (BERT, RoBERTa, XLM-RoBERTa,
+    ModernBERT)."""
     context_tokens: int | None = Field(default=None, ge=16)
-    """Of a chunk; longer pages are cut into chunks of whole blocks. null: as the checkpoint says,
-    8,192 where it says nothing; never more than its positions reach."""
+    """Tokens of a chunk; longer pages are cut into chunks of whole blocks. null: as the checkpoint
+    says, 8,192 where it says nothing; never more than its positions reach."""
     overlap_blocks: int | None = Field(default=None, ge=0)
-    """So many blocks at most are read twice where a page is cut. null: as the checkpoint says, none
+    """Blocks, at most, that are read twice where a page is cut. null: as the checkpoint says, none
     where it says nothing."""
     threshold: float | None = Field(default=None, gt=0, lt=1)
     """A block is main where its probability is above it. null: as the checkpoint says, 0.5 where it

@@ -29,7 +29,7 @@ class Shape:
     inner: int = 1024
     context_nodes: int = 384
     node_tokens: int = 10
-    """Of a node, the language model's own at its ends included."""
+    """Tokens of a node, the language model's own at its ends included."""
     pooling: str = "mean"
     """A node's vector: that of its first token, as in the paper, or the mean of all."""
     reads: str = "simplified"

@@ -17,7 +17,8 @@ CONTAINERS = frozenset({"table", "ol", "ul", "dl"})
 READ_CHARACTERS = 120
 
 ANNOTATIONS = ("heading", "title", "paragraph", "table", "list")
-"""What a node can be beside main (paper 3.2, after ClueWeb22). The title is a heading as well."""
+"""Annotations of a node beside main (paper 3.2, after ClueWeb22). The title is a heading as
+well."""
 _ANNOTATED_BY = {
     **dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6"), "heading"),
     **dict.fromkeys(("ol", "ul", "dl"), "list"),
@@ -31,14 +32,14 @@ class Node(NamedTuple):
     """One node."""
 
     block: int
-    """In which block of the page it stands, from 0."""
+    """The block of the page in which it stands, from 0."""
     text: str
     """The beginning of it, white space collapsed."""
     size: int
     """Characters of text that count for its block: 0 for lists and tables, whose texts count
     themselves."""
     inside: frozenset[str] = frozenset()
-    """Of `ANNOTATIONS` those whose elements the node is, or stands in; never `title`."""
+    """The `ANNOTATIONS` whose elements the node is, or stands in; never `title`."""
 
 
 def find_nodes(page: SimplifiedPage) -> list[Node]:

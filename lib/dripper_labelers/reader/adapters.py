@@ -20,7 +20,7 @@ from dripper_labelers.reader.base import LAYER_PARTS, BaseModel, Matrix, make_st
 
 FILE = "reader_adapters.npz"
 SCALE = 2.0
-"""What the product of a layer's matrices is multiplied with."""
+"""Factor of the product of a layer's matrices."""
 _STEPS = 127
 
 

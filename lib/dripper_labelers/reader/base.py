@@ -46,18 +46,18 @@ class BaseModel:
 
     shape: Shape
     epsilon: float
-    """Of the layer norms."""
+    """Epsilon of the layer norms."""
     pieces: Sequence[tuple[str, float]]
     """The tokenizer's pieces with their log probabilities; the number of a piece is its token."""
     begin: int
     end: int
     padding: int
     unknown: int
-    """Those four: special tokens."""
+    """The four above: special tokens."""
     tensors: Mapping[str, memoryview]
-    """As bytes, by name: `l0.q.w`."""
+    """Tensors as bytes, by name: `l0.q.w`."""
     counts: Mapping[str, int]
-    """How many values each has."""
+    """Number of values of each."""
 
     def tensor(self, name: str, *shape: int) -> Matrix:
         """Return a tensor in float32; a matrix as (outputs, inputs)."""

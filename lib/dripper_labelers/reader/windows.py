@@ -18,9 +18,9 @@ from dripper_labelers.reader.base import BaseModel, make_tokenizer
 
 BLOCK_TOKENS = 32
 BLOCK_CHARACTERS = 400
-"""So much of a block's text is read. Tokenizers are slow on text that is thrown away."""
+"""Characters of a block's text that are read. Tokenizers are slow on text that is thrown away."""
 READ_WINDOWS = 16
-"""So many windows of a page are read at most, those with the most blocks in doubt: else a page of
+"""Windows of a page that are read at most, those with the most blocks in doubt: else a page of
 100,000 blocks could stall its worker. Of 1,938 labelled pages in doubt 99 in 100 have 12 or
 fewer."""
 UNSURE = 0.03

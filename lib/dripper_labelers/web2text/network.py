@@ -18,9 +18,10 @@ Array = Any
 """An array of numpy or of JAX; the two have no common type."""
 
 FILTERS, KERNELS = (50, 50, 50, 10), (1, 1, 3, 3, 3)
-"""Of the hidden layers, and of all; the last has as many filters as there are outcomes."""
+"""Filters of the hidden layers, and kernels of all; the last has as many filters as there are
+outcomes."""
 RADIUS = sum(kernel // 2 for kernel in KERNELS)
-"""How far on each side a leaf is seen from."""
+"""Leaves on each side from which a leaf is seen."""
 LEAF_OUTCOMES, PAIR_OUTCOMES = 2, 4
 """other, main; of a leaf and the next one: other-other, other-main, main-other, main-main."""
 WEIGHT_STEPS, ACTIVATION_STEPS, ACTIVATION_LIMIT = 1024, 256, 4096.0

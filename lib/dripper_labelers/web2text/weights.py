@@ -22,7 +22,7 @@ from dripper_labelers.web2text.network import WEIGHT_STEPS, Layer, split_layers
 FORMAT = 1
 """Changes whenever a feature or the networks change their meaning: old weights would be misread."""
 LEAF, PAIR = "leaf", "pair"
-"""What the names of each network's matrices begin with."""
+"""Beginnings of the names of each network's matrices."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Weights:
     """Both networks and what they need to label."""
 
     matrices: Mapping[str, FloatArray]
-    """By name, see `network.name_matrices`."""
+    """Matrices by name, see `network.name_matrices`."""
     mean: FloatArray
     scale: FloatArray
     """Both: (128 + 25,), standardise the features of leaves, then those of pairs."""

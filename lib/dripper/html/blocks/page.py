@@ -160,7 +160,7 @@ class _Cutter:
         self.has_blank = False
         """Whether some text was, perhaps a blank."""
         self.n_left_out = 0
-        """How many `br` were, with nothing said among them."""
+        """Number of `br` left out since something was said."""
         self.ends_in_break = False
         """Whether one stands behind that text."""
         self.in_line: int | None = None
@@ -304,17 +304,17 @@ class Page:
     blocks: Sequence[Block]
     """N blocks, which point into it."""
     title: str = ""
-    """Of `<title>`, else `og:title`, else empty."""
+    """The text of `<title>`, else of `og:title`, else empty."""
     profile: str = "dripper"
     """The set of rules that made the blocks."""
     _simplified: str | None = field(default=None, repr=False, compare=False)
     _mapping: str | None = field(default=None, repr=False, compare=False)
     hints: Hints = field(default_factory=Hints, repr=False)
-    """What the page says about itself out of sight; empty with the profile `mineru-1.1`."""
+    """Statements of the page about itself, out of sight; empty with the profile `mineru-1.1`."""
     cutoffs: tuple[int, int] = (CUTOFF, TABLE_CUTOFF)
     """Characters of text a block that the model sees, outside and inside of tables."""
     metadata: Metadata | None = field(default=None, repr=False)
-    """What the page declares about itself; None of a page restored from its mapping HTML."""
+    """Declarations of the page about itself; None of a page restored from its mapping HTML."""
 
     @property
     def item_ids(self) -> range:

@@ -113,7 +113,7 @@ def to_markdown(main_html: str, *, is_pruned: bool = False, settings: MarkdownSe
     and `paper`; then nothing has to be parsed, which saves a fifth of the time. Ends with one
     newline. What the page wrote is text, whatever it looks like (see `inert`), and no address
     leads to a script. Raises PageError(OUTPUT_TOO_LARGE), and nothing else, above
-    `markup.limits.output_limit(len(main_html))`.
+    `html.tree.parser.output_limit(len(main_html))`.
 
     >>> to_markdown("<p>See <a href='/x'>the\\nmap</a>.", settings=MarkdownSettings(links="text"))
     'See the map.\\n'

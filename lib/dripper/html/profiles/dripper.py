@@ -122,7 +122,7 @@ _WRAPPER_TAG = re.compile(rf"(</?){WRAPPER}(?=[\t\n\f\r />])")
 
 class ParsedPage(NamedTuple):
     """tree: of the visible body. title: of `<title>`, else `og:title`, else "". hints, metadata:
-    see `markup.hints` and `metadata`."""
+    see `html.tree.head.Hints` and `html.metadata`."""
 
     tree: Tree
     title: str
@@ -280,7 +280,7 @@ def _replace(document: LexborHTMLParser, node: LexborNode, tag: str, text: str) 
 
 @dataclass(frozen=True, slots=True)
 class LosslessProfile:
-    """A profile (see `html.profiles.Profile`) whose mapping HTML holds the whole page that its
+    """A profile (see `html.profiles.registry.Profile`) whose mapping HTML holds the whole page that its
     blocks were found in."""
 
     name: str

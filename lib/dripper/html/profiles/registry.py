@@ -61,7 +61,7 @@ PROFILES: Mapping[str, Callable[[], Profile]] = {
     "mineru-1.1": _load_mineru,
     "paper": lambda: PAPER,
 }
-"""By name, what gives it: one of them needs a package of its own."""
+"""Name → function that gives the profile: one of them needs a package of its own."""
 
 
 def find_profile(name: str) -> Profile:

@@ -19,7 +19,7 @@ INLINE = words(
 MinerU-HTML 1.1."""
 
 TABLE_PARTS = words("caption colgroup col thead tbody tfoot tr td th br")
-"""What a table of data may hold beside INLINE; anything else makes it a layout table."""
+"""Elements that a table of data may hold beside INLINE; anything else makes it a layout table."""
 
 LISTS = frozenset({"ul", "ol", "dl"})
 LIST_ITEMS = {"ul": frozenset({"li"}), "ol": frozenset({"li"}), "dl": frozenset({"dt", "dd"})}

@@ -73,7 +73,8 @@ _MADE = frozenset({"author", "datePublished", "dateModified"})
 _REPLIES = frozenset({"review", "comment", "answer", "rating", "usercomments"})
 """schema.org types of what readers add to a page, with authors and dates of their own."""
 _MOST_ITEM_AUTHORS = 3
-"""That microdata state in `meta` elements; more are those of a list of other pages."""
+"""Authors that microdata state in `meta` elements, at most; more are those of a list of other
+pages."""
 _NEAR = 12
 """Elements up the tree that are looked at: a meta element stands close to what it describes."""
 

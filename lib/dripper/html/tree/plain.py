@@ -21,11 +21,11 @@ from dripper.html.tree.tree import Tree, attribute
 _BOXES = words("button img input meter progress textarea video audio object iframe")
 """Inline elements that a browser shows as a box."""
 _WITHIN_WORDS = words("b big em font i mark s small strike strong tt u del ins nobr bdi bdo")
-"""What marks a part of a word as well as words; of two side by side nothing can be told."""
+"""Elements that mark a part of a word as well as words; of two side by side nothing can be told."""
 _CLOSE = words("sub sup wbr rt rp rb")
-"""What belongs to the word before it."""
+"""Elements that belong to the word before them."""
 _OPAQUE = words("pre code samp kbd tt math svg textarea")
-"""Where characters stand exactly as written."""
+"""Elements whose characters stand exactly as written."""
 _STYLED_AS_BOX = re.compile(
     r"display\s*:\s*(?:-webkit-|-ms-)?(?:block|flex|grid|table|list-item|flow-root|box)|"
     r"position\s*:\s*(?:absolute|fixed)|float\s*:\s*(?:left|right)",

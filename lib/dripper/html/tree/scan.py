@@ -45,7 +45,7 @@ class StartTag(NamedTuple):
 
 ReadTags = Callable[[list[str]], dict[str, StartTag]]
 Elements = tuple[list[int], list[int], list[int], list[int], list[tuple[int, int]]]
-"""Of a tree's elements parents, opens, closes and lasts; and the ranges of parts that are to be cut
+"""Parents, opens, closes and lasts of a tree's elements; and the ranges of parts that are to be cut
 out, first and last index."""
 
 

@@ -23,7 +23,7 @@ class Base(NamedTuple):
 
     scheme: str
     host: str
-    """With user and port, as written."""
+    """The host with user and port, as written."""
     path: str
     query: str
     is_own: bool

@@ -96,9 +96,9 @@ def decide(probability: FloatArray, words: IntArray, beta: float = 1.0, threshol
 
 
 KINDS = ("article", "documentation", "form", "forum", "listing", "nothing", "other", "product", "recipe", "service")
-"""In the order of the layer's columns. forum: threads, questions with answers. listing: a shop's
-collections too. other: portals, and what fits nowhere. nothing: no main content, as on error pages
-and login walls."""
+"""Kinds of pages, in the order of the layer's columns. forum: threads, questions with answers.
+listing: a shop's collections too. other: portals, and what fits nowhere. nothing: no main content,
+as on error pages and login walls."""
 
 # An expected F1 of 0 or 1 has no logit.
 _SUREST = 0.998

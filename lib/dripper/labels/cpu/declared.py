@@ -17,7 +17,7 @@ from dripper.html.tree.tree import Tree, unescape
 from dripper.labels.base import Labels
 
 _COVER = 0.5
-"""Of a block's letters, the share that is ingredients."""
+"""Share of a block's letters that is ingredients, from which on it is taken."""
 _FEWEST = 4
 """Ingredients that stand on the page; with fewer, a match says little."""
 _SHORTEST, _LONGEST = 4, 150

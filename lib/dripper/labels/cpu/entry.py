@@ -19,11 +19,11 @@ from dripper.labels.entry import LabelerEntry
 from dripper.settings import Section
 
 Wish = Literal["auto", "include", "exclude"]
-"""What to do with something that some annotators count as main content and others do not."""
+"""A wish for something that some annotators count as main content and others do not."""
 
 
 BETAS: Mapping[str, float] = {"precision": 0.5, "balanced": 1.0, "recall": 2.0}
-"""How many times as much recall counts as precision (F-beta)."""
+"""Weight of recall beside precision (the beta of F-beta)."""
 
 
 class CpuSettings(Section):
@@ -60,7 +60,7 @@ class Conventions(NamedTuple):
     learned it."""
 
     comments: Wish = "auto"
-    """Those of readers, under something else."""
+    """Comments of readers, under something else."""
     title: Wish = "auto"
     """The heading that repeats the page's title."""
 

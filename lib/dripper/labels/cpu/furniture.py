@@ -26,8 +26,7 @@ _GAP = 4
 _CODE = r"\(?\+\s?\d{1,4}(?:[\s-]\d{1,4})?\)?"
 _CHOICE = re.compile(rf"\D*{_CODE}|{_CODE}\D*")
 _SHARE = 0.4
-"""Of the lines of a block with all choices that hold a code; names often have lines of their
-own."""
+"""Share of lines with a code in a block with all choices; names often have lines of their own."""
 
 
 def find_furniture(page: Page) -> BoolArray | None:

@@ -145,7 +145,7 @@ class NormalizedPage(NamedTuple):
     features: Array
     """(n_blocks, n_features), standardised, on the grid."""
     ops: Operations
-    """What is done with them."""
+    """The operations on them."""
 
 
 def normalize_page(weights: Weights, blocks: BlockSequence) -> NormalizedPage:

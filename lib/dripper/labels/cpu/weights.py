@@ -30,7 +30,7 @@ class Network:
     """Another network, for a second opinion (see `dripper.labels.cpu.second_opinion`)."""
 
     matrices: Mapping[str, FloatArray]
-    """By name, float64 on the grid of weights."""
+    """Matrices by name, float64 on the grid of weights."""
     shape: Shape
 
     @cached_property
@@ -45,13 +45,13 @@ class Weights:
     """A trained network and what it needs to label."""
 
     matrices: Mapping[str, FloatArray]
-    """By name, float64 on the grid of weights."""
+    """Matrices by name, float64 on the grid of weights."""
     mean: FloatArray
     scale: FloatArray
     """Both: (n_features,), standardise the features."""
     shape: Shape
     feature_names: tuple[str, ...]
-    """In column order."""
+    """Names of the features, in column order."""
     temperature: float
     shift: float
     """Both: calibration of the logit."""

@@ -20,7 +20,7 @@ from dripper.spark.tables.sql import first_line
 from dripper.spark.tables.store import Tables
 
 BESIDE = ""
-"""Where an account goes: next to the tables."""
+"""The place of an account: next to the tables."""
 _SHOWN_PAGES = 20
 _FAILED_FIRST = ("time_limit", "memory_limit", "crashed", "internal", "labeler_failed")
 """Errors that a person wants to see before the others, which are the page's own."""

@@ -39,7 +39,7 @@ class PagesRead:
     """The first pages of a few files of a plan: read once, for all that is estimated of it."""
 
     weight: int
-    """Of all files of the plan (`PlannedFile.weight`)."""
+    """Weight of all files of the plan (`PlannedFile.weight`)."""
     files: Sequence[tuple[PlannedFile, Sequence[Record]]]
     """Empty where the plan has nothing to do."""
 

@@ -24,9 +24,9 @@ Report = dict[str, Any]
 logger = logging.getLogger(__name__)
 
 _COUNTED = ("rows", "failed_pages", "fallback_pages", "errors", "methods")
-"""What a file's report takes over from its rows."""
+"""Counts that a file's report takes over from its rows."""
 _MOST_REDONE = 2
-"""How often a batch is written again whose rows are not what was read."""
+"""Times that a batch is written again if its rows are not what was read."""
 _MOST_OUTCOMES = 256
 """Ways to put a file's report together that are tried: of spans whose tasks ran twice with
 different outcomes, eight."""
@@ -168,9 +168,9 @@ def _drop_times(report: Report) -> Report:
 
 
 FALLBACK = "fallback:"
-"""What the column `method` begins with where a fallback decided."""
+"""Beginning of the column `method` where a fallback decided."""
 NO_ROWS: Report = {"rows": 0, "keys": 0, "failed_pages": 0, "fallback_pages": 0, "errors": [], "methods": {}}
-"""What `rows_by_file` says of a file that has none."""
+"""Report of `rows_by_file` for a file that has none."""
 
 
 def _choose_report(name: str, reports: Sequence[Report], counts: Report) -> Report:

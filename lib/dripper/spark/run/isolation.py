@@ -17,8 +17,8 @@ logger = logging.getLogger(__name__)
 _DEATHS = re.compile(
     r"Python worker exited unexpectedly|Python worker failed|ExecutorLostFailure|OutOfMemoryError|Traceback \(most recent"
 )
-"""What Spark says where a task took its worker or its executor down, or raised what no page and no
-file explains."""
+"""Messages of Spark where a task took its worker or its executor down, or raised what no page and
+no file explains."""
 _TASK = re.compile(r"Task (\d+)(?:\.\d+)? in stage \S+ failed")
 _MOST_IN_A_ROW = 12
 """Failures without a success between them, after which the machine is at fault, and no file: ten

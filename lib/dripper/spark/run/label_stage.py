@@ -47,7 +47,7 @@ class _Part:
     n_pages: int
     """About how many."""
     request: str | None
-    """What the column of that name says."""
+    """Value of the column of that name."""
     replaced: str | None
     """The condition for the rows in whose place the labels are put; None: no row's."""
 

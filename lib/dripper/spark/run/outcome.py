@@ -25,13 +25,13 @@ class LabelTotals:
     windowed: int = 0
     passes: int = 0
     tokens: int = 0
-    """Of the pages' simplified HTML."""
+    """Tokens of the pages' simplified HTML."""
     seconds: float = 0.0
     """Wall time of the stage, start of the engines included, summed over batches."""
     engines: int = 0
-    """How many worked at once."""
+    """Engines that worked at once."""
     warnings: tuple[str, ...] = ()
-    """What the labeler found out about its settings, each with what to do."""
+    """Findings of the labeler about its settings, each with what to do."""
 
 
 @dataclass(slots=True)
@@ -45,7 +45,7 @@ class Totals:
     blocks: int = 0
     """Pages that were split into blocks, in staged runs."""
     escalated: int | None = None
-    """In staged runs of a chain, those of them that went on to the stage `label`."""
+    """Pages that escalated to the stage `label`, in staged runs of a chain."""
     rows: int = 0
     """Rows of `extractions`, as counted after they were written."""
     failed_pages: int = 0
@@ -71,8 +71,8 @@ class Totals:
     """Milliseconds of the batches' stages, summed."""
     label: LabelTotals = field(default_factory=LabelTotals)
     sites: Counter[str] = field(default_factory=Counter)
-    """Of the stage of the sites: `pages` whose hosts have others, and those of them that were
-    `changed`. In a chain: of all pages with blocks (`split`) those that the next labeler was
+    """Counts of the stage of the sites: `pages` whose hosts have others, and those of them that
+    were `changed`. In a chain: of all pages with blocks (`split`) those that the next labeler was
     `asked` for, the `layouts` that have representatives, pages labelled `by_template`."""
     lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
@@ -143,11 +143,11 @@ class Outcome:
     ledger: dict[str, int]
     """Files by state, records, pages and skipped, over all runs into the output."""
     complaints: tuple[str, ...] = ()
-    """Why work is left, each with what to do."""
+    """Reasons why work is left, each with what to do."""
     bad_inputs: tuple[str, ...] = ()
     """Inputs that another run would find as bad as this one did, each with what to do."""
     stages: tuple[str, ...] = ()
-    """Of a staged run, those that it ran; none: the fused job."""
+    """Stages that a staged run ran; none: the fused job."""
     run_id: str = ""
     """The run, as in the table `runs`."""
 

@@ -40,7 +40,7 @@ class BatchLocks:
 logger = logging.getLogger(__name__)
 
 _CANCEL_SECONDS = 30
-"""How long a cancelled batch may take to end: Spark kills its tasks at once, a commit under way
+"""Seconds that a cancelled batch may take to end: Spark kills its tasks at once, a commit under way
 takes its second."""
 
 
@@ -81,9 +81,9 @@ class Worked:
     """The batches that failed, and those that were not begun."""
 
     failed: dict[int, str] = field(default_factory=dict)
-    """Why which failed."""
+    """Batch → the reason why it failed."""
     not_begun: list[int] = field(default_factory=list)
-    """Those that were left after too many failures in a row."""
+    """Batches that were left after too many failures in a row."""
 
 
 def work_through(

@@ -35,7 +35,8 @@ _DELTA = {
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
 }
 _DELTA_FOR = {"4.0": "4.0.1", "4.1": "4.1.0", "4.2": "4.4.0"}
-"""Where no delta-spark is installed beside a pyspark from elsewhere."""
+"""Version of Spark → version of Delta, where no delta-spark is installed beside a pyspark from
+elsewhere."""
 _ALWAYS = {
     # Timestamps must not depend on where the job runs.
     "spark.sql.session.timeZone": "UTC",

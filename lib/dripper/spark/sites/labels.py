@@ -50,7 +50,7 @@ _EXAMPLE = "example"
 """Beside the kinds of `site_blocks`, the kind of rows that teach a template."""
 _PAGES_A_TASK = 20_000
 _MOST_TASKS = 1000
-"""Of one host."""
+"""Tasks of one host at most."""
 
 
 def hosts_with_evidence(site_blocks: DataFrame) -> DataFrame:
@@ -127,11 +127,11 @@ class _Host:
     sums: SiteStatistics = field(default_factory=SiteStatistics)
     skeletons: list[Skeleton] = field(default_factory=list)
     of_batch: dict[int, set[tuple[str, int]]] = field(default_factory=dict)
-    """By batch: kind and fingerprint of its rows."""
+    """Kind and fingerprint of the rows of each batch."""
     pages_of_batch: dict[int, int] = field(default_factory=dict)
     layouts: dict[str, str] | None = None
     examples: dict[str, list[Row]] = field(default_factory=dict)
-    """By layout."""
+    """Examples by layout."""
     templates: dict[str, Template] = field(default_factory=dict)
 
     def learn(self, row: Row) -> None:

@@ -24,9 +24,9 @@ from dripper.spark.sites.layout_choice import grouped_mapper
 from dripper.spark.tables.store import Tables
 
 QUOTAS = ("language", "page_kind")
-"""What quotas can be of."""
+"""Columns that quotas can be of."""
 OTHER = "other"
-"""In a quota: all values that it does not name, and pages without one."""
+"""Name, in a quota, for all values that it does not name, and pages without one."""
 
 _ROUNDING = 1e-9
 """Shares such as 0.1 are no binary fractions."""

@@ -23,14 +23,14 @@ from dripper.spark.tables.schemas import SITE_BLOCKS, nullable
 PAGE, PATH, TEXT, LAYOUT = "page", "path", "text", "layout"
 """Kinds of rows of `site_blocks`."""
 FEW_PAGES = 10
-"""Of a host with so many counted pages or more, paths and texts of a single page are not kept: most
-of them are that page's own content, and no rule goes by what less than a tenth of the pages has."""
+"""Counted pages of a host from which on paths and texts of a single page are not kept: most of them
+are that page's own content, and no rule goes by what less than a tenth of the pages has."""
 
 _HASH_DIGITS = 8
 _HASHES = float(1 << 32)
 """Both: hexadecimal digits of a page id that choose the sample, and how many numbers they make."""
 _PAGES_AT_ONCE = 512
-"""That are added up by one call of numpy."""
+"""Pages that are added up by one call of numpy."""
 _SUMS = nullable(SITE_BLOCKS.fields)
 _ADDED = (
     *("batch", "host", "layout_id", "site_memory.paths", "site_memory.texts", "site_memory.words"),

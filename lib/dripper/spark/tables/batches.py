@@ -27,7 +27,7 @@ class PlannedFile:
     size_bytes: int | None = None
     """As stored; None where not known."""
     version: str | None = None
-    """Its ETag or modification time (`dripper.warc.read.members.Source`); None where not known."""
+    """Its ETag or modification time (`dripper.warc.open.base.Source`); None where not known."""
     path: str | None = None
     """How to open it; None: by its canonical address."""
     replaces: int | None = None

@@ -29,7 +29,7 @@ _BY_PAGE_ID = ("blocks", "labels")
 _BY_SITE = ("site_blocks", "layouts")
 _NOTHING_NAMED = "name what to forget (--host, --domain, --url or --page-id): no earlier call is left to continue"
 _RETAINED = timedelta(hours=168)
-"""How long `jobs/maintain.py` keeps old versions at least."""
+"""Time for which `jobs/maintain.py` keeps old versions at least."""
 
 
 def forget(

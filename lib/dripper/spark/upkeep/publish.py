@@ -32,10 +32,11 @@ logger = logging.getLogger(__name__)
 
 TABLE = "published"
 TARGET_BYTES = 256 << 20
-"""Of a data file: large enough to compress and to list, small enough that one host is in few
+"""Bytes of a data file: large enough to compress and to list, small enough that one host is in few
 bytes."""
 _ROWS_A_COMMIT = 5_000_000
-"""Some 40 GB of text, an hour of a small cluster: what a kill costs at most."""
+"""Rows of a commit: about 40 GB of text, an hour of a small cluster, which is what a kill costs at
+most."""
 _CLUSTERED_BY = ("host", "fetched_at")
 _PROPERTIES = {
     # Files that cannot have a value are not opened: by these columns, and not by the first 32,
@@ -46,7 +47,7 @@ _PROPERTIES = {
     "delta.enableChangeDataFeed": "true",
 }
 _KEY = ("warc_file", "finished_at", "pages")
-"""What of a file's row in the ledger changes when its rows in `extractions` do."""
+"""Columns of a file's row in the ledger that change when its rows in `extractions` do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ class State:
     version: str
     """Changes when one of its files is read again."""
     rows: int
-    """By the ledger."""
+    """Rows that the ledger counts."""
     is_settled: bool = True
     """Whether no file of it is on its way to be read again."""
 

@@ -25,7 +25,7 @@ class FilePart:
     weight: int
     """Bytes that count for it."""
     span: Span = Span()  # noqa: RUF009, it is frozen
-    """Of its bytes; of a selection, of `file.places`, counted."""
+    """Range of its bytes; of a selection, of `file.places`, counted."""
 
 
 Tasks = Sequence[Sequence[FilePart]]

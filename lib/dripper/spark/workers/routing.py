@@ -48,7 +48,7 @@ def is_staged(settings: Settings) -> bool:
 
 
 _BINS = 10_000
-"""Of confidence, 0 to 1: the pages of one bin travel to the driver."""
+"""Bins of the confidence histogram. Only pages in the cut-off bin are collected."""
 
 
 def with_escalated(pages: DataFrame, labeler: LabelerSettings) -> DataFrame:

@@ -115,19 +115,19 @@ def _decode_label(label: bytes) -> str:
 _BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16le"), (b"\xfe\xff", "utf-16be"))
 
 _DETECT_BYTES = 1 << 14
-"""From the first byte that is not ASCII on. Of 985 pages in 14 encodings, made from pages of three
-training sets without their declarations, chardetng (Apache-2.0, MIT) names the right one for 983
-from 16 KiB (8 ms per page), for 981 from 128 KiB. Whole pages: uchardet in resiliparse 972,
-cchardet 927, charset-normalizer 111 of 124, chardet 7 895."""
+"""Bytes that a detector gets, from the first one on that is not ASCII. Of 985 pages in 14
+encodings, made from pages of three training sets without their declarations, chardetng (Apache-2.0,
+MIT) names the right one for 983 from 16 KiB (8 ms per page), for 981 from 128 KiB. Whole pages:
+uchardet in resiliparse 972, cchardet 927, charset-normalizer 111 of 124, chardet 7 895."""
 
 _MOSTLY_UTF8 = 20
-"""So many characters of several bytes for one error, and an undeclared page is UTF-8: one cut in
-half in a `title` is common."""
+"""Characters of several bytes for each error that make an undeclared page UTF-8: one cut in half in
+a `title` is common."""
 
 _SURELY_UTF8 = 10
-"""So many bytes that continue a character and no error: a page is UTF-8, whatever it says. Of ten
-frequent characters in GBK, which has the likeliest pairs, all are such by chance once in 10^7. Of
-8,124 labelled pages 378 say another encoding, 322 of them in one set, stored so by those who
+"""Bytes that continue a character, without an error, that make a page UTF-8 whatever it says. Of
+ten frequent characters in GBK, which has the likeliest pairs, all are such by chance once in 10^7.
+Of 8,124 labelled pages 378 say another encoding, 322 of them in one set, stored so by those who
 collected them; of 591 pages in archives none does."""
 
 _NOT_ASCII = re.compile(rb"[\x80-\xff]")

@@ -26,7 +26,8 @@ _CODECS = {
 _WHOLE_CODECS = {"utf-8": "utf-8", "utf-16le": "utf-16-le", "utf-16be": "utf-16-be", "iso-2022-jp": "iso2022_jp_ext"}
 
 _EUC_JP_SIGNS = tuple(zip("〜‖−¢£¬", "～∥－￠￡￢", strict=True))
-"""Where the index jis0208 of the standard, after Microsoft, differs from Python's table."""
+"""Characters for which the index jis0208 of the standard, after Microsoft, differs from Python's
+table."""
 
 _GB_18030_NEW = tuple(
     zip(

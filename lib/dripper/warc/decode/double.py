@@ -14,7 +14,7 @@ _MOST_OFTEN = 3
 """Times: text that was encoded four times is mended in three rounds."""
 _FEWEST_KINDS = 2
 _FEWEST_HITS = 3
-"""So many different characters that are surely broken, or so many in all, and a page is mended."""
+"""Different characters that are surely broken, or such in all, from which on a page is mended."""
 
 _LATIN_1 = {chr(byte): byte for byte in range(0x80, 0x100)}
 _WINDOWS_1252 = {
@@ -24,7 +24,7 @@ _BYTES = {ord(sign): byte for sign, byte in {**_LATIN_1, **_WINDOWS_1252}.items(
 """Character → the character whose number is its byte."""
 _SIGNS = {byte: sign for sign, byte in _WINDOWS_1252.items()}
 _NATURAL = "\xa0\xad«»®°·º™‘’‚“”„•–—…šžŠŽœŒŸ"
-"""What people write right after a letter."""
+"""Characters that people write right after a letter."""
 _CONTINUING = [sign for sign, byte in {**_LATIN_1, **_WINDOWS_1252}.items() if byte < 0xC0]
 
 
@@ -46,7 +46,7 @@ _HINT = re.compile(
     rb"\xc3[\x82-\xb4](?=[\xc2-\xe2])(?:%s)"
     % b"|".join(b"%s[%s]" % (start, re.escape(ends)) for start, ends in _STARTS.items())
 )
-"""What a page with a surely broken character has, in UTF-8."""
+"""Bytes of a surely broken character, in UTF-8."""
 
 
 def mend_double_encoding(utf8: bytes) -> bytes:

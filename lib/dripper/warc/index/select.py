@@ -33,7 +33,7 @@ class Selected:
     """The result of a selection."""
 
     identity: str = ""
-    """Of the selection over these indexes; see `Selection.identity`."""
+    """Identity of the selection over these indexes; see `Selection.identity`."""
     files: dict[str, tuple[Place, ...]] = field(default_factory=dict)
     """Path of an archive file → the places in it, in order."""
     n_problems: int = 0

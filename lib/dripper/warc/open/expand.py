@@ -92,7 +92,7 @@ class SourceFile:
     """One archive file to read."""
 
     path: str
-    """As `read_records` takes it."""
+    """The path as `read_records` takes it."""
     size_bytes: int | None = None
     """Stored bytes; None if asking would cost a request."""
     version: str | None = None

@@ -46,8 +46,8 @@ _SIGNATURES = (
         "sig sv", "se si", "sig|s[veiprts]|spr|sip|srt|sdd|ses|sk[tesv]|skoid|sktid|skdutid|sduoid|saoid|suoid|scid"
     ),
 )
-"""What changes from one day to the next, and holds credentials. One parameter alone says nothing:
-`sr` or `expires` may be of the file."""
+"""Parameters that change from one day to the next, and hold credentials. One parameter alone says
+nothing: `sr` or `expires` may be of the file."""
 
 _CREDENTIALS = frozenset(
     (
@@ -74,7 +74,7 @@ _SLASH = re.compile("%2F", re.IGNORECASE)
 """A slash that is a character of a name, and parts no folders."""
 
 _SAFE = "/~:@!$&'()*+,;="
-"""What a URL's path may hold unescaped (RFC 3986, 3.3)."""
+"""Characters that a URL's path may hold unescaped (RFC 3986, 3.3)."""
 
 
 def canonical_address(path: str) -> str:

@@ -13,7 +13,7 @@ from dripper.warc.open.base import Readable, Source
 from dripper.warc.open.source import LocalFile, open_source
 
 FIRST_BYTES = 1 << 13
-"""Of a file's start, which are kept: enough to tell what kind of file it is."""
+"""Bytes of a file's start that are kept: enough to tell what kind of file it is."""
 
 _PULL_BYTES = 1 << 15
 """Bytes a read from a connection. With twice as many a span would read more beyond its end than it

@@ -163,7 +163,7 @@ def _inflate(new: Callable[[], Decompressor], stored: bytes, max_bytes: int) -> 
 
 
 PAGE_BYTES = ReadSettings().page_bytes
-"""What a page may have, inflated, where nothing else is said."""
+"""Bytes that a page may have, inflated, where nothing else is said."""
 
 
 def inflate_page(html: str | bytes, max_bytes: int = PAGE_BYTES) -> str | bytes:

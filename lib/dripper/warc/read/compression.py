@@ -199,10 +199,10 @@ DECOMPRESSORS: dict[bytes, Callable[[], Decompressor]] = {
     ZSTD_MAGIC: ZstdDecompressor,
     LZ4_MAGIC: Lz4Decompressor,
 }
-"""How a member starts → what inflates it."""
+"""Start of a member → class that inflates it."""
 
 RUN_BYTES = {GZIP_MAGIC: 1 << 17, ZSTD_MAGIC: 1 << 17, LZ4_MAGIC: 1 << 22}
-"""How a file's members start → the longest run of bytes that one can hold as they were: a stored
+"""Start of a file's members → the longest run of bytes that one can hold as they were: a stored
 block of deflate has at most 65,535 (RFC 1951 3.2.4), a block of zstd 128 KiB (RFC 8878 3.1.1.2.4),
 one of lz4 4 MiB."""
 

@@ -18,19 +18,19 @@ from dripper.warc.read.window import Boundary, Window
 Fault = Literal["clipped", "length mismatch", "damaged"]
 
 HEAD_BYTES = 1 << 16
-"""What is kept of a block that is too large to keep: enough for its HTTP header and for
+"""Bytes that are kept of a block that is too large to keep: enough for its HTTP header and for
 sniffing."""
 
 _MAX_HEADER_BYTES = 1 << 20
-"""Some crawlers put whole JSON documents into header fields; a header that never ends must not eat
-the file."""
+"""Bytes of a header at most. A few crawlers put whole JSON documents into header fields; a header
+that never ends must not eat the file."""
 
 _SLACK_BYTES = 4 << 20
-"""What the window holds beside one block: what it did not let go of yet, a header, the piece behind
+"""Bytes that the window holds beside one block: those not let go of yet, a header, the piece behind
 the block; 1 MiB each."""
 
 _FAR_REWINDS = 8
-"""How often a file may be opened again because a huge block's length was wrong, until a member
+"""Times that a file may be opened again because a huge block's length was wrong, until a member
 starts with a record; after that the first start found counts. Without a limit a file of n false
 lengths would be read n times."""
 

@@ -11,8 +11,8 @@ from warcio.statusandheaders import StatusAndHeaders, StatusAndHeadersParser
 _WARC_LINE = rb"WARC/\d+\.\d+[ \t]*\r?\n"
 _HEADER_NAME = rb"[A-Za-z][A-Za-z0-9\-]*[ \t]*:"
 SCHEMES = rb"(?:https?|ftps?|dns|whois|filedesc|gopher|nntp|news|rtsp|mms|mailto|metadata|urn|screenshot):"
-"""Of URLs in archives. Any word with a colon would find records in HTTP headers, and half of one in
-`tp://`."""
+"""Schemes of URLs in archives. Any word with a colon would find records in HTTP headers, and half
+of one in `tp://`."""
 
 _ARC_LINE = SCHEMES + rb"[^\s][^\n]{0,8192} [0-9a-fA-F.:]+ \d{14} (?=[^\n]{0,1280}+\n)[^\n]{0,1024}\d[ \t]*+\r?\n"
 """The line must end soon after the date, or a line of many dates would be searched for its end from

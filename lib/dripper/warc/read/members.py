@@ -33,7 +33,7 @@ _MAX_DICTIONARY_BYTES = 1 << 26
 
 _HEAD_BYTES = 2 * MAX_GZIP_HEADER
 _CHECK_BYTES = 1024
-"""What looking at one doubtful member costs beside inflating it."""
+"""Price of looking at one doubtful member beside inflating it, in bytes."""
 
 _MAGIC = re.compile(b"|".join(re.escape(magic) for magic in DECOMPRESSORS))
 

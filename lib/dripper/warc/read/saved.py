@@ -20,7 +20,7 @@ class SavedPage(NamedTuple):
     url: str | None = None
     """Its address, where the file says it."""
     content_type: str | None = None
-    """That of MHTML's part, which names the charset; else None."""
+    """Content type of MHTML's part, which names the charset; else None."""
 
 
 def open_page(html: str | bytes, max_bytes: int = PAGE_BYTES) -> SavedPage:

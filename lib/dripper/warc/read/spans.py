@@ -47,11 +47,12 @@ def find_reach(span: Span) -> tuple[int, int | None]:
 
 
 LINK_BYTES = 1 << 16
-"""How far before a seam another member must lead to it, if one starts with a record there."""
+"""Distance before a seam within which another member must lead to it, if one starts with a record
+there."""
 
 _AHEAD_BYTES = 3 << 16
-"""How far behind its end a span is read, to see that the next one may begin there: the longest run
-that gzip can hold, and the members around it."""
+"""Bytes that are read behind the end of a span, to see that the next one may begin there: the
+longest run that gzip can hold, and the members around it."""
 
 
 class _Seams:

@@ -57,7 +57,7 @@ class PublishedLine:
     """Over Dripper, paired by page."""
     empty: int
     stated: tuple[float, int | None] | None
-    """What Pulpie's table says of it."""
+    """Figure of Pulpie's table."""
 
 
 def read_published(data: Path) -> PublishedScores:

@@ -81,9 +81,9 @@ class Contender:
     where its package is missing."""
     form: Form = Form.TEXT
     setting: str = "default"
-    """How it is called, for the report's table."""
+    """Name of the setting, for the report's table."""
     variant: str = ""
-    """Where settings change what it does: what tells its outputs from those by default."""
+    """Mark, where settings change what it does, that tells its outputs from those by default."""
 
     @property
     def version(self) -> str:

@@ -18,9 +18,9 @@ class Ensemble:
 
     name: str
     members: Mapping[str, int]
-    """By extractor, the votes it has."""
+    """Votes of each extractor."""
     needed: int
-    """How many votes keep a token."""
+    """Votes that keep a token."""
 
     @property
     def setting(self) -> str:
@@ -34,7 +34,7 @@ class Ensemble:
 STUDY_BEST = ("goose3", "readability-lxml", "trafilatura", "resiliparse", "bte", "justext", "boilerpy3")
 STUDY_DOUBLE = frozenset({"goose3", "readability-lxml", "trafilatura"})
 BEST_SHARE, WEIGHTED_SHARE = Fraction(5, 9), Fraction(5, 12)
-"""What decides in the study: int(0.66 × 9 members), of nine votes and of twelve."""
+"""Shares of votes that decide in the study: int(0.66 × 9 members), of nine votes and of twelve."""
 
 VARIANTS = frozenset(
     {

@@ -17,7 +17,7 @@ LABELERS = ("cpu", "web2text", "vote:cpu,web2text,trafilatura")
 by whoever has one.
 """
 WITH_A_MODEL = ("encoder", "neuscraper")
-"""Those that join a default run where the settings name their checkpoints."""
+"""Labelers that join a default run where the settings name their checkpoints."""
 DEFAULT_LABELS = LabelsSettings()
 
 

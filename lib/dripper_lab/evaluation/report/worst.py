@@ -12,7 +12,8 @@ from dripper_lab.evaluation.store import Output, read_outputs
 from dripper_lab.extra import import_extra
 
 SHOWN_WORDS = 350
-"""Of each text, about two screens; what agrees is folded, so that this is mostly what differs."""
+"""Words of each text, about two screens; what agrees is folded, so that this is mostly what
+differs."""
 FOLD = 24
 """A longer run of equal words is folded to its first and last few."""
 

@@ -24,7 +24,7 @@ class Recipe:
     block_tokens: int = 24
     overlap_blocks: int = 8
     chunks_a_page: int = 2
-    """Of a page an epoch, at random places."""
+    """Chunks of a page an epoch, at random places."""
     epochs: int = 1
     batch_chunks: int = 8
     learning_rate: float = 3e-4
@@ -35,14 +35,15 @@ class Recipe:
     """0: every page comes once an epoch; 1: every kind of page as often as any other; between: see
     `dripper_lab.train.recipe`."""
     weighting: str = "words"
-    """What a block weighs in the loss: `words`, by its words; `class`, so that main and other weigh
+    """Weight of a block in the loss: `words`, by its words; `class`, so that main and other weigh
     the same in all, as Pulpie's; `words+class`; `none`."""
     edge_words: int = 4
-    """By its words: the square root of them and so many more."""
+    """Words that are added before the square root of them is taken."""
     distil_share: float = 0.7
-    """Of the loss, with a teacher, that is how far the student's outputs are from its; Pulpie's."""
+    """Share of the loss, with a teacher, that is the distance of the student's outputs from its;
+    Pulpie's."""
     temperature: float = 2.0
-    """By which both outputs are softened before that; Pulpie's."""
+    """Temperature by which both outputs are softened before that; Pulpie's."""
     bfloat16: bool = True
     """Matrix products in half precision, sums and weights in full."""
     seed: int = 0

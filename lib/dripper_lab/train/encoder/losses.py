@@ -24,7 +24,7 @@ class Objective:
 
     recipe: Recipe
     of_class: tuple[float, float] = (1.0, 1.0)
-    """What a block weighs that is other, and one that is main."""
+    """Weights of a block that is other, and of one that is main."""
     teacher: Any = None
     """A larger model that reads the same tokens; None: there is none."""
 

@@ -16,7 +16,7 @@ from dripper.labels.lm.settings import LmSettings
 
 ANSWER = "compact"
 PROFILE = "dripper"
-"""That the labeler `cpu` reads too, so that both can stand in a chain."""
+"""The profile that the labeler `cpu` reads too, so that both can stand in a chain."""
 PROMPT_FILE = "prompt.txt"
 
 _END, _PADDING, _USER, _ASSISTANT = "<|im_end|>", "<|endoftext|>", "<|user|>", "<|assistant|>"
@@ -46,16 +46,16 @@ class Recipe:
     context_tokens: int = 512
     overlap_blocks: int = 2
     windows_a_page: int = 2
-    """At most, at random; each is seen once."""
+    """Windows at most, at random; each is seen once."""
     batch_windows: int = 4
     learning_rate: float = 1e-3
     warmup_steps: int = 60
     weight_decay: float = 0.05
     form_weight: float = 0.2
-    """Of the answer's other tokens in the loss, where labels weigh 1."""
+    """Weight of the answer's other tokens in the loss, where labels weigh 1."""
     block_weight: float = 0.5
-    """Of the same label at the end of the block itself in the loss: what the answer then has to
-    find."""
+    """Weight of the same label at the end of the block itself in the loss: what the answer then has
+    to find."""
     averaged_steps: int = 150
     """The weights that are saved are a mean of the last so many steps, about, and at first of a
     quarter of them: the learning rate does not fall, so that each size is a training of its own."""

@@ -24,7 +24,7 @@ class Example:
     page: str
     tokens: Sequence[int]
     answer: int
-    """Where the answer begins in `tokens`."""
+    """Place of the answer's beginning in `tokens`."""
     labels: Sequence[int]
     """Positions of the answer's label tokens."""
     block_ends: Sequence[int]

@@ -41,7 +41,7 @@ DATA_SET = "web-kinds-evaluation"
 BELOW = 0.7
 """Pages of which `cpu` is less sure go on to `lm`, as by default."""
 SPARE_TOKENS = 16
-"""That a free answer may have more than the right one."""
+"""Tokens that a free answer may have more than the right one."""
 
 
 @dataclass(frozen=True, slots=True)

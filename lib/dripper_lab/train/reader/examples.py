@@ -20,7 +20,7 @@ from dripper_labelers.reader.windows import Window, WindowMaker, find_unsure
 BELOW = 0.95
 """Pages are learned from of which `cpu` expects less F1."""
 SURE_WEIGHT = 0.2
-"""What a block weighs of which `cpu` is sure, beside 1."""
+"""Weight of a block of which `cpu` is sure, beside 1."""
 FIRST_SHARE = 3
 """The first window of a page has a random length, from the whole divided by this on: so that blocks
 stand in other places from epoch to epoch."""

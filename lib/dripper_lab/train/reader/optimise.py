@@ -26,11 +26,11 @@ class Recipe:
     rank: int = 32
     epochs: int = 10
     windows_a_page: int = 4
-    """Of a page an epoch."""
+    """Windows of a page an epoch."""
     batch_windows: int = 16
     learning_rate: float = 4e-4
     head_learning_rate: float = 1e-3
-    """Of the last layer, which begins at 0."""
+    """Learning rate of the last layer, which begins at 0."""
     warmup_steps: int = 60
     steady: float = 0.5
     """Share of the steps before the learning rate falls, in a line to a tenth."""

@@ -67,9 +67,9 @@ class Result:
     choice: Choice
     tried: int
     labels: Sequence[npt.NDArray[np.bool_]]
-    """Of each page, with what was chosen."""
+    """Labels of each page, with what was chosen."""
     paper_f1: float
-    """With the paper's weight of pairs and no bias."""
+    """F1 with the paper's weight of pairs and no bias."""
     alone_f1: float
     """Without pairs, with the bias that was chosen."""
 

@@ -54,7 +54,7 @@ class Example:
     host: str
     page_type: str
     features: PageFeatures
-    """In half precision, not yet standardised."""
+    """Features in half precision, not yet standardised."""
     words: IntArray
     """(n_leaves,) words of each leaf."""
     matched: FloatArray

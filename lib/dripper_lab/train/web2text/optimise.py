@@ -15,7 +15,7 @@ from dripper_lab.train.web2text.examples import Recipe
 from dripper_labelers.web2text.network import Array, Layer, forward, list_layer_shapes
 
 CHECK_STEPS = 250
-"""How often the validation pages are asked which weights are best."""
+"""Steps between two looks at the validation pages for the best weights."""
 
 
 @dataclass(frozen=True)

@@ -45,9 +45,9 @@ class CleanPage:
     """Flags by element."""
     title: str
     has_forbidden: bool
-    """Some FORBIDDEN character is in the page."""
+    """Whether a FORBIDDEN character is in the page."""
     metadata: Metadata
-    """What the page declares about itself, for users; MinerU has none."""
+    """Declarations of the page about itself, for users; MinerU has none."""
     void_text: dict[int, str] = field(default_factory=dict)
     """Texts that were moved into void block elements (`br`, `hr`), by the index of their tag."""
 

@@ -40,7 +40,7 @@ _DATA_UID = re.compile(r"""[\t\n\f\r ]data-uid(?:="[^"]*"|='[^']*')?(?=[\t\n\f\r
 
 @dataclass(frozen=True, slots=True)
 class MineruProfile:
-    """The profile (see `html.profiles.Profile`)."""
+    """The profile (see `html.profiles.registry.Profile`)."""
 
     name: str = "mineru-1.1"
     main_html_scans: bool = False

@@ -37,13 +37,13 @@ class Read(NamedTuple):
     """A page as libxml2 reads it."""
 
     tree: Tree
-    """As libxml2 writes it, but without the texts of script and style."""
+    """The page as libxml2 writes it, but without the texts of script and style."""
     scripts: list[str]
     """These texts, in document order."""
     addresses: Mapping[int, str]
-    """By the image's number, each `src` with blanks around, without them: libxml2 writes `%20`."""
+    """Each `src` with blanks around, without them, by the image's number: libxml2 writes `%20`."""
     has_forbidden: bool
-    """Some FORBIDDEN character is in it."""
+    """Whether a FORBIDDEN character is in it."""
 
 
 def read_again(text: str) -> Read:

@@ -18,7 +18,7 @@ from dripper.labels.arrays import FloatArray, HashArray, IntArray
 Item = TypeVar("Item")
 
 LEVELS = 5
-"""How many containers of a block are looked at one by one: the element around it, that element's
+"""Containers of a block that are looked at one by one: the element around it, that element's
 parent, and so on."""
 
 FARTHEST = 16_384

@@ -40,8 +40,8 @@ NAME_GROUPS: dict[str, str] = {
     "description": "descri|summary|excerpt|lead|intro|detail|overview|about|hero",
     "review": "review|rating|testimonial|faq|accordion|tab",
 }
-"""What class, id, role and itemprop values tell: English words that sites of every language use in
-their markup."""
+"""Meanings of class, id, role and itemprop values: English words that sites of every language use
+in their markup."""
 # Generated class lists run to kilobytes; what names an element stands in their first 200
 # characters.
 _NAMED = re.compile(r' (?:class|id|role|itemprop)="([^"]{1,200})')
@@ -52,7 +52,8 @@ _ANY_GROUP = re.compile(
     "|".join(f"{first}(?:{'|'.join(stem[1:] for stem in stems)})" for first, stems in groupby(_STEMS, itemgetter(0)))
 )
 _LETTERS = bytes(byte if byte >= 128 or chr(byte).islower() else 32 for byte in range(256))
-"""Of UTF-8: letters beyond ASCII stay. (`str.translate` asks its table anew for every name.)"""
+"""Table of UTF-8's bytes: letters beyond ASCII stay. (`str.translate` asks its table anew for every
+name.)"""
 _WORD = re.compile(r"[A-Z]*[a-z]+|[A-Z]+")
 
 
@@ -120,7 +121,7 @@ NAMES = (
 
 _TAG_SHIFT, _MIX_SHIFT = 32, np.uint64(29)
 _MIXERS = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
-"""Of splitmix64 (Steele et al. 2014)."""
+"""Constants of splitmix64 (Steele et al. 2014)."""
 
 
 def compute_tree_features(

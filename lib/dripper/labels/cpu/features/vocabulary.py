@@ -48,7 +48,7 @@ CUES: dict[str, str] = {
 """Words and pairs of words by which people recognise the kind of a block; nothing here names a
 site's template."""
 CUE_WORDS = 12
-"""How many words of a block are looked up: a cue deeper in the text is part of its prose."""
+"""Words of a block that are looked up: a cue deeper in the text is part of its prose."""
 
 NAMES = (
     "of_title", "title_covered", "frequent_words", "short_words", "distinct_words", "no_words",

@@ -20,7 +20,7 @@ class FileFacts:
     error: str | None = None
     error_kind: str | None = None
     finished_at: datetime | None = None
-    """When its batch was committed."""
+    """Time at which its batch was committed."""
     task_ms: int | None = None
     """Time that tasks were at work on it; None where an older release read it."""
 
@@ -36,7 +36,7 @@ class PageFacts:
     error_detail: str | None = None
     payload_bytes: int | None = None
     ms: int | None = None
-    """How long it took; None where that is not known."""
+    """Milliseconds that it took; None where that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +47,11 @@ class RunFacts:
     run: Mapping[str, object]
     """Its row of the table `runs`."""
     files: Sequence[FileFacts] = ()
-    """Those whose row of the ledger the run wrote last, of FINISHED states."""
+    """Files whose row of the ledger the run wrote last, of FINISHED states."""
     slowest_pages: Sequence[PageFacts] = ()
     """The slowest of their files, slowest first."""
     failed_pages: Sequence[PageFacts] = ()
-    """Some of the pages that ended as error rows."""
+    """A few of the pages that ended as error rows."""
     methods: Mapping[str, int] = field(default_factory=dict)
     """Rows of its batches by who decided."""
     languages: Mapping[str, int] = field(default_factory=dict)
