@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-TIERS = ("lab", "vllm", "adapters")
+TIERS = ("lab", "vllm", "runtimes", "adapters")
 """`make test-…`, in the order in which they run."""
 
 RULES: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -29,8 +29,9 @@ RULES: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"(lib/dripper|tests)/labels/[^/]*", ("lab", "vllm")),
     # Weights see blocks: these decide what a model reads.
     (r"(lib/dripper|tests)/html/(blocks|profiles|tree|units)/.*|lib/dripper/html/[^/]*", ("lab", "vllm")),
-    # Staged runs have an engine in a worker.
-    (r"(lib/dripper|tests)/spark/((run|workers|session)/.*|[^/]*)", ("vllm",)),
+    # Staged runs have an engine in a worker; sessions and tables differ by the version of Spark.
+    (r"(lib/dripper|tests)/spark/((run|workers)/.*|test_(lm|encoder)_stage\.py)", ("vllm",)),
+    (r"(lib/dripper|tests)/spark/((session|tables|upkeep)/.*|test_runtimes\.py)|conf/spark-.*", ("runtimes",)),
     (r"(lib/dripper|tests)/spark/.*|jobs/.*|databricks\.yml", ()),
     (r"(lib/dripper|tests)/adapters/.*|lib/dripper/__init__\.py", ("adapters",)),
     # Settings, errors and the guard are below everything.

@@ -78,11 +78,11 @@ class LimitSettings(Section):
     ends itself, and Spark tries its task again. Above twice page_wall_seconds, as a page is tried
     twice. 0: never."""
     parser_steps: int = Field(default=400_000_000, ge=1)
-    """Of the HTML parser up the tree, 2.4 ns each: 28,000 nested elements are the default (real
-    pages have some 100)."""
+    """Steps of the HTML parser up the tree, 2.4 ns each: 28,000 nested elements are the default
+    (real pages have some 100)."""
     parser_attributes: int = Field(default=30_000, ge=1)
-    """Of one tag, and of all tags of `html` and `body`; the parser compares each with all before
-    it."""
+    """Attributes of one tag, and of all tags of `html` and `body`; the parser compares each with
+    all before it."""
     parser_repeats: int = Field(default=1_000_000, ge=1)
     """Elements that the parser writes anew: an `i` or `font` without an end is opened again in each
     block behind it. 260 bytes each."""

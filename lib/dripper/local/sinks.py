@@ -75,8 +75,8 @@ class Destination:
         choose_columns(self.columns)
 
     def open(self, versions: Mapping[str, str], files: Sequence[Input], stdout: IO[bytes]) -> Sink:
-        """Return the sink. Raises UsageError, or a subclass, where it cannot be written, or what is
-        there is of something else."""
+        """Return the sink. Raises UsageError, or a subclass, where it cannot be written, or if the
+        existing file was written by another program."""
         if self.is_folder:
             return PageFolder(self.path, self.form, versions, files)
         columns = choose_columns(self.columns)

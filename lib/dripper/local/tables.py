@@ -21,7 +21,7 @@ HTML_COLUMNS = ("html", "raw_html", "html_content", "page_html", "content", "raw
 URL_COLUMNS = ("url", "page_url", "source_url", "uri", "link", "warc_target_uri", "WARC-Target-URI")
 _ROWS_AT_ONCE = 64
 _BYTES_OF_A_CHARACTER = 6
-"""Of a line of JSON: a character may be written as \\u0000."""
+"""Bytes of a character in a line of JSON, at most: it may be written as \\u0000."""
 
 
 @dataclass(frozen=True, slots=True)

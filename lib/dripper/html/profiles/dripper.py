@@ -44,7 +44,7 @@ _NAMES = re.compile(f" ({'|'.join([*_LAZY, *_LAZY_SETS])})=")
 _ADDRESS = re.compile(
     r"(?!.*\s)(?:(?:https?:)?//.|[^{}<>:]+\.(?:jpe?g|png|gif|webp|avif|svg|bmp)\b|/.)", re.IGNORECASE | re.DOTALL
 )
-"""How an address begins; blanks are looked for once and for all."""
+"""The beginning of an address; blanks are looked for once and for all."""
 
 
 def use_real_address(tag: str) -> str:
@@ -94,11 +94,11 @@ def choose_largest(candidates: str) -> str:
 
 _NEVER_SEEN = words(HEAD.replace(",", "")) | words("style template noembed datalist iframe noframes xmp plaintext")
 _UNSEEN = ", ".join([*sorted(_NEVER_SEEN), "title", "desc", *(f"#{name}" for name in sorted(CONSENT))])
-"""What shows nothing, and the elements whose content is serialised unescaped, which would not scan.
-One query, which finds what `read_head` reads too: each walks the whole page. Of `title`, `desc` and
-dialogs some stay, see `_is_unseen`: a query for `svg desc` would search all that is around each.
-Dialogs that ask for consent are cut out, while they are hidden, even where they hold most of the
-page's text, as on forms: up to 2,999 of 3,155 words."""
+"""Elements that show nothing, and those whose content is serialised unescaped, which would not
+scan. One query, which finds what `read_head` reads too: each walks the whole page. Of `title`,
+`desc` and dialogs some stay, see `_is_unseen`: a query for `svg desc` would search all that is
+around each. Dialogs that ask for consent are cut out, while they are hidden, even where they hold
+most of the page's text, as on forms: up to 2,999 of 3,155 words."""
 _MOST_AROUND = 32
 """Elements between a drawing and its `desc`."""
 DISPLAY_NONE = re.compile(r"(?:^|;)\s*display\s*:\s*none\b", re.IGNORECASE)
@@ -280,12 +280,12 @@ def _replace(document: LexborHTMLParser, node: LexborNode, tag: str, text: str) 
 
 @dataclass(frozen=True, slots=True)
 class LosslessProfile:
-    """A profile (see `html.profiles.registry.Profile`) whose mapping HTML holds the whole page that its
-    blocks were found in."""
+    """A profile (see `html.profiles.registry.Profile`) whose mapping HTML holds the whole page that
+    its blocks were found in."""
 
     name: str
     read_tags: ReadTags
-    """Which start tags stand for something else, or hide their element."""
+    """Reads the start tags that stand for something else, or hide their element."""
     hidden_share: float
     """Hidden elements stay where they hold more than this share of the page's text."""
     cutoffs: tuple[int, int]

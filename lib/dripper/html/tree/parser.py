@@ -25,18 +25,18 @@ _ATTRIBUTE = (
     rb"(?!>)[\t\n\f\r /]*+=?[^\t\n\f\r />=]*+"
     rb"""(?:[\t\n\f\r ]*+=[\t\n\f\r ]*+(?:"[^"]*+"|'[^']*+'|[^\t\n\f\r >"'][^\t\n\f\r >]*+)?+)?+"""
 )
-"""As browsers take tags apart (HTML standard 13.2.5)."""
+"""An attribute as browsers take tags apart (HTML standard 13.2.5)."""
 _ATTRIBUTES = re.compile(_ATTRIBUTE)
 _TAG = re.compile(
     rb"<(?:!--(?:-?>|.*?(?:--!?>|\Z))|[!?][^>]*+|/(?=[^a-z])[^>]*+"
     rb"|(?P<end>/?)(?P<name>[a-z][^\t\n\f\r />]*+)(?P<attributes>(?:" + _ATTRIBUTE + rb")*+))",
     re.DOTALL,
 )
-"""Of a page in small letters."""
+"""A tag of a page in small letters."""
 _RAW_ENDS = {name.encode(): re.compile(rf"</{name}(?=[\t\n\f\r />])".encode()) for name in RAW_TEXT}
 _FORMATTING = (b"b", b"big", b"code", b"em", b"font", b"i", b"nobr", b"s", b"small", b"strike", b"strong", b"tt", b"u")
-"""What a parser opens again in each block that follows, until it is closed; of `a` there is only
-one at a time."""
+"""Elements that a parser opens again in each block that follows, until it is closed; of `a` there
+is only one at a time."""
 _SAME = 3
 """Equal tags that a parser keeps open at most (HTML standard 13.2.4.3)."""
 _CLOSED_ALIKE = frozenset(
@@ -63,7 +63,7 @@ _LETTERS = np.frombuffer(b"abcdefghijklmnopqrstuvwxyz!/?", np.uint8) | 32
 _LONG_GAP = 2_000
 """Bytes that a tag of many attributes has."""
 _ATTRIBUTE_BYTES = 4
-"""Of the shortest attributes, if there are thousands with different names."""
+"""Bytes of the shortest attributes, if there are thousands with different names."""
 
 _DEFAULTS = LimitSettings()
 
@@ -76,8 +76,8 @@ class ParserLimits(NamedTuple):
     so n nested blocks cost n²/2. 28,000 nested `div` are the default; of 8,451 real pages the worst
     has a five-hundredth of it."""
     attributes: int = _DEFAULTS.parser_attributes
-    """Of one tag, or of all tags of `html` and `body`, which are one element: each is compared with
-    all before it."""
+    """Attributes of one tag, or of all tags of `html` and `body`, which are one element: each is
+    compared with all before it."""
     repeats: int = _DEFAULTS.parser_repeats
     """Elements that stand for others: an `i` without an end is opened anew in each block behind it.
     260 bytes each."""

@@ -356,7 +356,9 @@ class StagedJob:
         for report in self._files_of(batch):
             n_rows = counts.get(report["warc_file"], NO_ROWS)["rows"]
             if n_rows != report["pages"]:
-                raise WrongRowsError(f"{report['warc_file']}: {report['pages']} pages were read, and {n_rows} are rows")
+                raise WrongRowsError(
+                    f"{report['warc_file']}: {report['pages']} pages were read but {n_rows} rows written"
+                )
         reports = [report | counts.get(report["warc_file"], NO_ROWS) for report in self._files_of(batch)]
         self._work.lease.check()
         ledger_rows = self._work.ledger.finish([(batch, reports)], datetime.now(UTC))

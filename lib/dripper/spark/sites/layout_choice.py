@@ -26,7 +26,7 @@ from dripper.spark.workers.routing import confidence
 
 CHOSEN, TEMPLATE, INCONSISTENT, FAILED = "chosen", "template", "inconsistent", "failed"
 TOO_FEW_PAGES, NO_LAYOUT = "too_few_pages", "no_layout"
-"""All: values of `layouts.state`."""
+"""Values of the column `state` of the table `layouts`."""
 NOWHERE = ""
 """Host and layout_id of the row of a batch for the pages of which no layout is known. Each batch
 has it, if only for 0 pages: it tells that the choice was made."""

@@ -133,7 +133,7 @@ def _trace_announcements(chars: FloatArray, cues: FloatArray, is_heading: npt.ND
 
 
 def _stack(columns: Sequence[npt.ArrayLike], n_blocks: int) -> FloatArray:
-    """Return columns, some of them one value for all blocks, side by side."""
+    """Stack columns; a scalar is repeated for every block."""
     matrix = np.empty((n_blocks, len(columns)))
     for number, column in enumerate(columns):
         matrix[:, number] = column
