@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+import dripper
 from dripper.config import keys, load
 from dripper.errors import SettingsError
 
@@ -82,3 +83,10 @@ def test_spark_properties_keep_their_dots_and_become_text() -> None:
 def test_an_empty_file_changes_nothing(tmp_path: Path) -> None:
     (tmp_path / "empty.yml").write_text("# nothing\n")
     assert load([tmp_path / "empty.yml"]) == load()
+
+
+def test_the_threshold_of_a_chain_is_an_option_of_extract() -> None:
+    extraction = dripper.extract("<p>It rained all day.", labeler="cpu,trafilatura", escalate_below=0.0)
+    assert extraction.method == "cpu"
+    with pytest.raises(SettingsError, match=r"labeler\.escalate_below.*cpu,reader"):
+        dripper.extract("<p>It rained all day.", labeler="cpu", escalate_below=0.9)

@@ -42,7 +42,9 @@ def extract(
         labeler: A name that `dripper.labels.load` knows, by default `cpu`; loaded once in a
             process.
         settings: As in conf/base.yml, by key: `{"limits.parser_attributes": 500}`.
-        options: The labeler's own: `extract(html, labeler="lm", model="…", endpoint="…")`.
+        options: The labeler's own: `extract(html, labeler="lm", model="…", endpoint="…")`; of a
+            chain, the confidence below which its second labeler reads a page too:
+            `extract(html, labeler="cpu,reader", escalate_below=0.9)`.
         guard: Whether a process of its own works on the page, within the settings' `limits`, as
             in jobs: a page that hangs, eats memory or ends its process costs an `error_code`, not
             this program. Without it, a page that is made for it can take minutes or gigabytes. The

@@ -97,21 +97,37 @@ def from_values(values: Mapping[str, Any]) -> Settings:
     return _check(nested)
 
 
+_OF_CHAIN = "escalate_below"
+
+
 def split_settings(
     labeler: str | None, settings: Settings | Mapping[str, Any] | None, options: Mapping[str, Any]
 ) -> Settings:
     """Return the settings with a labeler's name and the options of its section put in. Raises
     SettingsError.
 
+    `escalate_below`, which is of no labeler but of a chain of them, is `labeler.escalate_below`.
+
     >>> split_settings("cpu", {"profile": "paper"}, {"comments": "include"}).labels.cpu.comments
     'include'
+    >>> split_settings("cpu,reader", None, {"escalate_below": 0.9}).labeler.escalate_below
+    0.9
     """
     values: dict[str, Any] = settings.model_dump() if isinstance(settings, Settings) else deepcopy(dict(settings or {}))
     if labeler is not None:
         values["labeler.name"] = labeler
     name = from_values({key: values[key] for key in values if key.startswith("labeler")}).labeler.name
+    is_chain = len(chain_of(name)) > 1
+    if _OF_CHAIN in options:
+        if not is_chain:
+            raise SettingsError(
+                f"{_OF_CHAIN} (labeler.{_OF_CHAIN}) says which pages the second labeler of a chain reads, and "
+                f"{name!r} is a single labeler: name two, such as labeler='cpu,reader'"
+            )
+        options = dict(options)
+        values[f"labeler.{_OF_CHAIN}"] = options.pop(_OF_CHAIN)
     # A labeler that asks others has no section of its own: its options are sections of its members.
-    asks_others = len(chain_of(name)) > 1 or find_entry(name).members
+    asks_others = is_chain or find_entry(name).members
     section = "labels" if asks_others else f"labels.{name}"
     return from_values(values | {f"{section}.{key}": value for key, value in options.items()})
 
