@@ -1,6 +1,5 @@
 import re
 
-import html_to_markdown as h2m
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -113,14 +112,6 @@ def test_control_characters_are_left_out():
 def test_control_characters_in_names_of_elements_are_left_out_too():
     name = "c" + "\x1a" * 400
     assert to_markdown(f"<{name} e='1'><h2>Head</h2><p>text <b>bold</b></{name}>") == "## Head\n\ntext **bold**\n"
-
-
-def test_what_the_converter_refuses_is_plain_text(monkeypatch):
-    def refuse(_html):
-        raise h2m.ConversionError("no")
-
-    monkeypatch.setattr("dripper.html.markdown.convert._convert", refuse)
-    assert to_markdown("<c\x1a e='1'><h2>Head</h2><p>text <b>bold</b></p></c>") == "Head\n\ntext bold\n"
 
 
 def test_placeholders_in_the_input_are_not_ours():

@@ -206,8 +206,8 @@ def test_real_pages_are_shown_as_they_are(index: int) -> None:
     [
         f"<table><tr>{'<td>x' * 900}{'<tr><td>x' * 5000}</table>",
         "<table>" + "<tr><td colspan=1000>x<td>y" * 3000 + "</table>",
-        "<ul><li>" * 240 + "<br>x" * 5000,
-        "<ul><li>" * 240 + "<pre>" + "x\n" * 5000,
+        "<ul><li>x" * 240 + "<br>x" * 5000,
+        "<ul><li>x" * 240 + "<pre>" + "x\n" * 5000,
         "<blockquote>" * 400 + "<p>x" * 2000,
     ],
 )

@@ -1,0 +1,94 @@
+"""Reads code: its lines and its language, without what stands beside it."""
+
+import re
+from collections.abc import Iterator
+
+from dripper.html.markdown.look import Look
+from dripper.html.tree.elements import LINE_BREAKING
+from dripper.html.tree.tree import Tree, attributes, unescape
+
+_LANGUAGE = re.compile(
+    r"\b(?:lang(?:uage)?|brush|highlight-source|sourceCode|prettyprint lang)[-: ]+([A-Za-z][\w+#.-]*)"
+)
+_HIGHLIGHTED = re.compile(r"(?<!\S)hljs (?:\S* )*?([a-z][\w+#]*)(?!\S)")
+"""`hljs js`: highlight.js names the language by itself. `hljs-string` inside is a kind of token."""
+_NAME = re.compile(r"[\w+#./-]{1,50}")
+_LINE_NUMBERS = re.compile(
+    r"\b(?:line-?numbers?(?:-rows)?|lineno|linenos|gutter|blob-num|hljs-ln-numbers|code-?lines?-num)\b"
+)
+_TABLES, _ROWS, _PRE = frozenset({"table"}), frozenset({"tr"}), frozenset({"pre", "code"})
+_NOT_LANGUAGES = frozenset(
+    {"line", "numbers", "plaintext", "plain", "text", "txt", "none", "auto", "default", "nohighlight", "code"}
+)
+
+
+def read_code(tree: Tree, element: int) -> str:
+    """Return the text of a code element with its lines: line breaks for `br` and for elements that
+    stand on lines of their own, nothing of line numbers beside it."""
+    lines: list[list[str]] = [[]]
+    has_text = False
+    for kind, piece in _read_code_pieces(tree, element):
+        if kind == "text":
+            lines[-1].append(piece)
+            has_text = has_text or bool(piece.strip(" "))
+        elif kind == "br" or (has_text and not lines[-1][-1].endswith("\n")):
+            lines.append([])
+            has_text = False
+    return "\n".join("".join(line).removesuffix("\n") for line in lines).strip("\n")
+
+
+def _read_code_pieces(tree: Tree, element: int) -> Iterator[tuple[str, str]]:
+    """Yield what a code element consists of: ("text", characters), ("br", ""), ("block", "") at
+    either end of a line.
+    """
+    index, last = tree.opens[element] + 1, tree.closes[element]
+    skip_to = -1
+    inner = element + 1
+    while index < last:
+        part = tree.parts[index]
+        if index % 2 == 0:
+            if index > skip_to and part:
+                yield "text", unescape(part)
+        else:
+            # By the tree, for the tag itself may be rewritten: a link around a card moves into one
+            # inside it.
+            is_start = inner < len(tree) and tree.opens[inner] == index
+            name = tree.tags[inner] if is_start else part.rpartition("</")[2][:-1]
+            if is_start and index > skip_to and _LINE_NUMBERS.search(attributes(part).get("class", "")):
+                skip_to = tree.closes[inner]
+            elif index > skip_to and name in LINE_BREAKING:
+                yield ("br" if name == "br" else "block"), ""
+            inner += is_start
+        index += 1
+
+
+def has_lines(tree: Tree, element: int) -> bool:
+    """Tell whether a `code` that is not in a `pre` holds several lines (one line break is mere
+    source formatting)."""
+    inside = tree.parts[tree.opens[element] + 1 : tree.closes[element]]
+    return "".join(inside).strip().count("\n") > 1 or any(tree.names.get(tag) == "br" for tag in inside[1::2])
+
+
+def find_language(tree: Tree, element: int) -> str:
+    """Return the language that is named by the classes of a code block, of what is right inside and
+    right around it."""
+    around = [element, tree.parents[element], tree.parents[tree.parents[element]] if tree.parents[element] > 0 else 0]
+    if tree.lasts[element] > element and tree.tags[element + 1] == "code":
+        around.insert(0, element + 1)
+    for each in around:
+        values = tree.attributes(each)
+        named = values.get("data-lang") or values.get("data-language") or ""
+        names = values.get("class", "")
+        match = _LANGUAGE.search(names) or _HIGHLIGHTED.search(names)
+        language = named or (match.group(1) if match else "")
+        if language and language.lower() not in _NOT_LANGUAGES:
+            return language.lower() if _NAME.fullmatch(language) else ""
+    return ""
+
+
+def is_code_table(tree: Tree, look: Look, table: int) -> bool:
+    """Tell whether a table only puts line numbers beside code."""
+    if look.count(table, _ROWS) > 1 or look.holds(table, _TABLES) or not look.holds(table, _PRE):
+        return False
+    inside = range(table + 1, tree.lasts[table] + 1)
+    return any(_LINE_NUMBERS.search(tree.attributes(i).get("class", "")) for i in inside)

@@ -1,0 +1,91 @@
+"""Collects lines of Markdown: empty lines between blocks, and what stands before each line in items
+and quotations."""
+
+from typing import NamedTuple
+
+from dripper.html.tree.parser import refuse_large
+
+TIGHT, AFTER_LIST, APART = range(3)
+"""What stands before the next block: nothing; an empty line, but before an item of the list around;
+an empty line."""
+
+
+class _Container(NamedTuple):
+    first: str
+    """What begins its first line."""
+    rest: str
+    """What begins all others."""
+
+
+class Output:
+    """Markdown as far as it is written.
+
+    Raises PageError(OUTPUT_TOO_LARGE) as soon as it has more than `limit` characters.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self.gap = TIGHT
+        self.ended = ""
+        """The number 1 as the list wrote it that has just ended."""
+        self._limit = limit
+        self._size = 0
+        self._lines: list[str] = []
+        self._prefix = ""
+        """Of the containers that have a line."""
+        self._containers: list[_Container] = []
+        self._pending = 0
+        """How many of them have none yet, the innermost ones."""
+
+    @property
+    def mark(self) -> str:
+        """The mark of the item that the next line begins, or nothing."""
+        return self._containers[-1].first if self._pending else ""
+
+    def write(self, lines: list[str]) -> None:
+        """Write a block."""
+        before = self._prefix
+        if self._pending:
+            opened = self._containers[len(self._containers) - self._pending :]
+            self._pending = 0
+            self._prefix += "".join(container.rest for container in opened)
+            lines[0] = "".join(container.first for container in opened) + lines[0]
+        if self._lines and self.gap:
+            self._lines.append(before.rstrip())
+        self.gap, self.ended = TIGHT, ""
+        lines[0] = before + lines[0]
+        if len(lines) > 1:
+            self.refuse(len(self._prefix) * len(lines))
+            prefix, bare = self._prefix, self._prefix.rstrip()
+            lines[1:] = [prefix + line if line else bare for line in lines[1:]]
+        self._size += sum(map(len, lines)) + len(before) + len(lines)
+        refuse_large("Markdown", self._size, self._limit)
+        self._lines += lines
+
+    def refuse(self, size: int) -> None:
+        """Raise PageError if so many characters more were too many."""
+        refuse_large("Markdown", self._size + size, self._limit)
+
+    def open(self, first: str, rest: str) -> None:
+        """Begin a container."""
+        self._containers.append(_Container(first, rest))
+        self._pending += 1
+
+    def go_on(self, rest: str) -> None:
+        """Begin a container that has a line already: the item before."""
+        if self._pending:
+            self.open(rest, rest)
+            return
+        self._containers.append(_Container("", rest))
+        self._prefix += rest
+
+    def close(self) -> None:
+        """End the innermost container."""
+        container = self._containers.pop()
+        if self._pending:
+            self._pending -= 1
+        else:
+            self._prefix = self._prefix.removesuffix(container.rest)
+
+    def text(self) -> str:
+        """Return all lines, the last one ended."""
+        return "\n".join(self._lines).strip() + "\n"

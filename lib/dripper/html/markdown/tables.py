@@ -1,0 +1,127 @@
+"""Tells tables of data from those that lay out the page, and writes them."""
+
+import re
+from collections.abc import Iterator
+
+from dripper.html.markdown.look import Look
+from dripper.html.tree.elements import CELLS, HEADINGS
+from dripper.html.tree.tree import Tree, attribute
+
+_LAYOUT = frozenset({"article", "section"})
+_TABLE, _CELLS, _ROWS, _HEADERS, _CODE = map(frozenset, (["table"], ["td", "th"], ["tr"], ["th"], ["pre"]))
+_SMALL = 200
+"""Characters: a table that says no more, in a cell of a table with headers, lays out that cell."""
+_ROW_PARTS = frozenset({"td", "th", "p", "div", "span", "br", "b", "strong", "font"})
+"""What a row may hold that says nothing; anything else may show something."""
+_BLANK = re.compile(r"(?:\s|\u200b|&nbsp;)*")
+_MOST_COLUMNS = 1000
+"""Of one cell, in HTML and here."""
+_SPAN = re.compile("[0-9]{1,9}")
+
+
+def is_layout(tree: Tree, look: Look, table: int) -> bool:
+    """Tell whether a table lays out the page: it holds what no cell of data does, or has but one
+    column."""
+    if look.count(table, _CELLS) <= max(look.count(table, _ROWS), 1) or look.holds(table, _LAYOUT):
+        return True
+    has_tables = look.holds(table, _TABLE)
+    if (has_tables or look.holds(table, _CODE)) and not _has_head(tree, look, table):
+        return True
+    if has_tables and not all(look.size(inner) <= _SMALL for inner in look.within(table, _TABLE)):
+        return True
+    return not all(_fills_its_cell(tree, look, heading) for heading in look.within(table, HEADINGS))
+
+
+def _has_head(tree: Tree, look: Look, table: int) -> bool:
+    """Tell whether a table begins with a row of headers."""
+    row = next(iter(look.within(table, _ROWS)), table)
+    cells = [tree.tags[child] for child in tree.children(row)]
+    return len(cells) > 1 and set(cells) == {"th"}
+
+
+def _fills_its_cell(tree: Tree, look: Look, heading: int) -> bool:
+    cell = heading
+    while tree.tags[cell] not in ("td", "th", "caption", "table"):
+        cell = tree.parents[cell]
+    return tree.tags[cell] != "table" and look.fills(heading, cell)
+
+
+def find_parts(tree: Tree, look: Look, table: int) -> Iterator[tuple[int, str]]:
+    """Yield the rows, cells, captions and headings of a table of data, and what each is: `row`,
+    `cell`, `caption`, `strong`; a row that says nothing, `none` and its cells nothing."""
+    is_simple = not look.holds(table, _TABLE) and "rowspan=" not in "".join(
+        tree.parts[tree.opens[table] + 2 : tree.closes[table] : 2]
+    )
+    rows = look.within(table, _ROWS)
+    silent = {row for row in rows if is_simple and not _says_something(tree, row)}
+    silent = silent if len(silent) < len(rows) else set()
+    element = table + 1
+    while element <= tree.lasts[table]:
+        name = tree.tags[element]
+        if name == "table" or element in silent:
+            yield element, "table" if name == "table" else "none"
+            element = tree.lasts[element] + 1
+            continue
+        if name == "tr":
+            yield element, "row"
+        elif name in CELLS:
+            yield element, "cell"
+        elif name == "caption":
+            yield element, "caption"
+        elif name in HEADINGS:
+            yield element, "strong"
+        element += 1
+
+
+def _says_something(tree: Tree, row: int) -> bool:
+    texts = tree.parts[tree.opens[row] + 1 : tree.closes[row] : 2]
+    return not _ROW_PARTS.issuperset(tree.tags[row + 1 : tree.lasts[row] + 1]) or not all(map(_BLANK.fullmatch, texts))
+
+
+class Table:
+    """The cells of a table of data, as they are written."""
+
+    def __init__(self) -> None:
+        self.n_cells = 0
+        self._rows: list[list[str]] = []
+        self._spans: dict[int, int] = {}
+        """Of cells that reach into rows to come: how many, by column."""
+
+    def add_row(self) -> None:
+        """Begin a row."""
+        self._rows.append([])
+        self._fill()
+
+    def add_cell(self, tag: str, text: str) -> None:
+        """Add a cell, and empty ones for the columns that it spans."""
+        if not self._rows:
+            self._rows.append([])
+        row = self._rows[-1]
+        columns = range(len(row), len(row) + _read_span(tag, "colspan"))
+        row += [text] + [""] * (len(columns) - 1)
+        self.n_cells += len(columns)
+        if (n_rows := _read_span(tag, "rowspan")) > 1:
+            self._spans |= dict.fromkeys(columns, n_rows - 1)
+        self._fill()
+
+    def _fill(self) -> None:
+        row = self._rows[-1]
+        while count := self._spans.get(len(row), 0):
+            self._spans[len(row)] = count - 1
+            row.append("")
+            self.n_cells += 1
+
+    def size(self) -> int:
+        """Return how many characters the lines have at least."""
+        return 2 * len(self._rows) * max(map(len, self._rows), default=0)
+
+    def lines(self) -> list[str]:
+        """Return the lines; the first row is the head."""
+        width = max(map(len, self._rows), default=0)
+        lines = [f"| {' | '.join(row + [''] * (width - len(row)))} |" for row in self._rows]
+        return [*lines[:1], f"| {' | '.join(['---'] * width)} |", *lines[1:]] if width else []
+
+
+def _read_span(tag: str, name: str) -> int:
+    value = attribute(tag, name) or "" if name in tag else ""
+    return max(1, min(int(value), _MOST_COLUMNS)) if _SPAN.fullmatch(value) else 1
