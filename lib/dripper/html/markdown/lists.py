@@ -6,11 +6,10 @@ from itertools import pairwise
 
 from dripper.html.markdown.look import SHOWS, Look
 from dripper.html.tree.elements import HEADINGS, LINE_BREAKING, LISTS, words
-from dripper.html.tree.tree import Tree, attribute
+from dripper.html.tree.tree import Tree
 
 _BULLET = re.compile(r"\s*(?:[-*•·●▪◦‣∙■►➢❖▢☐□◻❏❑](?=\s)|[▢☐□◻❏❑•●▪◦‣])\s*")
 _NUMBER = re.compile(r"\s*([0-9]{1,4})[.)]\s+")
-_NUMBERED = re.compile('list-style(?:-type)?\\s*:[^;"]*\\bdecimal\\b', re.IGNORECASE)
 _MAX_TERM = 200
 """Characters: what is longer is no term."""
 _LINES = frozenset({"p", "div"})
@@ -29,12 +28,6 @@ def read_number(text: str | None, otherwise: int) -> int:
 def list_items(tree: Tree, owner: int) -> list[int]:
     """Return the items of a list that are its children."""
     return [child for child in tree.children(owner) if tree.tags[child] == "li"]
-
-
-def is_numbered(tree: Tree, owner: int, item: int) -> bool:
-    """Tell whether a style numbers the items of a list."""
-    tags = tree.start_tag(owner), tree.start_tag(item)
-    return any("decimal" in tag and _NUMBERED.search(attribute(tag, "style") or "") for tag in tags)
 
 
 def find_first_heading(tree: Tree, look: Look, item: int) -> int:

@@ -1,14 +1,14 @@
 """Tells tables of data from those that lay out the page, and writes them."""
 
 import re
-from collections.abc import Iterator
 
 from dripper.html.markdown.look import Look
-from dripper.html.tree.elements import CELLS, HEADINGS
+from dripper.html.tree.elements import HEADINGS
 from dripper.html.tree.tree import Tree, attribute
 
 _LAYOUT = frozenset({"article", "section"})
 _TABLE, _CELLS, _ROWS, _HEADERS, _CODE = map(frozenset, (["table"], ["td", "th"], ["tr"], ["th"], ["pre"]))
+_PARTS = dict.fromkeys(HEADINGS, "strong") | {"tr": "row", "td": "cell", "th": "cell", "caption": "caption"}
 _SMALL = 200
 """Characters: a table that says no more, in a cell of a table with headers, lays out that cell."""
 _ROW_PARTS = frozenset({"td", "th", "p", "div", "span", "br", "b", "strong", "font"})
@@ -46,31 +46,25 @@ def _fills_its_cell(tree: Tree, look: Look, heading: int) -> bool:
     return tree.tags[cell] != "table" and look.fills(heading, cell)
 
 
-def find_parts(tree: Tree, look: Look, table: int) -> Iterator[tuple[int, str]]:
-    """Yield the rows, cells, captions and headings of a table of data, and what each is: `row`,
-    `cell`, `caption`, `strong`; a row that says nothing, `none` and its cells nothing."""
+def find_parts(tree: Tree, look: Look, table: int) -> dict[int, str]:
+    """Return what the parts of a table of data are: `row`, `cell`, `caption`, a heading that is
+    `strong`, `none` for a row that says nothing."""
+    parts: dict[int, str] = {}
+    rows = look.within(table, _ROWS)
     is_simple = not look.holds(table, _TABLE) and "rowspan=" not in "".join(
         tree.parts[tree.opens[table] + 2 : tree.closes[table] : 2]
     )
-    rows = look.within(table, _ROWS)
     silent = {row for row in rows if is_simple and not _says_something(tree, row)}
-    silent = silent if len(silent) < len(rows) else set()
     element = table + 1
     while element <= tree.lasts[table]:
         name = tree.tags[element]
-        if name == "table" or element in silent:
-            yield element, "table" if name == "table" else "none"
-            element = tree.lasts[element] + 1
-            continue
-        if name == "tr":
-            yield element, "row"
-        elif name in CELLS:
-            yield element, "cell"
-        elif name == "caption":
-            yield element, "caption"
-        elif name in HEADINGS:
-            yield element, "strong"
+        if name == "table" or (element in silent and len(silent) < len(rows)):
+            parts[element] = "table" if name == "table" else "none"
+            element = tree.lasts[element]
+        elif name in _PARTS:
+            parts[element] = _PARTS[name]
         element += 1
+    return parts
 
 
 def _says_something(tree: Tree, row: int) -> bool:

@@ -32,7 +32,6 @@ from dripper.html.markdown.lists import (
     find_only_list,
     find_written_mark,
     is_empty,
-    is_numbered,
     is_one_line,
     list_items,
     list_terms,
@@ -50,7 +49,7 @@ from dripper.settings import MarkdownSettings
 
 _EMPHASIZED = dict.fromkeys(("b", "strong"), "strong") | dict.fromkeys(("i", "em", "var", "dfn"), "em")
 _EMPHASIZED |= dict.fromkeys(("del", "s", "strike"), "del")
-_LINES_OF_THEIR_OWN = {"summary": "strong", "legend": "strong", "figcaption": "em", "caption": "em"}
+_EMPHASIZED |= {"figcaption": "em", "caption": "em"}
 _BLOCKS = LINE_BREAKING - {"br", "noscript"} | {"video", "audio"}
 _IN_NO_HEADING = STRUCTURE - {"pre"}
 _LINES = LINE_BREAKING - {"br", "pre", "noscript"}
@@ -63,6 +62,8 @@ _EXPONENT = re.compile(r"\s*[-+\u2212\u2013]?[0-9]{1,4}\s*")
 _BASE = re.compile(r"[0-9)]$|(?<![^\W\d_])[^\W\d_]{1,2}$")
 """What an exponent follows: a number, or a name or unit of one or two letters. Behind a longer word
 the number is that of a note."""
+_ALONE = {("dt",), ("dt", "dt")}
+"""What stands before and behind a meaning that can stand in its term's line."""
 _NEAREST = 32
 """Pieces before an exponent among which its base is looked for."""
 _BLANK = " \u00a0\n"
@@ -79,7 +80,7 @@ _NOTHING, _BLOCK, _SPECIAL = range(3)
 class _List:
     """A list that is being written."""
 
-    is_ordered: bool
+    is_ordered: bool = False
     number: int = 0
     """Of the item that was written last, as readers of Markdown count."""
     shown: int = 0
@@ -89,6 +90,7 @@ class _List:
     """There is an item that has not ended."""
     rest: str = ""
     """The indentation of the item that was written last."""
+    has_terms: bool = False
 
 
 class Writer:
@@ -126,7 +128,7 @@ class Writer:
         self._repeated = find_repeated_headings(tree, self._texts, self._look)
         self._twins = find_shown_twins(tree)
         self._notable = set[str]()
-        """The start tags of what may be a formula, a twin, a link that edits a section."""
+        """The start tags of what may be a formula, or a link that edits a section, or a twin."""
 
     def write(self) -> str:
         """Return the Markdown."""
@@ -172,12 +174,10 @@ class Writer:
         names = self._tree.names
         kinds = {tag: _BLOCK for tag, name in names.items() if name in _BLOCKS}
         kinds |= {tag: _SPECIAL for tag, name in names.items() if name in _HANDLERS}
-        tags = "\n".join(names)
-        if self._twins or "mw-editsection" in tags or may_be_formula(tags):
-            notable = (tag for tag in names if tag in self._twins or "mw-editsection" in tag or may_be_formula(tag))
-            self._notable.update(tag for tag in notable if tag[1:2] != "/")
-            kinds |= dict.fromkeys(self._notable, _SPECIAL)
-        return kinds
+        if _is_notable("\n".join(names)):
+            self._notable.update(tag for tag in names if tag[1:2] != "/" and _is_notable(tag))
+        self._notable |= self._twins
+        return kinds | dict.fromkeys(self._notable, _SPECIAL)
 
     def _begin(self, element: int, tag: str) -> bool:
         """Begin an element that is special; tell whether all of it is written."""
@@ -197,15 +197,15 @@ class Writer:
             self._at_end(element, _do_nothing)
             return False
         handler = _HANDLERS.get(role)
-        if handler is None:
-            if role in _BLOCKS:
-                self._break()
-                self._at_end(element, self._break)
-            return False
-        return handler(self, element, tag)
+        return handler(self, element, tag) if handler else role in _BLOCKS and self._begin_block(element, tag)
 
     def _at_end(self, element: int, end: Callable[..., None], *given: object) -> None:
         self._ends.append((self._tree.closes[element], end, given))
+
+    def _begin_block(self, element: int, tag: str) -> bool:
+        self._break()
+        self._at_end(element, self._break)
+        return False
 
     # Lines
 
@@ -286,10 +286,9 @@ class Writer:
     def _begin_heading(self, element: int, tag: str) -> bool:
         if element in self._repeated:
             return True
-        self._break()
         if self._look.holds(element, _IN_NO_HEADING) or self._n_inline or self._cell is not None:
-            self._at_end(element, self._break)
-            return False
+            return self._begin_block(element, tag)
+        self._break()
         level = int(self._tree.tags[element][1]) + (element > self._lower_from)
         self._n_inline += 1
         self._at_end(element, self._end_heading, "#" * min(level, 6) + " ")
@@ -307,13 +306,10 @@ class Writer:
         self._out.gap = APART
 
     def _begin_emphasis(self, element: int, tag: str) -> bool:
-        kind = _EMPHASIZED[self._roles.get(element) or self._tree.tags[element]]
+        kind = _EMPHASIZED.get(self._roles.get(element) or self._tree.tags[element], "strong")
         if self._look.holds(element, STRUCTURE):
-            self._break()
-            self._at_end(element, self._break)
-        elif self._open[kind]:
-            self._at_end(element, _do_nothing)
-        else:
+            return self._begin_block(element, tag)
+        if not self._open[kind]:
             self._open[kind] += 1
             self._pieces.append(EMPHASIS[kind][0])
             self._at_end(element, self._end_emphasis, kind)
@@ -323,18 +319,11 @@ class Writer:
         self._open[kind] -= 1
         self._pieces.append(EMPHASIS[kind][1])
 
-    def _begin_strong_line(self, element: int, tag: str) -> bool:
+    def _begin_line(self, element: int, tag: str) -> bool:
+        """Begin a line of its own that is emphasized."""
         self._break()
-        if self._look.holds(element, STRUCTURE):
-            self._at_end(element, self._break)
-            return False
-        kind = _LINES_OF_THEIR_OWN.get(self._tree.tags[element], "strong")
         self._at_end(element, self._break)
-        if not self._open[kind]:
-            self._open[kind] += 1
-            self._pieces.append(EMPHASIS[kind][0])
-            self._at_end(element, self._end_emphasis, kind)
-        return False
+        return self._begin_emphasis(element, tag)
 
     def _begin_anchor(self, element: int, tag: str) -> bool:
         tree = self._tree
@@ -490,11 +479,10 @@ class Writer:
 
     def _begin_quotation(self, element: int, tag: str) -> bool:
         self._break()
-        if self._cell is None and not self._n_inline:
-            self._out.open("> ", "> ")
-            self._at_end(element, self._end_container)
-        else:
-            self._at_end(element, self._break)
+        if self._cell is not None or self._n_inline:
+            return self._begin_block(element, tag)
+        self._out.open("> ", "> ")
+        self._at_end(element, self._end_container)
         return False
 
     def _end_container(self) -> None:
@@ -506,16 +494,12 @@ class Writer:
     def _begin_list(self, element: int, tag: str) -> bool:
         tree = self._tree
         if self._cell is not None or self._n_inline:
-            self._break()
-            self._at_end(element, self._break)
-            return False
+            return self._begin_block(element, tag)
         items = list_items(tree, element)
-        is_ordered = tree.tags[element] == "ol" or bool(items and is_numbered(tree, element, items[0]))
+        is_ordered = tree.tags[element] == "ol"
         if not is_ordered and items and all(find_first_heading(tree, self._look, item) for item in items):
             self._roles |= dict.fromkeys(items, "div")
-            self._break()
-            self._at_end(element, self._break)
-            return False
+            return self._begin_block(element, tag)
         start = read_number(attribute(tag, "start") if " start=" in tag else None, 1) if is_ordered else 1
         self._open_list(_List(is_ordered, start - 1, start - 1))
         self._at_end(element, self._end_list)
@@ -549,9 +533,7 @@ class Writer:
     def _begin_item(self, element: int, tag: str) -> bool:
         tree, look = self._tree, self._look
         if self._cell is not None or self._n_inline:
-            self._break()
-            self._at_end(element, self._break)
-            return False
+            return self._begin_block(element, tag)
         owner = self._lists[-1] if self._lists else None
         inner = find_only_list(tree, look, element)
         if owner and inner is not None and owner.is_ordered == (tree.tags[inner] == "ol"):
@@ -601,37 +583,33 @@ class Writer:
     def _begin_terms(self, element: int, tag: str) -> bool:
         rows = list_terms(self._tree, self._look, element)
         if not rows or self._cell is not None or self._n_inline:
-            self._break()
-            self._at_end(element, self._break)
-            return False
+            return self._begin_block(element, tag)
         for child in self._tree.children(element):
             if self._tree.tags[child] == "div":
                 self._roles[child] = "none"
         for place, (each, name) in enumerate(rows):
-            is_last = place + 1 == len(rows) or rows[place + 1][1] == "dt"
-            if name == "dt":
-                self._roles[each] = "term"
-            elif rows[place - 1][1] == "dt" and is_last and is_one_line(self._tree, self._look, each):
+            is_alone = name == "dd" and (rows[place - 1][1], *(row[1] for row in rows[place + 1 : place + 2])) in _ALONE
+            if is_alone and is_one_line(self._tree, self._look, each):
                 self._roles[each] = "meaning"
-                for line in self._look.within(each, LINE_BREAKING):
-                    self._roles[line] = "none"
+                self._roles |= dict.fromkeys(self._look.within(each, LINE_BREAKING), "none")
             else:
-                is_first = rows[place - 1][1] == "dt"
-                self._roles[each] = ("first" if is_first else "") + ("last" if is_last else "") or "middle"
-        self._open_list(_List(False))
+                self._roles[each] = {"dt": "term", "dd": "meaning-item"}[name]
+        self._open_list(_List(has_terms=True))
         self._at_end(element, self._end_terms)
         return False
 
     def _end_terms(self) -> None:
-        self._end_term_item()
+        self._end_term()
         self._end_list()
 
-    def _end_term_item(self) -> None:
+    def _end_term(self) -> None:
+        if not self._lists[-1].has_terms:
+            self._end_list()
         if self._lists[-1].is_open:
             self._end_item(self._lists[-1])
 
     def _begin_term(self, element: int, tag: str) -> bool:
-        self._end_term_item()
+        self._end_term()
         self._open_item(self._lists[-1])
         self._open["strong"] += 1
         self._pieces.append(EMPHASIS["strong"][0])
@@ -639,35 +617,28 @@ class Writer:
         return False
 
     def _begin_meaning(self, element: int, tag: str) -> bool:
-        role = self._roles[element]
-        if role == "meaning":
+        if self._roles[element] == "meaning":
             self._pieces.append(" ")
-            self._at_end(element, self._end_term_item)
+            self._at_end(element, self._flush)
             return False
-        if role.startswith("first"):
-            self._open_list(_List(False))
+        if self._lists[-1].has_terms:
+            self._open_list(_List())
         self._open_item(self._lists[-1])
-        self._at_end(element, self._end_meaning, role.endswith("last"))
+        self._at_end(element, self._end_item, self._lists[-1])
         return False
-
-    def _end_meaning(self, is_last: bool) -> None:
-        self._end_item(self._lists[-1])
-        if is_last:
-            self._end_list()
 
     # Tables
 
     def _begin_table(self, element: int, tag: str) -> bool:
         if self._table is None and not self._n_inline and is_code_table(self._tree, self._look, element):
             return self._write_code_block(element)
-        self._break()
         is_data = self._settings.tables == "keep" and self._table is None and not self._n_inline
-        if is_data and not is_layout(self._tree, self._look, element):
-            self._table = Table()
-            self._roles |= dict(find_parts(self._tree, self._look, element))
-            self._at_end(element, self._end_table)
-        else:
-            self._at_end(element, self._break)
+        if not is_data or is_layout(self._tree, self._look, element):
+            return self._begin_block(element, tag)
+        self._break()
+        self._table = Table()
+        self._roles |= find_parts(self._tree, self._look, element)
+        self._at_end(element, self._end_table)
         return False
 
     def _end_table(self) -> None:
@@ -703,6 +674,10 @@ class Writer:
         return "".join(self._texts[first:last]).strip()
 
 
+def _is_notable(tags: str) -> bool:
+    return "mw-editsection" in tags or may_be_formula(tags)
+
+
 def _do_nothing() -> None:
     """End an element of which nothing is written."""
 
@@ -727,11 +702,11 @@ _Handler = Callable[[Writer, int, str], bool]
 _HANDLERS: dict[str, _Handler] = {
     **dict.fromkeys(HEADINGS, Writer._begin_heading),
     **dict.fromkeys(_EMPHASIZED, Writer._begin_emphasis),
-    **dict.fromkeys(("summary", "legend", "figcaption", "strong-line"), Writer._begin_strong_line),
+    **dict.fromkeys(("summary", "legend", "figcaption", "caption", "strong-line"), Writer._begin_line),
     **dict.fromkeys(_CODE | {"pre"}, Writer._write_code),
     **dict.fromkeys(_UNREAD, Writer._skip),
     **dict.fromkeys(("ul", "ol", "menu"), Writer._begin_list),
-    **dict.fromkeys(("meaning", "first", "last", "firstlast", "middle"), Writer._begin_meaning),
+    **dict.fromkeys(("meaning", "meaning-item"), Writer._begin_meaning),
     "rp": Writer._leave_out,
     "a": Writer._begin_anchor,
     "img": Writer._write_image,
@@ -748,5 +723,4 @@ _HANDLERS: dict[str, _Handler] = {
     "table": Writer._begin_table,
     "row": Writer._begin_row,
     "cell": Writer._begin_cell,
-    "caption": Writer._begin_strong_line,
 }
