@@ -39,7 +39,8 @@ class Look:
 
     def has_text(self, element: int) -> bool:
         """Tell whether there is a text in an element."""
-        return self.says(self._tree.opens[element], self._tree.closes[element])
+        at = bisect_right(self._solid, self._tree.opens[element])
+        return at < len(self._solid) and self._solid[at] < self._tree.closes[element]
 
     def fills(self, inner: int, outer: int) -> bool:
         """Tell whether an element is all that says something in another."""
@@ -70,7 +71,7 @@ class Look:
 
     def holds(self, element: int, names: frozenset[str]) -> bool:
         """Tell whether there are any."""
-        found = self._find(names)
+        found = self._kinds.get(names) or self._find(names)
         at = bisect_right(found, element)
         return at < len(found) and found[at] <= self._tree.lasts[element]
 

@@ -25,6 +25,8 @@ class Output:
 
     def __init__(self, limit: int) -> None:
         self.gap = TIGHT
+        self.mark = ""
+        """Of the item or quotation that the next line begins."""
         self.ended = ""
         """The number 1 as the list wrote it that has just ended."""
         self._limit = limit
@@ -36,11 +38,6 @@ class Output:
         self._pending = 0
         """How many of them have none yet, the innermost ones."""
 
-    @property
-    def mark(self) -> str:
-        """The mark of the item that the next line begins, or nothing."""
-        return self._containers[-1].first if self._pending else ""
-
     def write(self, lines: list[str]) -> None:
         """Write a block."""
         before = self._prefix
@@ -49,6 +46,7 @@ class Output:
             self._pending = 0
             self._prefix += "".join(container.rest for container in opened)
             lines[0] = "".join(container.first for container in opened) + lines[0]
+            self.mark = ""
         if self._lines and self.gap:
             self._lines.append(before.rstrip())
         self.gap, self.ended = TIGHT, ""
@@ -69,6 +67,7 @@ class Output:
         """Begin a container."""
         self._containers.append(_Container(first, rest))
         self._pending += 1
+        self.mark = first
 
     def go_on(self, rest: str) -> None:
         """Begin a container that has a line already: the item before."""
@@ -83,6 +82,7 @@ class Output:
         container = self._containers.pop()
         if self._pending:
             self._pending -= 1
+            self.mark = self._containers[-1].first if self._pending else ""
         else:
             self._prefix = self._prefix.removesuffix(container.rest)
 

@@ -84,19 +84,24 @@ class Table:
     def add_row(self) -> None:
         """Begin a row."""
         self._rows.append([])
-        self._fill()
+        if self._spans:
+            self._fill()
 
     def add_cell(self, tag: str, text: str) -> None:
         """Add a cell, and empty ones for the columns that it spans."""
         if not self._rows:
             self._rows.append([])
         row = self._rows[-1]
-        columns = range(len(row), len(row) + _read_span(tag, "colspan"))
-        row += [text] + [""] * (len(columns) - 1)
-        self.n_cells += len(columns)
-        if (n_rows := _read_span(tag, "rowspan")) > 1:
-            self._spans |= dict.fromkeys(columns, n_rows - 1)
-        self._fill()
+        row.append(text)
+        self.n_cells += 1
+        if "span=" in tag:
+            first, n_more = len(row) - 1, _read_span(tag, "colspan") - 1
+            row += [""] * n_more
+            self.n_cells += n_more
+            if (n_rows := _read_span(tag, "rowspan")) > 1:
+                self._spans |= dict.fromkeys(range(first, len(row)), n_rows - 1)
+        if self._spans:
+            self._fill()
 
     def _fill(self) -> None:
         row = self._rows[-1]

@@ -133,7 +133,7 @@ class Writer:
     def write(self) -> str:
         """Return the Markdown."""
         tree, texts, ends, roles, pieces = self._tree, self._texts, self._ends, self._roles, self._pieces
-        closes = tree.closes
+        out, closes = self._out, tree.closes
         kinds = self._read_kinds()
         elements = dict(zip(tree.opens, range(len(tree)), strict=True))
         position = 0
@@ -155,11 +155,12 @@ class Writer:
                     while ends and ends[-1][0] == index:
                         _, end, given = ends.pop()
                         end(*given)
-                elif kind == _BLOCK:
+                elif kind == _BLOCK and (pieces or out.gap != APART):
                     self._break()
                 continue
             if kind == _BLOCK and element not in roles:
-                self._break()
+                if pieces or out.gap != APART:
+                    self._break()
             elif self._begin(element, tree.parts[index]):
                 position = closes[element] // 2 + 1
                 continue
@@ -653,20 +654,22 @@ class Writer:
     def _begin_row(self, element: int, tag: str) -> bool:
         if self._table is not None:
             self._table.add_row()
+            self._out.refuse(2 * self._table.n_cells)
         return False
 
     def _begin_cell(self, element: int, tag: str) -> bool:
-        self._flush()
+        if self._pieces:
+            self._flush()
         self._cell = []
         self._at_end(element, self._end_cell, tag)
         return False
 
     def _end_cell(self, tag: str) -> None:
-        self._flush()
+        if self._pieces:
+            self._flush()
         table, cell, self._cell = self._table, self._cell, None
         if table is not None and cell is not None:
             table.add_cell(tag, "<br>".join(cell))
-            self._out.refuse(2 * table.n_cells)
 
     def _read_text(self, element: int) -> str:
         """Return the text in an element, without blanks around."""
