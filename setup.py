@@ -14,7 +14,6 @@ VERSION = re.search(r'__version__ = "(.+)"', (HERE / "lib/dripper/__init__.py").
 # One page, or many in files.
 RUN = [
     "chardetng_py>=0.3",
-    "html-to-markdown>=3.21,<4",
     # Hosts as browsers write them; Python's own codec has the rules of 2003.
     "idna>=3.7",
     "mathml-to-latex>=1.0",

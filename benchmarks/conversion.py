@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import html2text
-import html_to_markdown
 import lxml.html
 import trafilatura
 
@@ -203,7 +202,6 @@ def _trafilatura(html: str) -> str:
 
 CONVERTERS: dict[str, Callable[[str], str]] = {
     "dripper (prune, Markdown)": _ours,
-    "html-to-markdown alone": lambda html: html_to_markdown.convert(html).content or "",
     "html2text alone": _html2text,
     "trafilatura, Markdown": _trafilatura,
 }

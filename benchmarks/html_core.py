@@ -46,7 +46,7 @@ def main(argv: list[str]) -> int:
     print(
         f"{len(pages)} pages of {characters / len(pages) / 1000:.0f} thousand characters on the mean, {platform.machine()}"
     )
-    print(", ".join(f"{name} {version(name)}" for name in ("selectolax", "lxml", "html2text", "html-to-markdown")))
+    print(", ".join(f"{name} {version(name)}" for name in ("selectolax", "lxml", "html2text")))
     with tempfile.TemporaryDirectory() as work:
         peer = arguments.peer or _make_peer(Path(work))
         times = _measure(pages, peer, Path(work))

@@ -1,4 +1,4 @@
-"""Which converter should write the column `markdown`: html2text, or html-to-markdown behind
+"""Which converter should write the column `markdown`: html2text, or our own,
 `dripper.html.to_markdown`?
 
     python benchmarks/markdown_column.py --data ../shared/data [--pages 1000]

@@ -160,7 +160,7 @@ class HtmlSettings(Section):
 class MarkdownSettings(Section):
     """The form of the Markdown of main HTML."""
 
-    converter: Literal["html-to-markdown", "html2text"] = "html-to-markdown"
+    converter: Literal["dripper", "html2text"] = "dripper"
     """html2text writes Markdown as the Dripper paper scored it, and is GPL-3.0: it has an extra of
     its own, and the settings below but `title` and `links` and `images` do not reach it."""
     title: Literal["include", "exclude"] = "include"

@@ -125,6 +125,20 @@ def test_any_text_converts(html):
     assert isinstance(to_text(html), str)
 
 
+@pytest.mark.parametrize(
+    ("html", "markdown"),
+    [
+        ("<p>F\u00f6r\u00adder\u200b\ufeff \x9d und \u200cZWNJ", "F\u00f6rder und \u200cZWNJ\n"),
+        ("<p>\u4e09\u5341\n  \u5e74\u306e\nmill", "\u4e09\u5341\u5e74\u306e mill\n"),
+        ("<label>a<h3>b</h3></label>c", "a\n\n### b\n\nc\n"),
+        ("<p><abbr>a<ul><li>b</ul></abbr>", "a\n\n- b\n"),
+        ("<table><tr><td>a<td rowspan=2>b<tr><td>c</table>", "| a | b |\n| --- | --- |\n| c |  |\n"),
+    ],
+)
+def test_what_shows_nothing_goes_and_what_stands_apart_stays_so(html: str, markdown: str) -> None:
+    assert to_markdown(html) == markdown
+
+
 def test_an_item_with_a_number_of_its_own_keeps_it():
     html = '<ol><li value="3">c</li><li>d</li><li value="7">g</li><li value="-1">h</li><li value="x">i</li></ol>'
     assert re.findall(r"^(\d+)[.)] (\w)", to_markdown(html), re.MULTILINE) == [

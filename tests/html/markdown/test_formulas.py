@@ -28,6 +28,10 @@ TEX = "<annotation encoding='application/x-tex'>x_1^2</annotation>"
         ("\\(a_b\\) and \\[c\\]", "$a_b$ and $$c$$"),
         ("$\\frac{a}{b} \\{x\\}$", "$\\frac{a}{b} \\{x\\}$"),
         ("[tex]x^2[/tex]", "$x^2$"),
+        ("<span class=x data-math='p_i'><span aria-hidden=true>pi</span></span>", "$p_i$"),
+        ("<math data-entry='x^2'><mi>x</mi></math>", "$x^2$"),
+        ("<img src='https://latex.codecogs.com/svg.image?\\frac{a}{b}'>", "$\\frac{a}{b}$"),
+        ("<img src='https://chart.googleapis.com/chart?cht=tx&amp;chl=a%2Bb'>", "$a+b$"),
         ("\\begin{align}a &amp; b\\end{align}", "$$\\begin{align}a & b\\end{align}$$"),
     ],
 )

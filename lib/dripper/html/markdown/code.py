@@ -14,9 +14,10 @@ _HIGHLIGHTED = re.compile(r"(?<!\S)hljs (?:\S* )*?([a-z][\w+#]*)(?!\S)")
 """`hljs js`: highlight.js names the language by itself. `hljs-string` inside is a kind of token."""
 _NAME = re.compile(r"[\w+#./-]{1,50}")
 _LINE_NUMBERS = re.compile(
-    r"\b(?:line-?numbers?(?:-rows)?|lineno|linenos|gutter|blob-num|hljs-ln-numbers|code-?lines?-num)\b"
+    r"\b(?:line-?numbers?(?:-rows)?|lineno|linenos|gutter|blob-num|lnt|CodeMirror-linenumber|cm-gutters?|"
+    r"hljs-ln-numbers|code-?lines?-num)\b"
 )
-_TABLES, _ROWS, _PRE = frozenset({"table"}), frozenset({"tr"}), frozenset({"pre", "code"})
+_TABLES, _PRE = frozenset({"table"}), frozenset({"pre", "code"})
 _NOT_LANGUAGES = frozenset(
     {"line", "numbers", "plaintext", "plain", "text", "txt", "none", "auto", "default", "nohighlight", "code"}
 )
@@ -88,7 +89,9 @@ def find_language(tree: Tree, element: int) -> str:
 
 def is_code_table(tree: Tree, look: Look, table: int) -> bool:
     """Tell whether a table only puts line numbers beside code."""
-    if look.count(table, _ROWS) > 1 or look.holds(table, _TABLES) or not look.holds(table, _PRE):
+    if look.holds(table, _TABLES):
         return False
     inside = range(table + 1, tree.lasts[table] + 1)
+    if not look.holds(table, _PRE) and not any("code" in tree.start_tag(i) for i in inside):
+        return False
     return any(_LINE_NUMBERS.search(tree.attributes(i).get("class", "")) for i in inside)

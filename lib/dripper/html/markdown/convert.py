@@ -1,9 +1,7 @@
 """Converts main HTML to Markdown for readers; `convert_with_html2text` writes the form that the
 Dripper paper scored (4.2.2, "Html+MD"; GPL-3.0, installed apart).
 
-Markdown is written by html-to-markdown (Rust, MIT); what it cannot know is put in order before:
-formulas become LaTeX, code keeps its lines and its language, tables that only lay out the page are
-taken apart.
+See `writer` for how it is done.
 """
 
 from typing import Any
@@ -33,6 +31,7 @@ def convert_with_html2text(html: str, settings: MarkdownSettings) -> str:
 
 
 DEFAULT_MARKDOWN = MarkdownSettings()
+
 
 def to_markdown(main_html: str, *, is_pruned: bool = False, settings: MarkdownSettings = DEFAULT_MARKDOWN) -> str:
     """Return HTML as Markdown: headings, lists and their numbers, tables, code, formulas, links,

@@ -3,6 +3,7 @@ in their `alt`, delimiters in text."""
 
 import re
 from collections.abc import Iterator
+from urllib.parse import unquote_plus
 
 from mathml_to_latex.converter import MathMLToLaTeX  # type: ignore[import-untyped]
 
@@ -14,6 +15,12 @@ _REPEATED = re.compile(r"\b(?:katex-html|MathJax_Preview|MJX_Assistive_MathML)\b
 _MARKED = re.compile(r"\b(?:math-tex|math(?:jax)?[-_ ](?:inline|display|block)|arithmatex)\b")
 _IMAGE = re.compile(r"\b(?:latex|mwe-math-fallback-image[\w-]*|tex2jax|math)\b")
 _IMAGE_SOURCE = re.compile(r"latex\.php|codecogs\.com|mathtex\.cgi|math/render/|mimetex", re.IGNORECASE)
+_IN_ADDRESS = re.compile(
+    r"(?:codecogs\.com/[^?]*|latex\.php|mathtex\.cgi|mimetex\.cgi)\?(?:latex=)?(.+)|[?&]cht=tx&(?:.*&)?chl=([^&]+)"
+)
+"""LaTeX in the address of a service that draws it."""
+_SOURCES = ("data-math", "data-tex", "data-latex", "data-entry", "data-formula")
+"""Attributes that have the LaTeX of an element."""
 _DELIMITED = re.compile(r"\s*(\\\(|\\\[|\$\$?)(.*?)(\\\)|\\\]|\$\$?)\s*", re.DOTALL)
 _DISPLAY_STYLE = re.compile(r"\{\\(?:displaystyle|textstyle) (.*)\}", re.DOTALL)
 _FORGING = re.compile(r"<(?=[A-Za-z/!?]|[^\s<>]*@)|&(?=#?[A-Za-z0-9]{1,40};)|!(?=\[)|\](?=[(\[:])|`")
@@ -27,6 +34,7 @@ _ENDS = re.compile(r"\\end\{(\w+\*?)\}")
 _CLOSING = {"\\(": "\\)", "\\[": "\\]", "$$": "$$", "[tex]": "[/tex]"}
 
 
+_SIGNS = ("math", "mjx-", "codecogs", "cht=tx", "data-entry", "data-formula", "data-latex")
 _TEX = re.compile("tex(?!t)")
 _SIMPLE_TEX = re.compile(r"\$(?=[^\s$])[^$\n\ufdd0\ufdd2]{0,300}[_^][^$\n\ufdd0\ufdd2]{0,300}(?<=[^\s$])\$(?![0-9])")
 """LaTeX without a backslash, whose indexes must not be escaped."""
@@ -39,7 +47,7 @@ def may_be_formula(tags: str) -> bool:
     Four searches for words take a small part of the time of one for any of them, ignoring case.
     """
     tags = tags.lower()
-    return "math" in tags or "mjx-" in tags or "codecogs" in tags or ("tex" in tags and _TEX.search(tags) is not None)
+    return any(map(tags.__contains__, _SIGNS)) or ("tex" in tags and _TEX.search(tags) is not None)
 
 
 def may_have_tex(text: str) -> bool:
@@ -105,14 +113,20 @@ def read_formula(tree: Tree, element: int) -> str | None:
     MathML without one is converted.
     """
     name, tag = tree.tags[element], tree.start_tag(element)
+    values = attributes(tag)
+    names = values.get("class", "")
+    source = next((value for key in _SOURCES if (value := values.get(key, "").strip())), "")
+    if source and source not in ("true", "false", "1", "0"):
+        return delimit(source, display="isplay" in names or "block" in names or _is_in_display(tree, element))
     if name == "math":
         return _convert_mathml(tree, element, display="display=" in tag and "inline" not in tag)
     if name == "mjx-container":
         return _convert_inner_math(tree, element, display="display=" in tag)
-    values = attributes(tag)
-    names = values.get("class", "")
     if name == "img":
         alt = values.get("alt", "").strip()
+        if not alt and (found := _IN_ADDRESS.search(values.get("src", ""))):
+            alt = unquote_plus(found[1] or found[2])
+            return delimit(alt, display="display" in names)
         is_formula = _IMAGE.search(names) or _IMAGE_SOURCE.search(values.get("src", ""))
         return delimit(alt, display="display" in names) if alt and is_formula else None
     if not names:

@@ -1,15 +1,18 @@
 """Escapes the text of a page for Markdown, so that it forges no tag, link, image, list or emphasis.
 
-A unit is what a renderer reads together: a paragraph with its forced line breaks, a heading, a cell.
-In it the page's characters stand as they are, and the writer's marks are Unicode's noncharacters, of
-which a page's own are dropped. So whatever looks like a mark is the page's, and its neighbours say
-whether it would be one: only then it is escaped, by a backslash where all renderers know it, else by
-a reference (`&lt;`). Marks of emphasis are left out where they would show.
+A unit is what a renderer reads together: a paragraph with its forced line breaks, a heading, a
+cell. In it the page's characters stand as they are, and the writer's marks are Unicode's
+noncharacters, of which a page's own are dropped. So whatever looks like a mark is the page's, and
+its neighbours say whether it would be one: only then it is escaped, by a backslash where all
+renderers know it, else by a reference (`&lt;`). Marks of emphasis are left out where they would
+show.
 """
 
 import re
 import unicodedata
 from collections.abc import Sequence
+
+from dripper.html.units.lines import join_lines
 
 HOLE = "\ufdd2{}\ufdd3"
 """Where code, a formula or a box to tick goes, by its number."""
@@ -26,10 +29,8 @@ _RESERVED = re.compile("[\ufdd0-\ufdef]")
 _UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u200b\u2060\ufeff\ufdd0-\ufdef]")
 """Control characters, what shows nothing, and what stands for something here. Joiners and marks of
 direction stay."""
-_WRAPPING = "\u3005-\u30ff\u3400-\u9fff\uff01-\uff60"
-"""Han, kana and their punctuation: between them a line break of the source shows nothing."""
-_MAY_WRAP = re.compile(f"\n\\s*[{_WRAPPING}]")
-_WRAPPED = re.compile(f"(?<=[{_WRAPPING}])[ \t\r]*\n\\s*(?=[{_WRAPPING}])")
+_MAY_WRAP = re.compile("\n\\s*[\u2e80-\uffff]")
+"""A line break of the source before Han or kana."""
 _SPECIAL = re.compile("[\\\\`*_~\\[\\]<&|!#\n\ufdd2-\ufdeb]")
 _STARTS = frozenset("[#>-+=:|*_ 0123456789")
 _HOLES = re.compile("\ufdd2(\\d+)\ufdd3")
@@ -52,7 +53,9 @@ _WORD_IN_BRACKETS = re.compile(f"\\[[^\\[\\]\n{LINK}{IMAGE}{TARGET[0]}]*\\](?![:
 """At a line's start other brackets may begin the definition of a link, some renderers think over
 empty lines."""
 _STARS, _LINES, _TILDES, _TICKS = map(re.compile, (r"\*+", "_+", "~+", "`+"))
-_BRACKETS = re.compile(f"[{LINK}{IMAGE}]|{TARGET[0]}|\\[[^\\[\\]\\\\\n{LINK}{IMAGE}{TARGET[0]}]*\\](?![(\\[:])|[\\[\\]]")
+_BRACKETS = re.compile(
+    f"[{LINK}{IMAGE}]|{TARGET[0]}|\\[[^\\[\\]\\\\\n{LINK}{IMAGE}{TARGET[0]}]*\\](?![(\\[:])|[\\[\\]]"
+)
 _BACKSLASH = re.compile("\\\\(?=[!-/:-@\\[-`{-~\ufdd2-\ufdeb\n]|$)")
 _TAG = re.compile(r"<(?=[A-Za-z/!?]|[^\s<>]*@)")
 _ENTITY = re.compile("&(?=#?[A-Za-z0-9]{1,40};)")
@@ -69,7 +72,7 @@ def drop_unseen(text: str) -> str:
     >>> drop_unseen("För\\u00adder \\u6c34\\n\\u8eca")
     'Förder \\u6c34\\u8eca'
     """
-    return text if text.isascii() and text.isprintable() else _WRAPPED.sub("", _UNSEEN.sub("", text))
+    return text if text.isascii() and text.isprintable() else join_lines(_UNSEEN.sub("", text))
 
 
 def drop_unseen_in_all(texts: list[str]) -> list[str]:

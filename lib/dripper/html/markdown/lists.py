@@ -87,5 +87,3 @@ def is_one_line(tree: Tree, look: Look, element: int) -> bool:
     if any(tree.tags[line] not in _LINES for line in lines):
         return False
     return all(inner <= tree.lasts[outer] and look.fills(inner, outer) for outer, inner in pairwise((element, *lines)))
-
-

@@ -45,6 +45,7 @@ from dripper.html.tree.elements import HEADINGS, LINE_BREAKING, words
 from dripper.html.tree.permalinks import is_permalink
 from dripper.html.tree.plain import set_apart
 from dripper.html.tree.tree import Tree, attribute, unescape
+from dripper.html.units.lines import write_annotations
 from dripper.settings import MarkdownSettings
 
 _EMPHASIZED = dict.fromkeys(("b", "strong"), "strong") | dict.fromkeys(("i", "em", "var", "dfn"), "em")
@@ -281,9 +282,6 @@ class Writer:
         self._pieces.append(" ")
         return True
 
-    def _leave_out(self, element: int, tag: str) -> bool:
-        return True
-
     def _begin_heading(self, element: int, tag: str) -> bool:
         if element in self._repeated:
             return True
@@ -329,7 +327,11 @@ class Writer:
     def _begin_anchor(self, element: int, tag: str) -> bool:
         tree = self._tree
         look = self._look
-        if "#" in tag and look.size(element) <= _NEAREST and (is_permalink(tree, element) or self._is_back_link(element, tag)):
+        if (
+            "#" in tag
+            and look.size(element) <= _NEAREST
+            and (is_permalink(tree, element) or self._is_back_link(element, tag))
+        ):
             return True
         if self._is_in_link or not (look.has_text(element) or look.holds(element, SHOWS)):
             return False
@@ -690,8 +692,9 @@ def _read_texts(tree: Tree, holes: list[str]) -> list[str]:
     of the source, neighbours that a browser sets apart with a blank between them, LaTeX as
     holes."""
     breaks = {tag: "\n" for tag, name in tree.names.items() if name in LINE_BREAKING}
-    texts = tree.parts[::2]
-    for index, text in set_apart(tree, tree.parts, list(map(breaks.get, tree.parts[1::2]))).items():
+    parts = write_annotations(tree)
+    texts = parts[::2]
+    for index, text in set_apart(tree, parts, [breaks.get(tag, "") for tag in tree.parts[1::2]]).items():
         texts[index // 2] = text
     joined = unescape("\ufdd0".join(drop_unseen_in_all(texts)))
     if may_have_tex(joined):
@@ -710,7 +713,6 @@ _HANDLERS: dict[str, _Handler] = {
     **dict.fromkeys(_UNREAD, Writer._skip),
     **dict.fromkeys(("ul", "ol", "menu"), Writer._begin_list),
     **dict.fromkeys(("meaning", "meaning-item"), Writer._begin_meaning),
-    "rp": Writer._leave_out,
     "a": Writer._begin_anchor,
     "img": Writer._write_image,
     "br": Writer._break_line,
