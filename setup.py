@@ -46,8 +46,9 @@ WARC = [
 PARQUET = ["pyarrow>=17"]
 # Tables without Spark, and their archives: `dripper inspect --table`.
 INSPECT = [*WARC, *PARQUET, "deltalake>=1.0", "duckdb>=1.2"]
-# The profile mineru-1.1.
+# The profile mineru-1.1; mineru-1.0.
 MINERU = ["lxml>=5.3"]
+MINERU_1_0 = [*MINERU, "beautifulsoup4>=4.12"]
 # The labeler and the fallback of that name.
 TRAFILATURA = [
     # Trafilatura extracts nothing without it, and says nothing.
@@ -121,12 +122,11 @@ TRAIN = [
 # The peers that are scored beside this project, the metrics, the report.
 EVAL = [
     *WARC,
-    *MINERU,
+    *MINERU_1_0,
     *HTML2TEXT,
     *TRAFILATURA,
     "courlan>=1.3",
     "apted>=1.0.3",
-    "beautifulsoup4>=4.12",
     "boilerpy3>=1.0.7",
     "gne>=0.3",
     "goose3>=3.1",
@@ -243,7 +243,7 @@ setup(
         "warc": WARC,
         "parquet": PARQUET,
         "inspect": INSPECT,
-        "mineru": MINERU,
+        "mineru": MINERU_1_0,
         "trafilatura": TRAFILATURA,
         "html2text": HTML2TEXT,
         "encoder": ENCODER,

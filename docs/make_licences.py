@@ -20,7 +20,7 @@ RUN_TIME = (
     "WARC",
     "PARQUET",
     "INSPECT",
-    "MINERU",
+    "MINERU_1_0",
     "TRAFILATURA",
     "CLUSTER",
     "SPARK",
@@ -110,7 +110,7 @@ def rows(setup_py: Mapping[str, Any]) -> dict[str, str]:
     for part in RUN_TIME:
         for package, found in installed_with(setup_py[part]).items():
             brought.setdefault(package, []).append(
-                "everything" if part == "RUN" else f"`{part.lower().replace('_', '-')}`"
+                "everything" if part == "RUN" else f"`{part.lower().removesuffix('_1_0').replace('_', '-')}`"
             )
             licences[package] = licence_of(package, found)
     return {

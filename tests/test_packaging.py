@@ -263,7 +263,20 @@ def test_no_extra_allows_a_version_with_a_hole_and_no_pin_is_below_a_floor(setup
 def test_html2text_has_an_extra_of_its_own(setup_py: dict[str, Any]) -> None:
     """It is under the GPL: nobody gets it with something else that a cluster or a program
     installs."""
-    others = ("RUN", "WARC", "PARQUET", "INSPECT", "MINERU", "TRAFILATURA", "CLUSTER", "SPARK", "LM", "ENCODER", "GPU")
+    others = (
+        "RUN",
+        "WARC",
+        "PARQUET",
+        "INSPECT",
+        "MINERU",
+        "MINERU_1_0",
+        "TRAFILATURA",
+        "CLUSTER",
+        "SPARK",
+        "LM",
+        "ENCODER",
+        "GPU",
+    )
     assert [normal(each) for each in setup_py["HTML2TEXT"]] == ["html2text"]
     assert not any(normal(each) == "html2text" for name in others for each in setup_py[name])
     assert "`html2text` brings html2text" in (ROOT / "docs/licences.md").read_text().replace("\n", " ")
@@ -398,7 +411,7 @@ EXTRAS = {
     "dripper/warc/index/columnar": ["PARQUET"],
     "dripper/local/output": ["PARQUET"],
     "dripper/local/tables": ["PARQUET"],
-    "dripper/html/profiles/mineru": ["MINERU"],
+    "dripper/html/profiles/mineru": ["MINERU_1_0"],
     "dripper/labels/align": ["TRAFILATURA"],
     "dripper/labels/fallback": ["TRAFILATURA"],
     "dripper/labels/lm": ["LM", "GPU"],

@@ -138,7 +138,7 @@ class LabelsSettings(Section):
 
 
 class HtmlSettings(Section):
-    """The form of main HTML in the profiles `dripper` and `paper`; that of `mineru-1.1` is never
+    """The form of main HTML in the profiles `dripper` and `paper`; that of `mineru-…` is never
     touched."""
 
     inert: bool = True
@@ -305,10 +305,10 @@ class SparkSettings(Section):
 
 
 class Settings(Section):
-    """Everything that can be set. `profile`: which rules split a page (`dripper`, `mineru-1.1`,
-    `paper`)."""
+    """Everything that can be set. `profile`: which rules split a page (`dripper`, `mineru-1.0`,
+    `mineru-1.1`, `paper`)."""
 
-    profile: Literal["dripper", "mineru-1.1", "paper"] = "dripper"
+    profile: Literal["dripper", "mineru-1.0", "mineru-1.1", "paper"] = "dripper"
     labeler: LabelerSettings = LabelerSettings()
     labels: LabelsSettings = LabelsSettings()
     reading: ReadSettings = ReadSettings()

@@ -19,7 +19,7 @@ def test_the_settings_know_the_same_profiles() -> None:
 
 
 def test_an_unknown_name_says_which_there_are() -> None:
-    with pytest.raises(ValueError, match=r"unknown profile 'mineru'; there are dripper, mineru-1.1, paper"):
+    with pytest.raises(ValueError, match=r"unknown profile 'mineru'; there are dripper, mineru-1.0, mineru-1.1, paper"):
         find_profile("mineru")
 
 

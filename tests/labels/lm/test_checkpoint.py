@@ -54,7 +54,7 @@ def test_a_renamed_folder_is_known_by_what_its_config_remembers(folder: Path) ->
     [
         ("MinerU-HTML-v1.1", "HunYuanDenseV1ForCausalLM", "dripper", "mineru-1.1"),
         ("MinerU-HTML-v1.1", "HunYuanDenseV1ForCausalLM", "mineru-1.1", None),
-        ("MinerU-HTML", "Qwen3ForCausalLM", "dripper", "paper"),
+        ("MinerU-HTML", "Qwen3ForCausalLM", "dripper", "mineru-1.0"),
         ("Qwen3-0.6B", "Qwen3ForCausalLM", "dripper", None),
     ],
 )
@@ -71,7 +71,7 @@ def test_pages_of_another_profile_than_the_training_had_are_told(
     ("model", "wanted"),
     [
         ("opendatalab/MinerU-HTML-v1.1-hunyuan0.5B-compact", "mineru-1.1"),
-        ("opendatalab/MinerU-HTML", "paper"),
+        ("opendatalab/MinerU-HTML", "mineru-1.0"),
         ("Qwen/Qwen3-0.6B", None),
         ("/Volumes/main/dripper/models/dripper", None),
         ("", None),

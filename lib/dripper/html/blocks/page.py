@@ -310,7 +310,7 @@ class Page:
     _simplified: str | None = field(default=None, repr=False, compare=False)
     _mapping: str | None = field(default=None, repr=False, compare=False)
     hints: Hints = field(default_factory=Hints, repr=False)
-    """Statements of the page about itself, out of sight; empty with the profile `mineru-1.1`."""
+    """Statements of the page about itself, out of sight; empty with the profiles `mineru-…`."""
     cutoffs: tuple[int, int] = (CUTOFF, TABLE_CUTOFF)
     """Characters of text a block that the model sees, outside and inside of tables."""
     metadata: Metadata | None = field(default=None, repr=False)

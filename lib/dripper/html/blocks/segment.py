@@ -41,14 +41,7 @@ class Kinds(NamedTuple):
     """A table of data, never split."""
 
 
-def segment(
-    tree: Tree,
-    texts: list[str],
-    removed: bytearray,
-    *,
-    columns_decide: bool,
-    in_line: Set[int] = frozenset(),
-) -> tuple[list[Paragraph], list[int]]:
+def segment(tree: Tree, texts: list[str], removed: bytearray, kinds: Kinds) -> tuple[list[Paragraph], list[int]]:
     """Return the paragraphs of the page in the order in which they end, and the elements that were
     split.
 
@@ -57,12 +50,8 @@ def segment(
     Args:
         texts: As `tree.parts`, its even entries perhaps changed.
         removed: Flags by element; these are as if not there.
-        columns_decide: A table with `col` is one of data, whatever stands in it, as MinerU-HTML
-            1.1 has it; else not where that is a table or a form: themes of the 2000s gave the
-            columns of a whole page their widths so, and it became a single block.
-        in_line: Elements that end no line whatever their names are.
     """
-    paragraphs, entered = _walk(tree, texts, removed, classify(tree, texts, removed, columns_decide, in_line))
+    paragraphs, entered = _walk(tree, texts, removed, kinds)
     body = tree.tags.index("body") if "body" in tree.tags else -1
     return [_walk_without_body(tree, texts, each) if each[0] == body else each for each in paragraphs], entered
 
@@ -72,7 +61,7 @@ def _walk(tree: Tree, texts: list[str], removed: bytearray, kinds: Kinds) -> tup
     paragraphs = list[Paragraph]()
     tags, opens, closes, lasts = tree.tags, tree.opens, tree.closes, tree.lasts
     block, splits = kinds.block, kinds.splits
-    node, child, start = 0, 1, -1
+    node, child, start = 0, 1, _find_text(texts, 1 + tree.opens[0])
     frames: list[int] = []
     entered: list[int] = []
     while True:
@@ -132,6 +121,12 @@ def classify(
 ) -> Kinds:
     """Decide for every element whether it is a block and whether it has one inside, from the last
     element to the first.
+
+    Args:
+        columns_decide: A table with `col` is one of data, whatever stands in it, as MinerU-HTML
+            1.1 has it; else not where that is a table or a form: themes of the 2000s gave the
+            columns of a whole page their widths so, and it became a single block.
+        in_line: Elements that end no line whatever their names are.
     """
     tags, parents = tree.tags, tree.parents
     is_block = {tag: tag not in NOT_BLOCK for tag in set(tags)}

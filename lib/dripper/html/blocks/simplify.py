@@ -8,6 +8,7 @@ shortened to their first and last item, texts cut after 500 characters, white sp
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from dripper.html.blocks.segment import Block
 from dripper.html.tree.elements import LISTS
@@ -52,26 +53,51 @@ def simplify(tree: Tree, blocks: Sequence[Block], cutoff: int, table_cutoff: int
     return HEAD + write_simplified(tree, parts, ShortTags(tree.names), blocks) + TAIL
 
 
-def write_simplified(tree: Tree, parts: list[str], short: "ShortTags", blocks: Iterable[Block]) -> str:
+class Around(NamedTuple):
+    """The markup around a block: its start tag, which gets the id, and what goes in between."""
+
+    start: str
+    opening: str
+    closing: str
+    end: str
+
+
+_DIV = Around("<div>", "", "", "</div>")
+
+
+def write_simplified(
+    tree: Tree,
+    parts: list[str],
+    short: "ShortTags",
+    blocks: Iterable[Block],
+    surround: "Callable[[Block], Around | None] | None" = None,
+) -> str:
     """Return the simplified markup of the blocks, tags short and white space collapsed; `parts` are
     the tree's with all cuts made, so that no tag is shortened in vain: nine of ten, where a block
     is a list of 10,000 items.
+
+    Args:
+        surround: Gives what is written around a block, where that is not its own tags, or those of
+            the element that a run stands in.
     """
     # Texts and tags in turns, as in `parts`.
     out, starts = [""], list[int]()
-    for _, _, element, is_run, first, last in blocks:
+    for block in blocks:
+        _, _, element, is_run, first, last = block
         starts.append(len(out))
-        if not is_run:
+        around = surround(block) if surround is not None else None
+        if not is_run and around is None:
             out += parts[first : last + 1]
             out.append("")
             continue
-        start, end = tree.parts[tree.opens[element]], tree.parts[tree.closes[element]]
-        if tree.tags[element] == "body":
-            # A body inside the body would dissolve; MinerU-HTML loses such runs.
-            start, end = "<div>", "</div>"
-        out += (start, "") if first % 2 else (start,)
+        if around is None:
+            # A body inside the body would dissolve; MinerU-HTML 1.1 loses such runs.
+            is_body = tree.tags[element] == "body"
+            start, end = tree.parts[tree.opens[element]], tree.parts[tree.closes[element]]
+            around = _DIV if is_body else Around(start, "", "", end)
+        out += (around.start, around.opening) if first % 2 else (around.start,)
         out += parts[first : last + 1]
-        out += ("", end, "") if last % 2 else (end, "")
+        out += (around.closing, around.end, "") if last % 2 else (around.end, "")
     out[1::2] = map(short.__getitem__, out[1::2])
     for item_id, index in enumerate(starts, 1):
         out[index] = add_id(out[index], item_id)

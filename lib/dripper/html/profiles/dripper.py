@@ -18,7 +18,7 @@ from typing import NamedTuple
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from dripper.html.blocks.page import Page, prune_mapping
-from dripper.html.blocks.segment import number, segment
+from dripper.html.blocks.segment import classify, number, segment
 from dripper.html.blocks.simplify import CUTOFF, TABLE_CUTOFF, WRAPPER, remove_ids
 from dripper.html.media.players import replace_frame
 from dripper.html.metadata import Metadata, read_metadata
@@ -327,7 +327,8 @@ class LosslessProfile:
                 removed[element : tree.lasts[element] + 1] = b"\1" * (tree.lasts[element] + 1 - element)
         in_line = find_in_line(tree) if self.reads_lines else frozenset[int]()
         texts = write_annotations(tree) if self.reads_lines else tree.parts
-        paragraphs, _ = segment(tree, texts, removed, columns_decide=False, in_line=in_line)
+        kinds = classify(tree, texts, removed, columns_decide=False, in_line=in_line)
+        paragraphs, _ = segment(tree, texts, removed, kinds)
         blocks = number(tree, texts, paragraphs)
         return Page(tree, blocks, title, self.name, cutoffs=self.cutoffs)
 

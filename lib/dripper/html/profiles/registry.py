@@ -3,6 +3,7 @@ splitting a page and cutting it to its main blocks.
 """
 
 from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from typing import Protocol
 
 from dripper.errors import ErrorCode, PageError
@@ -50,15 +51,16 @@ class Profile(Protocol):
         ...
 
 
-def _load_mineru() -> Profile:
-    with needed("the profile mineru-1.1", "mineru"):
+def _load_mineru(name: str) -> Profile:
+    with needed(f"the profile {name}", "mineru"):
         from dripper.html.profiles.mineru.profile import MINERU
-    return MINERU
+    return MINERU[name]
 
 
 PROFILES: Mapping[str, Callable[[], Profile]] = {
     "dripper": lambda: DRIPPER,
-    "mineru-1.1": _load_mineru,
+    "mineru-1.0": partial(_load_mineru, "mineru-1.0"),
+    "mineru-1.1": partial(_load_mineru, "mineru-1.1"),
     "paper": lambda: PAPER,
 }
 """Name → function that gives the profile: one of them needs a package of its own."""
@@ -131,7 +133,7 @@ def restore(mapping_html: str, title: str = "", profile: str = "dripper") -> Pag
     O(len(mapping_html)).
 
     Args:
-        mapping_html, title: Of that page. For `mineru-1.1`, whose mapping HTML does not tell
+        mapping_html, title: Of that page. For `mineru-…`, whose mapping HTML does not tell
             all of its blocks, what that profile makes of the mapping HTML: on all of 177 archived
             pages the same blocks. Raises as `preprocess` does, ValueError where `mapping_html` is
             no mapping HTML.
@@ -147,8 +149,8 @@ def prune(mapping_html: str, main_ids: Collection[int], profile: str = "dripper"
     """Return the page with only its main blocks and their ancestors, without `_item_id` (Dripper
     paper 3.2, mapping).
 
-    The same as `Page.prune`. O(len(mapping_html)). Profile `mineru-1.1` does byte for byte what
-    MinerU-HTML 1.1.2 does instead: foreign ids are ignored, helper attributes stay, no id gives
+    The same as `Page.prune`. O(len(mapping_html)). Profiles `mineru-…` do byte for byte what
+    MinerU-HTML does instead: foreign ids are ignored, helper attributes stay, no id gives
     "<html></html>".
 
     Args:

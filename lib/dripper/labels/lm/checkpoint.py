@@ -31,14 +31,12 @@ class Training:
 
 
 OWN = Training(prompt="own", answer="json", chat="once")
-# Told from the published inference code, the only public evidence of what the weights saw: - v1.0
-# (github.com/opendatalab/MinerU-HTML, commit 3679996) passes the prompt to the engine as it is,
-# without a chat
-#   template, and answers in JSON.
+# Told from the published inference code, the only public evidence of what the weights saw:
+# - v1.0 (PyPI mineru-html 1.0.0; github.com/opendatalab/MinerU-HTML, commit 3679996) passes the
+#   prompt to the engine as it is, without a chat template, and answers in JSON.
 # - v1.1 (PyPI mineru-html 1.1.2, vLLM backend) applies the chat template in process() and again,
-# with a system message,
-#   in generate(); the answer is compact within <answer> tags.
-DRIPPER_1_0 = Training(prompt="v0", answer="json", chat="none", profile="paper")
+#   with a system message, in generate(); the answer is compact within <answer> tags.
+DRIPPER_1_0 = Training(prompt="v0", answer="json", chat="none", profile="mineru-1.0")
 DRIPPER_1_1 = Training(prompt="short_compact", answer="tagged", chat="twice", profile="mineru-1.1", context=262_144)
 
 

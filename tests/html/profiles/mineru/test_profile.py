@@ -9,7 +9,7 @@ from dripper.errors import ErrorCode, PageError
 from dripper.html import preprocess
 from dripper.warc import decode
 from dripper_lab.datasets import read_pages
-from support.html_vectors import DIFFERENT, vectors
+from support.html_vectors import DIFFERENT, DIFFERENT_1_0, FOLDER, vectors, vectors_1_0
 
 
 @pytest.mark.parametrize("vector", vectors("simplify_vectors"), ids=lambda vector: vector["id"])
@@ -31,6 +31,45 @@ def test_what_is_named_as_different_is(name):
     assert (page.simplified_html, page.mapping_html) != (vector["simplified"], vector["mapping"])
 
 
+@pytest.mark.parametrize("vector", vectors_1_0("simplify_vectors"), ids=lambda vector: vector["id"])
+def test_simplified_and_mapping_are_those_of_mineru_html_1_0(vector):
+    if vector.get("error"):
+        with pytest.raises(PageError) as caught:
+            preprocess(vector["html"], "mineru-1.0")
+        assert caught.value.code is ErrorCode.PARSE_FAILED
+        return
+    page = preprocess(vector["html"], "mineru-1.0")
+    same = (page.simplified_html, page.mapping_html) == (vector["simplified"], vector["mapping"])
+    assert same != (vector["id"] in DIFFERENT_1_0), vector["about"]
+
+
+def test_real_pages_come_out_as_with_mineru_html_1_0(shared):
+    with (FOLDER / "pages_1_0.tsv").open(encoding="utf-8") as lines:
+        golden = {(row["dataset"], row["id"]): row for row in csv.DictReader(lines, delimiter="\t")}
+    same = {"simplified": 0, "mapping": 0, "main_html": 0, "blocks": 0}
+    pages = 0
+    for name in ("zh-immortal-autumn", "fundus"):
+        for labelled in read_pages(shared / "data", name):
+            row = golden.get((name, labelled.id))
+            text = decode(labelled.html, labelled.content_type).text
+            if row is None or digest(text)[:16] != row["text"]:
+                continue
+            page = preprocess(text, "mineru-1.0")
+            main = page.prune([block for block in page.item_ids if block % 3])
+            made = {"simplified": page.simplified_html, "mapping": page.mapping_html, "main_html": main}
+            told = {key: digest(value)[:16] for key, value in made.items()} | {"blocks": str(len(page.blocks))}
+            same = {key: count + (told[key] == row[key]) for key, count in same.items()}
+            pages += 1
+    assert pages >= 50
+    # Three have a comment in the mapping HTML, which main HTML has not.
+    assert same == {"simplified": pages, "mapping": pages - 3, "main_html": pages, "blocks": pages}
+
+
+def test_a_page_of_many_open_declarations_is_an_error_in_time():
+    with pytest.raises(PageError, match="declarations"):
+        preprocess("<!--" * 50_000, "mineru-1.0")
+
+
 def test_real_pages_come_out_the_same(shared):
     with gzip.open(shared / "data/simplify/golden_simplified.tsv.gz", "rt", encoding="utf-8") as lines:
         golden = {(row["dataset"], row["id"]): row for row in csv.DictReader(lines, delimiter="\t")}
@@ -50,7 +89,7 @@ def digest(text):
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-@pytest.mark.parametrize("profile", ["mineru-1.1", "dripper"])
+@pytest.mark.parametrize("profile", ["mineru-1.0", "mineru-1.1", "dripper"])
 def test_blocks_ids_and_both_html_correspond(profile):
     page = preprocess("<div>a<br>b<p>c <b>d</b></p><ul><li>e<li>f</ul>g<i>h</i></div>", profile)
     for block in page.blocks:

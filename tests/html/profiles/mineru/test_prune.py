@@ -7,13 +7,20 @@ import pytest
 
 from dripper.html import preprocess, prune
 from dripper.html.profiles.mineru.prune import prune_exactly
-from support.html_vectors import PRUNE_DIFFERENT, vectors
+from dripper.html.profiles.mineru.v1_0 import MINERU_1_0
+from support.html_vectors import PRUNE_DIFFERENT, PRUNE_DIFFERENT_1_0, vectors, vectors_1_0
 
 
 @pytest.mark.parametrize("vector", vectors("prune_vectors"), ids=lambda vector: vector["id"])
 def test_main_html_is_that_of_mineru_html(vector):
     same = prune_exactly(vector["mapping"], vector["main_ids"]) == vector.get("main_html")
     assert same or vector["id"] in PRUNE_DIFFERENT, vector["about"]
+
+
+@pytest.mark.parametrize("vector", vectors_1_0("prune_vectors"), ids=lambda vector: vector["id"])
+def test_main_html_is_that_of_mineru_html_1_0(vector):
+    same = prune_exactly(vector["mapping"], vector["main_ids"], MINERU_1_0) == vector.get("main_html")
+    assert same != (vector["id"] in PRUNE_DIFFERENT_1_0), vector["about"]
 
 
 def test_main_html_of_150_real_pages(shared):

@@ -1,5 +1,5 @@
-"""Profile `mineru-1.1`: simplified and mapping HTML byte for byte as MinerU-HTML 1.1.2 makes them,
-losses included.
+"""Profiles `mineru-1.0` and `mineru-1.1`: simplified and mapping HTML byte for byte as MinerU-HTML
+1.0.0 and 1.1.2 make them, losses included.
 
 The public weights saw this and nothing else. Where this module drops text or misplaces an id,
 MinerU does so too; the default profile mends it. What differs from profile `dripper` beside the
@@ -11,10 +11,10 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import partial
 
+from dripper.errors import ErrorCode, PageError
 from dripper.html.blocks.page import Page
-from dripper.html.blocks.segment import NOT_BLOCK, Block, Paragraph, number, segment
+from dripper.html.blocks.segment import Block, Paragraph, number, segment
 from dripper.html.blocks.simplify import (
-    CUTOFF,
     ELLIPSIS,
     HEAD,
     TAIL,
@@ -22,14 +22,17 @@ from dripper.html.blocks.simplify import (
     ShortTags,
     remove_ids,
     shorten_lists,
-    truncate,
     write_simplified,
 )
-from dripper.html.profiles.mineru.clean import CleanPage, read_clean
+from dripper.html.profiles.mineru.clean import find_scripts, read_clean
 from dripper.html.profiles.mineru.prune import prune_exactly
 from dripper.html.profiles.mineru.second_parse import FORBIDDEN, show_angles
-from dripper.html.tree.elements import INLINE
+from dripper.html.profiles.mineru.v1_0 import MINERU_1_0
+from dripper.html.profiles.mineru.v1_1 import MINERU_1_1
+from dripper.html.profiles.mineru.version import CleanPage, Version
+from dripper.html.tree.elements import LIBXML2_VOID
 from dripper.html.tree.parser import NO_LIMITS, ParserLimits
+from dripper.html.tree.scan import scan
 from dripper.html.tree.tree import Tree, attributes, escape
 
 _RAW_TEXT = frozenset({"xmp", "noembed", "noframes", "plaintext"})
@@ -40,31 +43,36 @@ _DATA_UID = re.compile(r"""[\t\n\f\r ]data-uid(?:="[^"]*"|='[^']*')?(?=[\t\n\f\r
 
 @dataclass(frozen=True, slots=True)
 class MineruProfile:
-    """The profile (see `html.profiles.registry.Profile`)."""
+    """A profile (see `html.profiles.registry.Profile`)."""
 
-    name: str = "mineru-1.1"
+    version: Version
     main_html_scans: bool = False
     places_media: bool = False
 
+    @property
+    def name(self) -> str:
+        """The profile's name."""
+        return self.version.name
+
     def preprocess(self, html: bytes, limits: ParserLimits, url: str | None = None) -> Page:
         """Return the page, given as UTF-8, split into blocks."""
-        return preprocess_exactly(html, limits, url)
+        return preprocess_exactly(html, self.version, limits, url)
 
     def prune(self, mapping_html: str, main_ids: Collection[int], *, with_media: bool = False) -> str:
         """Return the main HTML, with or without media."""
-        return prune_exactly(mapping_html, main_ids)
+        return prune_exactly(mapping_html, main_ids, self.version)
 
     def restore(self, mapping_html: str, title: str) -> Page:
         """Return what this profile makes of its own mapping HTML, which does not tell all of its
         blocks."""
         return replace(
-            preprocess_exactly(remove_ids(mapping_html).encode("utf-8", "ignore"), NO_LIMITS),
+            preprocess_exactly(remove_ids(mapping_html).encode("utf-8", "ignore"), self.version, NO_LIMITS),
             title=title,
             metadata=None,
         )
 
 
-MINERU = MineruProfile()
+MINERU = {version.name: MineruProfile(version) for version in (MINERU_1_0, MINERU_1_1)}
 
 
 @dataclass(slots=True)
@@ -73,34 +81,37 @@ class ExactPage(Page):
 
     def prune(self, main_ids: Collection[int], *, with_media: bool = False) -> str:
         """Return `prune_exactly(self.mapping_html, main_ids)`, with or without media."""
-        return prune_exactly(self.mapping_html, main_ids)
+        return prune_exactly(self.mapping_html, main_ids, MINERU[self.profile].version)
 
 
-def preprocess_exactly(html: bytes, limits: ParserLimits, url: str | None = None) -> ExactPage:
-    """Return the page, given as UTF-8, as MinerU-HTML 1.1.2 simplifies it. Raises
-    PageError(PARSE_FAILED) where it raises."""
-    clean = read_clean(html, limits, url)
+def preprocess_exactly(html: bytes, version: Version, limits: ParserLimits, url: str | None = None) -> ExactPage:
+    """Return the page, given as UTF-8, as a version of MinerU-HTML simplifies it. Raises
+    PageError(PARSE_FAILED) where that raises."""
+    clean = read_clean(html, version, limits, url)
     tree, texts = clean.tree, clean.texts
-    paragraphs, entered = segment(tree, texts, clean.removed, columns_decide=True)
-    survivors = _keep_survivors(clean, paragraphs, entered)
+    kinds = version.classify(tree, texts, clean.removed)
+    paragraphs, entered = segment(tree, texts, clean.removed, kinds)
+    survivors = _keep_survivors(clean, version, paragraphs, entered)
     parts = _parse_again(clean)
     short = ShortTags(tree.names, partial(_CONTROL.sub, "\ufffd") if clean.has_forbidden else str)
     shorten_lists(tree, parts, [paragraph[:3] for paragraph in survivors])
     shown = [paragraph for paragraph in survivors if _is_shown(parts, paragraph, short)]
     blocks = number(tree, texts, shown, check=False)
     for block in blocks:
-        if sum(map(len, parts[block.first + block.first % 2 : block.last + 1 : 2])) > CUTOFF:
-            truncate(tree, parts, block.first, block.last, CUTOFF, float("inf"))
+        version.truncate(tree, parts, block)
     for index, text in clean.void_text.items():
         short[parts[index] + text] = short[parts[index]] + text
         parts[index] += text
     _open_empty_items(tree, parts)
-    simplified_html = show_angles(HEAD + write_simplified(tree, parts, short, blocks) + TAIL)
-    mapping_html = show_angles(_Mapper(clean, entered).write(blocks))
-    return ExactPage(tree, blocks, clean.title, MINERU.name, simplified_html, mapping_html, metadata=clean.metadata)
+    surround = partial(version.surround, tree, texts) if version.surround else None
+    simplified_html = show_angles(HEAD + write_simplified(tree, parts, short, blocks, surround) + TAIL)
+    mapping_html = show_angles(_Mapper(clean, version, entered).write(blocks))
+    return ExactPage(tree, blocks, clean.title, version.name, simplified_html, mapping_html, metadata=clean.metadata)
 
 
-def _keep_survivors(clean: CleanPage, paragraphs: list[Paragraph], entered: list[int]) -> list[Paragraph]:
+def _keep_survivors(
+    clean: CleanPage, version: Version, paragraphs: list[Paragraph], entered: list[int]
+) -> list[Paragraph]:
     """Return the paragraphs that get through MinerU's writing and re-parsing of each; strip the
     first text of runs."""
     survivors, kept_before = [], set[tuple[int, str]]()
@@ -110,13 +121,24 @@ def _keep_survivors(clean: CleanPage, paragraphs: list[Paragraph], entered: list
     may_be_lost = bool(bad_tags or clean.void_text or clean.has_forbidden)
     for paragraph in paragraphs:
         element, first, _, is_run = paragraph
-        if is_run and tree.tags[element] == "body":
+        is_body = is_run and tree.tags[element] == "body"
+        if is_body and version.surround is None:
             continue
-        if body_is_split and _find_dissolved(tree, paragraph) and _is_misplaced(tree, element):
+        is_dissolved = _find_dissolved(tree, paragraph, version)
+        if (
+            is_dissolved
+            and body_is_split
+            and tree.tags[element] not in version.inline
+            and tree.lasts[element] > element
+        ):
+            # MinerU looks for the element's children where they are not, and drops the block.
             continue
-        if may_be_lost and _is_lost(clean, paragraph, bad_tags):
+        root = tree.parents[element] if is_dissolved else element
+        if version.fails_on_braces and _is_fatal(tree.start_tag(root)):
+            raise PageError(ErrorCode.PARSE_FAILED, "a block has an attribute such as `{x}y` (MinerU-HTML fails)")
+        if may_be_lost and _is_lost(clean, paragraph, root, bad_tags):
             continue
-        if is_run and first % 2 == 0:
+        if is_run and first % 2 == 0 and (body_is_split or not is_body):
             texts[first] = texts[first].strip()
             if not _elements(clean, paragraph):
                 if (element, texts[first]) in kept_before:
@@ -131,25 +153,20 @@ def _elements(clean: CleanPage, paragraph: Paragraph | Block) -> list[int]:
     return [i for i in clean.tree.siblings(paragraph.first, paragraph.last) if not clean.removed[i]]
 
 
-def _find_dissolved(tree: Tree, paragraph: Paragraph | Block) -> bool:
+def _find_dissolved(tree: Tree, paragraph: Paragraph | Block, version: Version) -> bool:
     """Tell whether the paragraph was a run of the body, which dissolves and leaves its only
     element."""
     element = paragraph.element
-    return not paragraph.is_run and tree.tags[element] in NOT_BLOCK and tree.tags[tree.parents[element]] == "body"
+    return (
+        not paragraph.is_run and tree.tags[element] in version.not_block and tree.tags[tree.parents[element]] == "body"
+    )
 
 
-def _is_misplaced(tree: Tree, element: int) -> bool:
-    """Tell whether MinerU looks for the element's children where they are not, fails, and drops the
-    block."""
-    return tree.tags[element] not in INLINE and tree.lasts[element] > element
-
-
-def _is_lost(clean: CleanPage, paragraph: Paragraph, bad_tags: Collection[str]) -> bool:
+def _is_lost(clean: CleanPage, paragraph: Paragraph, root: int, bad_tags: Collection[str]) -> bool:
     """Tell whether MinerU fails on a paragraph: a bad tag or forbidden characters at its root, text
     in a void root."""
     tree, texts = clean.tree, clean.texts
     element, first, _, is_run = paragraph
-    root = tree.parents[element] if _find_dissolved(tree, paragraph) else element
     if tree.start_tag(root) in bad_tags:
         return True
     if not is_run:
@@ -180,6 +197,11 @@ def _find_bad_tags(clean: CleanPage) -> set[str]:
     if " {" in "".join(tags):
         bad.update(tag for tag in tags if " {" in tag and any(map(_is_bad_name, attributes(tag))))
     return bad
+
+
+def _is_fatal(tag: str) -> bool:
+    """Tell whether lxml looks in vain for the namespace that an attribute's name seems to have."""
+    return " {" in tag and any(name[0] == "{" and name.partition("}")[2] for name in attributes(tag))
 
 
 def _is_bad_name(attribute: str) -> bool:
@@ -233,8 +255,9 @@ class _Mapper:
     not be where it was.
     """
 
-    def __init__(self, clean: CleanPage, entered: list[int]) -> None:
+    def __init__(self, clean: CleanPage, version: Version, entered: list[int]) -> None:
         self.clean = clean
+        self.version = version
         self.tree = clean.tree
         self.parts = clean.tree.parts.copy()
         self.taken_texts: set[int] = set()
@@ -243,24 +266,38 @@ class _Mapper:
         self.texts_of: dict[int, dict[str, list[int]]] = {}
         self.body_is_block = not any(self.tree.tags[element] == "body" for element in entered)
         for element in entered:
-            if self.tree.tags[element] in INLINE:
+            if self.tree.tags[element] in version.inline:
                 self.set_attribute(element, "cc-block-type", "true")
 
     def write(self, blocks: list[Block]) -> str:
         """Return the mapping HTML."""
         for block in blocks:
-            if not block.is_run:
+            elements = _elements(self.clean, block) if block.is_run else []
+            if self.is_marked(block, elements):
                 self.mark(block)
-            elif elements := _elements(self.clean, block):
+            elif elements:
                 self.wrap_elements(block, elements)
             else:
                 self.wrap_text(block)
-        _open_empty_items(self.tree, self.parts)
-        for element, text in self.clean.raw.items():
-            self.parts[self.tree.opens[element] + 1] = text
+        tree = self.tree
+        tree.parts = self.parts
+        if self.version.lay_out is not None:
+            tree = scan("".join(self.parts), LIBXML2_VOID)
+            self.version.lay_out(tree)
+        _open_empty_items(tree, tree.parts)
+        for element, text in zip(find_scripts(tree), self.clean.scripts, strict=True):
+            tree.parts[tree.opens[element] + 1] = text
         if self.has_uid:
-            self.parts[1::2] = [_DATA_UID.sub("", tag) if "data-uid" in tag else tag for tag in self.parts[1::2]]
-        return "".join(self.parts)
+            tree.parts[1::2] = [_DATA_UID.sub("", tag) if "data-uid" in tag else tag for tag in tree.parts[1::2]]
+        return "".join(tree.parts)
+
+    def is_marked(self, block: Block, elements: list[int]) -> bool:
+        """Tell whether the id goes on an element that is there: that of the block, or of a run that
+        is all of the body, or stands with elements in an inline root."""
+        tag = self.tree.tags[block.element]
+        if not block.is_run or (self.body_is_block and tag == "body"):
+            return True
+        return bool(elements) and block.element == 0 and tag in self.version.inline
 
     def set_attribute(self, element: int, name: str, value: str) -> None:
         """Set an attribute as lxml does: in place where there is one of this name, else as the
@@ -277,7 +314,7 @@ class _Mapper:
         """Set the id on a block, and `cc-select` if something inside has it (annotated pages of
         WebMainBench)."""
         element = block.element
-        if self.body_is_block and _find_dissolved(self.tree, block):
+        if self.body_is_block and _find_dissolved(self.tree, block, self.version):
             element = self.tree.parents[element]
         self.set_attribute(element, "_item_id", str(block.item_id))
         for inner in range(element + 1, self.tree.lasts[element] + 1) if self.has_selected else ():
@@ -287,7 +324,7 @@ class _Mapper:
                 break
 
     def wrapper(self, block: Block) -> str:
-        select = self.tree.attributes(block.element).get("cc-select")
+        select = self.tree.attributes(block.element).get("cc-select") if self.version.selects_wrappers else None
         return f'<{WRAPPER} _item_id="{block.item_id}"' + (f' cc-select="{select}">' if select is not None else ">")
 
     def wrap_elements(self, block: Block, elements: list[int]) -> None:
@@ -299,7 +336,8 @@ class _Mapper:
             parts[before] += self.wrapper(block)
         else:
             parts[before] = self.wrapper(block) + parts[before]
-        if after in self.taken_texts or (tree.tags[elements[-1]] == "br" and parts[after]):
+        ends_before_text = not self.version.wraps_last_break and tree.tags[elements[-1]] == "br" and parts[after]
+        if after in self.taken_texts or ends_before_text:
             parts[after - 1] += f"</{WRAPPER}>"
         else:
             parts[after] += f"</{WRAPPER}>"

@@ -1,7 +1,5 @@
-"""Profile `mineru-1.1`: main HTML byte for byte as MinerU-HTML 1.1.2 cuts it from its mapping
-HTML."""
+"""Profiles `mineru-…`: main HTML byte for byte as MinerU-HTML cuts it from its mapping HTML."""
 
-import html as references
 import re
 from collections.abc import Collection, Iterable
 
@@ -9,14 +7,14 @@ import lxml.html
 from lxml import etree
 
 from dripper.html.blocks.simplify import WRAPPER
+from dripper.html.profiles.mineru.v1_1 import MINERU_1_1
+from dripper.html.profiles.mineru.version import Version
 
 _META = re.compile(r'<meta http-equiv="Content-Type"[^>]*>', re.IGNORECASE)
-_ADDRESS = re.compile(r"""((?:href|src)=")([^"]*)(")""", re.IGNORECASE)
-_PREFIXES = ("http://", "https://", "ftp://", "HTTP://", "HTTPS://", "FTP://", "//")
 
 
-def prune_exactly(mapping_html: str, main_ids: Collection[int]) -> str:
-    """Return the main HTML of a mapping HTML of profile `mineru-1.1`; ids that are not in it are
+def prune_exactly(mapping_html: str, main_ids: Collection[int], version: Version = MINERU_1_1) -> str:
+    """Return the main HTML of a mapping HTML of a version's profile; ids that are not in it are
     ignored.
 
     It keeps helper attributes, scripts inside blocks and unlabelled text before kept elements, as
@@ -35,11 +33,12 @@ def prune_exactly(mapping_html: str, main_ids: Collection[int]) -> str:
             elements.update(element.iter(etree.Element))
             elements.update(_find_new_ancestors(element, elements))
     elements.add(root)
-    elements |= _recall_breaks(root.iter(etree.Element), elements)
+    if version.recalls_breaks:
+        elements |= _recall_breaks(root.iter(etree.Element), elements)
     _remove_others(root, elements)
     etree.strip_tags(root, WRAPPER)
     markup = etree.tostring(root, encoding="utf-8", method="html").decode("utf-8")
-    return _ADDRESS.sub(_use_plain_address, _META.sub("", markup))
+    return version.unescape(_META.sub("", markup))
 
 
 def _find_new_ancestors(element: etree._Element, elements: set[etree._Element]) -> Iterable[etree._Element]:
@@ -71,8 +70,3 @@ def _remove_others(root: etree._Element, elements: set[etree._Element]) -> None:
                 waiting.append(child)
             else:
                 parent.remove(child)
-
-
-def _use_plain_address(match: re.Match[str]) -> str:
-    start, address, end = match.groups()
-    return f"{start}{references.unescape(address)}{end}" if address.startswith(_PREFIXES) else match.group()

@@ -3,7 +3,7 @@ lxml refuses.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from lxml import etree
@@ -29,7 +29,6 @@ _HIDE_ANGLES = {ord("<"): "\ufdd0", ord(">"): "\ufdd1"}
 """libxml2 writes `<!--…-->` in attributes unescaped, which would not scan. Noncharacters stand for
 it until the end."""
 
-_TAG = re.compile("<[a-zA-Z][^>]*>")
 _WHOLE_ATTRIBUTES = re.compile(r"""<[^\t\n\f\r />]+(?:[ ]=?[^\t\n\f\r =>/]*(?:="[^"]*"|='[^']*')?)*""")
 
 
@@ -46,17 +45,18 @@ class Read(NamedTuple):
     """Whether a FORBIDDEN character is in it."""
 
 
-def read_again(text: str) -> Read:
-    """Return what libxml2 makes of a page that an HTML5 parser wrote."""
-    if "?xml" in text:
-        if "&lt;?xml" in text:
-            # Modest writes < and > in attributes as they are, so the expression finds its way into
-            # them.
-            text = _TAG.sub(lambda tag: tag.group().replace("&lt;", "<").replace("&gt;", ">"), text)
-        text = _XML_DECLARATION.sub("", text)
+def remove_declarations(text: str) -> str:
+    """Return a page without what MinerU takes for XML declarations. Linear: behind the last `>` it
+    looks for none."""
+    end = text.rfind(">") + 1 if "<?xml" in text else 0
+    return _XML_DECLARATION.sub("", text[:end]) + text[end:]
+
+
+def read_again(text: str, parse: Callable[[bytes, etree.HTMLParser], etree._Element]) -> Read:
+    """Return what libxml2 makes of a page that a first parser wrote; `parse` gives the root."""
     # Nobody looks for an id, so libxml2 need not keep a table of them.
     parser = etree.HTMLParser(remove_comments=True, remove_pis=True, encoding="utf-8", collect_ids=False)
-    root = etree.fromstring(text.encode("utf-8", "surrogatepass"), parser)
+    root = parse(text.encode("utf-8", "surrogatepass"), parser)
     scripts, addresses = _make_scannable(root)
     markup = etree.tostring(root, encoding="unicode", method="html")
     if "<!--" in markup:
