@@ -49,6 +49,12 @@ def test_structure(html, markdown):
         ("<pre><code class='sourceCode python'>x</code></pre>", "```python\nx\n```\n"),
         ("<p>use <code>x_y</code> here", "use `x_y` here\n"),
         ("<code>a<br>  b</code>", "```\na\n  b\n```\n"),
+        ("<pre><button>Copy</button><code>a\n  b</code><i role=tooltip>hint</i></pre>", "```\na\n  b\n```\n"),
+        (
+            "<code><pre><div><i>1</i><div>a</div></div><div><i>2</i><div>  b</div></div></pre></code>",
+            "```\na\n  b\n```\n",
+        ),
+        ("<pre><div>1</div><div>2</div><div>3</div></pre>", "```\n1\n2\n3\n```\n"),
         (
             "<table><tr><td class=gutter><pre>1\n2</pre><td class=code><pre>a\n  b</pre></table>",
             "```\na\n  b\n```\n",

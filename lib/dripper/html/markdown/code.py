@@ -18,6 +18,7 @@ _LINE_NUMBERS = re.compile(
     r"hljs-ln-numbers|code-?lines?-num)\b"
 )
 _TABLES, _PRE = frozenset({"table"}), frozenset({"pre", "code"})
+_ENDING_LINES = frozenset({"br", "pre", "div", "p"})
 _NOT_LANGUAGES = frozenset(
     {"line", "numbers", "plaintext", "plain", "text", "txt", "none", "auto", "default", "nohighlight", "code"}
 )
@@ -25,7 +26,7 @@ _NOT_LANGUAGES = frozenset(
 
 def read_code(tree: Tree, element: int) -> str:
     """Return the text of a code element with its lines: line breaks for `br` and for elements that
-    stand on lines of their own, nothing of line numbers beside it."""
+    stand on lines of their own, nothing of line numbers, buttons and hints beside it."""
     lines: list[list[str]] = [[]]
     has_text = False
     for kind, piece in _read_code_pieces(tree, element):
@@ -35,7 +36,18 @@ def read_code(tree: Tree, element: int) -> str:
         elif kind == "br" or (has_text and not lines[-1][-1].endswith("\n")):
             lines.append([])
             has_text = False
-    return "\n".join("".join(line).removesuffix("\n") for line in lines).strip("\n")
+    written = ["".join(line).removesuffix("\n") for line in lines]
+    return "\n".join(_drop_numbers(written) if written[0].strip().isdecimal() else written).strip("\n")
+
+
+def _drop_numbers(lines: list[str]) -> list[str]:
+    """Return lines without a gutter: numbers that follow each other, each on a line of its own
+    before one of code."""
+    said = [line for line in lines if line.strip()]
+    numbers, code = said[::2], said[1::2]
+    first = int(numbers[0]) if len(numbers) == len(code) > 1 else 0
+    is_gutter = first and [line.strip() for line in numbers] == [str(first + place) for place in range(len(numbers))]
+    return code if is_gutter else lines
 
 
 def _read_code_pieces(tree: Tree, element: int) -> Iterator[tuple[str, str]]:
@@ -55,7 +67,7 @@ def _read_code_pieces(tree: Tree, element: int) -> Iterator[tuple[str, str]]:
             # inside it.
             is_start = inner < len(tree) and tree.opens[inner] == index
             name = tree.tags[inner] if is_start else part.rpartition("</")[2][:-1]
-            if is_start and index > skip_to and _LINE_NUMBERS.search(attributes(part).get("class", "")):
+            if is_start and index > skip_to and _is_beside_code(name, part):
                 skip_to = tree.closes[inner]
             elif index > skip_to and name in LINE_BREAKING:
                 yield ("br" if name == "br" else "block"), ""
@@ -63,11 +75,19 @@ def _read_code_pieces(tree: Tree, element: int) -> Iterator[tuple[str, str]]:
         index += 1
 
 
+def _is_beside_code(name: str, tag: str) -> bool:
+    return (
+        name == "button"
+        or ' role="tooltip"' in tag
+        or _LINE_NUMBERS.search(attributes(tag).get("class", "")) is not None
+    )
+
+
 def has_lines(tree: Tree, element: int) -> bool:
     """Tell whether a `code` that is not in a `pre` holds several lines (one line break is mere
     source formatting)."""
     inside = tree.parts[tree.opens[element] + 1 : tree.closes[element]]
-    return "".join(inside).strip().count("\n") > 1 or any(tree.names.get(tag) == "br" for tag in inside[1::2])
+    return "".join(inside).strip().count("\n") > 1 or any(tree.names.get(tag) in _ENDING_LINES for tag in inside[1::2])
 
 
 def find_language(tree: Tree, element: int) -> str:
