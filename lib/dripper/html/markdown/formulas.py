@@ -191,11 +191,81 @@ def _convert_mathml(tree: Tree, element: int, *, display: bool) -> str:
     return _run_converter("".join(tree.parts[tree.opens[element] : tree.closes[element] + 1]), display=display)
 
 
+_FENCES = dict(zip("(){}[]|", map(chr, range(0xE000, 0xE007)), strict=True))
+"""What stands in MathML for fences, which the converter writes as `\\left(\\right.`."""
+_WRITTEN_FENCES = {sign: f"\\{fence}" if fence in "{}" else fence for fence, sign in _FENCES.items()}
+_TABLE, _TABLE_END, _BINOMIAL = "\ue007", "\ue008", "\ue009"
+"""The same for the edges of tables, of which it writes the cells alone, and for fractions without a
+line."""
+_PRIVATE = re.compile("[\ue000-\ue00b]")
+_FENCE = re.compile(r"<mo(?: [^>]*)?>\s*([(){}\[\]|])\s*</mo>")
+_BRACE = re.compile(r"[{}](?=[^<>]*<)")
+_FENCED_TABLE = re.compile(r"<mfenced([^>]*)>\s*(<mtable(?:(?!<mfenced).)*?</mtable>)\s*</mfenced>", re.DOTALL)
+_NO_LINE = re.compile(r"""<mfrac\s[^>]*linethickness=["']0[a-z]*["'][^>]*>""")
+_INNER_TABLE = re.compile(
+    "([\ue000\ue002\ue004\ue006]?) *\ue007([^\ue007\ue008]*)\ue008(?: *([\ue001\ue003\ue005\ue006]))?"
+)
+_WRITTEN_TABLE = re.compile("\ue00a([0-9]+)\ue00b")
+_MATRICES = {
+    "\ue000\ue001": "pmatrix",
+    "\ue002\ue003": "Bmatrix",
+    "\ue004\ue005": "bmatrix",
+    "\ue006\ue006": "vmatrix",
+    "\ue002": "cases",
+}
+_RELATION = re.compile(r"& *(?:=|<|>|\\(?:leq?|geq?|approx|equiv|sim|neq?|to|rightarrow)\b|[≤≥≈≡∼≠→])")
+_CHOOSE = re.compile("\ue000 *\ue009 *\\\\frac([^\ue000-\ue009]*?) *\ue001|\ue009 *\\\\frac")
+_MOST_TABLES = 20
+"""In each other."""
+
+
 def _run_converter(mathml: str, *, display: bool) -> str:
+    marked = _PRIVATE.sub("", mathml)
+    marked = _FENCED_TABLE.sub(_open_fences, marked)
+    marked = _FENCE.sub(lambda match: f"<mi>{_FENCES[match[1]]}</mi>", marked)
+    marked = _BRACE.sub(lambda match: _FENCES[match[0]], marked)
+    marked = marked.replace("<mtable", f"<mrow><mi>{_TABLE}</mi><mtable")
+    marked = marked.replace("</mtable>", f"</mtable><mi>{_TABLE_END}</mi></mrow>")
+    if _NO_LINE.search(marked):
+        marked = marked.replace("</mfrac>", "</mfrac></mrow>").replace("<mfrac", "<mrow><mfrac")
+        marked = _NO_LINE.sub(f"<mi>{_BINOMIAL}</mi><mfrac>", marked)
     try:
-        latex = MathMLToLaTeX().convert(mathml)
+        latex = _write_tables(MathMLToLaTeX().convert(marked))
     except Exception:
         # It gives up on broken XML and unknown elements in many ways; their characters are better
         # than nothing.
         latex = ""
-    return delimit(latex or unescape(re.sub("<[^>]*>", " ", mathml)), display=display)
+    return delimit(latex or re.sub(r"([{}&])", r"\\\1", unescape(re.sub("<[^>]*>", " ", mathml))), display=display)
+
+
+def _open_fences(match: re.Match[str]) -> str:
+    """Return a fenced table with its fences as operators."""
+    given = attributes(f"<mfenced{match[1]}>")
+    opener, closer = given.get("open", "("), given.get("close", ")")
+    return f"<mrow><mo>{opener}</mo>{match[2]}<mo>{closer}</mo></mrow>"
+
+
+def _write_tables(latex: str) -> str:
+    """Return LaTeX whose tables have environments: matrices by their fences, cases, `aligned` where
+    a cell begins with a relation; no `&` stands outside of them."""
+    tables: list[str] = []
+
+    def fill(match: re.Match[str]) -> str:
+        return tables[int(match[1])]
+
+    def write(match: re.Match[str]) -> str:
+        opener, cells, closer = match[1], match[2].strip(), match[3] or ""
+        cells = cells.removeprefix("\\begin{matrix}").removesuffix("\\end{matrix}").strip()
+        known = _MATRICES.get(opener + closer)
+        name = known or ("aligned" if _RELATION.search(cells) else "matrix")
+        tables.append(f"\\begin{{{name}}} {_WRITTEN_TABLE.sub(fill, cells)} \\end{{{name}}}")
+        written = f"\ue00a{len(tables) - 1}\ue00b"
+        return written if known else f"{opener}{written}{closer}"
+
+    latex = _CHOOSE.sub(lambda match: f"\\binom{match[1] or ''}", latex)
+    for _ in range(_MOST_TABLES):
+        if _TABLE not in latex:
+            break
+        latex = _INNER_TABLE.sub(write, latex)
+    latex = _WRITTEN_TABLE.sub(fill, re.sub(r"(?<!\\)&", r"\\&", latex))
+    return _PRIVATE.sub(lambda match: _WRITTEN_FENCES.get(match[0], ""), latex)
