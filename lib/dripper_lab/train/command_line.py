@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from dripper.errors import UsageError
+from dripper.extras import needed
+from dripper.labels.torch_device import choose_device
 from dripper_lab.datasets import Role, names_with
 
 log = logging.getLogger(__name__)
@@ -74,6 +76,32 @@ def add_recipe_flags(parser: argparse.ArgumentParser, recipe: object, *names: st
         default = getattr(recipe, name)
         kind = float if isinstance(default, float) else at_least(0 if name == "seed" else 1)
         parser.add_argument(f"--{name.replace('_', '-')}", type=kind, default=default)
+
+
+def add_device_flag(parser: argparse.ArgumentParser) -> None:
+    """Add the flag that says where a model in PyTorch learns; see `learning_device`."""
+    parser.add_argument(
+        "--device",
+        choices=("auto", "cpu", "cuda"),
+        default="auto",
+        help="where it learns (default: a GPU if there is one)",
+    )
+
+
+def learning_device(device: str, labeler: str) -> str:
+    """Return where a labeler's model learns, `cuda` or `cpu`.
+
+    Args:
+        device: One of the two, or `auto`.
+
+    Raises:
+        MachineError: If a GPU is asked for and there is none, or PyTorch or transformers is
+            missing.
+    """
+    with needed(f"training the labeler {labeler}", "encoder"):
+        import torch  # noqa: F401
+        import transformers  # noqa: F401
+    return choose_device(device, "--device")
 
 
 def _find_sets(data: Path, useful: Sequence[str]) -> list[str]:

@@ -7,6 +7,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from dripper.labels.torch_device import peak_memory
+
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
@@ -54,6 +56,8 @@ def descend(
             log.info("step %d of %d, loss %.4f, %.0f CPU seconds", n_steps, len(batches), float(mean), seconds)
         after(n_steps)
     model.eval()
+    device = next(model.parameters()).device.type
+    log.info("%s: at most %.1f GB of memory", device, peak_memory(device) / 1e9)
 
 
 def batches_of_like_length(

@@ -17,7 +17,14 @@ from pathlib import Path
 from dripper_lab.datasets import read_pages
 from dripper_lab.train.by_site import put_aside
 from dripper_lab.train.checkpoint_card import Training, base_name, save_scores
-from dripper_lab.train.command_line import add_recipe_flags, parse_training, run_training, training_parser
+from dripper_lab.train.command_line import (
+    add_device_flag,
+    add_recipe_flags,
+    learning_device,
+    parse_training,
+    run_training,
+    training_parser,
+)
 from dripper_lab.train.encoder.base import WEIGHTINGS, Recipe, base_model
 from dripper_lab.train.encoder.examples import probabilities, read_examples
 from dripper_lab.train.encoder.losses import load_teacher
@@ -39,6 +46,7 @@ def train_and_save(
     data_sets: Sequence[str],
     sample: int | None = None,
     teacher: Path | None = None,
+    device: str = "auto",
 ) -> Path:
     """Read, train, choose the threshold on held-out sites, save; return the checkpoint's folder.
 
@@ -46,14 +54,20 @@ def train_and_save(
         folds: One site in so many is held out.
         sample: Pages a set, None for all.
         teacher: A checkpoint to distil, None for none.
+        device: As in `learning_device`.
 
     Raises:
         InputError: For a missing set or base.
+        MachineError: If PyTorch or a GPU is missing.
         UsageError: If there are too few pages.
     """
     started = time.process_time()
+    device = learning_device(device, "encoder")
     model, tokenizer, sequencer = base_model(base, recipe)
     taught_by = None if teacher is None else load_teacher(teacher, tokenizer, sequencer.reading)
+    for each in (model, taught_by):
+        if each is not None:
+            each.to(device)
     pages = (page for data_set in data_sets for page in read_pages(data, data_set, sample=sample, empty=True))
     learned, held_out = put_aside(read_examples(pages, sequencer), folds, lambda example: example.truth.host)
     log.info("%d pages, %d held out, %.0f CPU seconds", len(learned), len(held_out), time.process_time() - started)
@@ -90,8 +104,9 @@ def main(arguments: Sequence[str]) -> int:
     )
     parser.add_argument("--weighting", choices=WEIGHTINGS, default=DEFAULTS.weighting, help="what blocks weigh")
     parser.add_argument("--teacher", type=Path, help="folder of a checkpoint to distil (default: none)")
+    add_device_flag(parser)
     options = vars(parse_training(parser, arguments))
-    where = {name: options.pop(name) for name in ("base", "data", "output", "folds", "sample", "teacher")}
+    where = {name: options.pop(name) for name in ("base", "data", "output", "folds", "sample", "teacher", "device")}
     sets = options.pop("sets")
     return run_training(lambda: train_and_save(**where, recipe=replace(DEFAULTS, **options), data_sets=sets))
 

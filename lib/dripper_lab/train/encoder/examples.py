@@ -53,6 +53,6 @@ def probabilities(model: Any, sequencer: Sequencer, example: Example) -> FloatAr
     by_chunk = []
     with torch.inference_mode():
         for chunk in chunks:
-            logits = model(input_ids=torch.tensor([chunk.ids])).logits[0, chunk.separators]
-            by_chunk.append(torch.softmax(logits, 1)[:, 1].numpy().astype(np.float64))
+            logits = model(input_ids=torch.tensor([chunk.ids], device=model.device)).logits[0, chunk.separators]
+            by_chunk.append(torch.softmax(logits, 1)[:, 1].cpu().numpy().astype(np.float64))
     return merge_windows(chunks, by_chunk)

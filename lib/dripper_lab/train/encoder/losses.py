@@ -39,10 +39,12 @@ class Objective:
         import torch
 
         functional = torch.nn.functional
-        ids, inside, where = pack(batch, int(model.config.pad_token_id or 0))
+        *tokens, where = pack(batch, int(model.config.pad_token_id or 0))
+        ids, inside = (each.to(model.device) for each in tokens)
         main = torch.tensor([bool(each) for page, part in batch for each in page.truth.main[part.start : part.end]])
         weights = torch.tensor(np.concatenate([self.weights_of(page, part) for page, part in batch]))
         logits = self._logits(model, ids, inside, where)
+        main, weights = main.to(model.device), weights.to(model.device)
         losses = functional.cross_entropy(logits, main.long(), reduction="none")
         if self.teacher is not None:
             heat, share = self.recipe.temperature, self.recipe.distil_share
@@ -65,7 +67,7 @@ class Objective:
     def _logits(self, model: Any, ids: Any, inside: Any, where: tuple[list[int], list[int]]) -> Any:
         import torch
 
-        with torch.autocast("cpu", torch.bfloat16, enabled=self.recipe.bfloat16):
+        with torch.autocast(model.device.type, torch.bfloat16, enabled=self.recipe.bfloat16):
             return model(input_ids=ids, attention_mask=inside).logits[where].float()
 
 

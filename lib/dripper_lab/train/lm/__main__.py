@@ -21,11 +21,18 @@ from typing import Any
 import yaml
 
 from dripper.errors import PageError
-from dripper.extras import needed
 from dripper_lab.annotation.fine_tuning import TRAIN, VALIDATION, Framing, write_conversations
 from dripper_lab.annotation.sources import split_page
 from dripper_lab.datasets import LabelledPage, read_pages
-from dripper_lab.train.command_line import add_recipe_flags, at_least, parse_training, run_training, training_parser
+from dripper_lab.train.command_line import (
+    add_device_flag,
+    add_recipe_flags,
+    at_least,
+    learning_device,
+    parse_training,
+    run_training,
+    training_parser,
+)
 from dripper_lab.train.lm.base import ANSWER, PROFILE, Recipe, labeler_options, labeler_settings, make_base
 from dripper_lab.train.lm.examples import Example, Reader
 from dripper_lab.train.lm.optimise import label_errors, train
@@ -46,6 +53,7 @@ def train_and_save(
     data_sets: Sequence[str],
     folds: int,
     sample: int | None,
+    device: str = "auto",
 ) -> Path:
     """Make the tokenizer, write the conversations, train, save; return the folder.
 
@@ -53,9 +61,13 @@ def train_and_save(
         sizes: Of the training data, in pages: a checkpoint each.
         folds: One site in so many is held out.
         sample: Pages a set, None for all.
+        device: As in `learning_device`.
+
+    Raises:
+        MachineError: If PyTorch or a GPU is missing.
     """
-    with needed("training the labeler lm", "encoder"):
-        import transformers
+    device = learning_device(device, "lm")
+    import transformers
 
     started = time.process_time()
     base, conversations = output / "base", output / "sft"
@@ -63,7 +75,7 @@ def train_and_save(
     if not conversations.is_dir():
         make_base(_texts(_pages(data, data_sets, sample)), base, recipe)
         _write_conversations(_pages(data, data_sets, sample), base, conversations, recipe, folds, about)
-    model = transformers.AutoModelForCausalLM.from_pretrained(base)
+    model = transformers.AutoModelForCausalLM.from_pretrained(base).to(device)
     learned, checked = _read_windows(Reader(transformers.AutoTokenizer.from_pretrained(base)), conversations, recipe)
     weights = sum(value.numel() for value in model.parameters())
     log.info(
@@ -130,8 +142,9 @@ def main(arguments: Sequence[str]) -> int:
         *(parser, DEFAULTS, "vocabulary", "layers", "width", "inner", "heads", "context_tokens", "windows_a_page"),
         *("batch_windows", "seed", "learning_rate"),
     )
+    add_device_flag(parser)
     options = vars(parse_training(parser, arguments))
-    where = {name: options.pop(name) for name in ("data", "output", "folds", "sample", "sizes")}
+    where = {name: options.pop(name) for name in ("data", "output", "folds", "sample", "sizes", "device")}
     sets = options.pop("sets")
     return run_training(lambda: train_and_save(**where, recipe=replace(DEFAULTS, **options), data_sets=sets))
 

@@ -86,13 +86,14 @@ def loss_of(model: Any, batch: Sequence[Example], recipe: Recipe) -> Any:
     ids = torch.full((len(batch), longest), int(model.config.pad_token_id))
     for row, one in enumerate(batch):
         ids[row, : len(one.tokens)] = torch.tensor(one.tokens)
-    with torch.autocast("cpu", torch.bfloat16, enabled=recipe.bfloat16):
+    device = model.device
+    with torch.autocast(device.type, torch.bfloat16, enabled=recipe.bfloat16 or device.type == "cuda"):
         # Padding stands behind everything that is learned, and a causal model does not look there.
-        states = model.model(ids).last_hidden_state
+        states = model.model(ids.to(device)).last_hidden_state
         rows, places, targets, weights = _targets(batch, recipe)
         logits = model.lm_head(states[rows, places])
-    losses = torch.nn.functional.cross_entropy(logits.float(), torch.tensor(targets), reduction="none")
-    share = torch.tensor(weights)
+    losses = torch.nn.functional.cross_entropy(logits.float(), torch.tensor(targets, device=device), reduction="none")
+    share = torch.tensor(weights, device=device)
     return (losses * share).sum() / share.sum()
 
 
@@ -120,8 +121,8 @@ def label_errors(model: Any, windows: Sequence[Example], recipe: Recipe) -> tupl
     loss, wrong, count = 0.0, 0, 0
     with torch.inference_mode():
         for one in windows:
-            states = model.model(torch.tensor([one.tokens])).last_hidden_state[0]
-            right = torch.tensor([one.tokens[at] for at in one.labels])
+            states = model.model(torch.tensor([one.tokens], device=model.device)).last_hidden_state[0]
+            right = torch.tensor([one.tokens[at] for at in one.labels], device=model.device)
             logits = model.lm_head(states[[at - 1 for at in one.labels]])
             loss += float(torch.nn.functional.cross_entropy(logits, right, reduction="sum"))
             wrong += int((logits.argmax(1) != right).sum())

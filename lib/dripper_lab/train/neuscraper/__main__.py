@@ -16,12 +16,19 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from dripper.extras import needed
 from dripper.labels.arrays import FloatArray
 from dripper_lab.datasets import read_pages
 from dripper_lab.train.by_site import put_aside
 from dripper_lab.train.checkpoint_card import Training, base_name, save_scores
-from dripper_lab.train.command_line import add_recipe_flags, at_least, parse_training, run_training, training_parser
+from dripper_lab.train.command_line import (
+    add_device_flag,
+    add_recipe_flags,
+    at_least,
+    learning_device,
+    parse_training,
+    run_training,
+    training_parser,
+)
 from dripper_lab.train.neuscraper.examples import Example, read_examples
 from dripper_lab.train.neuscraper.optimise import Recipe, train
 from dripper_lab.train.validate import choose_threshold
@@ -43,25 +50,28 @@ def train_and_save(
     folds: int,
     data_sets: Sequence[str],
     sample: int | None,
+    device: str = "auto",
 ) -> Path:
     """Read, train, choose the threshold on held-out sites, save; return the checkpoint's folder.
 
     Args:
         folds: One site in so many is held out.
         sample: Pages a set, None for all.
+        device: As in `learning_device`.
 
     Raises:
         InputError: For a missing set.
-        MachineError: For a base that cannot be used.
+        MachineError: For a base that cannot be used; if PyTorch or a GPU is missing.
         UsageError: If there are too few pages.
     """
-    with needed("training the labeler neuscraper", "encoder"):
-        import torch
+    device = learning_device(device, "neuscraper")
+    import torch
 
-        from dripper_labelers.neuscraper.model import load_base, save_model
+    from dripper_labelers.neuscraper.model import load_base, save_model
+
     started = time.process_time()
     torch.manual_seed(recipe.seed)
-    model, tokenizer = load_base(base, shape).eval(), load_tokenizer(base)
+    model, tokenizer = load_base(base, shape).eval().to(device), load_tokenizer(base)
     pages = (page for data_set in data_sets for page in read_pages(data, data_set, sample=sample, empty=True))
     learned, held_out = put_aside(read_examples(pages, shape.reads), folds, lambda example: example.truth.host)
     log.info("%d pages, %d held out, %.0f CPU seconds", len(learned), len(held_out), time.process_time() - started)
@@ -105,6 +115,7 @@ def main(arguments: Sequence[str]) -> int:
         "--outputs", type=int, choices=CHOICES["outputs"], default=SHAPE.outputs, help="6: also heading, title, …"
     )
     parser.add_argument("--warm-first-layer", action="store_true", help="let the language model's layer learn too")
+    add_device_flag(parser)
     options = parse_training(parser, arguments)
     recipe = replace(
         DEFAULTS, epochs=options.epochs, batch_chunks=options.batch_chunks, seed=options.seed,
@@ -116,7 +127,15 @@ def main(arguments: Sequence[str]) -> int:
     )  # fmt: skip
     return run_training(
         lambda: train_and_save(
-            options.base, options.data, options.output, recipe, shape, options.folds, options.sets, options.sample
+            options.base,
+            options.data,
+            options.output,
+            recipe,
+            shape,
+            options.folds,
+            options.sets,
+            options.sample,
+            options.device,
         )
     )
 

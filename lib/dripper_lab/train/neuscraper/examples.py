@@ -68,11 +68,14 @@ class Vectors:
 
         self._rows = {text: row for row, text in enumerate(dict.fromkeys(texts))}
         listed, parts = list(self._rows), []
+        device = next(model.parameters()).device
         with torch.inference_mode():
             for start in range(0, len(listed), EMBEDDED_AT_ONCE):
                 tokens = tokenize_nodes(tokenizer, listed[start : start + EMBEDDED_AT_ONCE], shape.node_tokens)
-                embedded = model.nodes(torch.from_numpy(tokens.ids), torch.from_numpy(tokens.inside))
-                parts.append(embedded.numpy().astype(np.float16))
+                embedded = model.nodes(
+                    torch.from_numpy(tokens.ids).to(device), torch.from_numpy(tokens.inside).to(device)
+                )
+                parts.append(embedded.cpu().numpy().astype(np.float16))
         self._vectors = np.concatenate(parts)
 
     def of(self, nodes: Sequence[Node]) -> npt.NDArray[np.float32]:

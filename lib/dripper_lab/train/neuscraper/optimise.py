@@ -71,9 +71,11 @@ def train(model: Any, tokenizer: Any, examples: Sequence[Example], shape: Shape,
 def _embed_anew(model: Any, tokenizer: Any, shape: Shape) -> Embed:
     import torch
 
+    device = next(model.parameters()).device
+
     def embed(nodes: Sequence[Node]) -> Any:
         tokens = tokenize_nodes(tokenizer, [node.text for node in nodes], shape.node_tokens)
-        return model.nodes(torch.from_numpy(tokens.ids), torch.from_numpy(tokens.inside))
+        return model.nodes(torch.from_numpy(tokens.ids).to(device), torch.from_numpy(tokens.inside).to(device))
 
     return embed
 
@@ -82,7 +84,8 @@ def _embed_once(model: Any, tokenizer: Any, examples: Sequence[Example], shape: 
     import torch
 
     vectors = Vectors(model, tokenizer, shape, (node.text for example in examples for node in example.nodes))
-    return lambda nodes: torch.from_numpy(vectors.of(nodes))
+    device = next(model.parameters()).device
+    return lambda nodes: torch.from_numpy(vectors.of(nodes)).to(device)
 
 
 def epoch(
@@ -117,5 +120,7 @@ def loss_of(classifier: Any, embed: Embed, batch: Sequence[Piece], shape: Shape)
     targets = [torch.from_numpy(page.targets(shape.outputs, part)) for (page, _), part in zip(batch, cut, strict=True)]
     padded = torch.nn.utils.rnn.pad_sequence(embedded, batch_first=True)
     inside = torch.arange(padded.shape[1])[None] < torch.tensor([len(each) for each in targets])[:, None]
+    inside = inside.to(padded.device)
     logits = classifier(padded, ~inside)[inside]
-    return shape.outputs * torch.nn.functional.binary_cross_entropy_with_logits(logits, torch.cat(targets))
+    right = torch.cat(targets).to(padded.device)
+    return shape.outputs * torch.nn.functional.binary_cross_entropy_with_logits(logits, right)

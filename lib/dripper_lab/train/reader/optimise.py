@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from dripper.labels.arrays import FloatArray
-from dripper.labels.torch_device import choose_device
 from dripper_lab.train.descent import descend
 from dripper_lab.train.reader.examples import Drawn, Example, draw_windows
 from dripper_labelers.reader.adapters import SCALE, Adapters
@@ -53,14 +52,17 @@ def empty_adapters(base: BaseModel, rank: int, draw: np.random.Generator) -> Ada
     return Adapters(inner, outer, np.zeros((1, base.shape.width), np.float32), 0.0, "")
 
 
-def train(base: BaseModel, maker: WindowMaker, examples: Sequence[Example], recipe: Recipe) -> Adapters:
-    """Return the adapters that the examples teach."""
+def train(base: BaseModel, maker: WindowMaker, examples: Sequence[Example], recipe: Recipe, device: str) -> Adapters:
+    """Return the adapters that the examples teach.
+
+    Args:
+        device: `cpu` or `cuda`.
+    """
     import torch
 
     torch.manual_seed(recipe.seed)
     draw = np.random.default_rng(recipe.seed)
     start = empty_adapters(base, recipe.rank, draw)
-    device = choose_device("auto", "device")
     model, pairs = _adapt(make_model(base, start), base, start, recipe.dropout)
     model.to(device)
     if device == "cuda":
