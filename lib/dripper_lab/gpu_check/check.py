@@ -145,9 +145,7 @@ def _label_by_decoders(
         part.figures.append(
             Figure(f"`lm`, {decoder}", _rate(answer), _estimate(questions.gpu, shape, load, decoder, passes))
         )
-        part.figures[
-            -1
-        ].note = f"{passes:.1f} passes a window, {answer['main_share']:.0%} main, start {answer['start_seconds']:.0f} s"
+        part.figures[-1].note = f"{passes:.1f} passes a window, {_describe(answer)}"
     return labelled
 
 
@@ -173,8 +171,7 @@ def check_encoder(model: str, questions: Questions) -> Part:
         part.sentences.append(f"{answer['version']}: the mean page has {counts['tokens']:,.0f} tokens")
         if questions.gpu is not None and Path(model).is_dir():
             rate = encoder_rate(Shape.of(read_config(Path(model))), questions.gpu, counts["tokens"])
-    note = f"{answer['main_share']:.0%} main, start {answer['start_seconds']:.0f} s"
-    part.figures.append(Figure("`encoder`", _rate(answer), rate, note))
+    part.figures.append(Figure("`encoder`", _rate(answer), rate, _describe(answer)))
     options = {"device": "cpu"} if questions.encoder.get("device") == "cpu" else {}
     if questions.encoder.get("context_tokens"):
         options["max_tokens"] = questions.encoder["context_tokens"]
@@ -216,6 +213,11 @@ def _try(part: Part, step: str, **question: object) -> Answer | None:
         log.error("%s: %s failed: %s", part.checkpoint, step, error)
         part.problems.append(f"{step} failed: {error}")
         return None
+
+
+def _describe(answer: Answer) -> str:
+    memory = answer["memory"] / 1e9
+    return f"{answer['main_share']:.0%} main, start {answer['start_seconds']:.0f} s, at most {memory:.1f} GB"
 
 
 def _rate(answer: Answer) -> float | None:

