@@ -75,7 +75,8 @@ def train_and_save(
     if not conversations.is_dir():
         make_base(_texts(_pages(data, data_sets, sample)), base, recipe)
         _write_conversations(_pages(data, data_sets, sample), base, conversations, recipe, folds, about)
-    model = transformers.AutoModelForCausalLM.from_pretrained(base).to(device)
+    model: Any = transformers.AutoModelForCausalLM.from_pretrained(base)
+    model.to(device)
     learned, checked = _read_windows(Reader(transformers.AutoTokenizer.from_pretrained(base)), conversations, recipe)
     weights = sum(value.numel() for value in model.parameters())
     log.info(
