@@ -9,10 +9,12 @@ alone. What the marker `slow` means is said in README.md.
 import fcntl
 import os
 import runpy
+import subprocess
 import sys
 import tarfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,14 +41,34 @@ def pytest_make_parametrize_id(config: pytest.Config, val: object, argname: str)
     return argname if isinstance(val, bytes) and not val.isascii() else None
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files that take long come first, so that no process is left alone with one of them at the
-    end."""
+    """All but one of each draw are slow, and files that take long come first, so that no process is
+    left alone with one of them at the end."""
+    for draw in _draws(items).values():
+        for item in (*draw[: _commit() % len(draw)], *draw[_commit() % len(draw) + 1 :]):
+            item.add_marker(pytest.mark.slow)
     weights: dict[Path, int] = {}
     for item in items:
         weight = 2 * (item.get_closest_marker("slow") is not None) + (item.get_closest_marker("spark") is not None)
         weights[item.path] = max(weights.get(item.path, 0), weight)
     items.sort(key=lambda item: -weights[item.path])
+
+
+def _draws(items: list[pytest.Item]) -> dict[str, list[pytest.Item]]:
+    """Return the tests of each draw: dear ones of one kind, of which each commit runs one."""
+    draws: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        for mark in item.iter_markers("draw"):
+            draws.setdefault(mark.args[0], []).append(item)
+    return draws
+
+
+@cache
+def _commit() -> int:
+    """Return the number of this commit; 0 outside of a checkout."""
+    told = subprocess.run(["git", "rev-list", "--count", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False)
+    return int(told.stdout or 0)
 
 
 @pytest.fixture(autouse=True)

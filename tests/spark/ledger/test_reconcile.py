@@ -124,6 +124,7 @@ def lost(pattern: str) -> Damage:
 
 
 @pytest.mark.spark
+@pytest.mark.draw("damage")
 @pytest.mark.parametrize(
     ("damage", "words", "repaired"),
     [
@@ -132,7 +133,6 @@ def lost(pattern: str) -> Damage:
             r"batch 1 has 0 rows of 2 since version 3 \(RESTORE, .* UTC\); batch 2 has 0 rows of 2 since version 3",
             r"2 files are planned again, .*/a.warc, .*/b.warc: give them to the next run",
             id="restored",
-            marks=pytest.mark.slow,
         ),
         pytest.param(
             sql("DELETE FROM {extractions} WHERE url = 'http://example.org/1'"),
@@ -145,7 +145,6 @@ def lost(pattern: str) -> Damage:
             r"batch 1 has 0 rows of 2 since version 0 \(CREATE TABLE, ",
             r"2 files are planned again",
             id="folder removed",
-            marks=pytest.mark.slow,
         ),
         pytest.param(
             removed("warc_files"),
@@ -158,14 +157,12 @@ def lost(pattern: str) -> Damage:
             r"batch 2 has 2 rows of 0; the ledger was last changed by version \d+ \(DELETE, ",
             r"the ledger is rebuilt for 1 file, .*/b.warc",
             id="ledger partly deleted",
-            marks=pytest.mark.slow,
         ),
         pytest.param(
             sql("INSERT INTO {extractions} SELECT * FROM {extractions} WHERE batch = 1"),
             r"batch 1 has 4 rows of 2 since version 3 \(WRITE, ",
             r"1 file is planned again, .*/a.warc",
             id="rows twice",
-            marks=pytest.mark.slow,
         ),
         pytest.param(
             lost("batch=1/*.parquet"),
@@ -178,7 +175,6 @@ def lost(pattern: str) -> Damage:
             r"of 2 batches \(1 to 2\), though",
             r"2 batches \(1 to 2\) of .* cleared\n2 files are planned again",
             id="folders of batches deleted",
-            marks=pytest.mark.slow,
         ),
     ],
 )

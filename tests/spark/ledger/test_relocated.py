@@ -132,6 +132,7 @@ def test_most_of_the_new_files_look_as_if_they_had_moved() -> None:
 
 
 @pytest.mark.spark
+@pytest.mark.draw("books on Delta")
 def test_archives_that_have_moved_are_read_once_and_keep_their_ids(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -70,6 +70,7 @@ def assert_forgotten(tables: Tables) -> None:
     ]
 
 
+@pytest.mark.draw("books on Delta")
 def test_forgotten_pages_leave_all_tables_and_stay_away(
     spark: SparkSession, first_night: Path, tables: Tables, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
