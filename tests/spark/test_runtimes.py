@@ -12,7 +12,7 @@ from dripper.spark.ledger.forgotten import rule
 from dripper.spark.run.run import run
 from dripper.spark.tables.store import Tables
 from dripper.spark.upkeep.forget import forget
-from dripper.spark.upkeep.maintain import maintain
+from dripper.spark.upkeep.publish import publish
 from support.warcs import pages, write_warc
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
@@ -24,7 +24,6 @@ def test_the_way_of_an_archive_from_its_first_run_to_forgetting(spark: SparkSess
     archive, out, staged = str(write_warc(tmp_path / "a.warc", pages(1, 4))), str(tmp_path / "out"), tmp_path / "staged"
     first = run(spark, archive, out, load(assignments=ALL))
     assert (first.exit_code, first.totals.pages, first.complaints) == (0, 4, ())
-    assert run(spark, archive, out, load(assignments=ALL)).totals.pages == 0
 
     again = run(spark, archive, str(staged), load(assignments=[*ALL, "labeler.staged=true"]))
     assert (again.exit_code, again.ledger) == (0, first.ledger)
@@ -32,12 +31,11 @@ def test_the_way_of_an_archive_from_its_first_run_to_forgetting(spark: SparkSess
     fused, by_stages = (Tables(spark, str(o)).read("extractions").select(columns).collect() for o in (out, staged))
     assert sorted(fused) == sorted(by_stages)
 
-    assert "1 batch with 4 rows published" in " ".join(maintain(spark, out, publishes=True))
+    assert "1 batch with 4 rows published" in publish(spark, out)
     gone = rule("url", "http://example.org/2")
     assert "1 page in 1 batch is forgotten" in " ".join(forget(spark, out, {gone}, "asked to"))
     for table in ("extractions", "published"):
         assert {row["url"][-1] for row in Tables(spark, out).read(table).collect()} == {"1", "3", "4"}
-    assert run(spark, archive, out, load(assignments=[*ALL, "batch.files=1"]), redo=archive).totals.pages == 3
 
     html = spark.createDataFrame([("<title>T</title><p>One word.",)], "html string")
     assert [row["e"]["title"] for row in dripper.spark.extract_column(html, "html", column="e").collect()] == ["T"]
