@@ -4,6 +4,7 @@ labelling is `dripper.page.prepare`."""
 import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +21,7 @@ from dripper.html.metadata import Metadata, find_canonical_address, says_title
 from dripper.html.selectors import check_selector, find_kept_blocks
 from dripper.html.tree.tree import Tree
 from dripper.html.tree.urls import Base
+from dripper.html.units.complete import complete
 from dripper.labels import Labels, load
 from dripper.labels.fallback import Fallback, fall_back
 from dripper.labels.registry import resolve_fallback
@@ -82,14 +84,16 @@ class Extraction:
 class Splits:
     """The parts of a page that the second half needs, wherever they come from.
 
-    texts: of the blocks, in order. prune: from main item ids, and whether images are placed, to
-    main HTML. whole: the page, and the text of which Trafilatura makes its choice; called only
-    where no block is main. profile: that split it. base: of the page's relative addresses.
-    metadata: of the page, with addresses as written. mapping: the page's mapping HTML.
+    texts: of the blocks, in order. split: the page with its blocks. prune: from main item ids, and
+    whether images are placed, to main HTML. whole: the page, and the text of which Trafilatura
+    makes its choice; called only where no block is main. profile: that split it. base: of the
+    page's relative addresses. metadata: of the page, with addresses as written. mapping: the page's
+    mapping HTML.
     """
 
     title: str
     texts: Sequence[str]
+    split: Callable[[], Page]
     prune: Callable[[Collection[int], bool], str]
     whole: Callable[[], tuple[Page, Decoded]]
     profile: str
@@ -109,6 +113,7 @@ class Splits:
         return cls(
             page.title,
             texts,
+            lambda: page,
             prune,
             lambda: (page, decoded),
             page.profile,
@@ -126,24 +131,28 @@ class Splits:
         hidden parts), that is as good.
         """
 
+        @cache
+        def split() -> Page:
+            restored = html_core.restore(prepared.mapping_html, prepared.title, profile)
+            return replace(restored, hints=prepared.hints, metadata=prepared.metadata)
+
         def whole() -> tuple[Page, Decoded]:
             text = prepared.source if prepared.source is not None else prepared.mapping_html
             decoded = Decoded(text.encode("utf-8", "ignore"))
             if prepared.source is not None:
                 return html_core.preprocess_utf8(decoded.utf8, profile, NO_LIMITS), decoded
-            restored = html_core.restore(prepared.mapping_html, prepared.title, profile)
-            return replace(restored, hints=prepared.hints), decoded
+            return split(), decoded
 
         def prune(main_ids: Collection[int], with_media: bool) -> str:
-            if not with_media:
-                return html_core.prune(prepared.mapping_html, main_ids, profile)
-            page = html_core.restore(prepared.mapping_html, prepared.title, profile)
-            return replace(page, metadata=prepared.metadata).prune(main_ids, with_media=True)
+            if html_core.find_profile(profile).keeps_units:
+                return split().prune(main_ids, with_media=with_media)
+            return html_core.prune(prepared.mapping_html, main_ids, profile, with_media=with_media)
 
         base = Base.of(url or find_canonical_address(prepared.metadata), prepared.hints.base)
         return cls(
             prepared.title,
             prepared.texts,
+            split,
             prune,
             whole,
             profile,
@@ -221,13 +230,14 @@ class Finisher:
         if labels is not None and (n_main or is_kept.any()):
             method = labels.method or labeler
             method = f"{method}:windowed" if labels.windows > 1 else method
-            return Choice(page, labels.main | is_kept, method, n_main, confidence, kind)
+            return Choice(page, _complete(page, labels.main) | is_kept, method, n_main, confidence, kind)
         if labels is None and self._fallback is Fallback.EMPTY:
             raise PageError(ErrorCode.LABELER_FAILED, detail)
         whole, decoded = page.whole()
         decided, method = fall_back(whole, decoded.text, self._fallback, self._second)
         split_again = replace(Splits.of_page(replace(whole, metadata=page.metadata), decoded), base=page.base)
-        return Choice(split_again, decided.main | self._keep(split_again), method, n_main, confidence, kind)
+        main = _complete(split_again, decided.main) | self._keep(split_again)
+        return Choice(split_again, main, method, n_main, confidence, kind)
 
     def _keep(self, page: Splits) -> npt.NDArray[np.bool_]:
         """Return the blocks that the setting `html.keep` finds, shape (n_blocks,)."""
@@ -287,3 +297,10 @@ class Finisher:
             return f"{line}\n\n{rest.lstrip()}"
         is_said = says_title((page.texts[item - 1] for item in main_ids), title)
         return markdown if is_said else f"{line}\n\n{markdown}"
+
+
+def _complete(page: Splits, main: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Return the main blocks with what belongs to them, where the page's profile knows that."""
+    if not html_core.find_profile(page.profile).keeps_units:
+        return main
+    return np.array(complete(page.split(), main.tolist()), bool)

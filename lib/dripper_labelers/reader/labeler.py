@@ -85,17 +85,14 @@ class ReaderLabeler:
             yield from (window.chunk for window in pages_read[-1].windows)
 
     def _labels(self, draft: Labels, read: ReadPage, margins: Sequence[FloatArray]) -> Labels:
-        before = draft.probability.astype(np.float64)
-        probability = before.copy()
+        probability = draft.probability.astype(np.float64)
         for window, of_tokens in zip(read.windows, margins, strict=True):
             probability[window.blocks] = weigh(probability[window.blocks], window.average(of_tokens))
         if not np.isfinite(probability).all():
             raise PageError(ErrorCode.LABELER_FAILED, "the model gave no numbers: try labels.reader.precision=float32")
         decision = decide(probability, read.words)
-        # Not by their probability, but as the page declares them: ingredients.
-        declared = draft.main & ~decide(before, read.words).main & (read.words > 0)
         return Labels(
-            decision.main | declared,
+            decision.main,
             probability.astype(np.float32),
             decision.expected_f1,
             len(margins),

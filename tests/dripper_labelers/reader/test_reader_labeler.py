@@ -98,17 +98,6 @@ def test_a_page_without_doubt_is_not_read(reader: ReaderLabeler, network: Networ
     assert labels.main[words].tolist() == main[words].tolist()
 
 
-def test_what_is_main_for_another_reason_than_its_probability_stays(reader: ReaderLabeler) -> None:
-    """As ingredients that the page declares do, whatever the reader says of them."""
-    blocks = "".join(f'<p _item_id="{number}">{"word " * 30}</p>' for number in range(1, 5))
-    probability = np.array([0.98, 0.98, 0.2, 0.2], np.float32)
-    draft = Labels(np.array([True, True, True, False]), probability)
-    page = SimplifiedPage(f"<html><body>{blocks}</body></html>", 4, draft)
-    assert reader.label_simplified([page])[0].main.tolist() == [True, True, True, False]
-    plain = replace(page, draft=replace(draft, main=np.array([True, True, False, False])))
-    assert reader.label_simplified([plain])[0].main.tolist() == [True, True, False, False]
-
-
 def test_pages_share_a_call_and_stay_apart(reader: ReaderLabeler) -> None:
     drafted = drafts()[:4]
     together = reader.label_simplified(drafted)

@@ -293,14 +293,14 @@ class LosslessProfile:
     main_html_scans: bool = True
     places_media: bool = False
     """Whether images and players count that stand among main blocks."""
-    reads_lines: bool = False
-    """Whether what HTML sets in a line is of its block (see `units.lines`), beside the names that
-    MinerU-HTML has."""
+    keeps_units: bool = False
+    """Whether what belongs together stays so (see `html.units`), where MinerU-HTML knows no such
+    thing."""
 
     def preprocess(self, html: bytes, limits: ParserLimits, url: str | None = None) -> Page:
         """Return the page, given as UTF-8, split into blocks."""
         parsed = parse_page(html, self.read_tags, self.hidden_share, limits, keep_players=self.places_media, url=url)
-        if self.reads_lines:
+        if self.keeps_units:
             join_formulas(parsed.tree)
         return replace(self._split(parsed.tree, parsed.title), hints=parsed.hints, metadata=parsed.metadata)
 
@@ -325,8 +325,8 @@ class LosslessProfile:
         for element in tree.children(0):
             if tree.tags[element] == "head":
                 removed[element : tree.lasts[element] + 1] = b"\1" * (tree.lasts[element] + 1 - element)
-        in_line = find_in_line(tree) if self.reads_lines else frozenset[int]()
-        texts = write_annotations(tree) if self.reads_lines else tree.parts
+        in_line = find_in_line(tree) if self.keeps_units else frozenset[int]()
+        texts = write_annotations(tree) if self.keeps_units else tree.parts
         kinds = classify(tree, texts, removed, columns_decide=False, in_line=in_line)
         paragraphs, _ = segment(tree, texts, removed, kinds)
         blocks = number(tree, texts, paragraphs)
@@ -334,5 +334,5 @@ class LosslessProfile:
 
 
 DRIPPER = LosslessProfile(
-    "dripper", read_tags, HIDDEN_SHARE, (CUTOFF, TABLE_CUTOFF), places_media=True, reads_lines=True
+    "dripper", read_tags, HIDDEN_SHARE, (CUTOFF, TABLE_CUTOFF), places_media=True, keeps_units=True
 )

@@ -29,6 +29,11 @@ class Profile(Protocol):
         ...
 
     @property
+    def keeps_units(self) -> bool:
+        """Whether what belongs to main blocks is main, too (see `units.complete`)."""
+        ...
+
+    @property
     def main_html_scans(self) -> bool:
         """Whether main HTML is balanced markup, so that Markdown is made of it without an HTML
         parser."""

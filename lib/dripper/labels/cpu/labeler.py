@@ -17,7 +17,6 @@ from dripper.labels.arrays import BoolArray, FloatArray, IntArray, find_blas, on
 from dripper.labels.base import Labels
 from dripper.labels.cpu.arithmetic import choose_operations, snap
 from dripper.labels.cpu.decide import KINDS, PageSummary, classify, decide, estimate_confidence, probabilities
-from dripper.labels.cpu.declared import mark_ingredients
 from dripper.labels.cpu.entry import AS_LEARNED, Conventions, CpuSettings
 from dripper.labels.cpu.features.page_features import NAMES, PageFeatures, compute_features
 from dripper.labels.cpu.furniture import find_furniture
@@ -79,7 +78,7 @@ class CpuLabeler:
         """Return one `Labels` a page; at least one block is main wherever a block has words."""
         # On these small matrices BLAS threads only wait for each other.
         with one_thread(self._blas):
-            return [mark_ingredients(page, self._label(compute_features(page), find_furniture(page))) for page in pages]
+            return [self._label(compute_features(page), find_furniture(page)) for page in pages]
 
     def reasons(self, page: Page) -> Mapping[str, FloatArray]:
         """Return what each group of features says for every block to be main, in log odds (see

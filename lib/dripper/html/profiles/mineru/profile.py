@@ -48,6 +48,7 @@ class MineruProfile:
     version: Version
     main_html_scans: bool = False
     places_media: bool = False
+    keeps_units: bool = False
 
     @property
     def name(self) -> str:

@@ -1,14 +1,11 @@
 """Ingredients that a page declares are main; other lists stay as the network has them."""
 
 import json
-from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from dripper.html import preprocess
-from dripper.labels import Labels
-from dripper.labels.cpu.declared import mark_ingredients
+from dripper.html.units.complete import complete
 
 INGREDIENTS = ["2 cups of flour", "1 egg", "½ cup butter, melted", "1 tsp salt &amp; pepper", "sugar"]
 ITEMS = "".join(f"<li>▢ {each}</li>" for each in INGREDIENTS)
@@ -19,10 +16,8 @@ def mark(head: str, items: str, main: tuple[int, ...] = (0,)) -> list[str]:
     """Return the main blocks of a page: a step, the ingredients and a menu, of which `main` are
     main before."""
     page = preprocess(f"{head}<p>Mix it all, and bake it.</p><ul>{items}</ul>{MENU}")
-    before = Labels.certain(np.isin(np.arange(len(page.blocks)), main))
-    after = mark_ingredients(page, before)
-    assert replace(after, main=before.main) == before
-    return [block.text for block, is_main in zip(page.blocks, after.main, strict=True) if is_main]
+    after = complete(page, [index in main for index in range(len(page.blocks))])
+    return [block.text for block, is_main in zip(page.blocks, after, strict=True) if is_main]
 
 
 def declare(ingredients: object) -> str:

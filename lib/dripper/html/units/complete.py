@@ -1,0 +1,136 @@
+"""Completes what labelers chose of a page, so that whatever people keep comes in one piece: notes
+with the text that points at them, answers with what opens them, quoted posts between kept text,
+headings with what they announce, and none that announces nothing."""
+
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Sequence
+
+from dripper.html.blocks.page import Page
+from dripper.html.blocks.segment import Block
+from dripper.html.tree.elements import words
+from dripper.html.tree.tree import Tree
+from dripper.html.units.embeds import find_embeds
+from dripper.html.units.headings import Heading, find_headings
+from dripper.html.units.ingredients import add_ingredients
+from dripper.html.units.references import find_controls, find_holder, find_note, find_references
+
+
+def complete(page: Page, main: Sequence[bool]) -> list[bool]:
+    """Return which blocks are main, of a page whose labeler chose `main`; none where it chose none.
+
+    Takes nothing away but headings that announce nothing. Linear.
+    """
+    completed = list(main)
+    if not any(completed):
+        return completed
+    around = Blocks(page.elements, page.blocks)
+    add_ingredients(page, completed)
+    add_notes(around, completed)
+    add_answers(around, completed)
+    add_embeds(around, completed)
+    add_headings(around, completed)
+    return completed
+
+
+_SHOWN = words("img picture video audio iframe object canvas form input select textarea")
+_PROSE = 80
+"""Characters of a block that says more than a menu's."""
+_PARTS_OF_A_QUESTION = 2
+"""Blocks: the question itself, and a sign."""
+
+
+class Blocks:
+    """The blocks of a page, for questions about what is in an element."""
+
+    def __init__(self, tree: Tree, blocks: Sequence[Block]) -> None:
+        self.tree = tree
+        self.blocks = blocks
+        self._firsts = [block.first for block in blocks]
+
+    def inside(self, element: int) -> range:
+        """Return the indexes of the blocks that begin in an element, or the one that it is in."""
+        first, last = self.tree.opens[element], self.tree.closes[element]
+        begin, end = bisect_left(self._firsts, first), bisect_right(self._firsts, last)
+        if begin == end and begin and self.blocks[begin - 1].last >= first:
+            begin -= 1
+        return range(begin, end)
+
+    def has_links_alone(self, index: int) -> bool:
+        """Tell whether a block is several links, and nothing said beside them."""
+        block, n_links, end = self.blocks[index], 0, -1
+        for part in range(block.first, block.last + 1):
+            text = self.tree.parts[part]
+            if part % 2 and text[:3] == "<a " and part > end:
+                link = bisect_left(self.tree.opens, part)
+                n_links, end = n_links + 1, self.tree.closes[link]
+            elif part % 2 == 0 and part > end and text.strip():
+                return False
+        return n_links > 1
+
+    def has_images(self, begin: int, end: int) -> bool:
+        """Tell whether pictures, films or fields stand in a row of blocks, or between them."""
+        before = self.blocks[begin - 1].last if begin else 0
+        tags = self.tree.parts[before | 1 : self.blocks[end - 1].last + 1 : 2]
+        return any(self.tree.names.get(tag) in _SHOWN for tag in tags)
+
+
+def add_notes(page: Blocks, main: list[bool]) -> None:
+    """Mark the notes that main text points at, with what is named for holding them; but not rows of
+    links behind a note, to places that have the work it names."""
+    references = find_references(page.tree)
+    chosen = {target for mark, target in references.marks.items() if any(main[i] for i in page.inside(mark))}
+    for target in chosen:
+        holder = find_holder(page.tree, target)
+        elements = [holder] if holder is not None else find_note(page.tree, target, references.notes)
+        for index in (index for element in elements for index in page.inside(element)):
+            main[index] = main[index] or not page.has_links_alone(index)
+
+
+def add_answers(page: Blocks, main: list[bool]) -> None:
+    """Mark the question right above a main answer that it opens; and an answer of which nothing is
+    main though its question is, where it is prose."""
+    for control, opened in find_controls(page.tree).items():
+        question, answer = page.inside(control), page.inside(opened)
+        if not question or not answer or question.stop != answer.start:
+            continue
+        n_main = sum(main[index] for index in answer)
+        is_asked = all(main[index] for index in question)
+        if (n_main > len(answer) / 2 and not is_asked and len(question) <= _PARTS_OF_A_QUESTION) or (
+            is_asked and not n_main and any(len(page.blocks[index].text) >= _PROSE for index in answer)
+        ):
+            for index in (*question, *answer) if is_asked else question:
+                main[index] = True
+
+
+def add_embeds(page: Blocks, main: list[bool]) -> None:
+    """Mark quoted posts whose neighbours are main."""
+    for embed in find_embeds(page.tree):
+        inside = page.inside(embed)
+        before, after = inside.start - 1, inside.stop
+        if (before < 0 or main[before]) and (after >= len(main) or main[after]):
+            for index in inside:
+                main[index] = True
+
+
+def add_headings(page: Blocks, main: list[bool]) -> None:
+    """Mark the headings right above main text, and leave out those of which nothing is.
+
+    Not the page's title, which Markdown has anyway, nor a label that stands above several parts.
+    On 620 labelled pages 154 such headings are in the truth and 74 are not.
+    """
+    headings = [heading for heading in find_headings(page.tree, page.blocks) if heading.level > 1]
+    says = Counter(page.blocks[heading.first].text for heading in headings)
+    empty = list[Heading]()
+    for heading in reversed(headings):
+        first, after = heading.first, heading.end
+        is_label = says[page.blocks[first].text] > 1
+        if after < heading.last and main[after] and page.blocks[after].text and not is_label:
+            main[first:after] = [True] * (after - first)
+        elif main[first] and not heading.is_link and after < heading.last and not any(main[after : heading.following]):
+            empty.append(heading)
+    n_main, n_empty = (Counter(heading.level for heading in of if main[heading.first]) for of in (headings, empty))
+    for heading in empty:
+        is_content = n_empty[heading.level] > max(1, n_main[heading.level] / 2)
+        if not is_content and not page.has_images(heading.end, heading.last):
+            main[heading.first : heading.end] = [False] * (heading.end - heading.first)

@@ -1,0 +1,176 @@
+"""Finds what refers to what on a page: marks and their notes, links back, what holds the notes, and
+controls with what they open.
+
+    <sup><a href="#fn1">1</a></sup> … <ol class="footnotes"><li id="fn1">Ash, too. <a href="#r">↩
+
+Works on the page's tree, and on that of main HTML afterwards. Linear.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from dripper.html.tree.elements import HEADINGS, INLINE, words
+from dripper.html.tree.tree import Tree, attribute, unescape
+
+_LABEL = re.compile(
+    r"\W{0,2}(?:[0-9]{1,4}|[a-z]{1,2}|[ivxlc]{1,6}|[*†‡§¶#]{1,4}|[¹²³⁰⁴-⁹]{1,3}|"
+    r"(?:note|nb|fn|n|anm|fussnote|nota|注|註|脚注)\W{0,2}[0-9]{1,3})\W{0,2}",
+    re.IGNORECASE,
+)
+"""What a mark says."""
+_LONGEST_LABEL = 16
+_NAMED_MARK = re.compile(r"foot-?note|end-?note|note-?ref|fn-?ref|cite_|side-?note|\b(?:reference|footref|fn)\b", re.I)
+_NAMED_NOTES = re.compile(
+    r"(?:^|[\s_-])(?:foot-?notes?|end-?notes?|doc-endnotes?|references?|ref-?list|refs|notes|bibliography)(?:$|[\s_-])",
+    re.IGNORECASE,
+)
+_NAMES = re.compile(r' (?:class|id|role|rel|data-fn|epub:type)="([^"]{1,200})')
+_MOST_AROUND = 4
+"""Elements between a mark and what has its id, or its place."""
+_MOST_ABOVE = 8
+"""Elements between a note and what is named for holding all notes."""
+_MOST_PARTS = 4
+"""Paragraphs of a note whose number stands alone."""
+_WHOLE_PAGE = words("html body main article")
+
+
+class References(NamedTuple):
+    """References of a page, by element numbers."""
+
+    marks: Mapping[int, int]
+    """The link of a mark, to the target that it names."""
+    notes: Mapping[int, int]
+    """Target to number, from 1 in the order of first marks."""
+    backs: frozenset[int]
+    """Links that lead from a note back to its mark."""
+
+
+NONE = References({}, {}, frozenset())
+
+
+def find_references(tree: Tree) -> References:
+    """Return the notes of a page, and what points at them.
+
+    A mark is a link to a later place on the page that says a number or a sign, where it or what is
+    right around it is raised or named as a mark, or the note links back. All marks of a note say
+    the same: where they count on, they lead to a list of sources, or of reservations.
+    """
+    hrefs = {tag: href for tag in tree.names if tag[:3] == "<a " and (href := _read_target(tag))}
+    links = tree.tagged(hrefs)
+    labels = {link: label for link in links if (label := _read_label(tree, link))}
+    if not labels:
+        return NONE
+    targets = _find_ids(tree, frozenset(hrefs.values()))
+    marks, said, backward = dict[int, int](), dict[int, set[str]](), list[tuple[int, int]]()
+    for link in links:
+        target = targets.get(hrefs[tree.start_tag(link)], link)
+        if target < link:
+            backward.append((link, target))
+        elif target > tree.lasts[link] and link in labels:
+            marks[link] = target
+            said.setdefault(target, set()).add(labels[link])
+    notes = dict[int, int]()
+    around = {link: tree.nearest(link, _MOST_AROUND) for link in marks}
+    origins = {element: link for link, elements in around.items() for element in elements}
+    leads_back = {origins[target]: link for link, target in backward if target in origins}
+    answered = {marks[link] for link in leads_back}
+    for link, target in list(marks.items()):
+        if len(said[target]) == 1 and (target in answered or _is_named(tree, around[link])):
+            notes.setdefault(target, len(notes) + 1)
+        else:
+            del marks[link]
+    return References(marks, notes, frozenset(back for link, back in leads_back.items() if link in marks))
+
+
+def _read_target(tag: str) -> str | None:
+    """Return the id that a link's start tag leads to on its page; Wikidot's marks lead nowhere, and
+    have the note's id in their own."""
+    if ' href="#' not in tag and "noteref" not in tag:
+        return None
+    href = attribute(tag, "href") or ""
+    if href[:1] == "#" and len(href) > 1:
+        return href[1:]
+    own = attribute(tag, "id") or ""
+    return own.replace("ref", "", 1) if href in ("#", "javascript:;") and "noteref" in own else None
+
+
+def _find_ids(tree: Tree, wanted: frozenset[str]) -> dict[str, int]:
+    """Return the first element of each id; a link's `name` is one too."""
+    tags = {
+        tag: found
+        for tag in tree.names
+        if (" id=" in tag or " name=" in tag)
+        and (found := wanted.intersection((attribute(tag, "id") or "", attribute(tag, "name") or "")))
+    }
+    ids: dict[str, int] = {}
+    for element in tree.tagged(tags):
+        for each in tags[tree.start_tag(element)]:
+            ids.setdefault(each, element)
+    return ids
+
+
+def _read_label(tree: Tree, link: int) -> str:
+    """Return what a link says if that may be a mark, else nothing."""
+    inside = tree.parts[tree.opens[link] + 1 : tree.closes[link] : 2]
+    text = unescape("".join(inside)).strip() if len(inside) <= _LONGEST_LABEL else ""
+    return text if len(text) <= _LONGEST_LABEL and _LABEL.fullmatch(text) else ""
+
+
+def _is_named(tree: Tree, around: tuple[int, ...]) -> bool:
+    """Tell whether a mark, the last of these elements, is raised or named as one."""
+    for element in reversed(around):
+        tag = tree.start_tag(element)
+        if tree.tags[element] not in INLINE:
+            return False
+        if tree.tags[element] == "sup" or _NAMED_MARK.search(" ".join(_NAMES.findall(tag))):
+            return True
+    return False
+
+
+def find_note(tree: Tree, target: int, notes: Mapping[int, int]) -> Iterator[int]:
+    """Yield the elements of a note: the block that has its target, and where that says no more than
+    its number, what follows up to the next note.
+
+    Args:
+        notes: All targets.
+    """
+    item = target
+    while tree.tags[item] in INLINE and tree.parents[item] > 0:
+        item = tree.parents[item]
+    yield item
+    text = unescape("".join(tree.parts[tree.opens[item] + 1 : tree.closes[item] : 2])).strip()
+    if text and not _LABEL.fullmatch(text) and tree.tags[item] != "dt":
+        return
+    following = tree.lasts[item] + 1
+    for _ in range(_MOST_PARTS):
+        if following >= len(tree) or tree.parents[following] != tree.parents[item] or tree.tags[following] in HEADINGS:
+            return
+        if not notes.keys().isdisjoint(range(following, tree.lasts[following] + 1)):
+            return
+        yield following
+        following = tree.lasts[following] + 1
+
+
+def find_holder(tree: Tree, target: int) -> int | None:
+    """Return what is named for holding all notes around the target of one, the outermost; None
+    where nothing is."""
+    holder = None
+    for element in reversed(tree.nearest(tree.parents[target], _MOST_ABOVE)):
+        if tree.tags[element] in _WHOLE_PAGE:
+            break
+        if _NAMED_NOTES.search(" ".join(_NAMES.findall(tree.start_tag(element)))):
+            holder = element
+    return holder
+
+
+def find_controls(tree: Tree) -> dict[int, int]:
+    """Return what opens something on the page (`aria-controls`), to what it opens."""
+    named = (tag for tag in tree.names if " aria-controls=" in tag)
+    controls = {tag: controlled for tag in named if (controlled := attribute(tag, "aria-controls"))}
+    ids = _find_ids(tree, frozenset(controls.values())) if controls else {}
+    return {
+        element: ids[controlled]
+        for element in tree.tagged(controls if ids else ())
+        if (controlled := controls[tree.start_tag(element)]) in ids
+    }
