@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dripper.errors import PageError
-from dripper.eval.metrics.overlap import rouge_n
+from dripper.eval import rouge_n
 from dripper.html import NO_LIMITS, Page, preprocess_utf8, to_text
 from dripper.html.units.complete import Blocks, complete
 from dripper.html.units.embeds import find_embeds

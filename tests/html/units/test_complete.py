@@ -94,6 +94,7 @@ POST = '<p>He wrote:</p><blockquote class="{}"><p>The yard fell silent.</p>— A
         ("twitter-tweet", ["wrote", "rained"], ["The yard fell silent.", "— Ana B.", "Then it rained."]),
         ("x instagram-media", ["wrote", "rained"], ["The yard fell silent.", "— Ana B.", "Then it rained."]),
         ("twitter-tweet", ["wrote"], []),
+        ("admonition note", ["wrote", "rained"], ["The yard fell silent.", "— Ana B.", "Then it rained."]),
         ("tweet", ["wrote", "rained"], ["Then it rained."]),
     ],
 )
@@ -123,6 +124,23 @@ def test_quoted_posts_are_main_where_their_neighbours_are(classes, main, found):
 )
 def test_headings_go_with_what_they_announce(html, main, found):
     assert kept(f"<p>First.</p>{html}", ["First.", *main]) == found
+
+
+CARDS = ("One", "Two", "Three")
+
+
+@pytest.mark.parametrize(
+    ("card", "main", "found"),
+    [
+        ("<li><a href=x>{0}</a><p>text", ["One", "text"], ["One", "text", "Two", "text", "Three", "text"]),
+        ("<li><a href=x>{0}</a><p>text", ["text"], ["text", "text", "text"]),
+        ("<li><a href=x>{0}</a><p>menu", ["One"], ["One"]),
+        ("<li><b>{0}</b><p>text", ["One", "text"], ["One", "text", "text", "text"]),
+        ("<li><a href=x>More</a><p>{0}", ["One", "Two", "Three"], ["One", "Two", "Three"]),
+    ],
+)
+def test_titles_of_records_are_kept_as_that_of_another_is(card, main, found):
+    assert kept(f"<p>First.</p><ul>{''.join(map(card.format, CARDS))}</ul>", ["First.", *main]) == found
 
 
 def test_a_page_with_nothing_main_stays_so():

@@ -103,7 +103,7 @@ _MOST_AROUND = 32
 """Elements between a drawing and its `desc`."""
 DISPLAY_NONE = re.compile(r"(?:^|;)\s*display\s*:\s*none\b", re.IGNORECASE)
 _OPENS_LATER = re.compile(
-    "tab-?_?(?:panel|content|pane)|accordi?on|collaps|faq|toggle|expand|until-found|subscriber|"
+    "tab-?_?(?:panel|content|pane)|accordi?on|collaps|faq|toggle|expand|until-found|subscriber|callout|"
     ' id="s:[0-9a-f]+"|-id="s:[0-9a-f]+"'
 )
 """Marks of hidden parts that a reader or a script opens, in lower case (which takes a fifth of the

@@ -1,2 +1,2 @@
 """Knows what belongs together on a page: lines, notes and their marks, headings and what they
-announce, quoted posts, declared ingredients. Pure functions over `Tree` and blocks."""
+announce, boxes, records, declared ingredients. Pure functions over `Tree` and blocks."""

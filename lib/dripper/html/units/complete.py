@@ -13,6 +13,7 @@ from dripper.html.tree.tree import Tree
 from dripper.html.units.embeds import find_embeds
 from dripper.html.units.headings import Heading, find_headings
 from dripper.html.units.ingredients import add_ingredients
+from dripper.html.units.records import find_records
 from dripper.html.units.references import find_controls, find_holder, find_note, find_references
 
 
@@ -29,11 +30,14 @@ def complete(page: Page, main: Sequence[bool]) -> list[bool]:
     add_notes(around, completed)
     add_answers(around, completed)
     add_embeds(around, completed)
+    add_titles(around, completed)
     add_headings(around, completed)
     return completed
 
 
 _SHOWN = words("img picture video audio iframe object canvas form input select textarea")
+_MOST_AROUND = 3
+"""Elements between a title and its link."""
 _PROSE = 80
 """Characters of a block that says more than a menu's."""
 _PARTS_OF_A_QUESTION = 2
@@ -56,8 +60,13 @@ class Blocks:
             begin -= 1
         return range(begin, end)
 
-    def has_links_alone(self, index: int) -> bool:
-        """Tell whether a block is several links, and nothing said beside them."""
+    def is_link(self, index: int) -> bool:
+        """Tell whether a block is a link, and says nothing beside it."""
+        around = self.tree.nearest(self.blocks[index].element, _MOST_AROUND)
+        return self.count_links(index) == 1 or any(self.tree.tags[element] == "a" for element in around)
+
+    def count_links(self, index: int) -> int:
+        """Return how many links a block is; 0 where something is said beside them."""
         block, n_links, end = self.blocks[index], 0, -1
         for part in range(block.first, block.last + 1):
             text = self.tree.parts[part]
@@ -65,8 +74,8 @@ class Blocks:
                 link = bisect_left(self.tree.opens, part)
                 n_links, end = n_links + 1, self.tree.closes[link]
             elif part % 2 == 0 and part > end and text.strip():
-                return False
-        return n_links > 1
+                return 0
+        return n_links
 
     def has_images(self, begin: int, end: int) -> bool:
         """Tell whether pictures, films or fields stand in a row of blocks, or between them."""
@@ -84,7 +93,7 @@ def add_notes(page: Blocks, main: list[bool]) -> None:
         holder = find_holder(page.tree, target)
         elements = [holder] if holder is not None else find_note(page.tree, target, references.notes)
         for index in (index for element in elements for index in page.inside(element)):
-            main[index] = main[index] or not page.has_links_alone(index)
+            main[index] = main[index] or page.count_links(index) < 2
 
 
 def add_answers(page: Blocks, main: list[bool]) -> None:
@@ -104,13 +113,30 @@ def add_answers(page: Blocks, main: list[bool]) -> None:
 
 
 def add_embeds(page: Blocks, main: list[bool]) -> None:
-    """Mark quoted posts whose neighbours are main."""
+    """Mark quoted posts and notices whose neighbours are main."""
     for embed in find_embeds(page.tree):
         inside = page.inside(embed)
         before, after = inside.start - 1, inside.stop
         if (before < 0 or main[before]) and (after >= len(main) or main[after]):
             for index in inside:
                 main[index] = True
+
+
+def add_titles(page: Blocks, main: list[bool]) -> None:
+    """Mark what main text of a record follows if it is a link, as titles of cards are, where the
+    list has kept another record's, and does not say the same in each.
+
+    On 620 labelled pages 15 such titles are in the truth and 5 are not; without another one that is
+    kept 20 and 11, without a link 25 and 68.
+    """
+    for records in find_records(page.tree):
+        texts = [[i for i in page.inside(record) if page.blocks[i].text] for record in records]
+        titles = [each[:2] for each in texts if len(each) > 1]
+        says = Counter(page.blocks[title].text for title, _ in titles)
+        if any(main[title] for title, _ in titles):
+            for title, following in titles:
+                if main[following] and says[page.blocks[title].text] == 1 and page.is_link(title):
+                    main[title] = True
 
 
 def add_headings(page: Blocks, main: list[bool]) -> None:
