@@ -110,6 +110,16 @@ class DifferenceError(Exception):
     exit code 3: a person has to restore a table, or let `jobs/maintain.py --repair` mend it."""
 
 
+class NoPageError(Exception):
+    """A page that was to be forgotten is not in the tables. All else was done. Ends a command with
+    exit code 5: somebody has to look at how the address is written."""
+
+
+class StorageError(Exception):
+    """The storage took nothing more, or failed. Ends a command with exit code 3: the same command
+    goes on when it works again."""
+
+
 class PageError(Exception):
     """One page failed. Carried as data: never allowed to end a task.
 

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 from py4j.protocol import Py4JNetworkError
+from pyspark.errors import PySparkException
 
 from dripper.config import load
-from dripper.errors import InputError
+from dripper.errors import InputError, NoPageError, StorageError
 from dripper.spark.cli import add_tries, parser, run_again, run_guarded, with_input
 
 
@@ -103,6 +104,36 @@ def test_a_lost_jvm_is_one_sentence(error: Exception, capsys: pytest.CaptureFixt
 def test_an_interrupt_says_that_nothing_is_lost(capsys: pytest.CaptureFixture[str]) -> None:
     assert failing(KeyboardInterrupt()) == 3
     assert "only what is missing is done" in capsys.readouterr().err
+
+
+APPEND_ONLY = PySparkException("[DELTA_CANNOT_MODIFY_APPEND_ONLY] This table is configured to only allow appends.")
+NO_SPACE = PySparkException("[TASK_WRITE_FAILED] Task failed.\nCaused by: java.io.IOException: No space left on device")
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "words"),
+    [
+        (APPEND_ONLY, 2, "refuses what this command has to write: [DELTA_CANNOT_MODIFY_APPEND_ONLY] This table"),
+        (PySparkException("[DELTA_VIOLATE_CONSTRAINT_WITH_VALUES] CHECK"), 2, "Allow it, then run it again"),
+        (PySparkException("java.nio.file.AccessDeniedException: s3a://b/k: 403 Forbidden"), 2, "403 Forbidden"),
+        (
+            PySparkException("the storage does not answer"),
+            3,
+            "Spark failed: the storage does not answer. Mend the cause",
+        ),
+        (NO_SPACE, 3, "Spark failed: no space is left on the disk"),
+        (StorageError("no space"), 3, "no space"),
+        (NoPageError("--url http://a/ names no page"), 5, "names no page"),
+    ],
+)
+def test_what_spark_raises_is_a_sentence(
+    error: Exception, code: int, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also between the taking of the lease and the batches, each of which is told by itself."""
+    assert failing(error) == code
+    told = capsys.readouterr().err
+    assert words in told
+    assert told.count("\n") == 1
 
 
 def test_what_nobody_foresaw_is_not_hidden() -> None:

@@ -5,6 +5,7 @@ import argparse
 import json
 import logging
 import os
+import re
 import select
 import signal
 import sys
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from dripper.addresses import printable
 from dripper.config import add_settings, positive, settings
-from dripper.errors import BusyError, DifferenceError, MachineError, UsageError
+from dripper.errors import BusyError, DifferenceError, MachineError, NoPageError, StorageError, UsageError
 from dripper.extras import explain_install
 from dripper.labels.chain import chain_of
 from dripper.places import output_place
@@ -172,9 +173,12 @@ def run_guarded(job: Callable[[], int]) -> int:
     except UsageError as error:
         sys.stderr.write(printable(str(error), keeps="\n") + "\n")
         return 2
-    except (BusyError, DifferenceError) as error:
+    except (BusyError, DifferenceError, StorageError) as error:
         sys.stderr.write(printable(str(error), keeps="\n") + "\n")
         return 3
+    except NoPageError as error:
+        sys.stderr.write(printable(str(error), keeps="\n") + "\n")
+        return 5
     except KeyboardInterrupt:
         sys.stderr.write("interrupted; run the same command again: only what is missing is done\n")
         return 3
@@ -184,6 +188,8 @@ def run_guarded(job: Callable[[], int]) -> int:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             sys.stderr.write("nobody reads what this command says any more; run it again for its closing counts\n")
             return 3
+        if _is_of_spark(error):
+            return _tell_spark_error(error)
         if not _is_lost_jvm(error):
             raise
         sys.stderr.write(
@@ -198,6 +204,35 @@ def _reader_is_gone() -> bool:
     poll = select.poll()
     poll.register(sys.stdout.fileno(), 0)
     return bool(poll.poll(0))
+
+
+def _is_of_spark(error: Exception) -> bool:
+    """Tell whether Spark raised an error, by names, as `_is_lost_jvm` does."""
+    return any(kind.__name__ in ("PySparkException", "Py4JJavaError") for kind in type(error).__mro__)
+
+
+def _tell_spark_error(error: Exception) -> int:
+    """Say in a sentence what Spark raised outside a batch, and return the exit code: 2 where a
+    table refuses it, which a person has to allow."""
+    from dripper.spark.tables.sql import first_line
+
+    logger.debug("what Spark raised", exc_info=error)
+    words = printable(first_line(error)).rstrip(".")
+    if _REFUSED.search(words):
+        sys.stderr.write(
+            f"a table of the output refuses what this command has to write: {words}. Allow it, then run it again\n"
+        )
+        return 2
+    sys.stderr.write(f"Spark failed: {words}. Mend the cause, then run the same command again\n")
+    return 3
+
+
+_REFUSED = re.compile(
+    r"APPEND_ONLY|CONSTRAINT|NOT_NULL|PERMISSION|ACCESS_?DENIED|Permission denied|Access Denied|AccessControlException|Forbidden",
+    re.IGNORECASE,
+)
+"""How Spark, Delta and storages call it that a table's properties, constraints or rights are
+against it."""
 
 
 def _is_lost_jvm(error: Exception) -> bool:

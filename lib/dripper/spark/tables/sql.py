@@ -1,9 +1,11 @@
 """Texts and columns on their way into SQL, and texts out of exceptions."""
 
 import re
+from collections.abc import Collection
 
 from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
 
+_FULL = re.compile(r"No space left on device|Disk quota exceeded")
 _RAISED = re.compile(r"^(?:\w+\.)*(\w*(?:Error|Exception|Interrupt)\b.*)$", re.MULTILINE)
 """The last line of a Python trace; modules are left out. A JVM trace behind it has its lines
 indented."""
@@ -13,6 +15,15 @@ def quoted(text: str) -> str:
     """Return `text` as a SQL string literal: backslashes and quotes escaped."""
     escaped = text.replace("\\", "\\\\").replace("'", "\\'")
     return f"'{escaped}'"
+
+
+def within(numbers: Collection[int]) -> str:
+    """Return the SQL condition for the rows of these batches.
+
+    >>> within([]), within([2, 1])
+    ('FALSE', 'batch IN (1, 2)')
+    """
+    return f"batch IN ({', '.join(map(str, sorted(numbers)))})" if numbers else "FALSE"
 
 
 def first_line(error: BaseException) -> str:
@@ -25,8 +36,19 @@ def first_line(error: BaseException) -> str:
     >>> first_line(ValueError("one\\ntwo")), first_line(KeyError())
     ('one', 'KeyError')
     """
+    if is_full(error):
+        return "no space is left on the disk (No space left on device)"
     error = getattr(error, "java_exception", error)
     return (str(error).strip() or type(error).__name__).splitlines()[0]
+
+
+def is_full(error: BaseException) -> bool:
+    """Tell whether a disk is full, or a quota is used up: Spark says that at the end of a trace.
+
+    >>> is_full(OSError(28, "No space left on device")), is_full(ValueError("no space left"))
+    (True, False)
+    """
+    return bool(_FULL.search(f"{error} {getattr(error, '_stackTrace', '')}"))
 
 
 def reason(error: BaseException) -> str:
@@ -36,6 +58,8 @@ def reason(error: BaseException) -> str:
     >>> reason(ValueError("one\\ntwo"))
     'ValueError: one'
     """
+    if is_full(error):
+        return first_line(error)
     raised = _RAISED.findall(str(error)) if "Traceback (most recent call last)" in str(error) else []
     return raised[-1] if raised else f"{type(error).__name__}: {first_line(error)}"
 
