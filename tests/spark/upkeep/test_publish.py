@@ -15,6 +15,7 @@ from pyspark.sql import functions as F
 from dripper.config import load
 from dripper.errors import BusyError, InputError
 from dripper.spark.ledger.lease import Lease
+from dripper.spark.ledger.reconcile import Difference
 from dripper.spark.run.run import run
 from dripper.spark.tables.spark_books import SparkBooks
 from dripper.spark.tables.store import Tables
@@ -272,3 +273,13 @@ def test_readers_without_spark_read_every_table_whatever_the_workspace_has_as_de
 
 def tables_of(output: str) -> list[str]:
     return sorted(path.parent.name for path in Path(output).glob("*/_delta_log"))
+
+
+def test_batches_of_the_wanted_state_that_lack_rows_are_published_anew() -> None:
+    state, settled = publishing.State, {1: publishing.State("v", 2), 2: publishing.State("v", 2)}
+    assert publishing._find_lost_rows(settled, {1: state("v", 1), 2: state("v", 2)}) == [Difference(1, 1, 2)]
+    assert publishing._find_lost_rows(settled, {1: state("v", 3)}) == [Difference(1, 3, 2)]
+    # Of another state, of no batch, and of one that is on its way.
+    assert publishing._find_lost_rows(settled, {1: state("u", 1), 7: state("v", 1)}) == []
+    assert publishing._find_lost_rows({1: state("v", 2, is_settled=False)}, {1: state("v", 1)}) == []
+    assert list(publishing._groups(settled, {1: state("v", 1), 2: state("v", 2)})) == [[1]]
