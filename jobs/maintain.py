@@ -1,18 +1,21 @@
 """Keep the tables fast and small: join small files (OPTIMIZE) and delete those that no version
 needs any more (VACUUM).
 
-spark-submit jobs/maintain.py --output O [--publish [--without-main-html]] [--repair]
+spark-submit jobs/maintain.py --output O [--publish [--without-main-html]] [--verify] [--repair]
     [--retain-hours 168] [--conf FILE] [--set key=value ...]
 
 With --publish, it first updates the table `published`: the rows of `extractions`, clustered by host
 and time of fetching, for people who query them.
 
+With --verify, it does none of this. Instead it compares every row of `extractions` with the pages
+that were read, by their keys. A run compares numbers, and keys of batches that were rewritten.
+
 With --repair, it does none of this. Instead it plans files again for the next run if their rows in
 `extractions` are not those that the ledger counts, because somebody deleted rows, or restored or
 dropped a table. If the ledger is lost, it is rebuilt from the rows.
 
-Exit code 0: done; 2: wrong usage or settings; 3: another run is at work, or the rows that are to be
-published are not those that the ledger counts.
+Exit code 0: done; 2: wrong usage or settings; 3: another run is at work, or the rows are not those
+that the ledger counts.
 """
 
 import argparse
@@ -30,6 +33,11 @@ def main(argv: list[str]) -> int:
         "--repair",
         action="store_true",
         help="where rows are not as the ledger counts them: plan their files again, or rebuild the ledger; join and clear nothing",
+    )
+    parser.add_argument(
+        "--verify",
+        action="store_true",
+        help="compare every row of `extractions` with the pages that were read, by their keys; join and clear nothing",
     )
     parser.add_argument("--publish", action="store_true", help="bring the table `published` up to date")
     parser.add_argument(
@@ -49,6 +57,7 @@ def _maintain(arguments: argparse.Namespace) -> int:
             spark,
             arguments.output,
             arguments.retain_hours,
+            verifies=arguments.verify,
             repairs=arguments.repair,
             publishes=arguments.publish,
             with_main_html=not arguments.without_main_html,

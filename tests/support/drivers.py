@@ -15,13 +15,13 @@ from typing import Any
 from pyspark.errors import PySparkException
 
 from dripper.errors import BusyError
-from dripper.spark.ledger.forgetting import begin, go_on, rules_in_force
+from dripper.spark.ledger.forgetting import begin, go_on
 from dripper.spark.ledger.forgotten import NO_RULES, Rule, Rules, rules_of
 from dripper.spark.ledger.inputs import Input
 from dripper.spark.ledger.lease import Lease
 from dripper.spark.ledger.ledger import Ledger, Report
 from dripper.spark.ledger.plan import BatchSize, make_plan
-from dripper.spark.ledger.reconcile import compare
+from dripper.spark.ledger.reconcile import settle
 from dripper.spark.ledger.relocated import (
     Move,
     check_not_moved,
@@ -38,7 +38,7 @@ from dripper.spark.tables.batches import Batch, PlannedFile, of_selections_apart
 from dripper.spark.tables.books import Row, among
 from dripper.spark.tables.row_keys import WrongRowsError
 from dripper.spark.workers.parts import FilePart, Tasks
-from support.memory_books import MemoryBooks, Storage
+from support.memory_books import MemoryBooks, Storage, memory_key
 from support.memory_pages import MemoryPages, rule_of
 
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
@@ -279,9 +279,8 @@ class Driver:
         ending: dict[str, Any] = {"state": "interrupted", "exit_code": 3}
         try:
             ledger, pages = Ledger(self.books, self.lease.run_id), MemoryPages(self.books)
-            found, _ = compare(self.books, ledger, self.lease.confirm)
+            found, _, self._rules = settle(self.books, pages, ledger, self.lease, self._given.forget)
             assert not found, f"rows are not as counted: {found}"
-            self._rules = rules_in_force(self.books, pages, ledger, self.lease.check)
             if self._given.move:
                 note_move(self.books, self._given.move, EPOCH + timedelta(seconds=self._seconds()))
             elif self._given.forget:
@@ -350,7 +349,7 @@ class Driver:
             self.lease.confirm()
             raise WrongRowsError(f"{len(rows)} pages, {there} rows")
         n_rows = Counter(row["warc_file"] for row in rows)
-        self._notes.add(batch, [_report(name, each, n_rows[name]) for name, each in read.items()])
+        self._notes.add(batch, [_report(name, each, n_rows[name], self._rules) for name, each in read.items()])
 
     def _give_up(self, batch: Batch, why: str) -> None:
         if any(file.replaces is not None for file in batch.files):
@@ -361,9 +360,11 @@ def _tasks(batch: Batch) -> Tasks:
     return [[FilePart(file, 1)] for file in batch.files]
 
 
-def _report(name: str, archive: Archive, n_rows: int) -> Report:
+def _report(name: str, archive: Archive, n_rows: int, rules: Rules) -> Report:
     n_forgotten = archive.pages - n_rows
     counted: dict[str, Any] = {"records": archive.pages, "pages": n_rows, "failed_pages": 0, "n_problems": 0}
+    kept = [row["page_id"] for row in archive.rows(name, 0) if not rule_of(rules, row)] if n_rows else []
+    counted["page_keys"] = sum(map(memory_key, kept))
     counted["skipped"] = {"forgotten": n_forgotten} if n_forgotten else {}
     error = {"error": "it is gone", "error_kind": "gone"} if archive.is_gone else {"error": None, "error_kind": None}
     whole = {"clipped": False, "problems": [], "size_bytes": archive.size, "version": f"etag:{archive.version}"}

@@ -4,16 +4,23 @@ transactions that were seen.
 It is no part of the package: nothing but tests can use a storage that ends with its process.
 """
 
-from collections.abc import Callable, Sequence
+import zlib
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 from pyspark.errors import PySparkException
 
 from dripper.spark.tables.books import EVERY_ROW, Row, Where
-from dripper.spark.tables.counts import BatchCounts
+from dripper.spark.tables.counts import BatchCounts, FileRows
 from dripper.spark.tables.fence import Fence, persistently
 from dripper.spark.tables.schemas import PARTITIONED
 from dripper.spark.tables.store import BOOKS
+
+
+def memory_key(page_id: str) -> int:
+    """Return what is summed over the pages of a file, which have no hexadecimal ids here."""
+    return zlib.crc32(page_id.encode())
+
 
 Sequence_ = tuple[str, int] | None
 Pause = Callable[[str], None]
@@ -139,6 +146,15 @@ class MemoryBooks:
             counts[row["batch"]] = counts.get(row["batch"], 0) + 1
         return BatchCounts(counts)
 
+    def count_files(self, table: str, batches: Collection[int] | None) -> dict[tuple[int, str], FileRows]:
+        found: dict[tuple[int, str], FileRows] = {}
+        for row in self.read(table):
+            if batches is None or row["batch"] in batches:
+                place = row["batch"], row["warc_file"]
+                before = found.get(place, FileRows())
+                found[place] = FileRows(before.rows + 1, 0, before.keys + memory_key(row["page_id"]))
+        return found
+
     def shut_out(self, lanes: int) -> None:
         assert self.fence is not None
         for table in ("extractions", "forgotten", "relocated", "runs", "warc_files"):
@@ -163,7 +179,7 @@ class MemoryBooks:
         if sequence is not None or self.fence is None:
             return self._attempt(what, table, change, sequence)
         made: list[int | None] = []
-        with self.fence.lane() as lane:
+        with self.fence.lane(table) as lane:
 
             def attempt() -> None:
                 made.append(self._attempt(what, table, change, lane))

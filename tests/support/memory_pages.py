@@ -1,11 +1,11 @@
 """The pages of an output in memory, of which some are to be forgotten."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from dripper.spark.ledger.forgotten import Rule, Rules
-from dripper.spark.tables.books import Books, Where, among
+from dripper.spark.tables.books import Books, Where
 
 
 class MemoryPages:
@@ -13,6 +13,7 @@ class MemoryPages:
 
     def __init__(self, books: Books) -> None:
         self._books = books
+        self.is_restored = False
 
     def count(self, rules: Rules) -> dict[tuple[Rule, int], int]:
         rows = self._books.read("extractions", forgotten(rules))
@@ -22,9 +23,8 @@ class MemoryPages:
         check()
         self._books.delete("extractions", forgotten(rules))
 
-    def count_left(self, table: str, batches: Collection[int]) -> dict[tuple[int, str], tuple[int, int]]:
-        rows = self._books.read(table, among("batch", batches))
-        return {place: (n, 0) for place, n in Counter((row["batch"], row["warc_file"]) for row in rows).items()}
+    def are_restored(self) -> bool:
+        return self.is_restored
 
 
 def rule_of(rules: Rules, row: Mapping[str, Any]) -> Rule | None:

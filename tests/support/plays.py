@@ -6,7 +6,10 @@ from random import Random
 from pyspark.errors import PySparkException
 
 from dripper.errors import BusyError, InputError
+from dripper.spark.ledger.ledger import Ledger
+from dripper.spark.ledger.reconcile import compare
 from support.drivers import Driver, Killed, World
+from support.memory_books import MemoryBooks
 
 
 def play(
@@ -61,6 +64,9 @@ def last_run(world: World) -> None:
         last.finish()
         assert last.outcome is None, repr(last.outcome)
         world.assert_whole()
+    books = MemoryBooks(world.storage, lambda _: None, lambda _: None)
+    others, _ = compare(books, Ledger(books, ""), lambda: None, every=True)
+    assert not others, "the keys of pages are as the ledger has them"
 
 
 def problems(drivers: Sequence[Driver]) -> list[BaseException]:

@@ -155,3 +155,46 @@ def test_who_is_alive(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not is_alive(ELSEWHERE, mine)
     monkeypatch.setattr(lease, "_boot", lambda: "-")
     assert not is_dead(f"{machine} - 999999999 1", this_process())
+
+
+def test_a_driver_that_slept_hears_of_the_loss_of_its_lease_before_its_next_commit(storage: Storage) -> None:
+    """The fence leaves its commits out in any case; the work for them would be for nothing."""
+    seconds = Clock()
+    slept = Lease(books_of(storage), holder=ELSEWHERE, beat_seconds=3600, awake=seconds)
+    slept.take()
+    slept.check()
+    other = Lease(books_of(storage), patience_seconds=0, sleep=lambda _: None)
+    other.take()
+    slept.check()
+    seconds.sleep(2 * 3600)
+    slept.check()
+    seconds.sleep(1)
+    with pytest.raises(BusyError, match="another run has taken this output over"):
+        slept.check()
+    other.end("ended", exit_code=0)
+    # One that is alive says so where it was away for long.
+    alive = Lease(books_of(storage), beat_seconds=3600, awake=seconds)
+    alive.take()
+    commits = len(storage.table("runs").commits)
+    seconds.sleep(3 * 3600)
+    alive.check()
+    assert len(storage.table("runs").commits) == commits + 1
+    alive.end("ended", exit_code=0)
+
+
+def test_nobody_has_to_be_shut_out_after_a_run_that_wrote_nothing(storage: Storage) -> None:
+    refused = Lease(books_of(storage), writers=2)
+    refused.take()
+    refused._beat()
+    refused.end("ended", exit_code=3)
+    commits = {name: len(table.commits) for name, table in storage.tables.items()}
+    held = Lease(books_of(storage))
+    held.take()
+    assert {name: len(table.commits) for name, table in storage.tables.items()} == {
+        **commits,
+        "runs": commits["runs"] + 1,
+    }
+    held._books.append("extractions", [])
+    held.end("ended", exit_code=3)
+    Lease(books_of(storage)).take()
+    assert len(storage.table("extractions").commits) > 1

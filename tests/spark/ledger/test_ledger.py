@@ -6,10 +6,12 @@ from datetime import UTC, datetime
 
 import pytest
 
+from dripper.errors import DifferenceError
 from dripper.spark.ledger.ledger import Ledger
 from dripper.spark.ledger.plan import BatchSize, LedgerEntry, Plan, make_plan
 from dripper.spark.tables.batches import Batch, PlannedFile
 from dripper.spark.tables.books import EVERY_ROW
+from dripper.spark.tables.counts import FileRows
 from dripper.spark.tables.fence import Fence
 from support.ledgers import SIZE, files, report, states
 from support.memory_books import MemoryBooks, Storage
@@ -74,6 +76,7 @@ def test_what_is_known_is_what_is_written(ledger: Ledger) -> None:
     books = ledger._books
     ledger.record(make_plan(files("a", "b", "c"), ledger.entries(), BatchSize(2, 1 << 40)))
     again = Plan(fresh=(Batch(5, files("b")),), moved=(LedgerEntry(PlannedFile("b"), 1, "failed"),))
+    left = FileRows(1, 0, 7)
     writes: list[Callable[[], object]] = [
         lambda: ledger.finish([(Batch(1, files("a", "b")), [report("a"), report("b", error="x", pages=0)])], NOW),
         lambda: ledger.isolate(Batch(2, files("c")), [["c"]]),
@@ -83,7 +86,8 @@ def test_what_is_known_is_what_is_written(ledger: Ledger) -> None:
         lambda: ledger.dismiss(["b"]),
         lambda: ledger.put_back(Batch(1, files("a")), "planned"),
         lambda: ledger.finish([(Batch(1, files("a")), [report("a", pages=3, skipped={})])], NOW),
-        lambda: ledger.forget([(entry, 1, 0) for entry in ledger.entries() if entry.file.warc_file == "a"]),
+        lambda: ledger.forget([(entry, left) for entry in ledger.entries() if entry.file.warc_file == "a"], NOW),
+        lambda: ledger.note_checked({(1, "a"): left}, NOW),
         lambda: ledger.rebuild([{"warc_file": "n", "batch": 9, "pages": 2, "failed_pages": 1, "selection": None}], NOW),
     ]
     for number, write in enumerate(writes):
@@ -125,3 +129,13 @@ def test_who_is_always_overtaken_gives_up() -> None:
     books.amend = lambda *_: False  # type: ignore[method-assign]
     with pytest.raises(RuntimeError, match="others change the same rows"):
         ledger.dismiss(["a"])
+
+
+def test_a_state_that_is_not_known_is_refused_with_what_to_do(ledger: Ledger) -> None:
+    """Nobody would ever read such a file, and every run would say that all are done."""
+    ledger.record(make_plan(files("a", "b"), [], SIZE))
+    ledger._books.append("warc_files", [{**ledger.reports(Batch(1, ()))[0], "warc_file": "c", "state": "bogus"}])
+    with pytest.raises(
+        DifferenceError, match=r"warc_files has 1 file at the state 'bogus', .* SET state = 'failed' WHERE"
+    ):
+        Ledger(ledger._books, "another").entries()

@@ -3,7 +3,10 @@ that the rows are there."""
 
 import re
 import shutil
+from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +17,19 @@ from dripper.config import load
 from dripper.errors import DifferenceError
 from dripper.spark.ledger.ledger import Ledger
 from dripper.spark.ledger.plan import LedgerEntry
-from dripper.spark.ledger.reconcile import Difference, bounds, find_differences
+from dripper.spark.ledger.reconcile import Difference, bounds, compare, find_differences
 from dripper.spark.run.run import run, run_stages
 from dripper.spark.tables import counts
 from dripper.spark.tables.batches import PlannedFile
-from dripper.spark.tables.counts import rows_by_batch
+from dripper.spark.tables.counts import BatchCounts, FileRows, rows_by_batch
 from dripper.spark.tables.fence import SPARK_ERRORS
 from dripper.spark.tables.spark_books import SparkBooks
 from dripper.spark.tables.store import Tables
 from dripper.spark.upkeep.maintain import maintain
 from dripper.spark.upkeep.publish import publish
+from dripper.spark.upkeep.repair import choose_repairs
 from support.job_mains import job
+from support.memory_books import MemoryBooks, Storage
 from support.warcs import pages, write_warc
 
 ONE_BY_ONE = load(assignments=["batch.files=1"])
@@ -66,6 +71,88 @@ def test_a_difference_is_too_few_rows_too_many_or_rows_of_nobody_but_not_those_f
     ]
     assert find_differences(entries, {1: 2, 2: 3}, {1: 1}) == []
     assert find_differences(entries, {1: 1, 2: 3}, {1: 1}) == [Difference(1, 1, 3)]
+
+
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+
+
+def known(name: str, batch: int, keys: int | None, **more: Any) -> LedgerEntry:
+    """A file with two pages, and the sum of their keys."""
+    return replace(entry(name, batch, pages=2, **more), page_keys=keys, checked_at=NOON)
+
+
+class Found(MemoryBooks):
+    """Books whose `extractions` has rows of batch 1, written at a time, and of batch 2."""
+
+    def __init__(self, entries: list[LedgerEntry], files: dict[tuple[int, str], FileRows], written: datetime) -> None:
+        super().__init__(Storage(), lambda _: None, lambda _: None)
+        self.files, self.written = files, written
+        self.asked: list[Any] = []
+        rows = [
+            {"warc_file": e.file.warc_file, "batch": e.batch, "state": e.state, "pages": e.pages}
+            | {"page_keys": e.page_keys, "checked_at": e.checked_at, "replaces": e.file.replaces}
+            for e in entries
+        ]
+        self.append("warc_files", rows)
+
+    def count_batches(self, table: str) -> BatchCounts:
+        numbers = Counter({1: 0})
+        for (batch, _), found in self.files.items():
+            numbers[batch] += found.rows
+        return BatchCounts(dict(numbers), (), {1: self.written, 2: NOON - timedelta(hours=1)})
+
+    def count_files(self, table: str, batches: Any) -> dict[tuple[int, str], FileRows]:
+        self.asked.append(batches and set(batches))
+        return {place: rows for place, rows in self.files.items() if batches is None or place[0] in batches}
+
+
+OTHERS = {(1, "a"): FileRows(2, 0, 12), (2, "b"): FileRows(2, 0, 30)}
+"""As many rows as are counted of `a`, but one of them twice."""
+
+
+def test_rows_of_other_pages_are_a_difference_where_a_batch_was_rewritten() -> None:
+    entries = [known("a", 1, 11), known("b", 2, 31)]
+    books = Found(entries, OTHERS, NOON + timedelta(hours=1))
+    assert compare(books, Ledger(books, ""), lambda: None)[0] == [Difference(1, 2, 2)]
+    assert books.asked == [{1}], "batch 2 is as it was when it was looked at last"
+    # Nobody has written since: nothing is scanned, unless somebody asks.
+    books = Found(entries, OTHERS, NOON)
+    assert compare(books, Ledger(books, ""), lambda: None)[0] == []
+    assert books.asked == []
+    assert compare(books, Ledger(books, ""), lambda: None, every=True)[0] == [Difference(1, 2, 2), Difference(2, 2, 2)]
+    # Rows that another reading is to replace may be any.
+    books = Found([replace(known("a", 3, 11, state="planned"), file=PlannedFile("a", replaces=1))], OTHERS, NOON)
+    assert 1 not in {each.batch for each in compare(books, Ledger(books, ""), lambda: None, every=True)[0]}
+
+
+def test_rows_that_were_looked_at_are_looked_at_once() -> None:
+    """After OPTIMIZE, say. Of a ledger without keys they are taken as they are."""
+    books = Found([known("a", 1, 12), known("b", 2, None)], OTHERS, NOON + timedelta(days=99999))
+    assert compare(books, Ledger(books, ""), lambda: None)[0] == []
+    assert compare(books, Ledger(books, ""), lambda: None)[0] == []
+    assert books.asked == [{1}]
+    assert compare(books, Ledger(books, ""), lambda: None, every=True)[0] == []
+    assert sorted((row["warc_file"], row["page_keys"]) for row in books.read("warc_files")) == [("a", 12), ("b", 30)]
+
+
+def test_only_files_that_lost_rows_are_read_again() -> None:
+    entries = [known("a", 1, 11), known("b", 1, 31), known("c", 1, 5), known("d", 2, 7)]
+    rows = {
+        (1, "a"): FileRows(2, 0, 11),
+        (1, "b"): FileRows(1, 0, 30),
+        (1, "c"): FileRows(2, 0, 6),
+        (2, "d"): FileRows(),
+    }
+    repairs = choose_repairs(entries, {1}, rows)
+    assert [(each.file.warc_file, each.file.replaces) for each in repairs.again] == [("b", 1), ("c", 1)]
+    assert (repairs.unknown, repairs.outdated) == ([], [])
+    # Rows of a reading that another has taken the place of, and of nobody.
+    rows = {(1, "a"): FileRows(2, 0, 11), (3, "a"): FileRows(2, 0, 11), (4, "z"): FileRows(2, 1, 9)}
+    repairs = choose_repairs(entries[:1], {1, 3, 4}, rows)
+    assert (repairs.again, repairs.outdated) == ([], [(3, "a")])
+    assert [(row["warc_file"], row["batch"], row["pages"], row["page_keys"]) for row in repairs.unknown] == [
+        ("z", 4, 2, 9)
+    ]
 
 
 @pytest.fixture(scope="module")

@@ -32,9 +32,9 @@ def never() -> None:
 
 def test_lanes_are_one_writers_each_and_numbers_rise() -> None:
     fence, taken = Fence(1_700_000_000_000, 2, never), []
-    with fence.lane() as first, fence.lane() as second:
+    with fence.lane("labels") as first, fence.lane("labels") as second:
         assert (first[0], second[0]) == ("dripper.0", "dripper.1")
-        waiting = threading.Thread(target=lambda: [taken.append(name) for name in [fence.lane().__enter__()]])
+        waiting = threading.Thread(target=lambda: [taken.append(name) for name in [fence.lane("labels").__enter__()]])
         waiting.start()
         waiting.join(0.05)
         assert not taken
@@ -137,7 +137,7 @@ def test_a_commit_under_way_fails_when_another_takes_over(spark: SparkSession, t
     fence = tables.fence
     assert fence is not None
     if lane:
-        fence.lane().__enter__()
+        fence.lane("labels").__enter__()
     with pytest.raises(BusyError, match=LOST):
         write_until_whole(
             lambda: tables.replace_batch("labels", late(), Batch(7, ())), Batch(7, ()), lambda: False, a.confirm

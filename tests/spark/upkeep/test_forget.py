@@ -5,16 +5,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
 from dripper.config import load
 from dripper.errors import BusyError, DifferenceError, InputError
-from dripper.spark.ledger.forgotten import rule
+from dripper.spark.ledger.forgotten import Rule, rule
 from dripper.spark.ledger.lease import Lease
 from dripper.spark.run.run import run, run_stages
 from dripper.spark.tables.spark_books import SparkBooks
 from dripper.spark.tables.store import Tables
+from dripper.spark.upkeep import forget as forgetting
 from dripper.spark.upkeep.forget import forget
 from dripper.spark.upkeep.maintain import maintain
 from dripper.spark.upkeep.publish import publish
@@ -169,6 +171,59 @@ def test_what_cannot_be_is_refused_in_a_sentence(
     with pytest.raises(BusyError):
         list(forget(spark, tables.output, GONE, "order"))
     other.end("ended", exit_code=0)
+
+
+def live_urls(tables: Tables, table: str) -> set[str]:
+    """Return the addresses in the data files of a table, deleted or not."""
+    files = [file.removeprefix("file://") for file in tables.read(table).inputFiles()]
+    return {url for file in files for url in pq.ParquetFile(file).read(["url"])["url"].to_pylist()}
+
+
+def test_no_data_file_that_is_read_holds_what_is_forgotten_and_what_is_not_so_is_said(
+    spark: SparkSession, tables: Tables, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = {table: tables.sql_name(table) for table in ("extractions", "published")}
+    for name in names.values():
+        spark.sql(f"ALTER TABLE {name} SET TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')")
+    spark.sql(f"ALTER TABLE {names['published']} SET TBLPROPERTIES ('delta.enableChangeDataFeed' = 'false')")
+    flags = ["--output", tables.output, "--reason", "order"]
+    assert job("forget").main([*flags, "--host", "www.bad.example.org"]) == 0
+    assert "the change feed of published is off" in capsys.readouterr().out
+    for table in names:
+        assert not live_urls(tables, table) & {url for url, _ in BAD}, table
+    # An address that was typed as a browser shows it.
+    assert job("forget").main([*flags, "--url", "https://www.Example.org/11/#top"]) == 5
+    told = capsys.readouterr().err
+    assert "names no page; like it are http://example.org/11, which" in told
+    # What cannot be deleted is not noted: no run could go on with it.
+    spark.sql(f"ALTER TABLE {names['extractions']} SET TBLPROPERTIES ('delta.appendOnly' = 'true')")
+    assert job("forget").main([*flags, "--url", "http://example.org/11"]) == 2
+    assert "cannot delete rows of" in capsys.readouterr().err
+    patterns = {row["pattern"] for row in tables.read("forgotten").collect()}
+    assert patterns == {"www.bad.example.org", "https://www.Example.org/11/#top"}
+
+
+def test_rows_that_a_restore_brought_back_go_with_a_repair(
+    spark: SparkSession, tables: Tables, caplog: pytest.LogCaptureFixture
+) -> None:
+    history = spark.sql(f"DESCRIBE HISTORY {tables.sql_name('extractions')}").agg({"version": "max"}).collect()
+    list(forget(spark, tables.output, GONE, "order"))
+    spark.sql(f"RESTORE TABLE {tables.sql_name('extractions')} TO VERSION AS OF {history[0][0]}")
+    assert len(urls(tables, "extractions")) == 6
+    assert "nothing to repair" in next(iter(maintain(spark, tables.output, repairs=True)))
+    assert "3 pages are there again, though forgotten, and deleted" in caplog.text
+    assert_forgotten(tables)
+    shutil.rmtree(f"{tables.output}/forgotten")
+    with pytest.raises(DifferenceError, match="0 of 2 rules, by which 3 pages"):
+        list(maintain(spark, tables.output, repairs=True))
+
+
+def test_many_rules_are_told_in_one_line() -> None:
+    rules = [Rule("host", f"h{i}.org") for i in range(3000)]
+    told = forgetting._sentences({(rules[0], 1): 2, (rules[0], 2): 1, (rules[7], 1): 4}, rules, lambda n: "are")
+    assert told == [
+        "3000 rules: 7 pages in 2 batches are forgotten, by 2 rules; the table forgotten has how many by which"
+    ]
 
 
 @pytest.mark.slow

@@ -7,13 +7,17 @@ next call, or with the next run into the output.
 """
 
 import logging
+import uuid
 from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any, Protocol
 
+from dripper.errors import DifferenceError
 from dripper.spark.ledger.forgotten import BEGUN, DONE, TABLE, Rule, Rules, rows_by_batch, rules_of
 from dripper.spark.ledger.ledger import Ledger
 from dripper.spark.ledger.plan import UNFINISHED, LedgerEntry
 from dripper.spark.tables.books import Books, Row, amend, among
+from dripper.spark.tables.counts import FileRows
 from dripper.spark.wording import say_count
 
 logger = logging.getLogger(__name__)
@@ -38,9 +42,9 @@ class Pages(Protocol):
         """
         ...
 
-    def count_left(self, table: str, batches: Collection[int]) -> dict[tuple[int, str], tuple[int, int]]:
-        """Return, by batch and file, the rows that one of PAGE_TABLES has, and the error rows among
-        them."""
+    def are_restored(self) -> bool:
+        """Tell whether somebody has restored one of the tables to an older version, as far as their
+        histories tell."""
         ...
 
 
@@ -79,25 +83,65 @@ def go_on(
     counts = rows_by_batch(rows)
     logger.info("forgetting %s in %s", say_count(sum(counts.values()), "page"), say_count(len(counts), "batch"))
     pages.delete(rules_of(rows), check)
-    _close_counts(pages, ledger, counts, check)
+    _close_counts(books, ledger, counts, check)
     check()
     amend(books, TABLE, among("request", {row["request"] for row in rows}), _mark_done)
     return sum(counts.values())
 
 
-def rules_in_force(books: Books, pages: Pages, ledger: Ledger, check: Callable[[], None]) -> Rules:
-    """Return the rules that a run has to keep, after what was begun to be forgotten is finished."""
-    rows = books.read(TABLE)
-    if n_pages := go_on(books, pages, ledger, check, rows):
-        logger.warning("%d pages are forgotten, which a call of jobs/forget.py had begun", n_pages)
-    return rules_of(rows)
+def check_rules(rule_rows: Sequence[Mapping[str, Any]], known: int, ledger: Ledger, name: str) -> int:
+    """Return how many rules there are. Raises DifferenceError where there were more, as rows that
+    are gone would let the next reading bring the pages back.
+
+    Args:
+        rule_rows: The rows of `forgotten`, which is called `name`, those of withdrawn rules too.
+        known: The most rules that a run has seen.
+    """
+    n_rules = len({(row["kind"], row["pattern"]) for row in rule_rows})
+    n_pages = sum(entry.forgotten for entry in ledger.entries())
+    if n_rules >= known and (n_rules or not n_pages):
+        return n_rules
+    lost = f"{n_rules} of {say_count(known, 'rule')}" if known else "no rule"
+    raise DifferenceError(
+        f"{name} was dropped, restored or emptied: it has {lost}, by which {say_count(n_pages, 'page')} of the ledger are "
+        "forgotten. Nothing was done, as these pages would come back. Restore the table, or give jobs/forget.py all of its "
+        "rules again, in one call; a rule that is not wanted any more stays in it, with the state withdrawn"
+    )
+
+
+def drop_returned(
+    books: Books, pages: Pages, check: Callable[[], None], rule_rows: Sequence[Row], unequal: Collection[int]
+) -> None:
+    """Delete rows of pages that were forgotten, and are there again.
+
+    In batches whose rows are as counted the ledger counts them again, too, as where both tables
+    were restored: there they are noted as begun, which lowers what it counts.
+
+    Args:
+        rule_rows: The rows of `forgotten`.
+        unequal: Batches whose rows are not as counted.
+    """
+    begun = rules_of(row for row in rule_rows if row["state"] == BEGUN).rules
+    rules = Rules(rules_of(rule_rows).rules - begun)
+    counts = pages.count(rules)
+    if counts:
+        n_pages = say_count(sum(counts.values()), "page", "is")
+        logger.warning("%s there again, though forgotten, and deleted", n_pages)
+    if again := {place: n for place, n in counts.items() if place[1] not in unequal}:
+        request = {"request": uuid.uuid4().hex, "reason": _CAME_BACK, "forgotten_at": datetime.now(UTC)}
+        check()
+        begin(books, again, [], request)
+    pages.delete(rules, check)
+
+
+_CAME_BACK = "rows that had been forgotten were there again"
 
 
 def _mark_done(row: Row) -> Row:
     return row | {"state": DONE}
 
 
-def _close_counts(pages: Pages, ledger: Ledger, counts: Mapping[int, int], check: Callable[[], None]) -> None:
+def _close_counts(books: Books, ledger: Ledger, counts: Mapping[int, int], check: Callable[[], None]) -> None:
     """Let the ledger count the pages that went as skipped."""
     entries = ledger.entries()
     # Rows of selections that a whole reading, which is on its way, replaces may be gone by it.
@@ -112,18 +156,14 @@ def _close_counts(pages: Pages, ledger: Ledger, counts: Mapping[int, int], check
         and entry.state != UNFINISHED[0]
         and not (entry.file.selection is not None and entry.file.warc_file in replacing)
     ]
-    remaining: dict[str, dict[tuple[int, str], tuple[int, int]]] = {}
+    left: dict[str, dict[tuple[int, str], FileRows]] = {}
     for table in PAGE_TABLES:
         batches = {entry.batch for entry in touched if _table_of(entry) == table}
-        remaining[table] = pages.count_left(table, batches) if batches else {}
-    reports = []
-    for entry in touched:
-        n_pages, n_failed = remaining[_table_of(entry)].get((entry.batch, entry.file.warc_file), (0, 0))
-        if n_pages < entry.pages:
-            reports.append((entry, n_pages, n_failed))
-    if reports:
+        left[table] = books.count_files(table, batches) if batches else {}
+    rows = [(entry, left[_table_of(entry)].get((entry.batch, entry.file.warc_file), FileRows())) for entry in touched]
+    if reports := [(entry, found) for entry, found in rows if found.rows < entry.pages]:
         check()
-        ledger.forget(reports)
+        ledger.forget(reports, datetime.now(UTC))
 
 
 def _table_of(entry: LedgerEntry) -> str:

@@ -21,8 +21,9 @@ from dripper.spark.tables.sql import quoted
 TABLE = "forgotten"
 KINDS = ("page_id", "url", "host", "domain")
 """What a rule can name. A page that several rules name counts for the first of these kinds."""
-BEGUN, DONE = "begun", "done"
-"""States of a rule: rows may be there still; none is."""
+BEGUN, DONE, WITHDRAWN = "begun", "done", "withdrawn"
+"""States of a rule: rows may be there still; none is; it is in force no more, as somebody has set
+by SQL."""
 
 _PAGE_ID = re.compile(r"[0-9a-f]{32}")
 
@@ -157,8 +158,8 @@ def on_their_way(books: Books) -> dict[int, int]:
 
 
 def rules_of(rows: Iterable[Mapping[str, Any]]) -> Rules:
-    """Return the rules in rows of the table."""
-    return Rules(frozenset(Rule(row["kind"], row["pattern"]) for row in rows))
+    """Return the rules in rows of the table that are in force."""
+    return Rules(frozenset(Rule(row["kind"], row["pattern"]) for row in rows if row["state"] != WITHDRAWN))
 
 
 def rows_by_batch(rows: Sequence[Mapping[str, Any]]) -> dict[int, int]:

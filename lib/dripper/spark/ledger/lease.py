@@ -19,14 +19,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from dripper.errors import BusyError, InputError
+from dripper.errors import BusyError, InputError, StorageError
 from dripper.spark.tables.books import EVERY_ROW, UNKNOWN, Books, Row, Where, amend, among, at_least
-from dripper.spark.tables.fence import SPARK_ERRORS, Fence, is_conflict
-from dripper.spark.tables.sql import first_line, reason
+from dripper.spark.tables.fence import RUNS, SPARK_ERRORS, Fence, is_conflict
+from dripper.spark.tables.sql import first_line, is_full, reason
 
 logger = logging.getLogger(__name__)
 
-TABLE = "runs"
+TABLE = RUNS
 BEAT_SECONDS = 30.0
 """How often a run says that it is alive: a commit of .2 s, unless the run had nothing to say for
 longer."""
@@ -80,6 +80,8 @@ class Lease:
         self._now = now
         self._awake = awake
         self._row: dict[str, Any] = {}
+        self.rules_known = 0
+        """The most rules of `forgotten` that a run before this one knew."""
         self._heard = 0.0
         self._newest_at: int | None = None
         """The version of `runs` at which this run was the newest; None: not known."""
@@ -120,11 +122,12 @@ class Lease:
     def _begin(self, runs: Sequence[Mapping[str, Any]], columns: dict[str, Any]) -> None:
         """Add the run's row under the next number, later than any other run by its time of
         beginning."""
+        self.rules_known = max((run["rules"] or 0 for run in runs), default=0)
         starts = [_milliseconds(run["started_at"]) for run in runs if run["started_at"]]
         started = max([_milliseconds(self._now()), *(one + 1 for one in starts)])
         now = datetime.fromtimestamp(started / 1000, UTC)
         row = {"run_id": self.run_id, "state": "running", "holder": self._holder, "writers": self._writers}
-        self._row = row | {"started_at": now, "heard_at": now} | columns
+        self._row = row | {"started_at": now, "heard_at": now, "rules": self.rules_known} | columns
         last = max((run["epoch"] for run in runs), default=0)
         # Where rows were deleted, or the table restored, Delta still knows the higher numbers that
         # there were, and leaves out the row of a lower one. No counting has come as far as seconds.
@@ -135,7 +138,8 @@ class Lease:
             except SPARK_ERRORS as error:
                 if is_conflict(error):
                     raise BusyError(_say_taken(first_line(error))) from error
-                raise InputError(f"cannot write to {self._books.name(TABLE)}: {first_line(error)}") from error
+                kind = StorageError if is_full(error) else InputError
+                raise kind(f"cannot write to {self._books.name(TABLE)}: {first_line(error)}") from error
             # What was committed nobody else has the number of.
             if version is not None or self._is_newest():
                 self._newest_at = None if version == UNKNOWN else version
@@ -178,6 +182,10 @@ class Lease:
                 "committed is left to that one, so wait for its end, then run the same command again"
             )
 
+    def note_rules(self, number: int) -> None:
+        """Note how many rules the table `forgotten` has, with the next sign of life."""
+        self._row["rules"] = max(number, self.rules_known)
+
     def confirm_commits(self) -> None:
         """Confirm, if this run has committed anything: before it says that all of that is there."""
         if self._books.fence and self._books.fence.is_used:
@@ -201,6 +209,8 @@ class Lease:
         try:
             with self._lock:
                 self._row |= {"state": state, "heard_at": now, "ended_at": now} | columns
+                if not (self._books.fence and self._books.fence.is_used):
+                    self._row["writers"] = 0  # There is nothing that may come through late.
                 if self._is_lost:
                     logger.warning("how the run ended is not noted, as another one has taken its output over")
                 else:
@@ -240,7 +250,7 @@ class Lease:
         return is_dead(other["holder"], self._holder)
 
     def _runs(self, where: Where) -> list[dict[str, Any]]:
-        columns = ("run_id", "epoch", "state", "holder", "started_at", "heard_at", "exit_code", "writers")
+        columns = ("run_id", "epoch", "state", "holder", "started_at", "heard_at", "exit_code", "writers", "rules")
         return self._books.read(TABLE, where, columns)
 
     def _is_newest(self) -> bool:
@@ -354,15 +364,20 @@ def lanes_to_shut(runs: Sequence[Mapping[str, Any]]) -> int:
 
     >>> ended = {"epoch": 1, "state": "ended", "exit_code": 0, "writers": 3}
     >>> lost = {"epoch": 2, "state": "lost", "exit_code": None, "writers": 2}
-    >>> lanes_to_shut([ended]), lanes_to_shut([ended, lost])
-    (0, 2)
+    >>> idle = {"epoch": 3, "state": "ended", "exit_code": 3, "writers": 0}
+    >>> lanes_to_shut([ended]), lanes_to_shut([ended, lost]), lanes_to_shut([ended, idle])
+    (0, 2, 0)
     """
     lanes = 0
     for run in sorted(runs, key=lambda run: -run["epoch"]):
         if run["state"] == "ended" and run["exit_code"] in _ENDED_WELL:
             break
-        lanes = max(lanes, run["writers"] or 1)
-    return max([lanes, *(run["writers"] or 1 for run in runs if run["state"] == "running")])
+        lanes = max(lanes, _lanes_of(run))
+    return max([lanes, *(_lanes_of(run) for run in runs if run["state"] == "running")])
+
+
+def _lanes_of(run: Mapping[str, Any]) -> int:
+    return 1 if run["writers"] is None else int(run["writers"])
 
 
 def _mark_lost(run: Row) -> Row:

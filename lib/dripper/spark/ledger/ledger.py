@@ -4,15 +4,18 @@ each."""
 import logging
 import threading
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from dripper.errors import FileErrorKind
+from dripper.errors import DifferenceError, FileErrorKind
 from dripper.spark.ledger.plan import FINISHED, UNFINISHED, LedgerEntry, Plan, fault_of, list_batches
 from dripper.spark.tables.batches import Batch, Key, PlannedFile
 from dripper.spark.tables.books import EVERY_ROW, Books, Row, Where, amend, among, is_set
+from dripper.spark.tables.counts import FileRows
+from dripper.spark.tables.sql import quoted
+from dripper.spark.wording import say_count
 from dripper.warc.open.identity import reading_path
 from dripper.warc.read.record import FORGOTTEN
 
@@ -26,7 +29,7 @@ CRASHED = "crashed"
 
 _ENTRY_COLUMNS = (
     *("warc_file", "path", "batch", "replaces", "state", "attempts", "size_bytes", "version", "pages", "selection"),
-    *("records", "failed_pages", "skipped", "clipped", "n_problems", "error"),
+    *("records", "failed_pages", "skipped", "clipped", "n_problems", "error", "page_keys", "finished_at", "checked_at"),
 )
 
 Report = dict[str, Any]
@@ -56,9 +59,22 @@ class Ledger:
         if self._cached_entries is None:
             # A table that no run of this release has opened yet may lack the youngest columns.
             rows = self._books.read(TABLE, EVERY_ROW, _ENTRY_COLUMNS)
+            self._refuse_unknown_states(rows)
             self.number_above(row["batch"] for row in rows)
             self._cached_entries = {_key(row): _entry(row) for row in rows}
         return self._cached_entries
+
+    def _refuse_unknown_states(self, rows: Sequence[Row]) -> None:
+        """Raise DifferenceError where a file is at a state that nothing here would do anything
+        with."""
+        states = Counter(str(row["state"]) for row in rows if row["state"] not in (*UNFINISHED, *FINISHED))
+        if states:
+            name, (state, n_files) = self._books.name(TABLE), next(iter(states.items()))
+            raise DifferenceError(
+                f"{name} has {say_count(n_files, 'file')} at the state {state!r}, which this release does not know; nothing was "
+                f"done. Restore the table, or UPDATE {name} SET state = 'failed' WHERE state = {quoted(state)} has the next "
+                "run read them again"
+            )
 
     def _replace(self, rows: Sequence[Row], where: Where) -> None:
         """Put rows in the place of others, in the table and in what is known of it."""
@@ -154,7 +170,7 @@ class Ledger:
         row = report | {
             key: value for key, value in _planned_row(file, batch, self._run_id).items() if key not in _READ
         }
-        row |= {"finished_at": now, "state": state or "done"}
+        row |= {"finished_at": now, "checked_at": None, "state": state or "done"}
         row |= {key: row[key] if row.get(key) is not None else getattr(file, key) for key in _READ}
         if state is not None:
             return row
@@ -215,26 +231,41 @@ class Ledger:
 
         self._change({entry.batch for entry in self.entries() if entry.file.warc_file in warc_files}, dismissed)
 
-    def forget(self, remaining: Sequence[tuple[LedgerEntry, int, int]]) -> None:
-        """Note that of these files so many pages are left, and so many of them failed: the others
-        are skipped as forgotten. One commit."""
-        counts = {(entry.file.key, entry.batch): (n_pages, n_failed) for entry, n_pages, n_failed in remaining}
+    def forget(self, remaining: Sequence[tuple[LedgerEntry, FileRows]], now: datetime) -> None:
+        """Note that of these files only so many rows are left: the other pages are skipped as
+        forgotten. One commit."""
+        left_of = {(entry.file.key, entry.batch): rows for entry, rows in remaining}
 
         def forgotten(row: Row) -> Row:
-            n_pages, n_failed = counts.get((_key(row), row["batch"]), (row["pages"], 0))
-            if row["pages"] is None or row["pages"] <= n_pages:
+            left = left_of.get((_key(row), row["batch"]))
+            if left is None or row["pages"] is None or row["pages"] <= left.rows:
                 return row
             skipped = dict(row["skipped"] or {})
-            skipped[FORGOTTEN] = skipped.get(FORGOTTEN, 0) + row["pages"] - n_pages
-            return row | {"pages": n_pages, "failed_pages": n_failed, "skipped": skipped}
+            skipped[FORGOTTEN] = skipped.get(FORGOTTEN, 0) + row["pages"] - left.rows
+            counted = {"pages": left.rows, "failed_pages": left.failed, "page_keys": left.keys}
+            return row | counted | {"skipped": skipped, "checked_at": now}
 
-        self._change({entry.batch for entry, _, _ in remaining}, forgotten)
+        self._change({entry.batch for entry, _ in remaining}, forgotten)
+
+    def note_checked(self, rows: Mapping[tuple[int, str], FileRows], now: datetime) -> None:
+        """Note that the rows of these batches and files are those of their pages. One commit."""
+
+        def checked(row: Row) -> Row:
+            found = rows.get((row["batch"], row["warc_file"]))
+            if found is None or row["pages"] != found.rows or row["state"] in UNFINISHED:
+                return row
+            return row | {
+                "checked_at": now,
+                "page_keys": found.keys if row.get("page_keys") is None else row["page_keys"],
+            }
+
+        self._change({batch for batch, _ in rows}, checked)
 
     def rebuild(self, rows: Sequence[dict[str, Any]], now: datetime) -> None:
         """Note files that the ledger does not know, by what their rows in a table tell.
 
         Args:
-            rows: Each with `warc_file`, `batch`, `pages`, `failed_pages`, `selection`.
+            rows: Each with `warc_file`, `batch`, `pages`, `failed_pages`, `page_keys`, `selection`.
         """
         of_rows = {"state": "done", "attempts": 0, "skipped": {}, "clipped": False, "finished_at": now}
         of_rows |= {"n_problems": 1, "problems": [_REBUILT], "run_id": self._run_id}
@@ -274,9 +305,18 @@ def _make_suspect(file: PlannedFile, batch: Batch, is_alone: bool) -> PlannedFil
 def _entry(row: dict[str, Any]) -> LedgerEntry:
     fault = fault_of(row) if row["state"] == "done" else None
     counts = {name: row.get(name) or 0 for name in ("records", "failed_pages")}
-    skipped = sum((row.get("skipped") or {}).values())
+    skipped = row.get("skipped") or {}
     return LedgerEntry(
-        _planned_file(row), row["batch"], row["state"], row.get("pages") or 0, fault, **counts, skipped=skipped
+        _planned_file(row),
+        row["batch"],
+        row["state"],
+        row.get("pages") or 0,
+        fault,
+        **counts,
+        skipped=sum(skipped.values()),
+        forgotten=skipped.get(FORGOTTEN, 0),
+        page_keys=row.get("page_keys"),
+        checked_at=row.get("checked_at") or row.get("finished_at"),
     )
 
 

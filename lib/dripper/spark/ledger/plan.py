@@ -3,6 +3,7 @@ answer every time."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from itertools import groupby
 from typing import Any
 
@@ -36,6 +37,12 @@ class LedgerEntry:
     """What its last reading counted; so are these."""
     failed_pages: int = 0
     skipped: int = 0
+    forgotten: int = 0
+    """Of those that were skipped."""
+    page_keys: int | None = None
+    """The sum of the keys of its pages (`dripper.spark.tables.row_keys`); None: not known."""
+    checked_at: datetime | None = None
+    """When its rows were known to be those of its pages; None: not known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,17 +1,17 @@
-"""The tables against the ledger: whether the rows are there that the ledger counts, and what mends
-it where they are not.
+"""The tables against the ledger: whether the rows are there that the ledger counts.
 
 People drop tables, restore older versions of them, delete rows by SQL. So every run compares,
 before it works, the rows of each batch of `extractions` with what the ledger counts in it. The
-numbers are in Delta's log; no data is read. A batch that is on its way may have any number of rows:
-it is replaced as a whole.
+numbers are in Delta's log; no data is read, but for the keys of batches that were rewritten. A
+batch that is on its way may have any number of rows: it is replaced as a whole. What mends a
+difference is in `dripper.spark.upkeep.repair`.
 """
 
 import logging
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
@@ -21,23 +21,22 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from dripper.errors import DifferenceError, InputError
+from dripper.errors import DifferenceError
 from dripper.spark.ledger import forgotten
+from dripper.spark.ledger.forgetting import Pages, check_rules, drop_returned, go_on
+from dripper.spark.ledger.forgotten import Rule, Rules
 from dripper.spark.ledger.lease import Lease
 from dripper.spark.ledger.ledger import Ledger
-from dripper.spark.ledger.plan import UNFINISHED, LedgerEntry, Plan, batches_of
-from dripper.spark.tables.batches import Batch, within
+from dripper.spark.ledger.plan import UNFINISHED, LedgerEntry, batches_of
 from dripper.spark.tables.books import Books
-from dripper.spark.tables.counts import BatchCounts, rows_by_batch
+from dripper.spark.tables.counts import BatchCounts, FileRows, rows_by_batch
 from dripper.spark.tables.spark_books import SparkBooks
-from dripper.spark.tables.sql import quoted
 from dripper.spark.tables.store import Tables
-from dripper.spark.wording import SHOWN, list_names, say_count
+from dripper.spark.wording import SHOWN, say_count
 
 logger = logging.getLogger(__name__)
 
 TABLE = "extractions"
-"""Batches or files that a sentence names."""
 _VERSIONS_TRIED = 30
 """Versions of a table that are looked at for the one that made a difference: two jobs each."""
 _KEEPS_ROWS = ("OPTIMIZE", "VACUUM", "ADD COLUMNS", "CHANGE COLUMN", "SET TBLPROPERTIES", "UNSET TBLPROPERTIES")
@@ -50,7 +49,7 @@ class Difference:
     batch: int
     rows: int
     counted: int
-    """By the ledger."""
+    """By the ledger. As many as there are rows: they are others."""
 
 
 def bounds(ledger: Iterable[LedgerEntry]) -> dict[int, tuple[int, int | None]]:
@@ -94,63 +93,173 @@ def find_differences(
     return unequal
 
 
-def compare(books: Books, ledger: Ledger, confirm: Callable[[], None]) -> tuple[list[Difference], BatchCounts]:
+def compare(
+    books: Books, ledger: Ledger, confirm: Callable[[], None], every: bool = False
+) -> tuple[list[Difference], BatchCounts]:
     """Return where `extractions` has not the rows that the ledger counts, and what it has of each
     batch. Batches of the ledger are numbered above all that are in the table from then on.
+
+    Rows are compared by the keys of their pages too, in batches of which a data file is younger
+    than the last such look: by Delta's log, so that nothing is scanned where nobody has written.
 
     Args:
         confirm: Raises where the lease has gone to another, which may have written between the
             look at the one table and at the other.
+        every: Compare the keys of all batches.
     """
     counts, entries = books.count_batches(TABLE), ledger.entries()
     ledger.number_above(counts.rows)
     unequal = find_differences(entries, counts.rows)
+    leaving = forgotten.on_their_way(books) if unequal or every else {}
     if unequal:
-        unequal = find_differences(entries, counts.rows, forgotten.on_their_way(books))
+        unequal = find_differences(entries, counts.rows, leaving)
+    checked = {} if counts.lost else _known_keys(entries)
+    if not every:
+        checked = {
+            n: each for n, each in checked.items() if n in counts.written and _is_rewritten(each, counts.written[n])
+        }
+    checked = {n: each for n, each in checked.items() if n not in leaving and n not in {each.batch for each in unequal}}
+    if checked:
+        found = books.count_files(TABLE, None if every else checked.keys())
+        unequal += _compare_keys(checked, found)
+        others = {each.batch for each in unequal}
+        # A clock of the storage may be ahead of this one.
+        now = max([datetime.now(UTC), *(counts.written[n] for n in checked if n in counts.written)])
+        equal = {place: rows for place, rows in found.items() if place[0] in checked.keys() - others}
+        if not every or any(entry.page_keys is None for entry in entries):
+            confirm()
+            ledger.note_checked(equal, now)
+    if unequal:
         confirm()
-    return unequal, counts
+    return sorted(unequal, key=lambda each: each.batch), counts
 
 
-def reconcile(spark: SparkSession, tables: Tables, ledger: Ledger, confirm: Callable[[], None]) -> None:
-    """Raise DifferenceError where `extractions` has not the rows that the ledger counts, or storage
-    lacks its data files; what was removed on purpose is no difference. See `compare`."""
-    unequal, counts = compare(SparkBooks(spark, tables), ledger, confirm)
+def _known_keys(entries: Sequence[LedgerEntry]) -> dict[int, list[LedgerEntry]]:
+    """Return the files of batches, by their numbers, of which each row is one that is counted."""
+    allowed = bounds(entries)
+    by_batch: dict[int, list[LedgerEntry]] = defaultdict(list)
+    for entry in entries:
+        if entry.state not in UNFINISHED and entry.pages and allowed[entry.batch][0] == allowed[entry.batch][1]:
+            by_batch[entry.batch].append(entry)
+    return by_batch
+
+
+def _is_rewritten(files: Sequence[LedgerEntry], written: datetime) -> bool:
+    """Whether the newest data file of a batch is younger than the last look at its rows."""
+    looks = [entry.checked_at for entry in files if entry.checked_at is not None]
+    return not looks or written > max(looks)
+
+
+def _compare_keys(
+    files: Mapping[int, Sequence[LedgerEntry]], found: Mapping[tuple[int, str], FileRows]
+) -> list[Difference]:
+    """Return the batches that have as many rows as are counted, and not those of their pages."""
+    rows_of: dict[int, dict[str, FileRows]] = defaultdict(dict)
+    for (batch, name), rows in found.items():
+        rows_of[batch][name] = rows
+    unequal = []
+    for batch, entries in files.items():
+        readings: dict[str, list[LedgerEntry]] = {name: [] for name in rows_of[batch]}
+        for entry in entries:
+            readings.setdefault(entry.file.warc_file, []).append(entry)
+        if not all(are_rows_of(of_file, rows_of[batch].get(name, FileRows())) for name, of_file in readings.items()):
+            n_rows = sum(rows.rows for rows in rows_of[batch].values())
+            unequal.append(Difference(batch, n_rows, sum(entry.pages for entry in entries)))
+    return unequal
+
+
+def are_rows_of(readings: Sequence[LedgerEntry], rows: FileRows) -> bool:
+    """Tell whether the rows of a file in a batch are those of its pages, as far as that is
+    known."""
+    keys = [entry.page_keys for entry in readings if entry.pages]
+    is_same = None in keys or rows.keys == sum(filter(None, keys))
+    return rows.rows == sum(entry.pages for entry in readings) and is_same
+
+
+def settle(
+    books: Books, pages: Pages, ledger: Ledger, lease: Lease, adding: Collection[Rule] = ()
+) -> tuple[list[Difference], BatchCounts, Rules]:
+    """Return what `compare` does, and the rules that hold from then on, after pages that are to be
+    forgotten are: those that somebody brought back, and what an earlier call had begun.
+
+    Raises DifferenceError where rules are gone.
+
+    Args:
+        adding: Rules that are about to be noted.
+    """
+    rule_rows = books.read(forgotten.TABLE)
+    of_adding = [{"kind": each.kind, "pattern": each.pattern} for each in adding]
+    check_rules([*rule_rows, *of_adding], lease.rules_known, ledger, books.name(forgotten.TABLE))
+    rules = forgotten.rules_of(rule_rows)
+    # The files of an older version are as old as they were.
+    is_restored = bool(rules) and pages.are_restored()
+    unequal, counts = compare(books, ledger, lease.confirm, every=is_restored)
+    batches = {each.batch for each in unequal}
+    if rules and (batches or is_restored) and not counts.lost:
+        drop_returned(books, pages, lease.check, rule_rows, batches)
+        rule_rows = books.read(forgotten.TABLE)
+        unequal, counts = compare(books, ledger, lease.confirm)
+    if not (unequal or counts.lost) and (n_pages := go_on(books, pages, ledger, lease.check, rule_rows)):
+        logger.warning("%s forgotten, which a call before had begun", say_count(n_pages, "page", "is"))
+    lease.note_rules(len({(row["kind"], row["pattern"]) for row in [*rule_rows, *of_adding]}))
+    return unequal, counts, rules
+
+
+def reconcile(
+    spark: SparkSession, tables: Tables, pages: Pages, ledger: Ledger, lease: Lease, adding: Collection[Rule] = ()
+) -> Rules:
+    """Return the rules that hold, after what `settle` does.
+
+    Raises DifferenceError where `extractions` has not the rows that the ledger counts, storage
+    lacks its data files, or rules are gone; what was removed on purpose is no difference.
+    """
+    unequal, counts, rules = settle(SparkBooks(spark, tables), pages, ledger, lease, adding)
     entries = ledger.entries()
     name, repair = tables.sql_name(TABLE), f"jobs/maintain.py --output {tables.output} --repair"
     if counts.lost:
         raise DifferenceError(
-            f"data files of {name} are gone from storage, of {_batches(counts.lost)}, though the table's log names them: "
+            f"data files of {name} are gone from storage, of {say_batches(counts.lost)}, though the table's log names them: "
             "something deletes beneath the table, such as a lifecycle rule of the bucket or a person. Nothing was done, as "
             f"reading these rows fails. Stop that, and bring the files back, or {repair} has the files of these batches read "
             "again by the next run"
         )
     if not unequal:
-        return
+        return rules
     if not entries:
         raise DifferenceError(
             f"the ledger {tables.sql_name('warc_files')} was dropped or emptied by version "
             f"{_changed_by_people(spark, tables, 'warc_files')}, and {name} has {say_count(sum(counts.rows.values()), 'row')} "
-            f"in {_batches(counts.rows)}; nothing was done, as a run would write over them. Restore the ledger, or {repair} "
+            f"in {say_batches(counts.rows)}; nothing was done, as a run would write over them. Restore the ledger, or {repair} "
             "rebuilds it from the rows"
         )
+    raise DifferenceError(
+        f"{describe_differences(spark, tables, unequal)}. Nothing was done. Restore the table, "
+        f"or {repair} has the files of these batches read again by the next run"
+    )
+
+
+def describe_differences(spark: SparkSession, tables: Tables, unequal: Sequence[Difference]) -> str:
+    """Return which batches of `extractions` differ from the ledger, and since when."""
     since = find_changes(spark, tables, TABLE, unequal)
     of_ledger = ""
-    if any(each.batch not in since for each in unequal):
+    if any(each.batch not in since and each.rows != each.counted for each in unequal):
         of_ledger = f"; the ledger was last changed by version {_changed_by_people(spark, tables, 'warc_files')}"
-    raise DifferenceError(
-        f"{name} and the ledger differ: {'; '.join(_describe(each, since) for each in unequal[:SHOWN])}"
-        f"{f'; and {len(unequal) - SHOWN} more' if len(unequal) > SHOWN else ''}{of_ledger}. Nothing was done. Restore the table, "
-        f"or {repair} has the files of these batches read again by the next run"
+    return (
+        f"{tables.sql_name(TABLE)} and the ledger differ: {'; '.join(_describe(each, since) for each in unequal[:SHOWN])}"
+        f"{f'; and {len(unequal) - SHOWN} more' if len(unequal) > SHOWN else ''}{of_ledger}"
     )
 
 
 def _describe(difference: Difference, since: Mapping[int, str]) -> str:
     when = since.get(difference.batch, "")
     since_when = f" since version {when}" if when else ""
+    if difference.rows == difference.counted:
+        return f"batch {difference.batch} has {say_count(difference.rows, 'row')}, but of other pages than were read"
     return f"batch {difference.batch} has {say_count(difference.rows, 'row')} of {difference.counted}{since_when}"
 
 
-def _batches(numbers: Iterable[int]) -> str:
+def say_batches(numbers: Iterable[int]) -> str:
+    """Return which batches these are, by the first and the last."""
     listed = sorted(numbers)
     return f"batch {listed[0]}" if len(listed) == 1 else f"{len(listed)} batches ({listed[0]} to {listed[-1]})"
 
@@ -211,152 +320,3 @@ def _changed_by_people(spark: SparkSession, tables: Tables, table: str) -> str:
 def _change(row: Mapping[str, Any]) -> str:
     by = f" by {row['userName']}" if row["userName"] else ""
     return f"{row['version']} ({row['operation']}{by}, {datetime.fromtimestamp(row['at'], UTC):%Y-%m-%d %H:%M} UTC)"
-
-
-def repair(spark: SparkSession, output: str) -> Iterator[str]:
-    """Bring the ledger and `extractions` together again; yield what was done, in sentences.
-
-    Files whose rows are not as counted are planned again. Rows of a reading that another has taken
-    the place of are deleted. Rows of files that the ledger does not know are noted in it. Raises
-    BusyError where a run is at work, InputError where there is no table.
-    """
-    tables = Tables(spark, output)
-    if tables.version(TABLE) is None and tables.version("warc_files") is None:
-        raise InputError(f"--output {output}: there is no table {TABLE} to repair, nor its ledger warc_files")
-    for table in (TABLE, "warc_files", "runs"):
-        tables.create(table)
-    books = SparkBooks(spark, tables)
-    lease = Lease(books)
-    lease.take(job="repair")
-    ending: dict[str, Any] = {"state": "interrupted", "exit_code": 3}
-    try:
-        yield from _repair(tables, books, Ledger(books, lease.run_id), lease)
-        lease.confirm_commits()
-        ending = {"state": "ended", "exit_code": 0}
-    finally:
-        try:
-            lease.end(**ending)
-        except Exception:
-            logger.warning("the end of the repair could not be noted in %s", tables.sql_name("runs"), exc_info=True)
-
-
-def _repair(tables: Tables, books: Books, ledger: Ledger, lease: Lease) -> Iterator[str]:
-    unequal, counts = compare(books, ledger, lease.confirm)
-    if counts.lost:
-        # By a condition on the partition alone: Delta looks at no data file for it.
-        tables.delete(TABLE, within(counts.lost))
-        yield f"{_batches(counts.lost)} of {tables.sql_name(TABLE)}, of which data files are gone from storage, cleared"
-        unequal, _ = compare(books, ledger, lease.confirm)
-    entries = ledger.entries()
-    if not unequal:
-        yield f"{tables.sql_name(TABLE)}: every batch has the rows that the ledger counts, nothing to repair"
-        return
-    mended = _choose_repairs(
-        entries, {each.batch for each in unequal}, _files_in(tables, [each.batch for each in unequal])
-    )
-    lease.check()
-    if mended.outdated:
-        batches = defaultdict(list)
-        for batch, name in mended.outdated:
-            batches[batch].append(quoted(name))
-        which = " OR ".join(f"({within([n])} AND warc_file IN ({', '.join(names)}))" for n, names in batches.items())
-        tables.delete(TABLE, which)
-        yield f"rows of earlier readings of {say_count(len(mended.outdated), 'file')} deleted"
-    if mended.unknown:
-        ledger.rebuild(mended.unknown, datetime.now(UTC))
-        names = list_names({row["warc_file"] for row in mended.unknown})
-        yield (
-            f"the ledger is rebuilt for {say_count(len(mended.unknown), 'file')}, {names}, with what their rows tell: whether they "
-            "were read to their ends it cannot know (--redo FILES reads them again, and so must those of --select)"
-        )
-    if mended.again:
-        batches_again = _split_by_batch(mended.again, ledger)
-        ledger.record(Plan(fresh=tuple(batches_again), moved=tuple(mended.again)))
-        names = list_names({entry.file.warc_file for entry in mended.again})
-        yield (f"{say_count(len(mended.again), 'file', 'is')} planned again, {names}: give them to the next run")
-
-
-@dataclass(frozen=True, slots=True)
-class _Repairs:
-    """The rows that a repair writes."""
-
-    again: list[LedgerEntry]
-    """Files to be read again, each with the batch whose rows its next reading replaces."""
-    unknown: list[dict[str, Any]]
-    """Rows for the ledger."""
-    outdated: list[tuple[int, str]]
-    """Batches and files whose rows go."""
-
-
-def _files_in(tables: Tables, batches: Sequence[int]) -> dict[tuple[int, str], tuple[int, int]]:
-    """Return, by batch and file, the rows there are, and the error rows among them."""
-    row_counts = (
-        tables.read(TABLE)
-        .where(F.col("batch").isin(list(batches)))
-        .groupBy("batch", "warc_file")
-        .agg(F.count("*").alias("rows"), F.count("error_code").alias("failed"))
-    )
-    return {(row["batch"], row["warc_file"]): (row["rows"], row["failed"]) for row in row_counts.collect()}
-
-
-def _choose_repairs(
-    entries: Sequence[LedgerEntry], batches: set[int], row_counts: Mapping[tuple[int, str], tuple[int, int]]
-) -> _Repairs:
-    """Return what brings these batches in order. row_counts: the rows and error rows of each file
-    in them."""
-    at: dict[tuple[int, str], list[LedgerEntry]] = defaultdict(list)
-    for entry in entries:
-        at[entry.batch, entry.file.warc_file].append(entry)
-    # What is on its way replaces these rows by itself.
-    on_their_way = [entry for entry in entries if entry.state in UNFINISHED]
-    left_alone = {(n, entry.file.warc_file) for entry in on_their_way for n in batches_of(entry)}
-    replacing = {entry.file.warc_file for entry in on_their_way if entry.file.selection is None}
-    again, outdated = [], []
-    for (batch, name), readings in sorted(at.items()):
-        counted, n_rows = sum(entry.pages for entry in readings), row_counts.get((batch, name), (0, 0))[0]
-        if batch not in batches or counted == n_rows or name in replacing or (batch, name) in left_alone:
-            continue
-        again += [replace(entry, file=replace(entry.file, replaces=batch)) for entry in readings if entry.pages]
-        outdated += [(batch, name)] if not counted else []
-    ledger_names = {entry.file.warc_file for entry in entries}
-    strangers = sorted(place for place in row_counts if place not in at and place not in left_alone)
-    outdated += [place for place in strangers if place[1] in ledger_names]
-    for i, entry in enumerate(again):
-        # The rows of another reading stay until the next one, where those of the last are gone.
-        instead = [place for place in outdated if place[1] == entry.file.warc_file]
-        if instead and (entry.batch, entry.file.warc_file) not in row_counts:
-            again[i] = replace(entry, file=replace(entry.file, replaces=instead[-1][0]))
-            outdated.remove(instead[-1])
-    return _Repairs(
-        again, _rebuild_rows([place for place in strangers if place[1] not in ledger_names], row_counts), outdated
-    )
-
-
-def _rebuild_rows(
-    places: Sequence[tuple[int, str]], row_counts: Mapping[tuple[int, str], tuple[int, int]]
-) -> list[dict[str, Any]]:
-    """Return rows for the ledger. A file with rows in several batches was read in selections: a
-    whole reading takes their place."""
-    times = Counter(name for _, name in places)
-    return [
-        {
-            "warc_file": name,
-            "batch": batch,
-            "pages": row_counts[batch, name][0],
-            "failed_pages": row_counts[batch, name][1],
-            "selection": f"rebuilt {batch}" if times[name] > 1 else None,
-        }
-        for batch, name in places
-    ]
-
-
-def _split_by_batch(entries: Sequence[LedgerEntry], ledger: Ledger) -> list[Batch]:
-    """Return new batches for the files, one for each that they come from."""
-    by_batch: dict[int, list[LedgerEntry]] = defaultdict(list)
-    for entry in entries:
-        by_batch[entry.batch].append(entry)
-    first = ledger.last_batch + 1
-    return [
-        Batch(first + i, tuple(replace(entry.file, attempts=0) for entry in group))
-        for i, (_, group) in enumerate(sorted(by_batch.items()))
-    ]

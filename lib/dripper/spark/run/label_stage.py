@@ -27,11 +27,11 @@ from dripper.spark.run.output import changed_settings
 from dripper.spark.run.progress import Progress
 from dripper.spark.session.engines import Engines, own_workers
 from dripper.spark.tables.arrow import arrow_schema
-from dripper.spark.tables.batches import Batch, within
+from dripper.spark.tables.batches import Batch
 from dripper.spark.tables.counts import count_lost_files
 from dripper.spark.tables.observed import read_observed
 from dripper.spark.tables.schemas import LABELS, nullable
-from dripper.spark.tables.sql import quoted
+from dripper.spark.tables.sql import quoted, within
 from dripper.spark.tables.store import Tables
 from dripper.spark.workers.extract import LABEL_COLUMNS
 from dripper.spark.workers.label import labels_mapper

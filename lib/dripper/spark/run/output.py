@@ -19,7 +19,7 @@ import dripper
 from dripper.addresses import loggable
 from dripper.settings import Settings
 from dripper.spark.ledger import lease
-from dripper.spark.ledger.forgetting import rules_in_force
+from dripper.spark.ledger.forgotten import NO_RULES
 from dripper.spark.ledger.lease import Lease
 from dripper.spark.ledger.ledger import Ledger
 from dripper.spark.ledger.reconcile import reconcile
@@ -116,9 +116,9 @@ def _open_books(
     # between.
     is_empty = is_new.get("warc_files", False) and run_lease.is_first
     ledger = Ledger(books, run_lease.run_id, settings.batch.file_attempts, is_new=is_empty)
+    rules = NO_RULES
     if not (is_empty and is_new.get("extractions", False)):
-        reconcile(spark, tables, ledger, run_lease.confirm)
-    rules = rules_in_force(books, SparkPages(tables), ledger, run_lease.check)
+        rules = reconcile(spark, tables, SparkPages(tables), ledger, run_lease)
     return Work(spark, tables, ledger, run_lease, settings, rules)
 
 

@@ -41,10 +41,11 @@ from dripper.spark.session.engines import Engines
 from dripper.spark.sites.layouts import Layouts
 from dripper.spark.sites.stage import Sites
 from dripper.spark.tables.arrow import arrow_schema
-from dripper.spark.tables.batches import Batch, of_selections_apart, replaced_rows, within
+from dripper.spark.tables.batches import Batch, of_selections_apart, replaced_rows
 from dripper.spark.tables.counts import count_lost_files
 from dripper.spark.tables.row_keys import WrongRowsError
 from dripper.spark.tables.schemas import BLOCKS, EXTRACTIONS, PAGES, nullable
+from dripper.spark.tables.sql import within
 from dripper.spark.wording import say_count
 from dripper.spark.workers.extract import extractions_mapper
 from dripper.spark.workers.parts import Tasks, split_into_tasks

@@ -22,9 +22,10 @@ from dripper.spark.sites.layout_choice import (
     recount_layouts,
 )
 from dripper.spark.sites.layout_templates import with_examples
-from dripper.spark.tables.batches import Batch, touched_batches, within
+from dripper.spark.tables.batches import Batch, touched_batches
 from dripper.spark.tables.row_keys import WrongRowsError, check_rows_of
 from dripper.spark.tables.schemas import LAYOUTS
+from dripper.spark.tables.sql import within
 from dripper.spark.tables.store import Tables
 
 

@@ -17,9 +17,10 @@ from dripper.spark.ledger.work import Work
 from dripper.spark.sites.labels import BY_SITE, BY_TEMPLATE, layouts_of, site_labels, with_evidence
 from dripper.spark.sites.layouts import Layouts
 from dripper.spark.sites.sums import select_remembered, site_sums
-from dripper.spark.tables.batches import Batch, touched_batches, within
+from dripper.spark.tables.batches import Batch, touched_batches
 from dripper.spark.tables.row_keys import check_rows_of
 from dripper.spark.tables.schemas import LABELS
+from dripper.spark.tables.sql import within
 from dripper.spark.tables.store import Tables
 from dripper.spark.workers.routing import who_labels
 

@@ -1,12 +1,12 @@
 """Batches, the units of commit: their files, and the conditions for the rows that a commit of one
 replaces."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from dripper.spark.tables.books import Where
-from dripper.spark.tables.sql import quoted
+from dripper.spark.tables.sql import quoted, within
 from dripper.warc.index.select import Place
 
 UNKNOWN_SIZE_BYTES = 1 << 30
@@ -111,12 +111,3 @@ def touched_batches(batch: Batch) -> set[int]:
     """Return the numbers of the batches in which a commit of `batch` puts or replaces rows."""
     replaced = {file.replaces for file in batch.files if file.replaces is not None}
     return {batch.number, *replaced, *(number for file in batch.files for number in file.supersedes)}
-
-
-def within(numbers: Collection[int]) -> str:
-    """Return the SQL condition for the rows of these batches.
-
-    >>> within([]), within([2, 1])
-    ('FALSE', 'batch IN (1, 2)')
-    """
-    return f"batch IN ({', '.join(map(str, sorted(numbers)))})" if numbers else "FALSE"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from dripper.spark.tables.counts import BatchCounts
+from dripper.spark.tables.counts import BatchCounts, FileRows
 from dripper.spark.tables.fence import Fence
 from dripper.spark.tables.sql import quoted
 
@@ -144,6 +144,11 @@ class Books(Protocol):
 
     def count_batches(self, table: str) -> BatchCounts:
         """Return what the table has of each batch."""
+        ...
+
+    def count_files(self, table: str, batches: Collection[int] | None) -> dict[tuple[int, str], FileRows]:
+        """Return what these batches of a table of pages have of each archive file; None: what all
+        have."""
         ...
 
     def shut_out(self, lanes: int) -> None:

@@ -1,8 +1,9 @@
 """Counts the rows of each batch of a table by Delta's log, and checks that the data files that it
 names are there."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import unquote
 
@@ -10,6 +11,8 @@ from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 
 from dripper.spark.tables.log import UNREACHABLE
+from dripper.spark.tables.row_keys import page_keys
+from dripper.spark.tables.sql import within
 
 _OLDEST_TRIED = 10
 """Data files that are looked for one by one: lifecycle rules of buckets delete the oldest first."""
@@ -23,6 +26,19 @@ class BatchCounts:
     lost: tuple[int, ...] = ()
     """Batches of which storage lacks data files that the log names: something deleted them beneath
     the table, and whoever reads them fails."""
+    written: Mapping[int, datetime] = field(default_factory=dict)
+    """When the newest data file of each batch was written; empty: not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileRows:
+    """The rows that a batch has of an archive file."""
+
+    rows: int = 0
+    failed: int = 0
+    """Error rows among them."""
+    keys: int = 0
+    """The sum of the keys of their pages (`dripper.spark.tables.row_keys`)."""
 
 
 def count_batches(table: DataFrame) -> BatchCounts:
@@ -33,7 +49,22 @@ def count_batches(table: DataFrame) -> BatchCounts:
     (see `rows_by_batch`), they are not looked for.
     """
     counted = _count_in_log(table)
-    return BatchCounts(_rows_of(table, counted), _find_lost(table, counted or ()))
+    written = {
+        row["batch"]: datetime.fromtimestamp(row["newest_at"] / 1000, UTC) for row in counted or () if row["rows"]
+    }
+    return BatchCounts(_rows_of(table, counted), _find_lost(table, counted or ()), written)
+
+
+def count_files(table: DataFrame, batches: Collection[int] | None) -> dict[tuple[int, str], FileRows]:
+    """Return what these batches of a table have of each archive file, by batch and file; None: what
+    all have. A scan of three columns."""
+    rows = table if batches is None else table.where(within(batches))
+    counts = rows.groupBy("batch", "warc_file").agg(
+        F.count("*").alias("rows"), F.count("error_code").alias("failed"), page_keys().alias("keys")
+    )
+    return {
+        (row["batch"], row["warc_file"]): FileRows(row["rows"], row["failed"], row["keys"]) for row in counts.collect()
+    }
 
 
 def rows_by_batch(table: DataFrame) -> dict[int, int]:
@@ -66,6 +97,7 @@ def _count_in_log(table: DataFrame) -> list[Row] | None:
         F.count_if(n_rows.isNull()).alias("uncounted"),
         F.min_by("path", "modificationTime").alias("oldest_file"),
         F.min("modificationTime").alias("written_at"),
+        F.max("modificationTime").alias("newest_at"),
     )
     rows = counts.collect()
     return None if any(row["uncounted"] or row["batch"] is None for row in rows) else rows

@@ -34,6 +34,8 @@ _CONFLICT = re.compile(
 """How classic Spark, Spark Connect and Databricks name a commit that lost to another one."""
 _WAITS = (0.2, 0.5, 1.0, 2.0, 4.0, 8.0)
 """Seconds before each further attempt at the most: an OPTIMIZE of the books is over in some."""
+RUNS = "runs"
+"""The table of the lease, where runs say that they are alive."""
 _COMMITS_A_MILLISECOND = 1_000_000
 """Room for the commits of a run between its number and that of a run which begins a millisecond
 later."""
@@ -48,14 +50,16 @@ class Fence:
         gone to another."""
         self.confirm = confirm
         self.is_used = False
-        """Whether a commit has been given a number."""
+        """Whether a commit that matters to others has been given a number."""
         self._number = started_ms * _COMMITS_A_MILLISECOND
         self._free = list(range(lanes))
         self._condition = threading.Condition()
 
     @contextmanager
-    def lane(self) -> Iterator[tuple[str, int]]:
-        """Wait for a lane, and keep it inside; give its name and the number of the commit."""
+    def lane(self, table: str) -> Iterator[tuple[str, int]]:
+        """Wait for a lane, and keep it inside; give its name and the number of a commit of the
+        table. That a run is alive, and how it ended, is no work that others would lose."""
+        self.is_used |= table != RUNS
         with self._condition:
             self._condition.wait_for(lambda: self._free)
             # The lowest: where the end of a commit is unknown, the next one soon follows in its
@@ -72,7 +76,7 @@ class Fence:
     def sequence(self, lane: int) -> tuple[str, int]:
         """Return the name of a lane, and the next number."""
         with self._condition:
-            self._number, self.is_used = self._number + 1, True
+            self._number += 1
             return f"dripper.{lane}", self._number
 
 

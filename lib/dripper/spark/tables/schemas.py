@@ -260,10 +260,12 @@ WARC_FILES = StructType(
         column(
             "selection", StringType(), "Key too: which records were read, a hash of --select; null: all of the file"
         ),
+        column("page_keys", LongType(), "The first 40 bits of each page_id, summed over its pages"),
+        column("checked_at", TimestampType(), "When its rows were last compared with page_keys; null: by its batch"),
     ]
 )
 
-OF_RUN = frozenset({"batch", "attempts", "run_id", "finished_at", "task_ms", "slowest_page"})
+OF_RUN = frozenset({"batch", "attempts", "run_id", "finished_at", "checked_at", "task_ms", "slowest_page"})
 """Columns of the ledger that may differ from run to run over the same files."""
 
 RUNS = StructType(
@@ -294,6 +296,7 @@ RUNS = StructType(
             ArrayType(StringType()),
             "Why it is not whole, and what its labeler warns of, each with what to do",
         ),
+        column("rules", LongType(), "How many rules the table forgotten had; there are never fewer"),
     ]
 )
 
@@ -307,7 +310,12 @@ FORGOTTEN = StructType(
         column("reason", StringType(), "Why, as it was typed"),
         column("forgotten_by", StringType(), "Who called, as Spark knows the user"),
         column("forgotten_at", TimestampType(), "When"),
-        column("state", StringType(), "begun (rows may be there still; the next run goes on) or done", nullable=False),
+        column(
+            "state",
+            StringType(),
+            "begun (rows may be there still; the next run goes on), done, or withdrawn (by hand)",
+            nullable=False,
+        ),
     ]
 )
 

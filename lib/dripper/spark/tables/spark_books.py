@@ -1,7 +1,7 @@
 """The books as Delta tables, by Spark."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -12,7 +12,7 @@ from pyspark.sql.types import StructField, StructType
 
 from dripper.spark.tables.arrow import arrow_schema
 from dripper.spark.tables.books import EVERY_ROW, UNKNOWN, Row, Where
-from dripper.spark.tables.counts import BatchCounts, count_batches
+from dripper.spark.tables.counts import BatchCounts, FileRows, count_batches, count_files
 from dripper.spark.tables.fence import Fence
 from dripper.spark.tables.observed import wait_for_observed
 from dripper.spark.tables.schemas import TABLES, nullable
@@ -103,6 +103,10 @@ class SparkBooks:
     def count_batches(self, table: str) -> BatchCounts:
         """Return what the table has of each batch; see `Books`."""
         return count_batches(self._tables.read(table))
+
+    def count_files(self, table: str, batches: Collection[int] | None) -> dict[tuple[int, str], FileRows]:
+        """Return what batches have of each archive file; see `Books`."""
+        return count_files(self._tables.read(table), batches)
 
     def shut_out(self, lanes: int) -> None:
         """Shut out earlier runs; see `Books`."""

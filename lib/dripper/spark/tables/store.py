@@ -14,13 +14,13 @@ from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
 from pyspark.sql.types import StructField, StructType
 
-from dripper.errors import InputError
+from dripper.errors import InputError, StorageError
 from dripper.places import output_place
-from dripper.spark.tables.batches import Batch, replaced_rows, touched_batches, within
+from dripper.spark.tables.batches import Batch, replaced_rows, touched_batches
 from dripper.spark.tables.fence import SPARK_ERRORS, Fence, persistently
 from dripper.spark.tables.log import TableLog
 from dripper.spark.tables.schemas import PARTITIONED, PROPERTIES, READABLE, SCHEMA_VERSION, TABLES
-from dripper.spark.tables.sql import as_added, column_ddl, first_line, missing_fields, quoted
+from dripper.spark.tables.sql import as_added, column_ddl, first_line, is_full, missing_fields, quoted, within
 
 logger = logging.getLogger(__name__)
 
@@ -30,6 +30,17 @@ FILES_TO_JOIN = 200
 many are joined into one."""
 BOOKS = frozenset({"warc_files", "runs", "forgotten", "relocated"})
 """Tables whose commits are small, and are tried again where an OPTIMIZE was first."""
+_VECTORS = "delta.feature.deletionVectors"
+"""A property of tables whose data files may have deletion vectors, also where they are off by
+now."""
+_VERSIONS_SEEN = 30
+"""Of a table's history: what may have happened since the last run began, which looked, too."""
+_WITHOUT_VECTORS = {
+    "spark.databricks.delta.delete.deletionVectors.persistent": "false",
+    "spark.databricks.delta.merge.deletionVectors.persistent": "false",
+}
+"""REORG alone does not do it: Delta 4.0 leaves the files of a clustered table out, as of
+`published`."""
 _TXN_OF_SQL = ("spark.databricks.delta.write.txnAppId", "spark.databricks.delta.write.txnVersion")
 """What the options txnAppId and txnVersion are to a DELETE, MERGE or UPDATE, which have none."""
 
@@ -183,12 +194,7 @@ class Tables:
         if self.log(table).is_absent():
             return None
         try:
-            # Table properties alone: DESCRIBE DETAIL has them too, but counts the table's files for
-            # it, 4 times the time.
-            properties = {
-                row["key"]: row["value"]
-                for row in self._spark.sql(f"SHOW TBLPROPERTIES {self.sql_name(table)}").collect()
-            }
+            properties = self.properties(table)
         except SPARK_ERRORS as error:
             if isinstance(error, AnalysisException) and error.getCondition() in ABSENT:
                 return None
@@ -199,8 +205,12 @@ class Tables:
         """Return the table's log, of which nothing is known in a catalog."""
         return TableLog(self._spark, None if self.in_catalog else self._path(table))
 
-    def _unusable(self, action: str, table: str, error: Exception) -> InputError:
+    def _unusable(self, action: str, table: str, error: Exception) -> InputError | StorageError:
         words = first_line(error).rstrip(".")
+        if is_full(error):
+            return StorageError(
+                f"cannot {action} {self.sql_name(table)}: {words}; run the same command again when there is"
+            )
         hint = ""
         if "S3AFileSystem not found" in words:
             hint = ". Start the job with spark-submit --packages org.apache.hadoop:hadoop-aws:VERSION, that of your Spark's Hadoop"
@@ -261,6 +271,36 @@ class Tables:
         """Delete the rows for which the SQL `condition` holds."""
         self.change(table, f"DELETE FROM {self.sql_name(table)} WHERE {condition}")
 
+    def check_deletable(self, table: str) -> None:
+        """Raise InputError where no row of the table may be deleted, by its properties or by
+        rights. Deletes nothing."""
+        try:
+            self._spark.sql(f"DELETE FROM {self.sql_name(table)} WHERE FALSE")
+        except SPARK_ERRORS as error:
+            raise self._unusable("delete rows of", table, error) from None
+
+    def purge(self, table: str) -> None:
+        """Let no data file have rows that are deleted: with deletion vectors, statements of others,
+        or where `_WITHOUT_VECTORS` says nothing, leave them where they are, and only mark them."""
+        properties = self.properties(table)
+        if _VECTORS in properties or properties.get("delta.enableDeletionVectors") == "true":
+            self._spark.sql(f"REORG TABLE {self.sql_name(table)} APPLY (PURGE)")
+
+    def properties(self, table: str) -> dict[str, str]:
+        """Return the properties of a table, as SQL shows them: those of Delta's protocol too.
+
+        Table properties alone: DESCRIBE DETAIL has them too, but counts the table's files for it, 4
+        times the time.
+        """
+        rows = self._spark.sql(f"SHOW TBLPROPERTIES {self.sql_name(table)}").collect()
+        return {row["key"]: row["value"] for row in rows}
+
+    def is_restored(self, table: str) -> bool:
+        """Tell whether somebody has restored the table to an older version, in the newest part of
+        its history."""
+        history = self._spark.sql(f"DESCRIBE HISTORY {self.sql_name(table)} LIMIT {_VERSIONS_SEEN}")
+        return not history.where("operation = 'RESTORE'").isEmpty()
+
     def join_files(self, table: str) -> None:
         """Join the data files that the commits of many batches left, where they are as many as
         FILES_TO_JOIN."""
@@ -274,16 +314,17 @@ class Tables:
 
     def delete_matching(self, table: str, other: str, key: str, condition: str, where: str = "TRUE") -> None:
         """Delete the rows whose `key` is that of a row in the table `other` for which the SQL
-        `condition` holds.
+        `condition` holds. key: one column, or several with commas.
 
         Args:
             where: A condition on the rows `t` of the table itself; what lies outside may be
                 written by others at the same time.
         """
+        same = " AND ".join(f"t.{name} = o.{name}" for name in key.split(", "))
         self.change(
             table,
             f"MERGE INTO {self.sql_name(table)} t USING (SELECT {key} FROM {self.sql_name(other)} WHERE {condition}) o "
-            f"ON {where} AND t.{key} = o.{key} WHEN MATCHED THEN DELETE",
+            f"ON {where} AND {same} WHEN MATCHED THEN DELETE",
         )
 
     def delete_earlier(self, batch: Batch, tables: Iterable[str]) -> None:
@@ -310,17 +351,19 @@ class Tables:
 
     @contextmanager
     def _in_sequence(self, sequence: tuple[str, int] | None) -> Iterator[None]:
-        """Give the session's statements a sequence."""
+        """Give the session's statements a sequence, and let them write data files anew rather than
+        mark rows in them as deleted."""
+        settings = dict(zip(_TXN_OF_SQL, map(str, sequence or ()), strict=False)) | _WITHOUT_VECTORS
         try:
-            for key, value in zip(_TXN_OF_SQL, sequence or (), strict=False):
-                self._spark.conf.set(key, str(value))
+            for key, value in settings.items():
+                self._spark.conf.set(key, value)
         except PySparkException as error:
             # Serverless sessions take few settings. Rows are written by other ways there, too.
             logger.info("statements are not fenced: %s", first_line(error))
         try:
             yield
         finally:
-            for key in _TXN_OF_SQL if sequence else ():
+            for key in settings:
                 with suppress(PySparkException):
                     self._spark.conf.unset(key)
 
@@ -363,7 +406,7 @@ class Tables:
         if self.fence is None:
             do(None)
             return None
-        with self.fence.lane() as sequence:
+        with self.fence.lane(table) as sequence:
             if table in BOOKS:
                 persistently(lambda: do(sequence), self.fence.confirm)
             else:

@@ -2,32 +2,35 @@
 writes them again. The steps are those of `dripper.spark.ledger.forgetting`.
 """
 
+import re
 import uuid
-from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from dripper.errors import InputError
+from dripper.errors import InputError, NoPageError
 from dripper.spark.ledger.forgetting import PAGE_TABLES, begin, go_on
-from dripper.spark.ledger.forgotten import TABLE, Rule, Rules
+from dripper.spark.ledger.forgotten import BEGUN, TABLE, Rule, Rules, rows_by_batch
 from dripper.spark.ledger.lease import Lease, hold_lease
 from dripper.spark.ledger.ledger import Ledger
 from dripper.spark.ledger.reconcile import reconcile
-from dripper.spark.tables.batches import within
+from dripper.spark.tables.books import Row
 from dripper.spark.tables.fence import SPARK_ERRORS
 from dripper.spark.tables.log_store import require_log_store
 from dripper.spark.tables.spark_books import SparkBooks
 from dripper.spark.tables.sql import quoted
 from dripper.spark.tables.store import Tables
-from dripper.spark.wording import say_count
+from dripper.spark.wording import SHOWN, list_names, say_count
 
 _BY_PAGE_ID = ("blocks", "labels")
 _BY_SITE = ("site_blocks", "layouts")
 _NOTHING_NAMED = "name what to forget (--host, --domain, --url or --page-id): no earlier call is left to continue"
+_MOST_LINES = 50
+"""Of more rules, one line tells."""
 _RETAINED = timedelta(hours=168)
 """Time for which `jobs/maintain.py` keeps old versions at least."""
 
@@ -52,6 +55,7 @@ def forget(
         InputError: If there is no table, or nothing to do.
         BusyError: If a run is at work.
         DifferenceError: If the rows of `extractions` are not those that the ledger counts.
+        NoPageError: After all is done, if a rule that is to name a single page names none.
     """
     tables = Tables(spark, output)
     require_log_store(spark, tables, single_writer)
@@ -65,24 +69,32 @@ def forget(
             raise InputError(_NOTHING_NAMED)
         counts = SparkPages(tables).count(Rules(frozenset(rules)))
         yield from _sentences(counts, rules, lambda n: "would be")
+        _say_near(tables, counts, rules, [])
         return
     for table in ("runs", "warc_files", *page_tables, TABLE):
         tables.create(table)
     with hold_lease(SparkBooks(spark, tables), job="forget") as lease:
-        yield from _forget(spark, tables, lease, rules, reason)
+        earlier = yield from _forget(spark, tables, lease, rules, reason)
+    _say_near(tables, *earlier)
 
 
-def _forget(spark: SparkSession, tables: Tables, lease: Lease, rules: Collection[Rule], reason: str) -> Iterator[str]:
+def _forget(
+    spark: SparkSession, tables: Tables, lease: Lease, rules: Collection[Rule], reason: str
+) -> Generator[str, None, tuple[Mapping[tuple[Rule, int], int], Collection[Rule], Sequence[Row]]]:
+    """Forget, and return the counts, the rules, and the rows of rules that there were before."""
     books, pages = SparkBooks(spark, tables), SparkPages(tables)
-    ledger = Ledger(books, lease.run_id)
-    reconcile(spark, tables, ledger, lease.confirm)
-    if earlier := go_on(books, pages, ledger, lease.check, books.read(TABLE)):
-        yield f"of a call before, which did not come to its end, {say_count(earlier, 'page', 'is')} forgotten"
+    ledger, before = Ledger(books, lease.run_id), books.read(TABLE)
+    for table in pages.tables():
+        # Else the rule is noted, and every run fails where it goes on with it.
+        tables.check_deletable(table)
+    reconcile(spark, tables, pages, ledger, lease, rules)
+    if begun := sum(rows_by_batch([row for row in before if row["state"] == BEGUN]).values()):
+        yield f"of a call before, which did not come to its end, {say_count(begun, 'page', 'is')} forgotten"
     if not rules:
-        if not earlier:
+        if not any(row["state"] == BEGUN for row in before):
             raise InputError(_NOTHING_NAMED)
         yield _horizon(tables)
-        return
+        return {}, (), ()
     counts = pages.count(Rules(frozenset(rules)))
     lease.check()
     by, now = _user(spark), datetime.now(UTC)
@@ -91,6 +103,7 @@ def _forget(spark: SparkSession, tables: Tables, lease: Lease, rules: Collection
     go_on(books, pages, ledger, lease.check, books.read(TABLE))
     yield from _sentences(counts, rules, lambda n: "is" if n == 1 else "are")
     yield _horizon(tables)
+    return counts, rules, before
 
 
 class SparkPages:
@@ -99,50 +112,61 @@ class SparkPages:
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
 
+    def tables(self) -> list[str]:
+        """Return the tables of which rows are deleted, in order, so far as they are there."""
+        names = (*_BY_PAGE_ID, *_BY_SITE, "pages", "published", "extractions")
+        return [table for table in names if self._tables.version(table) is not None]
+
     def count(self, rules: Rules) -> dict[tuple[Rule, int], int]:
         """Return how many pages each rule names; see `Pages`."""
         pages = _pages(self._tables, rules.condition())
         if pages is None:
             return {}
-        kinds = {each.kind for each in rules.rules}
-        counts: Counter[tuple[Rule, int]] = Counter()
-        # Of pages that are named as such there are few; the others are counted by their hosts.
-        columns = ["batch", "host", *(name for name in ("page_id", "url") if name in kinds)]
-        for row in pages.groupBy(*columns).count().collect():
-            values = row.asDict()
-            rule = rules.rule_of(values.get("page_id") or "", values.get("url") or "", row["host"])
-            assert rule is not None
-            counts[rule, row["batch"]] += row["count"]
-        return dict(counts)
+
+        def name_rules(batches: Iterable[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
+            for rows in batches:
+                found = [
+                    rules.rule_of(row["page_id"], row["url"] or "", row["host"]) or _NO_RULE for row in rows.to_pylist()
+                ]
+                columns = [[each.kind for each in found], [each.pattern for each in found], rows["batch"]]
+                yield pa.RecordBatch.from_arrays([pa.array(each) for each in columns], ["kind", "pattern", "batch"])
+
+        # The workers say by which rule: here there would be a row a page, of rules that name pages.
+        named = pages.mapInArrow(name_rules, "kind string, pattern string, batch long")
+        counted = named.groupBy("kind", "pattern", "batch").count().collect()
+        return {(Rule(row["kind"], row["pattern"]), row["batch"]): row["count"] for row in counted}
 
     def delete(self, rules: Rules, check: Callable[[], None]) -> None:
         """Delete the rows of all tables; see `Pages`."""
-        tables = self._tables
-        existing = {t for t in (*PAGE_TABLES, *_BY_PAGE_ID, *_BY_SITE, "published") if tables.version(t) is not None}
-        condition = rules.condition()
+        tables, existing, condition = self._tables, self.tables(), rules.condition()
         sources = [table for table in PAGE_TABLES if table in existing]
-        for table in _BY_PAGE_ID:
-            for source in sources if table in existing else ():
-                check()
-                tables.delete_matching(table, source, "page_id", condition)
-            if table in existing and (ids := [each.pattern for each in rules.rules if each.kind == "page_id"]):
-                tables.delete(table, f"page_id IN ({', '.join(map(quoted, sorted(ids)))})")
-        sites = _sites(tables, rules) if existing & set(_BY_SITE) else []
-        for table in _BY_SITE:
-            if table in existing:
-                check()
-                of_sites = [f"(batch = {batch} AND host = {quoted(host)})" for batch, host in sites]
-                tables.delete(table, " OR ".join([f"({rules.host_condition()})", *of_sites]))
-        for table in ("pages", "published", "extractions"):
-            if table in existing:
-                check()
+        ids = ", ".join(quoted(each.pattern) for each in sorted(rules.rules) if each.kind == "page_id")
+        # What is known of a host is of several pages at once, and is made anew of those that stay.
+        single = Rules(frozenset(each for each in rules.rules if each.kind in ("page_id", "url")))
+        for table in existing:
+            if table in _BY_PAGE_ID:
+                for source in sources:
+                    check()
+                    tables.delete_matching(table, source, "page_id", condition)
+            elif table in _BY_SITE:
+                for source in sources if single else ():
+                    check()
+                    tables.delete_matching(table, source, "batch, host", f"host IS NOT NULL AND ({single.condition()})")
+            check()
+            if table in _BY_SITE:
+                tables.delete(table, rules.host_condition())
+            elif table not in _BY_PAGE_ID:
                 tables.delete(table, condition)
+            elif ids:
+                tables.delete(table, f"page_id IN ({ids})")
+            tables.purge(table)
 
-    def count_left(self, table: str, batches: Collection[int]) -> dict[tuple[int, str], tuple[int, int]]:
-        """Return the rows that are left of each file; see `Pages`."""
-        rows = self._tables.read(table).where(within(batches)).groupBy("batch", "warc_file")
-        rows_by_file = rows.agg(F.count("*").alias("rows"), F.count("error_code").alias("failed")).collect()
-        return {(row["batch"], row["warc_file"]): (row["rows"], row["failed"]) for row in rows_by_file}
+    def are_restored(self) -> bool:
+        """Tell whether a table was restored; see `Pages`."""
+        return any(self._tables.is_restored(table) for table in self.tables())
+
+
+_NO_RULE = Rule("", "")
 
 
 def _pages(tables: Tables, condition: str) -> DataFrame | None:
@@ -155,15 +179,54 @@ def _pages(tables: Tables, condition: str) -> DataFrame | None:
     return pages.dropDuplicates(["page_id", "batch"]) if pages is not None else None
 
 
-def _sites(tables: Tables, rules: Rules) -> list[tuple[int, str]]:
-    """Return batch and host of single pages that are forgotten: what is known of a host is of
-    several pages at once, and is made anew of those that stay."""
-    single = Rules(frozenset(each for each in rules.rules if each.kind in ("page_id", "url")))
-    pages = _pages(tables, single.condition()) if single else None
+def _say_near(
+    tables: Tables, counts: Mapping[tuple[Rule, int], int], rules: Collection[Rule], before: Sequence[Row]
+) -> None:
+    """Raise NoPageError where a rule that names a single page names none, and never did; with the
+    addresses that are like it."""
+    found = {rule for rule, _ in counts} | {Rule(row["kind"], row["pattern"]) for row in before if row["rows"]}
+    missed = sorted(rule for rule in rules if rule.kind in ("url", "page_id") and rule not in found)
+    if not missed:
+        return
+    near = _find_near(tables, [rule.pattern for rule in missed if rule.kind == "url"])
+    sentences = []
+    for rule in missed[:SHOWN]:
+        urls = near.get(likeness(rule.pattern), [])
+        like = f"; like it are {list_names(urls)}, which have to be named as they are" if urls else ""
+        sentences.append(f"--{rule.kind.replace('_', '-')} {rule.pattern} names no page{like}")
+    more = f"; and {len(missed) - SHOWN} more" if len(missed) > SHOWN else ""
+    raise NoPageError(f"{'; '.join(sentences)}{more}")
+
+
+_UNLIKE = (r"^[a-z][a-z0-9+.-]*:/*", r"^www\.", r"#.*$", r":(80|443)(?=[/?]|$)", r"/+$")
+"""What addresses that are like each other may differ in, beside the case: scheme, www, fragment,
+port, slash at the end. Said in what Python and Java have in common."""
+
+
+def likeness(url: str) -> str:
+    """Return what addresses that are like each other have in common.
+
+    >>> likeness("https://WWW.example.org:443/A/#top")
+    'example.org/a'
+    """
+    text = url.lower()
+    for pattern in _UNLIKE:
+        text = re.sub(pattern, "", text)
+    return text
+
+
+def _find_near(tables: Tables, urls: Sequence[str]) -> dict[str, list[str]]:
+    """Return the addresses of pages that are like these, by what they have in common; of each a
+    few."""
+    pages = _pages(tables, "url IS NOT NULL") if urls else None
     if pages is None:
-        return []
-    rows = pages.where("host IS NOT NULL").select("batch", "host").distinct().collect()
-    return sorted((row["batch"], row["host"]) for row in rows)
+        return {}
+    like = F.lower("url")
+    for pattern in _UNLIKE:
+        like = F.regexp_replace(like, pattern, "")
+    rows = pages.select("url", like.alias("like")).where(F.col("like").isin(sorted(set(map(likeness, urls)))))
+    some = F.slice(F.sort_array(F.collect_set("url")), 1, SHOWN + 1)
+    return {row["like"]: row["urls"] for row in rows.groupBy("like").agg(some.alias("urls")).collect()}
 
 
 def _user(spark: SparkSession) -> str:
@@ -176,6 +239,11 @@ def _user(spark: SparkSession) -> str:
 def _sentences(
     counts: Mapping[tuple[Rule, int], int], rules: Collection[Rule], verb: Callable[[int], str]
 ) -> Sequence[str]:
+    if len(rules) > _MOST_LINES:
+        n_pages, naming = sum(counts.values()), say_count(len({rule for rule, _ in counts}), "rule")
+        of = say_count(len({batch for _, batch in counts}), "batch")
+        forgotten = f"{len(rules)} rules: {say_count(n_pages, 'page')} in {of} {verb(n_pages)} forgotten"
+        return [f"{forgotten}, by {naming}; the table {TABLE} has how many by which"]
     sentences = []
     for each in sorted(rules):
         batches = [n for (rule, _), n in counts.items() if rule == each]
@@ -186,8 +254,15 @@ def _sentences(
 
 def _horizon(tables: Tables) -> str:
     until = datetime.now(UTC) + _RETAINED
+    copies = ""
+    if tables.version("published") is not None:
+        has_feed = tables.properties("published").get("delta.enableChangeDataFeed") == "true"
+        copies = (
+            "; copies of published that follow its change feed get the deletions from there"
+            if has_feed
+            else "; the change feed of published is off, so delete these rows from its copies yourself"
+        )
     return (
         f"older versions of the tables hold the rows still: from {until:%Y-%m-%d %H:%M} UTC on, jobs/maintain.py --output "
-        f"{tables.output} --retain-hours {_RETAINED // timedelta(hours=1)} clears them; copies of published that follow its "
-        "change feed get the deletions from there"
+        f"{tables.output} --retain-hours {_RETAINED // timedelta(hours=1)} clears them{copies}"
     )

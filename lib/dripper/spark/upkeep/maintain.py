@@ -4,12 +4,17 @@ from collections.abc import Iterator
 
 from pyspark.sql import SparkSession
 
-from dripper.errors import InputError, SettingsError
-from dripper.spark.ledger.reconcile import repair
+from dripper.errors import DifferenceError, InputError, SettingsError
+from dripper.spark.ledger.lease import hold_lease
+from dripper.spark.ledger.ledger import Ledger
+from dripper.spark.ledger.reconcile import compare, describe_differences, reconcile
 from dripper.spark.tables.log_store import require_log_store
 from dripper.spark.tables.schemas import TABLES
+from dripper.spark.tables.spark_books import SparkBooks
 from dripper.spark.tables.store import Tables
 from dripper.spark.upkeep import publish
+from dripper.spark.upkeep.forget import SparkPages
+from dripper.spark.upkeep.repair import repair
 from dripper.spark.wording import say_count
 
 MINIMUM_HOURS = 168
@@ -22,6 +27,7 @@ def maintain(
     output: str,
     retain_hours: int = MINIMUM_HOURS,
     *,
+    verifies: bool = False,
     repairs: bool = False,
     publishes: bool = False,
     with_main_html: bool = True,
@@ -31,8 +37,9 @@ def maintain(
     hours needs.
 
     Args:
+        verifies: Compare all rows with the ledger by their keys instead.
         repairs: Bring the ledger and the rows together again instead, see
-            `dripper.spark.ledger.reconcile`.
+            `dripper.spark.upkeep.repair`.
         publishes: Bring the table `published` up to date before that, see
             `dripper.spark.upkeep.publish`. Yields a sentence a table.
 
@@ -40,6 +47,7 @@ def maintain(
         SettingsError: Below MINIMUM_HOURS, and where two writers could lose each other's
             commits (single_writer: a person says that there is one).
         InputError: If `output` has no table at all.
+        DifferenceError: If rows are not those that the ledger counts.
     """
     if retain_hours < MINIMUM_HOURS:
         raise SettingsError(
@@ -50,21 +58,43 @@ def maintain(
     existing = [table for table in TABLES if tables.version(table) is not None]
     if not existing:
         raise InputError(f"--output {output}: none of the tables {', '.join(TABLES)} is there")
+    if verifies:
+        yield _verify(spark, tables)
     if repairs:
         yield from repair(spark, output)
     if publishes:
         yield publish.publish(spark, output, with_main_html)
-    if repairs:
+    if repairs or verifies:
         # Older versions are the other way to mend a table.
         return
     for table in existing:
         yield _compact(spark, tables, table, retain_hours)
 
 
+def _verify(spark: SparkSession, tables: Tables) -> str:
+    """Compare the rows of every file with its pages, by their keys, and return in a sentence that
+    they are the same. Raises DifferenceError."""
+    for table in ("runs", "warc_files", "extractions"):
+        tables.create(table)
+    books = SparkBooks(spark, tables)
+    with hold_lease(books, job="verify") as lease:
+        ledger = Ledger(books, lease.run_id)
+        reconcile(spark, tables, SparkPages(tables), ledger, lease)
+        unequal, counts = compare(books, ledger, lease.confirm, every=True)
+        if unequal:
+            raise DifferenceError(
+                f"{describe_differences(spark, tables, unequal)}. Restore the table, or jobs/maintain.py --output "
+                f"{tables.output} --repair has the files of these batches read again by the next run"
+            )
+    n_rows, n_batches = say_count(sum(counts.rows.values()), "row"), say_count(len(counts.rows), "batch")
+    return f"{tables.sql_name('extractions')}: {n_rows} in {n_batches}, each of a page that was read, none twice"
+
+
 def _compact(spark: SparkSession, tables: Tables, table: str, retain_hours: int) -> str:
     """Join the small files of a table, clear its old versions, and return what was done, in a
     sentence."""
     name = tables.sql_name(table)
+    tables.purge(table)
     if table == publish.TABLE:
         removed, added = publish.optimize(spark, tables)
     else:

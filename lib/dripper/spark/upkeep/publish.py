@@ -15,14 +15,13 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from dripper.errors import InputError
-from dripper.spark.ledger.forgetting import rules_in_force
 from dripper.spark.ledger.lease import Lease, hold_lease
 from dripper.spark.ledger.ledger import Ledger
 from dripper.spark.ledger.plan import UNFINISHED
 from dripper.spark.ledger.reconcile import Difference, find_changes, reconcile
-from dripper.spark.tables.batches import within
 from dripper.spark.tables.schemas import PUBLISHED, TABLES
 from dripper.spark.tables.spark_books import SparkBooks
+from dripper.spark.tables.sql import within
 from dripper.spark.tables.store import Tables
 from dripper.spark.upkeep.forget import SparkPages
 from dripper.spark.wording import say_count
@@ -84,10 +83,8 @@ def publish(spark: SparkSession, output: str, with_main_html: bool = True, targe
 
 
 def _publish(spark: SparkSession, tables: Tables, lease: Lease, target_bytes: int) -> str:
-    books = SparkBooks(spark, tables)
-    ledger = Ledger(books, lease.run_id)
-    reconcile(spark, tables, ledger, lease.confirm)
-    rules_in_force(books, SparkPages(tables), ledger, lease.check)
+    ledger = Ledger(SparkBooks(spark, tables), lease.run_id)
+    reconcile(spark, tables, SparkPages(tables), ledger, lease)
     current, published = _read_states(tables), _read_published(tables)
     differing = _find_lost_rows(current, published)
     since = find_changes(spark, tables, TABLE, differing) if differing else {}
