@@ -231,8 +231,8 @@ _REFUSED = re.compile(
     r"APPEND_ONLY|CONSTRAINT|NOT_NULL|PERMISSION|ACCESS_?DENIED|Permission denied|Access Denied|AccessControlException|Forbidden",
     re.IGNORECASE,
 )
-"""How Spark, Delta and storages call it that a table's properties, constraints or rights are
-against it."""
+"""Words of Spark, Delta and storages where a table's properties, constraints or rights are against
+a write."""
 
 
 def _is_lost_jvm(error: Exception) -> bool:

@@ -30,7 +30,7 @@ _BY_PAGE_ID = ("blocks", "labels")
 _BY_SITE = ("site_blocks", "layouts")
 _NOTHING_NAMED = "name what to forget (--host, --domain, --url or --page-id): no earlier call is left to continue"
 _MOST_LINES = 50
-"""Of more rules, one line tells."""
+"""Most rules that are told in a line each."""
 _RETAINED = timedelta(hours=168)
 """Time for which `jobs/maintain.py` keeps old versions at least."""
 
@@ -199,8 +199,8 @@ def _say_near(
 
 
 _UNLIKE = (r"^[a-z][a-z0-9+.-]*:/*", r"^www\.", r"#.*$", r":(80|443)(?=[/?]|$)", r"/+$")
-"""What addresses that are like each other may differ in, beside the case: scheme, www, fragment,
-port, slash at the end. Said in what Python and Java have in common."""
+"""Parts in which addresses that are like each other may differ, beside the case: scheme, www,
+fragment, port, slash at the end. Patterns as both Python and Java have them."""
 
 
 def likeness(url: str) -> str:
