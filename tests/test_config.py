@@ -6,6 +6,7 @@ import pytest
 import yaml
 
 import dripper
+from dripper.__main__ import main
 from dripper.config import keys, load
 from dripper.errors import SettingsError
 
@@ -20,7 +21,13 @@ def test_later_layers_win(tmp_path: Path) -> None:
     assert (settings.limits.page_cpu_seconds, settings.limits.page_wall_seconds) == (6, 70)
 
 
-def test_base_yml_lists_every_setting_with_its_default() -> None:
+def test_base_yml_is_what_dripper_settings_prints(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    """After a change of a setting or its docstring: dripper settings > conf/base.yml."""
+    assert main(["settings"]) == 0
+    assert capfdbinary.readouterr().out.decode() == (CONF / "base.yml").read_text(encoding="utf-8")
+
+
+def test_dripper_settings_prints_every_setting_with_its_default() -> None:
     assert load([CONF / "base.yml"]) == load()
     written = yaml.safe_load((CONF / "base.yml").read_text())
     for key in keys():
@@ -28,6 +35,12 @@ def test_base_yml_lists_every_setting_with_its_default() -> None:
         for part in key.split("."):
             assert part in section, f"{key} is missing in conf/base.yml"
             section = section[part]
+
+
+def test_settings_of_a_closed_list_name_it_and_inherited_ones_say_what_they_mean() -> None:
+    text = (CONF / "base.yml").read_text()
+    assert "# One of keep, text.\n  links: keep\n" in text
+    assert text.count("# auto: a GPU where there is one.\n") == 3
 
 
 @pytest.mark.parametrize("file", sorted(CONF.rglob("*.yml")), ids=lambda file: file.name)

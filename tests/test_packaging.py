@@ -415,6 +415,7 @@ EXTRAS = {
     "dripper/labels/align": ["TRAFILATURA"],
     "dripper/labels/fallback": ["TRAFILATURA"],
     "dripper/labels/lm": ["LM", "GPU"],
+    "dripper/labels/torch_device": ["ENCODER"],
     "dripper/page/rows": ["WARC"],
     "dripper/spark": ["SPARK"],
     "dripper/eval": ["EVAL"],

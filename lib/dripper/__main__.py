@@ -6,10 +6,10 @@ import sys
 
 import dripper
 from dripper.addresses import printable
-from dripper.commands import extract, inspect, lm, prompts, serve
+from dripper.commands import extract, inspect, lm, prompts, serve, settings
 from dripper.errors import UsageError
 
-COMMANDS = (extract, inspect, lm, prompts, serve)
+COMMANDS = (extract, inspect, lm, prompts, serve, settings)
 _CLOSED_PIPE = 141
 """The exit code of programs that end by SIGPIPE, as shells have it."""
 

@@ -39,7 +39,8 @@ class S3Settings(Section):
 
 
 class ReadSettings(Section):
-    """The reading of archives: which are found, and what is taken from them."""
+    """The reading of archives: which are found, and what is taken from them. Its other limits:
+    docs/storages.md."""
 
     page_bytes: int = Field(default=32 * MIB, ge=1024)
     """A page whose body, inflated, is larger becomes an error row; also bounds a reader's memory,
@@ -63,7 +64,8 @@ class ReadSettings(Section):
 
 
 class LimitSettings(Section):
-    """The limits of one page; beyond them it becomes an error row."""
+    """The limits of one page; beyond them it becomes an error row. Hard limits of the system that
+    are lower (ulimit -H) hold."""
 
     page_cpu_seconds: int = Field(default=20, ge=1)
     """The slowest real page seen took under 2 s; a busy machine does not spend this, as it is CPU
@@ -122,10 +124,10 @@ class LabelerSettings(Section):
 
 
 class LabelsSettings(Section):
-    """The settings of single labelers: a section each, named like the labeler, of the class that
-    its entry has.
+    """The settings of single labelers: a section each, named like the labeler.
 
-    See `dripper.labels.entry`. Sections are checked where settings are read, by `dripper.config`.
+    Of the class that its entry has (`dripper.labels.entry`). Sections are checked where settings
+    are read, by `dripper.config`.
     """
 
     model_config = ConfigDict(extra="allow")
@@ -151,8 +153,8 @@ class HtmlSettings(Section):
     """Images that stand among the main blocks are main, with their captions, whatever their labels
     say: profile `dripper` alone."""
     keep: tuple[str, ...] = ()
-    """CSS selectors: blocks within what they find, and around it, are main content, whatever the
-    labeler says."""
+    """CSS selectors, such as [".recipe", "#opening-hours"], for sites that you know: blocks within
+    what they find, and around it, are main content, whatever the labeler says. In every profile."""
     drop: tuple[str, ...] = ()
     """CSS selectors: what they find is taken out of the page before anything else looks at it."""
 
@@ -241,8 +243,8 @@ class StageSettings(Section):
 
 
 class SiteSettings(Section):
-    """The use of what the pages of a host know together, in jobs alone: one page by itself has no
-    host."""
+    """The use of what the pages of a host know together (docs/sites.md), in jobs alone: one page by
+    itself has no host."""
 
     enabled: bool = False
     """Whether labels go by what other pages of the host say too. The run is then staged."""
@@ -281,7 +283,7 @@ class CostSettings(Section):
 
 
 class SparkSettings(Section):
-    """The session, where this program makes it (on Databricks it is given)."""
+    """The session, where this program makes it; spark-submit and Databricks bring their own."""
 
     master: str | None = None
     """Only for runs outside spark-submit; None: local[*,4], where a task that fails is tried again
@@ -305,10 +307,12 @@ class SparkSettings(Section):
 
 
 class Settings(Section):
-    """Everything that can be set. `profile`: which rules split a page (`dripper`, `mineru-1.0`,
-    `mineru-1.1`, `paper`)."""
+    """Everything that can be set."""
 
     profile: Literal["dripper", "mineru-1.0", "mineru-1.1", "paper"] = "dripper"
+    """The rules that split a page into blocks. dripper: nothing visible is lost; mineru-1.0,
+    mineru-1.1: byte for byte what the public weights of these versions of MinerU-HTML were trained
+    on, losses included; paper: as the Dripper paper says."""
     labeler: LabelerSettings = LabelerSettings()
     labels: LabelsSettings = LabelsSettings()
     reading: ReadSettings = ReadSettings()

@@ -36,8 +36,9 @@ class CpuSettings(Section):
     """The heading that repeats the page's title. auto: as the labelled pages mostly have it,
     without on articles."""
     focus: str | float = "balanced"
-    """Whether to rather leave something out (precision) or to rather take too much (recall); a
-    number: blocks that are main with this probability are taken, and no others."""
+    """Whether to rather leave something out (precision) or to rather take too much (recall), or
+    neither (balanced); a number from 0 to 1: blocks that are main with this probability are taken,
+    and no others."""
 
     @field_validator("focus")
     @classmethod
