@@ -75,7 +75,7 @@ def statements(text: str) -> list[str]:
 def clone(spark: "SparkSession", sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A folder with all that the examples name, also the tables of a run. Relative paths start
     there, those of Spark too."""
-    from dripper.config import Settings
+    from dripper.settings import Settings
     from dripper.spark.run.run import run
     from dripper.spark.tables.schemas import TABLES
     from dripper.spark.tables.store import Tables

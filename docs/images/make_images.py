@@ -12,9 +12,9 @@ from PIL import Image
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
 
-from dripper.config import Settings  # noqa: E402
 from dripper.inspect import build_document, find_pages, view_pages  # noqa: E402
 from dripper.page.extraction import shared_extractor  # noqa: E402
+from dripper.settings import Settings  # noqa: E402
 from support.chromium import Chromium  # noqa: E402
 
 # CC-BY-4.0, see README.md there.

@@ -18,48 +18,8 @@ from dripper.errors import SettingsError
 from dripper.labels.chain import chain_of
 from dripper.labels.registry import BUILT_IN, find_entry, sections
 from dripper.places import local_place
-from dripper.settings import (
-    BatchSettings,
-    CostSettings,
-    DeviceSettings,
-    HtmlSettings,
-    LabelerSettings,
-    LabelsSettings,
-    LimitSettings,
-    MarkdownSettings,
-    OutputSettings,
-    ReadSettings,
-    S3Settings,
-    Section,
-    Settings,
-    SiteSettings,
-    SparkSettings,
-    StageSettings,
-    validate,
-)
+from dripper.settings import LabelsSettings, Section, Settings, validate
 from dripper.settings import keys as section_keys
-
-__all__ = [
-    "BatchSettings",
-    "CostSettings",
-    "DeviceSettings",
-    "HtmlSettings",
-    "LabelerSettings",
-    "LabelsSettings",
-    "LimitSettings",
-    "MarkdownSettings",
-    "OutputSettings",
-    "ReadSettings",
-    "S3Settings",
-    "Settings",
-    "SiteSettings",
-    "SparkSettings",
-    "StageSettings",
-    "from_values",
-    "keys",
-    "load",
-    "split_settings",
-]
 
 
 def load(files: Iterable[str | Path] = (), assignments: Iterable[str] = (), defaults: Iterable[str] = ()) -> Settings:

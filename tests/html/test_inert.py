@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dripper
-from dripper.config import HtmlSettings
 from dripper.html import preprocess, prune, rewrite, to_markdown
 from dripper.html.inert import clean_inert_address
 from dripper.html.tree.tree import Tree
 from dripper.html.tree.urls import Base
+from dripper.settings import HtmlSettings
 from support.dangers import VECTORS, dangers
 from support.labelled import pages
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from dripper.config import Settings
 from dripper.eval import rouge_n
 from dripper.html import to_text
 from dripper.inspect import build_document, find_pages, view_pages
 from dripper.page.extraction import shared_extractor
+from dripper.settings import Settings
 from dripper_lab.datasets import count_pages, read_pages
 from support.chromium import Chromium, find_chromium
 

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from dripper.config import Settings, load
+from dripper.config import load
 from dripper.inspect.looking import compare_views, view_pages, view_rows, view_stored_row
 from dripper.inspect.sources import Row, find_pages
+from dripper.settings import Settings
 from support.delta_tables import rows_of_archive
 from support.warcs import pages, write_warc
 

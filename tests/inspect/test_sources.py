@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from dripper.config import ReadSettings
 from dripper.errors import ErrorCode, InputError
 from dripper.inspect.sources import find_pages
+from dripper.settings import ReadSettings
 from support.warcs import page, pages, write_warc
 
 

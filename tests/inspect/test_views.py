@@ -6,12 +6,12 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from dripper.config import LabelerSettings
 from dripper.errors import ErrorCode, PageError
 from dripper.html.blocks.page import Page
 from dripper.inspect.views import LEAST_REASON, REASONS, PageInput, to_stored_page, view_page
 from dripper.labels import Labels
 from dripper.page.extraction import Extractor
+from dripper.settings import LabelerSettings
 from support.warcs import page
 
 URL, HTML = page(3)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from dripper.config import Settings
+from dripper.settings import Settings
 from dripper.spark.run.run import run
 from dripper.spark.tables.store import Tables
 from support.job_mains import job

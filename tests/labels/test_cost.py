@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dripper.config import CostSettings
 from dripper.labels.cost import Sample, describe_actual, describe_estimate, estimate, estimate_tokens
+from dripper.settings import CostSettings
 
 SAMPLE = Sample(bytes_read=1000, pages=3, tokens=[100, 300], blocks=[80, 160])
 DEVICES = CostSettings().devices

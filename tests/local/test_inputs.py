@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from dripper.config import ReadSettings
 from dripper.errors import ErrorCode, InputError
 from dripper.local.inputs import InputKind, expand_inputs
 from dripper.local.pages import InputCounts, PageOptions, read_pages
+from dripper.settings import ReadSettings
 
 SETTINGS = ReadSettings()
 

@@ -18,12 +18,13 @@ import pyarrow.parquet as pq
 import pytest
 
 import dripper
-from dripper.config import Settings, load
+from dripper.config import load
 from dripper.errors import InputError, MachineError, UsageError
 from dripper.local import extract_files
 from dripper.local.inputs import Input
 from dripper.local.pages import InputCounts, read_pages
 from dripper.page.columns import EXTRACTIONS
+from dripper.settings import Settings
 from support.warcs import page, pages, write_warc
 
 SETTINGS = Settings()

@@ -11,11 +11,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from dripper.config import ReadSettings
 from dripper.errors import ErrorCode, InputError
 from dripper.local.inputs import InputKind, expand_inputs
 from dripper.local.pages import InputCounts, PageOptions, read_pages
 from dripper.local.tables import Columns
+from dripper.settings import ReadSettings
 from dripper.warc import Record
 from support.warcs import page
 

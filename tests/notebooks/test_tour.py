@@ -7,7 +7,7 @@ import pytest
 from nbclient import NotebookClient
 from pyspark.sql import SparkSession
 
-from dripper.config import Settings
+from dripper.settings import Settings
 from dripper.spark.run.run import run
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]

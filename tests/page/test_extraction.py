@@ -15,12 +15,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dripper
-from dripper.config import LabelerSettings, load, split_settings
+from dripper.config import load, split_settings
 from dripper.errors import ErrorCode, InputError, MachineError, SettingsError
 from dripper.html.blocks.page import Page
 from dripper.labels import Labels
 from dripper.page import extraction
 from dripper.page.extraction import Extractor
+from dripper.settings import LabelerSettings
 from support.warcs import page
 
 HTML = page(3)[1]

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dripper.config import LabelerSettings, LabelsSettings
 from dripper.errors import ErrorCode, PageError
 from dripper.html import PROFILES, Page, preprocess
 from dripper.labels import Labels
@@ -18,6 +17,7 @@ from dripper.labels.cpu.entry import CpuSettings
 from dripper.page.extraction import Extractor
 from dripper.page.finish import Extraction, Finisher, Splits
 from dripper.page.prepare import BLOCK_SAMPLE, Decoded, prepare
+from dripper.settings import LabelerSettings, LabelsSettings
 from support.labelled import labelled_pages
 
 HTML = "<title>T</title><ul><li>menu</ul><article><p>The river rose over night.<p>Forty houses are lost.</article>"

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from dripper.config import Settings, load
+from dripper.config import load
 from dripper.errors import InputError
+from dripper.settings import Settings
 from dripper.spark.ledger.plan import Plan
 from dripper.spark.run.outcome import Outcome
 from dripper.spark.run.run import dismiss, dry_plan, run

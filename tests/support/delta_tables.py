@@ -7,9 +7,9 @@ import pyarrow as pa
 from deltalake import write_deltalake
 
 import dripper
-from dripper.config import Settings
 from dripper.page.extraction import Extraction, shared_extractor
 from dripper.page.rows import extraction_row
+from dripper.settings import Settings
 from dripper.warc import read_records
 
 

@@ -13,7 +13,8 @@ from typing import Any
 from pyspark import TaskContext
 from pyspark.sql import SparkSession
 
-from dripper.config import Settings, load
+from dripper.config import load
+from dripper.settings import Settings
 from dripper.spark.run.run import run
 from dripper.spark.session.session import open_session
 from dripper.spark.tables.store import Tables

@@ -11,10 +11,11 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from dripper.config import Settings, load
+from dripper.config import load
 from dripper.labels import Labels, SimplifiedLabeler, SimplifiedPage
 from dripper.labels.engine import load_labeler
 from dripper.labels.registry import labeler_settings
+from dripper.settings import Settings
 from dripper.spark import cli
 from dripper.spark.run.run import run
 from support.stage_labelers import HashLabeler

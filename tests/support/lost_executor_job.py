@@ -14,8 +14,9 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from dripper.config import Settings, load
+from dripper.config import load
 from dripper.labels import Labels, SimplifiedPage
+from dripper.settings import Settings
 from dripper.spark.run.run import run
 from dripper.spark.session.session import open_session
 from support.processes import of_session

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from dripper.config import Settings
 from dripper.labels import Labels, SimplifiedPage
+from dripper.settings import Settings
 from support.stage_labelers import HashLabeler
 
 TESTS = Path(__file__).parents[1]

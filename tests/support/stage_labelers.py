@@ -10,10 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
-from dripper.config import Settings
 from dripper.html import Page
 from dripper.labels import Labels, SimplifiedPage
 from dripper.labels.registry import labeler_settings
+from dripper.settings import Settings
 
 BLOCK = re.compile(r'_item_id="\d+"')
 

@@ -11,7 +11,7 @@ mixed WARC files together, 2.98 for the median page."""
 
 
 class Device(Protocol):
-    """A GPU's price and speed, as `config.DeviceSettings` has them."""
+    """A GPU's price and speed, as `settings.DeviceSettings` has them."""
 
     @property
     def dollars_per_hour(self) -> float:

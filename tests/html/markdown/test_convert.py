@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dripper.config import MarkdownSettings
 from dripper.html import to_markdown, to_text
+from dripper.settings import MarkdownSettings
 from support.labelled import pages
 
 

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dripper.config import HtmlSettings, LabelerSettings
 from dripper.errors import ErrorCode, PageError
 from dripper.html import rewrite, to_markdown, to_text
 from dripper.html.markdown.inert import write_inert_line
 from dripper.html.tree.urls import Base
 from dripper.page.extraction import Extractor
+from dripper.settings import HtmlSettings, LabelerSettings
 from support.labelled import pages
 from support.renderers import RENDERERS, differs, forged
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from dripper.config import Settings
 from dripper.errors import BusyError
+from dripper.settings import Settings
 from dripper.spark.ledger.lease import Lease
 from dripper.spark.run.run import run
 from dripper.spark.tables.spark_books import SparkBooks

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from dripper.config import Settings, load
+from dripper.config import load
 from dripper.errors import InputError
+from dripper.settings import Settings
 from dripper.spark.reports.report import plan_summary, summary
 from dripper.spark.run.outcome import Outcome
 from dripper.spark.run.run import dry_plan, run

@@ -6,8 +6,9 @@ import pytest
 from pyspark.errors import PySparkAttributeError
 from pyspark.sql import SparkSession
 
-from dripper.config import CostSettings, Settings, load
+from dripper.config import load
 from dripper.errors import InputError
+from dripper.settings import CostSettings, Settings
 from dripper.spark.reports.account import RunFacts
 from dripper.spark.reports.account_tables import check_place, run_facts, write_account
 from dripper.spark.run.run import run

@@ -1,6 +1,6 @@
 """The words at the end of a run."""
 
-from dripper.config import CostSettings
+from dripper.settings import CostSettings
 from dripper.spark.ledger.plan import Plan
 from dripper.spark.reports.report import plan_summary, summary
 from dripper.spark.run.outcome import LabelTotals, Outcome, Totals

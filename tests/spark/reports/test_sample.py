@@ -4,8 +4,9 @@ on CPUs costs by it."""
 from collections.abc import Sequence
 from pathlib import Path
 
-from dripper.config import Settings, load
+from dripper.config import load
 from dripper.labels.cost import Sample
+from dripper.settings import Settings
 from dripper.spark.ledger.plan import Plan
 from dripper.spark.reports.report import cost_summary
 from dripper.spark.reports.sample import cpu_summary, planned_files, read_pages, take_sample

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from dripper.config import Settings, load
+from dripper.config import load
 from dripper.errors import InputError, SettingsError
 from dripper.labels import load as load_labeler
+from dripper.settings import Settings
 from dripper.spark.reports.report import show, summary
 from dripper.spark.run.outcome import Outcome
 from dripper.spark.run.run import dismiss, run

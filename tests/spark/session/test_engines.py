@@ -10,8 +10,9 @@ import pytest
 from pyspark.errors import PySparkAttributeError
 from pyspark.sql import SparkSession
 
-from dripper.config import StageSettings, load
+from dripper.config import load
 from dripper.errors import MachineError, SettingsError
+from dripper.settings import StageSettings
 from dripper.spark.run.run import run
 from dripper.spark.session.capacity import is_local, properties
 from dripper.spark.session.engines import engine_profile, gives_profiles, n_engines, own_workers

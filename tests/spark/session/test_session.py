@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from dripper.config import SparkSettings
 from dripper.errors import MachineError
+from dripper.settings import SparkSettings
 from dripper.spark.session import session
 
 

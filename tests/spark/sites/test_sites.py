@@ -11,13 +11,14 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from dripper.config import SiteSettings, load
+from dripper.config import load
 from dripper.errors import SettingsError
 from dripper.html import preprocess
 from dripper.labels import Labels
 from dripper.labels import load as load_labeler
 from dripper.page.extraction import Extractor
 from dripper.page.rows import Row, extraction_columns, host_name
+from dripper.settings import SiteSettings
 from dripper.sites import PageBlocks, SiteStatistics, relabel, remember
 from dripper.sites.statistics import PathSum
 from dripper.spark.reports.report import summary

@@ -9,8 +9,8 @@ import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from dripper.config import Settings
 from dripper.errors import BusyError
+from dripper.settings import Settings
 from dripper.spark.ledger.lease import Lease
 from dripper.spark.ledger.ledger import Ledger
 from dripper.spark.run.batch_checks import write_until_whole

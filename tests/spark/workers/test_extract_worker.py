@@ -5,11 +5,12 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql.types import StructField, StructType
 
-from dripper.config import Settings, load
+from dripper.config import load
 from dripper.errors import ErrorCode
 from dripper.page.prepare import Prepared, prepare
 from dripper.page.rows import prepared_row, record_columns
 from dripper.page.stages import labels_of
+from dripper.settings import Settings
 from dripper.spark.tables.arrow import arrow_schema
 from dripper.spark.tables.schemas import EXTRACTIONS
 from dripper.spark.workers.extract import extractions_mapper

@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 from pyspark import cloudpickle
 
-from dripper.config import Settings
 from dripper.labels.engine import load_labeler
+from dripper.settings import Settings
 from dripper.spark.workers import label as label_worker
 from dripper.spark.workers.singleton import WorkerSingleton
 

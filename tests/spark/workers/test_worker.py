@@ -12,10 +12,11 @@ import pytest
 from pyspark import cloudpickle
 from pyspark.sql.types import StringType, StructField, StructType
 
-from dripper.config import Settings, load
+from dripper.config import load
 from dripper.errors import ErrorCode
 from dripper.page import extraction
 from dripper.page.extraction import Extractor
+from dripper.settings import Settings
 from dripper.spark.run.batch_checks import join_file_reports
 from dripper.spark.tables.arrow import arrow_schema
 from dripper.spark.tables.batches import PlannedFile

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from dripper.config import Settings
 from dripper.errors import FileError, FileErrorKind, InputError
+from dripper.settings import Settings
 from dripper.warc.open.source import LocalFile, is_http, local_path, open_source
 
 READING = Settings().reading
