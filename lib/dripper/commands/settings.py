@@ -52,9 +52,10 @@ def _write_section(section: type[Section], indent: str) -> Iterator[str]:
             yield f"{indent}# One of {', '.join(get_args(inner))}."
         if inner is LabelsSettings:
             yield f"{indent}{name}:"
-            for labeler, options in _list_labelers():
-                yield f"{indent}  {labeler}:"
-                yield from _write_section(options, f"{indent}    ")
+            for labeler in BUILT_IN:
+                if (options := find_entry(labeler).settings).model_fields:
+                    yield f"{indent}  {labeler}:"
+                    yield from _write_section(options, f"{indent}    ")
         elif within:
             yield f"{indent}{name}:"
             yield from _write_section(within, f"{indent}  ")
@@ -62,13 +63,6 @@ def _write_section(section: type[Section], indent: str) -> Iterator[str]:
             yield f"{indent}{name}: {_write_value(field.default)}"
         if not indent:
             yield ""
-
-
-def _list_labelers() -> Iterator[tuple[str, type[Section]]]:
-    """Yield the labelers of this package that have settings."""
-    for name in BUILT_IN:
-        if (options := find_entry(name).settings).model_fields:
-            yield name, options
 
 
 def _read_docstrings(section: type[BaseModel]) -> dict[str, str]:
@@ -93,5 +87,5 @@ def _write_comment(text: str | None, indent: str) -> list[str]:
 
 def _write_value(value: Any) -> str:
     plain = {name: each.model_dump() for name, each in value.items()} if isinstance(value, dict) else value
-    plain = list(plain) if isinstance(plain, tuple) else plain
+    plain = list(value) if isinstance(value, tuple) else plain
     return yaml.safe_dump(plain, default_flow_style=True, width=1000).removesuffix("...\n").strip()
