@@ -15,9 +15,9 @@ from pathlib import Path
 import dripper
 
 PRODUCT = Path(dripper.__file__).parent
-FOREIGN = ("html/profiles/mineru", "labels/lm")
+FOREIGN = ("html/profiles/mineru", "labels/lm", "labels/torch_device")
 """Beginnings of paths: the blocks that other groups' weights were taught on, and the engines,
-prompts and decoders that run these."""
+prompts, decoders and devices that run these."""
 _NO_CODE = {
     tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING,
     tokenize.ENDMARKER,
