@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from dripper.config import Settings
+from dripper.settings import Settings
 from dripper.spark.run.outcome import Outcome
 from dripper.spark.run.run import run, run_stages
 from dripper.spark.run.staged import STAGES

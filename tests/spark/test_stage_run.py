@@ -11,7 +11,6 @@ from dripper.config import load
 from dripper.errors import InputError, SettingsError
 from dripper.page.extraction import Extractor
 from dripper.page.rows import extraction_columns
-from dripper.settings import Settings
 from dripper.spark.reports.report import summary
 from dripper.spark.run.label_stage import check_profiles
 from dripper.spark.run.run import run, run_stages
