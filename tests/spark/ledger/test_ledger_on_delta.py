@@ -12,6 +12,7 @@ from dripper.spark.ledger.lease import Lease
 from dripper.spark.ledger.ledger import Ledger
 from dripper.spark.ledger.plan import BatchSize, LedgerEntry, Plan, make_plan
 from dripper.spark.tables.batches import Batch, PlannedFile
+from dripper.spark.tables.counts import FileRows
 from dripper.spark.tables.spark_books import SparkBooks
 from dripper.spark.tables.store import Tables
 from support.ledgers import SIZE, files, report, states
@@ -117,11 +118,11 @@ def test_what_a_person_writes_between_the_look_at_rows_and_their_change_is_kept(
     reports = [report("a"), report("b", error="x"), report("c", error="x")]
     ledger.finish([(Batch(1, files("a", "b", "c")), reports)], NOW)
     again = Plan(fresh=(Batch(2, files("b")),), moved=(LedgerEntry(PlannedFile("b"), 1, "failed"),))
-    left = [(entry, 0, 0) for entry in ledger.entries() if entry.file.warc_file == "a"]
+    left = [(entry, FileRows()) for entry in ledger.entries() if entry.file.warc_file == "a"]
     writes: list[Callable[[], object]] = [
         lambda: ledger.dismiss(["c"]),
         lambda: ledger.record(again),
-        lambda: ledger.forget(left),
+        lambda: ledger.forget(left, NOW),
         lambda: ledger.put_back(Batch(1, files("a", "c")), "labelled"),
     ]
     for number, write in enumerate(writes):

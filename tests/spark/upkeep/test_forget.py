@@ -210,7 +210,8 @@ def test_rows_that_a_restore_brought_back_go_with_a_repair(
     list(forget(spark, tables.output, GONE, "order"))
     spark.sql(f"RESTORE TABLE {tables.sql_name('extractions')} TO VERSION AS OF {history[0][0]}")
     assert len(urls(tables, "extractions")) == 6
-    assert "nothing to repair" in next(iter(maintain(spark, tables.output, repairs=True)))
+    (told,) = maintain(spark, tables.output, repairs=True)
+    assert "nothing to repair" in told
     assert "3 pages are there again, though forgotten, and deleted" in caplog.text
     assert_forgotten(tables)
     shutil.rmtree(f"{tables.output}/forgotten")
