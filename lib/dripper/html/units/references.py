@@ -18,7 +18,7 @@ _LABEL = re.compile(
     r"(?:note|nb|fn|n|anm|fussnote|nota|注|註|脚注)\W{0,2}[0-9]{1,3})\W{0,2}",
     re.IGNORECASE,
 )
-"""What a mark says."""
+"""The text of a mark."""
 _LONGEST_LABEL = 16
 _NAMED_MARK = re.compile(r"foot-?note|end-?note|note-?ref|fn-?ref|cite_|side-?note|\b(?:reference|footref|fn)\b", re.I)
 _NAMED_NOTES = re.compile(
