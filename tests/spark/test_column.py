@@ -76,7 +76,7 @@ def test_each_is_what_extract_gives(rows: list[Row]) -> None:
         for name in ("main_html", "markdown", "title", "n_blocks", "n_main", "text"):
             assert made[name] == (getattr(alone, name) if is_good else None), (row["id"], name)
         # Nothing is decoded of a null.
-        of_bytes = () if html is None else ("charset", "charset_source")
+        of_bytes = () if html is None else ("charset", "charset_source", "encoding_errors")
         for name in ("language", "method", "confidence", *of_bytes):
             assert made[name] == getattr(alone, name), (row["id"], name)
         assert (made["metadata"] and made["metadata"].asDict()) == (alone.metadata and alone.metadata.as_row())

@@ -123,7 +123,7 @@ def to_stored_page(html: bytes, content_type: str | None) -> tuple[bytes, str | 
     """
     payload = inflate_page(html) if content_type is None else html
     served = payload.encode("utf-8", "replace") if isinstance(payload, str) else payload
-    utf8, charset, source = to_utf8(served, content_type)
+    utf8, charset, source, _ = to_utf8(served, content_type)
     if source == "http":
         return utf8, f"utf-8 (stored as characters; served as {charset})"
     return served, charset

@@ -175,8 +175,14 @@ DATES: Sequence[Column] = (
 )
 """Metadata in types that can be compared. Rows of older releases have null in them."""
 
-SOURCES: Sequence[Column] = (Column("html_title", Kind.STRING, "What `<title>` says, as written"),)
-"""Statements of the page itself, beside what was chosen. Rows of older releases have null in it."""
+ENCODING_ERRORS = Column(
+    "encoding_errors",
+    Kind.INTEGER,
+    "Characters that could not be decoded, each U+FFFD in the page: with many, charset is not the page's",
+)
+SOURCES: Sequence[Column] = (Column("html_title", Kind.STRING, "What `<title>` says, as written"), ENCODING_ERRORS)
+"""Statements of the page itself, beside what was chosen, and how well it was read. Rows of older
+releases have null in them."""
 
 EXTRACTIONS: Sequence[Column] = (*PAGE, *EXTRACTION, *ORIGIN, *SITE, *MEDIA, *DATES, *SOURCES)
 """A row of the table `extractions`."""

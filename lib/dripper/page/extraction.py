@@ -132,7 +132,12 @@ class Extractor:
             examination = self._examine(decoded, url or saved.url)
         except PageError as error:
             examination = Examination(make_failed(error))
-        extraction = replace(examination.extraction, charset=decoded.charset, charset_source=decoded.source)
+        extraction = replace(
+            examination.extraction,
+            charset=decoded.charset,
+            charset_source=decoded.source,
+            encoding_errors=decoded.errors,
+        )
         return replace(examination, extraction=extraction)
 
     def _examine(self, decoded: Decoded, url: str | None) -> Examination:

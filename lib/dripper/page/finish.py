@@ -46,7 +46,8 @@ class Extraction:
     say.
     title: the one title that heads the Markdown and stands in `metadata`. html_title: of `<title>`,
     as written.
-    charset, charset_source: set where bytes came in.
+    charset, charset_source, encoding_errors (characters that could not be decoded): set where bytes
+    came in.
     metadata: what the page declares about itself (authors, dates, site…); None where there is no
     extraction.
     url: the page's address, as given, else as the page says it; its relative links are completed by
@@ -72,6 +73,7 @@ class Extraction:
     url: str | None = None
     images: tuple[ShownImage, ...] = ()
     html_title: str = ""
+    encoding_errors: int | None = None
 
     @property
     def text(self) -> str:

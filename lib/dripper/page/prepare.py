@@ -30,21 +30,23 @@ page's text."""
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """A page as UTF-8; charset and source (bom, http, meta, detector) where bytes came in."""
+    """A page as UTF-8. charset, source (bom, http, meta, detector), errors (characters that could
+    not be decoded): where bytes came in."""
 
     utf8: bytes
     charset: str | None = None
     source: str | None = None
+    errors: int | None = None
 
     @classmethod
     def of(cls, html: str | bytes, content_type: str | None = None) -> "Decoded":
         """Read bytes as browsers do, with the HTTP `content_type` if given; of text only lone
         surrogates are lost. What was surely encoded twice is mended."""
         if isinstance(html, str):
-            utf8, charset, source = html.encode("utf-8", "ignore"), None, None
+            utf8, *found = html.encode("utf-8", "ignore"), None, None, None
         else:
-            utf8, charset, source = to_utf8(html, content_type)
-        return cls(close_empty_elements(mend_double_encoding(utf8), content_type), charset, source)
+            utf8, *found = to_utf8(html, content_type)
+        return cls(close_empty_elements(mend_double_encoding(utf8), content_type), *found)
 
     def without(self, selectors: Sequence[str]) -> "Decoded":
         """Return the page without what CSS selectors find."""
@@ -73,6 +75,7 @@ class Prepared:
     source: str | None = None
     charset: str | None = None
     charset_source: str | None = None
+    encoding_errors: int | None = None
     error_code: ErrorCode | None = None
     error_detail: str | None = None
     metadata: Metadata | None = None
@@ -125,6 +128,7 @@ def prepare(
         return Prepared(
             charset=decoded.charset,
             charset_source=decoded.source,
+            encoding_errors=decoded.errors,
             error_code=error.code,
             error_detail=error.detail or None,
         )
@@ -142,6 +146,7 @@ def prepare(
         source,
         decoded.charset,
         decoded.source,
+        decoded.errors,
         metadata=page.metadata,
         labels=labels,
         memory=PageMemory.of(page, labels) if remembers and labels is not None else None,

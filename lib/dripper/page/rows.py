@@ -82,13 +82,17 @@ def extraction_columns(extraction: Extraction) -> Row:
     }
 
 
+def charset_columns(of: Extraction | Prepared) -> Row:
+    """Return what tables say of how a page was decoded."""
+    return {name: getattr(of, name) for name in ("charset", "charset_source", "encoding_errors")}
+
+
 def extraction_row(
     record: Record, extraction: Extraction, batch: int, versions: Mapping[str, str | None], crawl: str = ""
 ) -> Row:
     """Return the row of one page of the fused job, as the columns of `schemas.EXTRACTIONS` want
     it."""
-    charset = {"charset": extraction.charset, "charset_source": extraction.charset_source}
-    columns = record_columns(record, batch, crawl) | charset | extraction_columns(extraction)
+    columns = record_columns(record, batch, crawl) | charset_columns(extraction) | extraction_columns(extraction)
     return columns | {"versions": versions, "layout_id": None}
 
 
@@ -114,9 +118,7 @@ def prepared_columns(prepared: Prepared, profile: str, first: tuple[str, str] | 
     """Return what the first half of a page's way leaves to the second; `dripper.page.stages` reads
     it back. Arguments as of `prepared_row`."""
     is_good = prepared.error_code is None
-    return {
-        "charset": prepared.charset,
-        "charset_source": prepared.charset_source,
+    return charset_columns(prepared) | {
         "title": prepared.title if is_good else None,
         "mapping_html": prepared.mapping_html if is_good else None,
         "texts": prepared.texts if is_good else None,

@@ -20,12 +20,12 @@ from dripper.guard import Guard, GuardLimits
 from dripper.labels.engine import Loader, check_labeler
 from dripper.page import columns
 from dripper.page.extraction import Extraction, shared_extractor
-from dripper.page.rows import Row, extraction_columns, storable
+from dripper.page.rows import Row, charset_columns, extraction_columns, storable
 from dripper.settings import Settings
 from dripper.spark.tables.schemas import EXTRACTIONS, LABELS, nullable
 from dripper.spark.workers.label import ANSWER, label_function
 
-_FIELDS = (*(column.name for column in columns.EXTRACTION), "charset", "charset_source")
+_FIELDS = (*(column.name for column in columns.EXTRACTION), "charset", "charset_source", "encoding_errors")
 _TEXT = StructField("text", StringType())
 _ADDRESS = ("http://", "https://")
 
@@ -165,6 +165,5 @@ def _worker(settings: str, text: bool) -> _Worker:
 
 
 def _row(extraction: Extraction, versions: Mapping[str, str], text: bool) -> Row:
-    charset = {"charset": extraction.charset, "charset_source": extraction.charset_source}
-    row = extraction_columns(extraction) | charset | {"versions": dict(versions)}
+    row = extraction_columns(extraction) | charset_columns(extraction) | {"versions": dict(versions)}
     return storable(row | ({"text": extraction.text if extraction.error_code is None else None} if text else {}))

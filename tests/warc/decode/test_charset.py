@@ -85,7 +85,36 @@ def test_the_order_of_sources(payload: bytes, content_type: str | None, encoding
 
 def test_a_declaration_is_obeyed_even_where_it_is_wrong() -> None:
     assert decode("é".encode(), "text/html; charset=iso-8859-1").text == "Ã©"
-    assert decode(b"caf\xe9!", "text/html; charset=utf-8").text == "caf\ufffd!"
+    mixed = "déjà vu ".encode() + b"caf\xe9!"
+    assert decode(mixed, "text/html; charset=utf-8") == DecodedText("déjà vu caf\ufffd!", "utf-8", "http", 1)
+
+
+@pytest.mark.parametrize("name", sorted(set(TEXTS) - {"utf-8"}))
+def test_utf_8_with_more_broken_characters_than_whole_ones_is_none(name: str) -> None:
+    stored = f"<p>{TEXTS[name]}".encode(PYTHON.get(name, name))
+    said = f"<meta charset={name}>".encode() + stored
+    assert decode(said, "text/html; charset=utf-8") == DecodedText(decode(said).text, name, "meta")
+    for payload in (stored * 9, b"<meta charset=utf-8>" + stored * 9):
+        found = decode(payload, "text/html; charset=utf-8")
+        assert (found.encoding, found.source) == (decode(stored * 9).encoding, "detector")
+    lies = b"<meta charset=euc-kr>" + b"caf\xe9 \xe0 la carte, d\xe9j\xe0 vu"
+    assert decode(lies, "text/html; charset=utf-8").text.endswith("café à la carte, déjà vu")
+
+
+def test_bytes_that_can_be_of_one_encoding_alone() -> None:
+    japanese = "<title>水車</title><p>水車小屋は朝からまわっている。"
+    for encoding, name in (("iso2022_jp", "iso-2022-jp"), ("utf-16-le", "utf-16le"), ("utf-16-be", "utf-16be")):
+        for content_type in (None, "text/html; charset=utf-8", "text/html"):
+            found = decode(japanese.encode(encoding), content_type)
+            assert found == DecodedText(japanese, name, "detector")
+    assert decode(b"<p>one \x1b$ two \x1b$B three four").encoding == "utf-8"
+    assert decode(b"<p>one\0two\0").encoding == "utf-8"
+
+
+def test_errors_are_counted_without_those_that_were_stored() -> None:
+    kept = "<meta charset=utf-8>Straße, größer \ufffd ".encode()
+    for payload, errors in ((kept, 0), (kept + b"\xe9 ", 1), (b"<meta charset=gbk>\xff\xff", 2)):
+        assert decode(payload).errors == to_utf8(payload).errors == errors
 
 
 @pytest.mark.parametrize("name", TEXTS)
@@ -147,7 +176,7 @@ ALMOST_UTF_8 = st.lists(
 )
 def test_utf_8_says_what_the_text_says(payload: bytes, content_type: str | None) -> None:
     text, found = decode(payload, content_type), to_utf8(payload, content_type)
-    assert (found.utf8.decode(), *found[1:]) == (text.text, text.encoding, text.source)
+    assert (found.utf8.decode(), *found[1:]) == (text.text, text.encoding, text.source, text.errors)
 
 
 @pytest.mark.parametrize("payload", ["größer".encode(), b"plain", "größer".encode("utf-8-sig")])

@@ -78,6 +78,13 @@ def test_arc_versions_1_and_2() -> None:
     assert (second.url, second.length, second.record_type) == ("http://a/", 680, "response")
 
 
+@pytest.mark.parametrize("after", ["", " 200 abc - 1234 f.arc.gz"])
+def test_arc_lines_with_a_whole_content_type(after: str) -> None:
+    found = parse_arc_head(f"http://a/ 1.2.3.4 20080430204825 text/html; charset=utf-8; x=1{after} 680\n".encode())
+    assert found is not None
+    assert (found.url, found.content_type, found.length) == ("http://a/", "text/html; charset=utf-8; x=1", 680)
+
+
 def test_arc_lines_with_a_date_that_is_none_or_no_type() -> None:
     found = parse_arc_head(b"http://a/ 1.2.3.4 null text/html 680\n")
     assert found is not None

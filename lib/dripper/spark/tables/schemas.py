@@ -178,6 +178,7 @@ PAGES = StructType(
             "What its host needs: hashes of each block's path and text, its words; the signature of the skeleton",
         ),
         column("layout_id", StringType(), "The page's skeleton as a hash; near-equal ones are joined in extractions"),
+        declared(columns.ENCODING_ERRORS),
     ]
 )
 

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+import numpy as np
 import webencodings  # type: ignore[import-untyped]
 from chardetng_py import EncodingDetector  # type: ignore[import-untyped]
 
@@ -130,6 +131,11 @@ ten frequent characters in GBK, which has the likeliest pairs, all are such by c
 Of 8,124 labelled pages 378 say another encoding, 322 of them in one set, stored so by those who
 collected them; of 591 pages in archives none does."""
 
+_HEAD_BYTES = 1024
+_FEWEST_ZEROS = 0.25
+"""Of all second bytes: so many characters of a page in UTF-16 are ASCII, as its markup is."""
+_ISO_2022_JP = re.compile(rb"\x1b\$[@B](?:[\x21-\x7e]{2})+(?:\x1b\([BJ]|[\r\n<]|\Z)")
+
 _NOT_ASCII = re.compile(rb"[\x80-\xff]")
 
 
@@ -138,19 +144,22 @@ CharsetSource = Literal["bom", "http", "meta", "detector"]
 
 @dataclass(frozen=True, slots=True)
 class DecodedText:
-    """A page's text. encoding: WHATWG name, small letters. source: what decided it."""
+    """A page's text. encoding: WHATWG name, small letters. source: what decided it. errors: U+FFFD
+    that decoding put in."""
 
     text: str
     encoding: str
     source: CharsetSource
+    errors: int = 0
 
 
 class Utf8(NamedTuple):
-    """A page as UTF-8 without errors. encoding, source: see `DecodedText`."""
+    """A page as UTF-8 without errors; all else as of `DecodedText`."""
 
     utf8: bytes
     encoding: str
     source: CharsetSource
+    errors: int = 0
 
 
 def decode(payload: bytes, content_type: str | None = None) -> DecodedText:
@@ -159,14 +168,18 @@ def decode(payload: bytes, content_type: str | None = None) -> DecodedText:
     Order (HTML standard 13.2.3.2, encoding standard 4 and 6): byte order mark, `charset` of the
     HTTP header `content_type`, `meta` or XML declaration, then UTF-8 if the bytes are, then
     chardetng, Firefox's detector. A declaration is obeyed even where it is wrong, as in browsers,
-    but for one: what is UTF-8 beyond doubt is decoded as such (source `detector`), for a page saved
-    as UTF-8 keeps the declaration of its server. One that names no encoding is passed over.
+    but where the bytes themselves leave no doubt (source `detector`): what is UTF-8 is decoded as
+    such, for a page saved as UTF-8 keeps the declaration of its server; escapes of ISO-2022-JP and
+    the zeros of UTF-16 are what they are; and where more characters are broken than whole, a
+    declared UTF-8 is none, and the next declaration decides. One that names no encoding is passed
+    over.
 
     >>> decode(b"caf\\xe9", "text/html; charset=ISO-8859-1")
-    DecodedText(text='café', encoding='windows-1252', source='http')
+    DecodedText(text='café', encoding='windows-1252', source='http', errors=0)
     """
     payload, name, source = _choose_encoding(payload, content_type)
-    return DecodedText(decode_as(payload, name), name, source)
+    text = decode_as(payload, name)
+    return DecodedText(text, name, source, _count_errors(text, payload, name))
 
 
 def to_utf8(payload: bytes, content_type: str | None = None) -> Utf8:
@@ -177,7 +190,13 @@ def to_utf8(payload: bytes, content_type: str | None = None) -> Utf8:
     payload, name, source = _choose_encoding(payload, content_type)
     if name == "utf-8" and _is_utf8(payload):
         return Utf8(payload, name, source)
-    return Utf8(decode_as(payload, name).encode("utf-8", "replace"), name, source)
+    text = decode_as(payload, name)
+    return Utf8(text.encode("utf-8", "replace"), name, source, _count_errors(text, payload, name))
+
+
+def _count_errors(text: str, payload: bytes, name: str) -> int:
+    """Return how many U+FFFD of a text are not the page's own."""
+    return text.count("\ufffd") - (payload.count(b"\xef\xbf\xbd") if name == "utf-8" else 0)
 
 
 def _choose_encoding(payload: bytes, content_type: str | None) -> tuple[bytes, str, CharsetSource]:
@@ -185,12 +204,42 @@ def _choose_encoding(payload: bytes, content_type: str | None) -> tuple[bytes, s
     for mark, encoding in _BOMS:
         if payload.startswith(mark):
             return payload[len(mark) :], encoding, "bom"
+    if unmistakable := _find_unmistakable(payload):
+        return payload, unmistakable, "detector"
     name, source = _find_declared_encoding(payload, content_type)
     if name is None:
         return payload, _detect_encoding(payload), "detector"
     if name != "utf-8" and (_count_continuing_bytes(payload) or 0) >= _SURELY_UTF8:
         return payload, "utf-8", "detector"
+    if name == "utf-8" and (broken := _count_broken(payload)):
+        meta = _find_meta_encoding(payload)
+        if meta not in (None, "utf-8") and decode_as(payload, meta).count("\ufffd") < broken:
+            return payload, meta, "meta"
+        guess = _guess_encoding(payload)
+        if decode_as(payload, guess).count("\ufffd") < broken:
+            return payload, guess, "detector"
     return payload, name, source
+
+
+def _find_unmistakable(payload: bytes) -> str | None:
+    """Return the encoding of a page without a byte order mark whose bytes can be of no other."""
+    head = payload[:_HEAD_BYTES]
+    for name, first, tag in (("utf-16be", 0, b"\0<"), ("utf-16le", 1, b"<\0")) if b"\0" in head else ():
+        n_zeros, n_others = head[first::2].count(0), head[1 - first :: 2].count(0)
+        if tag in head and not n_others and n_zeros > _FEWEST_ZEROS * len(head) / 2:
+            return name
+    return "iso-2022-jp" if b"\x1b$" in payload and _ISO_2022_JP.search(payload) and payload.isascii() else None
+
+
+def _count_broken(payload: bytes) -> int:
+    """Return how many characters are broken in a page that says it is UTF-8; 0 where as many, and
+    more, of several bytes are whole."""
+    if _count_continuing_bytes(payload) is not None:
+        return 0
+    text = payload.decode("utf-8", "replace")
+    broken = text.count("\ufffd")
+    n_ascii = len(payload) - int(np.count_nonzero(np.frombuffer(payload, np.uint8) & 0x80))
+    return broken if 2 * broken > len(text) - n_ascii else 0
 
 
 def _find_declared_encoding(payload: bytes, content_type: str | None) -> tuple[str | None, CharsetSource]:

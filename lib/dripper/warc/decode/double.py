@@ -8,7 +8,9 @@ where signs follow that nobody writes after a letter, and where nothing speaks a
 
 import re
 from collections import Counter
-from itertools import islice
+from itertools import islice, pairwise
+
+import numpy as np
 
 _MOST_OFTEN = 3
 """Times: text that was encoded four times is mended in three rounds."""
@@ -28,6 +30,8 @@ _NATURAL = "\xa0\xad«»®°·º™‘’‚“”„•–—…šžŠŽœŒŸ"
 _CONTINUING = [sign for sign, byte in {**_LATIN_1, **_WINDOWS_1252}.items() if byte < 0xC0]
 
 
+_BETWEEN = b"\x01\n"
+"""Stands in no page between signs."""
 _LOST_BLANK = "\xc3 "
 """An "à" whose second sign, a no-break space, became a blank."""
 _ANY = f"[{re.escape(''.join(_CONTINUING))}]"
@@ -64,13 +68,27 @@ def mend_double_encoding(utf8: bytes) -> bytes:
     """
     if sum(1 for _ in islice(_HINT.finditer(utf8), _FEWEST_KINDS)) < _FEWEST_KINDS:
         return utf8
-    text = utf8.decode("utf-8", "replace")
+    cuts = _cut_around_signs(utf8)
+    pieces = [utf8[start:end] for start, end in pairwise([0, *cuts, len(utf8)])]
+    text = _BETWEEN.join(pieces[1::2]).decode("utf-8", "replace")
     mended = _mend(text, _FEWEST_KINDS, _FEWEST_HITS)
     for _ in range(_MOST_OFTEN - 1):
         if mended == text:
             break
         text, mended = mended, _mend(mended, 1, 1)
-    return mended.encode()
+    pieces[1::2] = mended.encode().split(_BETWEEN)
+    return b"".join(pieces)
+
+
+def _cut_around_signs(utf8: bytes) -> list[int]:
+    """Return where stretches of signs that are not ASCII start and end, with a character before and
+    behind each: most of a page is ASCII, and three searches over all of it took a third of the
+    page's time."""
+    places = np.flatnonzero(np.frombuffer(utf8, np.uint8) & 0x80)
+    ends = np.flatnonzero(np.diff(places, append=len(utf8) + 9) > 2)
+    starts = places[np.concatenate(([0], ends[:-1] + 1))]
+    bounds = np.column_stack((np.maximum(starts - 1, 0), np.minimum(places[ends] + 2, len(utf8))))
+    return bounds.ravel().tolist()  # type: ignore[no-any-return]
 
 
 def _mend(text: str, fewest_kinds: int, fewest_hits: int) -> str:

@@ -54,12 +54,14 @@ _MANY_FOLDS = 1000
 
 _URL = rb"(?P<url>" + SCHEMES + rb".*)"
 _ARC_DATE = rb"\d{14}|\d{12}|\d{8}"
+_ARC_TYPE = rb"(?P<type>\S*(?: [^\s=]+=\S*)*)"
+"""Some crawlers wrote the whole `Content-Type` there, with its blanks."""
 _ARC_LINES = (
-    re.compile(_URL + rb" (?P<ip>\S+) (?P<date>" + _ARC_DATE + rb") (?P<type>\S*) (?P<length>\d+)\s*"),
+    re.compile(_URL + rb" (?P<ip>\S+) (?P<date>" + _ARC_DATE + rb") " + _ARC_TYPE + rb" (?P<length>\d+)\s*"),
     # Version 2 (Internet Archive, "Arc File Format", 1996) adds result code, checksum, location,
     # offset, file name.
-    re.compile(_URL + rb" (?P<ip>\S+) (?P<date>" + _ARC_DATE + rb") (?P<type>\S*)(?: \S+){5} (?P<length>\d+)\s*"),
-    re.compile(rb"(?P<url>" + SCHEMES + rb"\S*) (?P<ip>\S+) (?P<date>\S+) (?P<type>\S*) (?P<length>\d+)\s*"),
+    re.compile(_URL + rb" (?P<ip>\S+) (?P<date>" + _ARC_DATE + rb") " + _ARC_TYPE + rb"(?: \S+){5} (?P<length>\d+)\s*"),
+    re.compile(rb"(?P<url>" + SCHEMES + rb"\S*) (?P<ip>\S+) (?P<date>\S+) " + _ARC_TYPE + rb" (?P<length>\d+)\s*"),
 )
 _NUMBER_DIGITS = 18
 """More than any file has bytes; Python refuses to read numbers of more than 4,300 digits."""
