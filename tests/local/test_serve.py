@@ -1,12 +1,15 @@
 """`dripper serve`: a page posted, its main content in the answer."""
 
+import contextlib
 import http.client
 import json
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -15,6 +18,7 @@ import pytest
 
 import dripper
 from dripper.config import load
+from dripper.local import serve
 from dripper.local.serve import Service, make_server
 from support.warcs import page
 
@@ -77,11 +81,61 @@ def test_bad_pages_are_answers_and_the_next_page_is_fine(port: int) -> None:
         ("POST", "/extract?adress=x", {}, 400),
         ("POST", "/extract", {"Content_Length": "8000001"}, 413),
         ("POST", "/extract", {"Content_Length": "-1"}, 411),
+        ("POST", "/extract", {"Content_Length": "9" * 5000}, 413),
+        ("POST", "/extract", {"Content_Length": "1_0"}, 411),
+        ("POST", "/extract", {"Content_Length": "3", "Transfer_Encoding": "chunked"}, 400),
+        ("POST", "/extract", {"Content_Type": "multipart/form-data; boundary=x"}, 415),
         ("DELETE", "/extract", {}, 501),
     ],
 )
 def test_what_is_no_request(port: int, method: str, path: str, headers: dict[str, str], status: int) -> None:
     assert ask(port, method, path, b"<p>", **headers)[0] == status
+
+
+def talk(port: int, *parts: bytes) -> bytes:
+    with closing(socket.create_connection(("127.0.0.1", port), timeout=60)) as connection:
+        for part in parts:
+            connection.sendall(part)
+        return b"".join(iter(lambda: connection.recv(65_536), b""))
+
+
+def test_a_page_may_come_in_chunks(port: int) -> None:
+    head = b"POST /extract?format=text HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
+    chunks = b"".join(
+        b"%x;a=b\r\n%s\r\n" % (len(HTML[at : at + 900]), HTML[at : at + 900]) for at in range(0, len(HTML), 900)
+    )
+    answer = talk(port, head, chunks, b"0\r\nA: b\r\n\r\n")
+    assert answer.startswith(b"HTTP/1.1 200")
+    assert answer.endswith(dripper.extract(HTML).text.encode())
+    assert talk(port, head, b"3\r\n<p>oh!").startswith(b"HTTP/1.1 400")
+    assert talk(port, head, b"7fffffffffffffffff\r\n").startswith(b"HTTP/1.1 413")
+    two = b"POST /extract HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nContent-Length: 3\r\n\r\n<p>"
+    assert talk(port, two).startswith(b"HTTP/1.1 400")
+
+
+def test_head_is_answered_without_a_body(port: int) -> None:
+    answer = talk(port, b"HEAD /health HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+    assert answer.startswith(b"HTTP/1.1 200")
+    assert answer.endswith(b"\r\n\r\n")
+
+
+def test_slow_clients_take_no_place_and_have_one_deadline(
+    port: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(serve, "_REQUEST_SECONDS", 2.0)
+    slow = [socket.create_connection(("127.0.0.1", port), timeout=60) for _ in range(30)]
+    for connection in slow:
+        connection.sendall(b"POST /extract HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n<")
+    assert ask(port, "POST", "/extract", HTML)[0] == 200
+    for _ in range(5):
+        time.sleep(0.5)
+        with contextlib.suppress(OSError):
+            slow[0].sendall(b"x")
+    assert slow[0].recv(100) == b""
+    for connection in slow:
+        connection.close()
+    assert ask(port, "POST", "/extract", HTML)[0] == 200
+    assert "Traceback" not in capsys.readouterr().err
 
 
 def test_the_command_listens_and_ends_with_a_signal() -> None:

@@ -6,15 +6,18 @@
 It fetches nothing, and a page never reaches another one's request.
 """
 
+import io
 import json
 import re
+import socket
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from queue import Empty, Queue
-from typing import ClassVar
+from typing import Any, ClassVar
 from urllib.parse import parse_qs, urlsplit
 
 import dripper
@@ -33,7 +36,11 @@ _Page = tuple[bytes, str | None, str | None]
 _WAITING_A_JOB = 8
 """Requests that may wait for each process; further ones are told to come back."""
 _WAIT_SECONDS = 30.0
-_SOCKET_SECONDS = 60
+_REQUEST_SECONDS = 60.0
+"""From a request's first byte to its last, and while a connection waits for the next one."""
+_LONGEST_LINE = 1 << 16
+_MOST_TRAILERS = 100
+_CHUNK = re.compile(rb"0*([0-9a-fA-F]+)[ \t]*(?:;[^\r\n]*)?\r?\n")
 _QUERY = re.compile(r"\?\S*")
 _TYPES = {"markdown": "text/markdown", "text": "text/plain", "html": "text/html", "xml-tei": "application/xml"}
 
@@ -79,12 +86,57 @@ class Service:
             guard.close()
 
 
+class _RefusalError(Exception):
+    """A request that is answered with a status and a sentence."""
+
+    def __init__(self, status: HTTPStatus, words: str) -> None:
+        super().__init__(words)
+        self.status = status
+
+
+class _Incoming(io.RawIOBase):
+    """The bytes of a connection up to a deadline, however slowly they come."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self.deadline = 0.0
+        self._connection = connection
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Raise TimeoutError behind the deadline."""
+        self._connection.settimeout(max(0.001, self.deadline - time.monotonic()))
+        try:
+            return self._connection.recv_into(buffer)
+        finally:
+            self._connection.settimeout(_REQUEST_SECONDS)
+
+
 class _Handler(BaseHTTPRequestHandler):
     service: ClassVar[Service]
-    timeout = _SOCKET_SECONDS
+    timeout = _REQUEST_SECONDS
     protocol_version = "HTTP/1.1"
     server_version = f"dripper/{dripper.__version__}"
     sys_version = ""
+
+    def setup(self) -> None:
+        """Read from the connection by way of its deadline."""
+        super().setup()
+        self._incoming = _Incoming(self.connection)
+        self.rfile = io.BufferedReader(self._incoming)
+
+    def handle_one_request(self) -> None:
+        """Begin a deadline. A client that leaves, or is too slow, is no error."""
+        self._incoming.deadline = time.monotonic() + _REQUEST_SECONDS
+        try:
+            super().handle_one_request()
+        except OSError:
+            self.close_connection = True
+
+    def do_HEAD(self) -> None:
+        """Answer as to GET, without a body."""
+        self.do_GET()
 
     def do_GET(self) -> None:
         """Answer whether the service is up."""
@@ -94,34 +146,75 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         """Answer with the main content of the page in the body."""
+        try:
+            page, form = self._read_page()
+        except _RefusalError as refusal:
+            return self._refuse(refusal.status, str(refusal))
         if not self.service.places.acquire(blocking=False):
             return self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, "too many requests wait: try again")
         try:
-            return self._extract()
+            extraction = self.service.extract(page)
         finally:
             self.service.places.release()
+        return self._answer(extraction, page[1], form)
 
-    def _extract(self) -> None:
+    def _read_page(self) -> tuple[_Page, str]:
+        """Return the page of a request and the format that it asks for; raises _RefusalError."""
         address = urlsplit(self.path)
         query = {name: values[-1] for name, values in parse_qs(address.query).items()}
         if address.path != "/extract":
-            return self._refuse(HTTPStatus.NOT_FOUND, "there are GET /health and POST /extract")
+            raise _RefusalError(HTTPStatus.NOT_FOUND, "there are GET /health and POST /extract")
         form = query.pop("format", "json")
         url = query.pop("url", None)
         if query or form not in FORMATS:
             usage = f"the query may have url, and format, one of {', '.join(FORMATS)}"
-            return self._refuse(HTTPStatus.BAD_REQUEST, usage)
-        size, limit = self.headers.get("Content-Length", ""), self.service.settings.reading.page_bytes
-        if not size.isdecimal():
-            return self._refuse(HTTPStatus.LENGTH_REQUIRED, "the request needs a Content-Length")
-        if int(size) > limit:
-            return self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the page may have {limit} bytes")
-        body = self.rfile.read(int(size))
-        if len(body) < int(size):
-            return self._refuse(HTTPStatus.BAD_REQUEST, "the page ended before its Content-Length")
+            raise _RefusalError(HTTPStatus.BAD_REQUEST, usage)
         declared = self.headers.get("Content-Type")
-        content_type = declared if parse_media_type(declared) in HTML_TYPES else None
-        return self._answer(self.service.extract((body, url, content_type)), url, form)
+        media_type = parse_media_type(declared)
+        if media_type.startswith("multipart/"):
+            sentence = "send the page alone as the body (curl --data-binary @page.html), not as a form"
+            raise _RefusalError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, sentence)
+        body = self._read_body(self.service.settings.reading.page_bytes)
+        return (body, url, declared if media_type in HTML_TYPES else None), form
+
+    def _read_body(self, limit: int) -> bytes:
+        """Return the body of the request, in chunks or of one length (RFC 9112 6)."""
+        sizes, coding = self.headers.get_all("Content-Length", []), self.headers.get("Transfer-Encoding")
+        if len(sizes) + (coding is not None) > 1:
+            # A proxy may have taken the other one.
+            raise _RefusalError(HTTPStatus.BAD_REQUEST, "the request has two lengths")
+        if coding is not None and coding.strip().lower() != "chunked":
+            raise _RefusalError(HTTPStatus.NOT_IMPLEMENTED, "of transfer codings only chunked is known")
+        if coding is not None:
+            return self._read_chunks(limit)
+        size = sizes[0].strip() if sizes else ""
+        if not (size.isascii() and size.isdecimal()):
+            raise _RefusalError(HTTPStatus.LENGTH_REQUIRED, "the request needs a Content-Length")
+        return self._read_whole(size.lstrip("0") or "0", 10, limit)
+
+    def _read_whole(self, digits: str, base: int, room: int) -> bytes:
+        size = int(digits, base) if len(digits) < 16 else room + 1
+        if size > room:
+            limit = self.service.settings.reading.page_bytes
+            raise _RefusalError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the page may have {limit} bytes")
+        body = self.rfile.read(size)
+        if len(body) < size:
+            raise _RefusalError(HTTPStatus.BAD_REQUEST, "the page ended before its length")
+        return body
+
+    def _read_chunks(self, limit: int) -> bytes:
+        body = bytearray()
+        while match := _CHUNK.fullmatch(self.rfile.readline(_LONGEST_LINE)):
+            chunk = self._read_whole(match[1].decode(), 16, limit - len(body))
+            body += chunk
+            if not chunk:  # trailers follow, up to an empty line
+                for _ in range(_MOST_TRAILERS):
+                    if self.rfile.readline(_LONGEST_LINE).strip() == b"":
+                        return bytes(body)
+                break
+            if self.rfile.readline(3).strip():
+                break
+        raise _RefusalError(HTTPStatus.BAD_REQUEST, "the chunks of the page are damaged")
 
     def _answer(self, extraction: Extraction | None, url: str | None, form: str) -> None:
         if extraction is None:
@@ -153,7 +246,8 @@ class _Handler(BaseHTTPRequestHandler):
         if self.close_connection:
             self.send_header("Connection", "close")
         self.end_headers()
-        self.wfile.write(body)
+        if self.command != "HEAD":
+            self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:
         """Write a line for each request, without the query, which has the page's address."""
