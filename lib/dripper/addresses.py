@@ -112,5 +112,18 @@ def printable(text: str, keeps: str = "") -> str:
     return _UNPRINTABLE.sub(lambda match: match[0] if match[0] in keeps else _escape(ord(match[0])), text)
 
 
+_OBEYED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def shown_as_text(text: str) -> str:
+    r"""Return a page's text for a terminal: control characters, which it would obey, are escaped;
+    tabs, line feeds and marks of direction stay.
+
+    >>> print(shown_as_text(f"# Rain{chr(27)}]52;c;YQ=={chr(7)}"))
+    # Rain\x1b]52;c;YQ==\x07
+    """
+    return _OBEYED.sub(lambda match: _escape(ord(match[0])), text)
+
+
 def _escape(code: int) -> str:
     return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
