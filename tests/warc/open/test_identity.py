@@ -203,3 +203,11 @@ def test_a_file_that_changes_has_another_version(tmp_path: Path) -> None:
     reader = read_records(str(file))
     list(reader)
     assert (reader.report.version, reader.report.size_bytes) == ("mtime:1", before.size_bytes)
+
+
+def test_a_link_to_nothing_and_a_name_that_is_not_utf_8_are_named_as_people_find_them(tmp_path: Path) -> None:
+    (tmp_path / "link.warc.gz").symlink_to("sub/nowhere")
+    assert canonical_address(str(tmp_path / "link.warc.gz")) == f"{tmp_path.resolve()}/link.warc.gz"
+    latin = os.fsdecode(os.fsencode(tmp_path) + b"/latin\xe9.warc.gz")
+    Path(latin).touch()
+    assert canonical_address(latin) == f"{tmp_path.resolve()}/latin\\xe9.warc.gz"

@@ -4,6 +4,7 @@ ledger and the page ids are built from it."""
 import hashlib
 import os
 import re
+from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
 
@@ -80,7 +81,8 @@ _SAFE = "/~:@!$&'()*+,;="
 def canonical_address(path: str) -> str:
     """Return the one address that identifies the file at `path`.
 
-    A local file: its absolute path, with symbolic links resolved. S3 (`s3a://`, `s3n://`, Amazon's
+    A local file: its absolute path, with symbolic links resolved (a name that is not UTF-8 with
+    escapes, by which nothing can open it). S3 (`s3a://`, `s3n://`, Amazon's
     HTTP addresses, Common Crawl's server): `s3://bucket/key`. Other HTTP addresses: scheme and host
     in lower case, without a default port, a fragment or credentials. Others, such as `hdfs://`:
     scheme and host in lower case, without a password. Never raises; needs no network.
@@ -100,7 +102,16 @@ def canonical_address(path: str) -> str:
         scheme, rest = strip_credentials(path).split("://", 1)
         host, slash, name = rest.partition("/")
         return f"{scheme.lower()}://{host.lower()}{slash}{name}"
-    return os.path.realpath(local_path(path))
+    return _name_local_file(local_path(path))
+
+
+def _name_local_file(path: Path) -> str:
+    """Return the real path of a file. A broken link stands for itself, so that people find it; in a
+    name, bytes that are no UTF-8, which no table can hold, are written as escapes."""
+    real = Path(os.path.realpath(path))
+    if not real.exists() and path.is_symlink():
+        real = Path(os.path.realpath(path.parent), path.name)
+    return os.fsencode(real).decode("utf-8", "backslashreplace")
 
 
 def opening_path(path: str) -> str:
