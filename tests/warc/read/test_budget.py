@@ -219,6 +219,26 @@ def test_a_dictionary_that_inflates_to_too_much_is_a_fault(tmp_path: Path, work:
     assert work[0] < 150 << 20
 
 
+def test_a_dictionary_that_is_too_large_as_stored_is_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    content = page(1, 2_000)  # an undigested dictionary may hold anything
+    frame = b"\x5d\x2a\x4d\x18" + len(content).to_bytes(4, "little") + content
+    archive = frame + zstandard.compress(warc("http://e.org/", http(page(1))))
+    assert read(tmp_path / "a.warc.zst", archive)[1].n_problems == 0
+    monkeypatch.setattr("dripper.warc.read.members._MAX_DICTIONARY_BYTES", 1_999)
+    records, report = read(tmp_path / "b.warc.zst", archive)
+    assert len(records) == 1
+    assert "a skippable frame of" in report.problems[0]
+
+
+@pytest.mark.parametrize(("n_bytes", "n_pages"), [(900_000, 2), (1_100_000, 1)])
+def test_a_header_has_a_mebibyte_at_most(n_bytes: int, n_pages: int, tmp_path: Path) -> None:
+    long = warc("http://e.org/long", http(page(1)), **{"X-Long": "a " * (n_bytes // 2)})
+    records, report = read(tmp_path / "a.warc", long + warc("http://e.org/", http(page(2))))
+    assert len(records) == n_pages
+    assert records[-1].url == "http://e.org/"
+    assert report.n_problems == 2 - n_pages
+
+
 @pytest.mark.parametrize("n", [5, 6, 400])
 def test_a_body_has_five_content_codings_at_most(n: int, tmp_path: Path) -> None:
     body = page(2)

@@ -38,6 +38,11 @@ def test_interim_responses_are_read_past() -> None:
     assert (parse_response(block).status, parse_response(block).body) == (200, b"body")
 
 
+@pytest.mark.parametrize(("n", "status"), [(4, 200), (5, 103), (400, 103)])
+def test_interim_responses_have_an_end(n: int, status: int) -> None:
+    assert parse_response(b"HTTP/1.1 103 Early Hints\r\n\r\n" * n + b"HTTP/1.1 200 OK\r\n\r\nbody").status == status
+
+
 def test_headers_without_a_status_line() -> None:
     response = parse_response(b"Content-Type: text/html\r\nServer: x\r\n\r\n<p>")
     assert (response.has_head, response.status, response.content_type, response.body) == (
