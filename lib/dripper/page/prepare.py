@@ -28,6 +28,10 @@ BLOCK_SAMPLE = 4 * SAMPLE_CHARACTERS
 page's text."""
 
 
+def _mend(utf8: bytes, content_type: str | None) -> bytes:
+    return close_empty_elements(mend_double_encoding(utf8), content_type)
+
+
 @dataclass(frozen=True, slots=True)
 class Decoded:
     """A page as UTF-8. charset, source (bom, http, meta, detector), errors (characters that could
@@ -43,10 +47,9 @@ class Decoded:
         """Read bytes as browsers do, with the HTTP `content_type` if given; of text only lone
         surrogates are lost. What was surely encoded twice is mended."""
         if isinstance(html, str):
-            utf8, *found = html.encode("utf-8", "ignore"), None, None, None
-        else:
-            utf8, *found = to_utf8(html, content_type)
-        return cls(close_empty_elements(mend_double_encoding(utf8), content_type), *found)
+            return cls(_mend(html.encode("utf-8", "ignore"), content_type))
+        utf8, charset, source, errors = to_utf8(html, content_type)
+        return cls(_mend(utf8, content_type), charset, source, errors)
 
     def without(self, selectors: Sequence[str]) -> "Decoded":
         """Return the page without what CSS selectors find."""

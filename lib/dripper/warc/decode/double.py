@@ -88,7 +88,7 @@ def _cut_around_signs(utf8: bytes) -> list[int]:
     ends = np.flatnonzero(np.diff(places, append=len(utf8) + 9) > 2)
     starts = places[np.concatenate(([0], ends[:-1] + 1))]
     bounds = np.column_stack((np.maximum(starts - 1, 0), np.minimum(places[ends] + 2, len(utf8))))
-    return bounds.ravel().tolist()  # type: ignore[no-any-return]
+    return bounds.ravel().tolist()
 
 
 def _mend(text: str, fewest_kinds: int, fewest_hits: int) -> str:
