@@ -11,9 +11,11 @@ import pytest
 
 from dripper.errors import InputError
 from dripper_lab.annotate import main
+from dripper_lab.annotation.answers import answer_of
 from dripper_lab.annotation.collecting import collect, read_recipe, unpack_page
-from dripper_lab.datasets import DATA_SETS, Role, read_pages
+from dripper_lab.datasets import DATA_SETS, Role, names_with, read_pages
 
+SHARED_DATA = Path(__file__).parents[4] / "shared" / "data"
 PAGE = (
     b"<html><body><nav><a href='/'>Home</a></nav>"
     b"<article><h1>Boats</h1><p>A boat of wood, found in a lake.</p></article></body></html>"
@@ -63,6 +65,15 @@ def test_a_recipe_gives_a_data_set(clones: tuple[Path, str], tmp_path: Path) -> 
     assert {page.truth_text for page in pages} == {"Boats\nA boat of wood, found in a lake."}
     assert {page.page_type for page in pages} == {"article"}
     assert [page.id for page in read_pages(tmp_path, "set", empty=True)] == ["w1", "w2", "w3"]
+
+
+def test_a_recipe_gives_a_training_set(clones: tuple[Path, str], tmp_path: Path) -> None:
+    folder, commit = clones
+    rows = [row(commit, 1, kind="service", second={"kind": "service", "main": "3"}), row(commit, 2, main="")]
+    collect(rows, folder, tmp_path / "unlabelled-web-training")
+    assert names_with(Role.TRAIN_SHIPS, folder=tmp_path) == ["unlabelled-web-training"]
+    (page,) = read_pages(tmp_path, "unlabelled-web-training")
+    assert (page.page_type, page.host, page.more["main_blocks"]) == ("service", "e.org", "2-3")
 
 
 @pytest.mark.parametrize(
@@ -115,8 +126,31 @@ def test_the_recipes_of_the_package_are_known_sets() -> None:
     assert not {row["host"] for row in training} & {row["host"] for row in evaluation}
     assert DATA_SETS["web-kinds-2"].role == Role.TRAIN_SHIPS
     assert DATA_SETS["web-kinds-2-evaluation"].role == Role.EVALUATION
-    with pytest.raises(InputError, match="one of web_kinds_2_evaluation, web_kinds_2_training"):
+    with pytest.raises(
+        InputError, match="one of unlabelled_web_training, web_kinds_2_evaluation, web_kinds_2_training"
+    ):
         read_recipe("nothing")
+
+
+def test_unlabelled_web_is_labelled_in_form_and_of_no_evaluation() -> None:
+    rows = read_recipe("unlabelled_web_training")
+    assert len(rows) == 285
+    for each in rows:
+        answer_of(each, each["n_blocks"], each["id"])
+        if "second" in each:
+            answer_of(each["second"] | {"sure": 3}, each["n_blocks"], each["id"])
+    assert sum("second" in each for each in rows) == 20
+    assert not {each["host"] for each in rows} & {each["host"] for each in read_recipe("web_kinds_2_evaluation")}
+
+
+@pytest.mark.skipif(not SHARED_DATA.is_dir(), reason="needs the data folder ../shared/data")
+def test_unlabelled_web_has_no_page_or_host_that_is_kept_out() -> None:
+    lines = (SHARED_DATA / "kept_out.txt").read_text(encoding="utf-8").splitlines()
+    kept_out = {line for line in lines if not line.startswith("#")}
+    rows = read_recipe("unlabelled_web_training")
+    assert not {f"page {each['html_sha256']}" for each in rows} & kept_out
+    hosts = {each["host"].lower().removeprefix("www.") for each in rows}
+    assert not {f"host {sha256(host.encode()).hexdigest()}" for host in hosts} & kept_out
 
 
 @pytest.mark.parametrize(
