@@ -154,3 +154,10 @@ def test_a_page_with_nothing_main_stays_so():
 def test_large_pages_are_completed_in_linear_time(piece):
     page = preprocess(f'<p>text</p>{piece * 4_000}<div class="notes" id="n">note</div>')
     assert len(complete(page, [index % 2 == 0 for index in range(len(page.blocks))])) == len(page.blocks)
+
+
+def test_headings_that_are_most_of_what_is_kept_stay() -> None:
+    rows = "".join(f"<h3>The ferry {name}</h3><p>{20 * 'It leaves at noon. '}</p>" for name in "abcdef")
+    page = preprocess(f"<h1>Ferries</h1>{rows}")
+    titles = [block.text.startswith("The ferry") for block in page.blocks]
+    assert complete(page, titles) == titles

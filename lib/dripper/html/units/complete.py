@@ -40,6 +40,9 @@ _MOST_AROUND = 3
 """Elements between a title and its link."""
 _PROSE = 80
 """Characters of a block that says more than a menu's."""
+_MOST_LEFT_OUT = 0.1
+"""Of what is kept: where headings that announce nothing hold more of it, they are the content. A
+list of which labels keep the titles alone had lost all of them."""
 _PARTS_OF_A_QUESTION = 2
 """Blocks: the question itself, and a sign."""
 
@@ -155,6 +158,10 @@ def add_headings(page: Blocks, main: list[bool]) -> None:
             main[first:after] = [True] * (after - first)
         elif main[first] and not heading.is_link and after < heading.last and not any(main[after : heading.following]):
             empty.append(heading)
+    said = sum(len(block.text) for block, is_main in zip(page.blocks, main, strict=True) if is_main)
+    announced = sum(len(page.blocks[index].text) for each in empty for index in range(each.first, each.end))
+    if announced > _MOST_LEFT_OUT * said:
+        return
     n_main, n_empty = (Counter(heading.level for heading in of if main[heading.first]) for of in (headings, empty))
     for heading in empty:
         is_content = n_empty[heading.level] > max(1, n_main[heading.level] / 2)
