@@ -103,6 +103,9 @@ def test_quoted_posts_are_main_where_their_neighbours_are(classes, main, found):
     assert len(find_embeds(preprocess(POST.format(classes)).elements)) == (classes != "tweet")
 
 
+LONG = "Much text of a page, of which a heading is a small part."
+
+
 @pytest.mark.parametrize(
     ("html", "main", "found"),
     [
@@ -113,7 +116,7 @@ def test_quoted_posts_are_main_where_their_neighbours_are(classes, main, found):
         ("<h1>Title</h1><p>text</p>", ["text"], ["text"]),
         ("<h3>Author:</h3><p>a</p><h3>Author:</h3><p>b</p>", ["a", "b"], ["a", "b"]),
         # What announces nothing.
-        ("<p>text</p><h2>More</h2><p>menu</p>", ["text", "More"], ["text"]),
+        (f"<p>{LONG}</p><h2>More</h2><p>menu</p>", ["text", "More"], [LONG]),
         ("<p>text</p><h2>More</h2><p>menu</p><h3>Sub</h3><p>text", ["text", "More"], ["text", "More", "Sub", "text"]),
         ("<div><h2>Lead</h2><p>menu</p></div><p>text</p>", ["text", "Lead"], ["Lead", "text"]),
         ("<h2>Shots</h2><p>menu <img src=a.png></p>", ["Shots"], ["Shots"]),
