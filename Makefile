@@ -261,7 +261,7 @@ gpu-check: $(VENV)-gpu/done
 GPU_PYTHON ?= 3.12
 GPU_DAY ?= gpu/out
 GPU_DAY_PYTHON ?= python3
-GPU_PACKAGES := brotli chardetng_py courlan fsspec html-to-markdown lz4 mathml-to-latex platformdirs publicsuffixlist py3langid \
+GPU_PACKAGES := brotli chardetng_py courlan fsspec idna lz4 mathml-to-latex platformdirs publicsuffixlist py3langid \
     pydantic pytest pyyaml rapidfuzz selectolax threadpoolctl urllib3 warcio webencodings zstandard
 GPU_PIP := --quiet --target gpu/site --python-version $(GPU_PYTHON) --platform manylinux2014_x86_64 \
     --platform manylinux_2_28_x86_64 --only-binary :all:
