@@ -37,7 +37,7 @@ _WAITING_A_JOB = 8
 """Requests that may wait for each process; further ones are told to come back."""
 _WAIT_SECONDS = 30.0
 _REQUEST_SECONDS = 60.0
-"""From a request's first byte to its last, and while a connection waits for the next one."""
+"""Seconds from a request's first byte to its last, and for the next request of a connection."""
 _LONGEST_LINE = 1 << 16
 _MOST_TRAILERS = 100
 _CHUNK = re.compile(rb"0*([0-9a-fA-F]+)[ \t]*(?:;[^\r\n]*)?\r?\n")

@@ -53,7 +53,7 @@ class Steps:
         if question.get("settings", {}).get("decoder") == "fsm":
             labels = ["10", "11", "10", "00"]
         label = {"version": "tiny@1", "start_seconds": 30.0, "seconds": 0.5, "pages": 2, "labels": labels, "numbers": numbers,
-                 "windows": 2, "passes": 6, "tokens": 100, "main_share": 0.5}  # fmt: skip
+                 "windows": 2, "passes": 6, "tokens": 100, "main_share": 0.5, "memory": 2_000_000_000}  # fmt: skip
         read = {"version": "tiny@1", "pages": 4, "blocks": 8, "windows": 4, "prompt_tokens": 400, "answer_tokens": 32}
         probe = {"fits": False, "report": "it writes <b>", "set": "tagged", "likeliest": "compact"}
         answers: dict[str, dict[str, Any]] = {

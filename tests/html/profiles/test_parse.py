@@ -141,9 +141,8 @@ def test_nothing_visible_gives_no_blocks(html):
     [
         ("<div>" * 100_000, "nested too deeply"),
         ("<p " + " ".join(f"a{n}=1" for n in range(40_000)) + ">x", "attributes"),
-        ("<select>" + "<option>x" * 30_000, "options"),
     ],
-    ids=["depth", "attributes", "options"],
+    ids=["depth", "attributes"],
 )
 @pytest.mark.parametrize("profile", ["dripper", "mineru-1.1"])
 def test_what_a_parser_needs_minutes_for_is_refused(html, detail, profile):
@@ -155,7 +154,8 @@ def test_what_a_parser_needs_minutes_for_is_refused(html, detail, profile):
 @pytest.mark.parametrize(
     "html",
     [
-        "<span>" * 50_000 + "x",
+        "<span>" * 20_000 + "x",
+        "<select>" + "<option>x" * 30_000,
         "<div>t" * 5_000,
         "<a><p><i>x" * 5_000,
         "<p>" + "line<br>" * 20_000,
@@ -168,7 +168,7 @@ def test_what_a_parser_needs_minutes_for_is_refused(html, detail, profile):
         "<p>x" + "<!--" * 100_000,
         "<b x='" * 10_000 + "'>x",
     ],
-    ids=range(12),
+    ids=range(13),
 )
 def test_large_and_broken_pages_keep_their_text(html):
     page = preprocess(html)

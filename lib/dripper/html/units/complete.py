@@ -41,8 +41,8 @@ _MOST_AROUND = 3
 _PROSE = 80
 """Characters of a block that says more than a menu's."""
 _MOST_LEFT_OUT = 0.1
-"""Of what is kept: where headings that announce nothing hold more of it, they are the content. A
-list of which labels keep the titles alone had lost all of them."""
+"""Share of what is kept: headings that announce nothing and hold more of it are the content. A list
+of which labels keep the titles alone had lost all of them."""
 _PARTS_OF_A_QUESTION = 2
 """Blocks: the question itself, and a sign."""
 

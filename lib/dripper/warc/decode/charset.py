@@ -133,7 +133,7 @@ collected them; of 591 pages in archives none does."""
 
 _HEAD_BYTES = 1024
 _FEWEST_ZEROS = 0.25
-"""Of all second bytes: so many characters of a page in UTF-16 are ASCII, as its markup is."""
+"""Share of second bytes that are zero: of UTF-16, so many characters are ASCII, as markup is."""
 _ISO_2022_JP = re.compile(rb"\x1b\$[@B](?:[\x21-\x7e]{2})+(?:\x1b\([BJ]|[\r\n<]|\Z)")
 
 _NOT_ASCII = re.compile(rb"[\x80-\xff]")

@@ -55,7 +55,7 @@ _MANY_FOLDS = 1000
 _URL = rb"(?P<url>" + SCHEMES + rb".*)"
 _ARC_DATE = rb"\d{14}|\d{12}|\d{8}"
 _ARC_TYPE = rb"(?P<type>\S*(?: [^\s=]+=\S*)*)"
-"""Some crawlers wrote the whole `Content-Type` there, with its blanks."""
+"""Content types with blanks: some crawlers wrote the whole `Content-Type` there."""
 _ARC_LINES = (
     re.compile(_URL + rb" (?P<ip>\S+) (?P<date>" + _ARC_DATE + rb") " + _ARC_TYPE + rb" (?P<length>\d+)\s*"),
     # Version 2 (Internet Archive, "Arc File Format", 1996) adds result code, checksum, location,
