@@ -17,7 +17,7 @@ def test_the_papers_equation() -> None:
 def test_profiles_read_less_than_the_raw_page_and_write_a_label_a_block() -> None:
     loads, left_out = measure([labelled(number) for number in range(3)], stand_in)
     assert left_out == 0
-    assert set(loads) == {RAW, "dripper", "paper", "mineru-1.1"}
+    assert set(loads) == {RAW, "dripper", "paper", "mineru-1.1", "mineru-1.0"}
     assert (loads["paper"].read < loads[RAW].read).all()
     # {"1": "main", "2": "main", "3": "main"}: braces, commas, seven a block.
     assert loads["paper"].written.tolist() == [25, 25, 25]
@@ -37,7 +37,7 @@ def test_the_command_prints_a_row_a_profile(tmp_path: Path, capsys: pytest.Captu
     printed = capsys.readouterr().out
     assert printed.startswith("3 pages of 1 sets, 0 left out; words, digits and signs in place of tokens")
     assert [line.split(" | ")[0] for line in printed.splitlines()[4:]] == [
-        "| raw HTML", "| dripper", "| mineru-1.1", "| paper",
+        "| raw HTML", "| dripper", "| mineru-1.0", "| mineru-1.1", "| paper",
     ]  # fmt: skip
 
 
