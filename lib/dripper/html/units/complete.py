@@ -5,6 +5,7 @@ headings with what they announce, and none that announces nothing."""
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 
 from dripper.html.blocks.page import Page
 from dripper.html.blocks.segment import Block
@@ -132,6 +133,9 @@ def add_titles(page: Blocks, main: list[bool]) -> None:
     On 620 labelled pages 15 such titles are in the truth and 5 are not; without another one that is
     kept 20 and 11, without a link 25 and 68.
     """
+    said = [index for index, block in enumerate(page.blocks) if block.text]
+    if not any(main[following] and not main[title] and page.is_link(title) for title, following in pairwise(said)):
+        return  # As on most pages: lists are looked for where there is something to add.
     for records in find_records(page.tree):
         texts = [[i for i in page.inside(record) if page.blocks[i].text] for record in records]
         titles = [each[:2] for each in texts if len(each) > 1]
