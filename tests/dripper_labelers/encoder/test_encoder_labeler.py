@@ -217,7 +217,7 @@ def test_no_code_of_a_checkpoint_is_run(tmp_path: Path) -> None:
 
 def test_a_gpu_that_is_not_there_is_said(bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    with pytest.raises(MachineError, match="PyTorch sees no GPU"):
+    with pytest.raises(MachineError, match=r"labels\.encoder\.device=cuda: PyTorch .* sees no GPU here"):
         load("encoder", model=str(bert), device="cuda")
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     with pytest.raises(SettingsError, match="int8 is for CPUs"):
