@@ -21,3 +21,9 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory, simplified: list[Simpli
     """A tiny Qwen3 whose labels on real pages are about half main."""
     pytest.importorskip("vllm", reason="needs vLLM: make test-vllm installs it")
     return make_checkpoint(tmp_path_factory.mktemp("lm") / "tiny", simplified[:3])
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the tests of models in PyTorch alone first: vLLM, once it has loaded a model through
+    transformers, leaves the class of that model unfit for a use without it."""
+    items.sort(key=lambda item: item.path.name != "test_in_torch.py")

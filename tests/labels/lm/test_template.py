@@ -59,16 +59,16 @@ def test_a_label_whose_tokens_depend_on_the_one_before_is_found() -> None:
         Templates(FORMS["compact"], encode, "odd")
 
 
-@pytest.mark.parametrize(("name", "per_block"), [("json", 5), ("json_v0", 4), ("compact", 1)])
-def test_qwen3(name: str, per_block: int) -> None:
+@pytest.mark.parametrize(("name", "per_block", "at_end"), [("json", 5, 0), ("json_v0", 4, 1), ("compact", 1, 0)])
+def test_qwen3(name: str, per_block: int, at_end: int) -> None:
     from dripper.labels.lm.tokenizer import ChatTokenizer
 
     encode = ChatTokenizer.load(tokenizer_folder(), "none").encode
     templates = Templates(FORMS[name], encode)
     assert (templates.main, templates.other) == (MAIN, OTHER)
     digits = sum(len(str(item)) for item in range(1, 801))
-    # The quote that opens the first key is in one token with the brace; nothing else is at the
-    # ends.
-    assert len(templates.of(800).tokens) == digits + per_block * 800
+    # The quote that opens the first key is in one token with the brace. Without a blank behind the
+    # comma, quotes and comma between two blocks are one token too, and the last block ends alone.
+    assert len(templates.of(800).tokens) == digits + per_block * 800 + at_end
     mixed = np.arange(800) % 7 < 3
     assert templates.of(800).fill(templates.labels(mixed)) == encode(FORMS[name].text(mixed.tolist()))
