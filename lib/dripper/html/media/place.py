@@ -79,7 +79,7 @@ _TELLING = 6
 _MOST_ABOVE_PICTURE = 12
 _NEVER_AROUND_PICTURE = words("nav footer header aside menu dialog")
 _PEOPLE = words("avatar avatars gravatar headshot userpic")
-_LOGOS = words("logo logos badge badges button btn arrow stars rating")
+_SIGNS = _ICONS | words("logo logos badge badges button btn arrow stars rating")
 _FEWEST_IN_GALLERY = 3
 _APART = 60
 """Texts and tags between two pictures of a gallery."""
@@ -391,7 +391,7 @@ def find_roles(tree: Tree, images: Sequence[Image], picture: str | None) -> list
             roles.append("lead")
         elif not names.isdisjoint(_PEOPLE):
             roles.append("avatar")
-        elif not names.isdisjoint(_ICONS | _LOGOS) or _is_tiny(tag):
+        elif not names.isdisjoint(_SIGNS) or _is_tiny(tag):
             roles.append("icon")
         else:
             roles.append("content")

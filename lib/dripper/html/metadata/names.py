@@ -96,8 +96,9 @@ def split_authors(texts: Iterable[str], is_one: Callable[[str], bool] = lambda t
     names: dict[str, str] = {}
     for text in texts:
         line = _MORE.sub("", _cut_before(join_lines(text)))
-        parts = list(takewhile(lambda part: not _ROLE.search(part), _APART.split(line))) or [line]
-        line = line if len(parts) == len(_APART.split(line)) else ", ".join(parts)
+        stated = _APART.split(line)
+        parts = list(takewhile(lambda part: not _ROLE.search(part), stated)) or [line]
+        line = line if len(parts) == len(stated) else ", ".join(parts)
         # "Lee, Ann" and "Marks & Spencer" are one name each: several have a first and a last name
         # each.
         are_several = all(map(_may_be_name, parts)) and not is_one(line)

@@ -206,9 +206,8 @@ class Visible:
         for index in (*below, *above):
             text = " ".join(unescape(tree.parts[index]).split()) if len(tree.parts[index]) <= _LONGEST else ""
             if text and _ONLY_DATE.fullmatch(text):
-                place = bisect_right(tree.opens, index) - 1
-                holder = place if tree.closes[place] > index else tree.parents[place]
-                while holder >= 0 and tree.closes[holder] < index:
+                holder = bisect_right(tree.opens, index) - 1
+                while tree.closes[holder] < index:
                     holder = tree.parents[holder]
                 if not self._is_of_other_page(holder):
                     yield text
