@@ -10,17 +10,23 @@ after each: a run that is stopped keeps what was done, and one that is started a
 the commands that have not ended well. A step gets the time that is left, and none where that is
 less than a tenth of what it is expected to take. --tiny does the same with tiny models on the
 committed pages. See docs/gpu_day.md.
+
+Each command has a process group of its own. It ends, with all that it has started, when its time is
+over, and when this program is stopped.
 """
 
 import argparse
+import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
 HERE = Path(__file__).parent
 COMMITTED = HERE.parent / "tests/data/labelled"
@@ -88,6 +94,8 @@ def plan(options: argparse.Namespace) -> list[Step]:
 def main(arguments: Sequence[str]) -> int:
     """Run the steps; return 0, or 1 where a command failed or had no time."""
     options = parse(arguments)
+    for signal_ in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(signal_, stop)
     options.out.mkdir(parents=True, exist_ok=True)
     report = options.out / "gpu_day.json"
     done = json.loads(report.read_text()) if report.exists() else {}
@@ -105,6 +113,11 @@ def main(arguments: Sequence[str]) -> int:
         report.write_text(json.dumps(done, indent=1) + "\n")
         print(json.dumps({one.name: done[one.name] for one in commands}), flush=True)
     return int(any(one["code"] != 0 for one in done.values()))
+
+
+def stop(number: int, _frame: object) -> NoReturn:
+    """Leave as `sys.exit` does, so that `run` ends what it has started."""
+    raise SystemExit(128 + number)
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
@@ -126,24 +139,33 @@ def run(commands: Sequence[Command], out: Path, seconds: float) -> Mapping[str, 
     start = time.monotonic()
     paths = [str(HERE.parent / folder) for folder in ("lib", "tests", "benchmarks")]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([*paths, os.environ.get("PYTHONPATH", "")])}
-    files = {one.name: (out / f"{one.name}.log").open("w") for one in commands}
-    running = {
-        one.name: subprocess.Popen(
-            [sys.executable, *one.arguments], stdout=files[one.name], stderr=subprocess.STDOUT, env=environment
-        )
-        for one in commands
-    }
+    running = dict[str, subprocess.Popen[bytes]]()
     found = dict[str, object]()
-    for name, process in running.items():
-        try:
-            code = process.wait(max(0.0, start + seconds - time.monotonic()))
-        except subprocess.TimeoutExpired:
-            process.kill()
-            code = process.wait()
-        files[name].close()
-        lines = (out / f"{name}.log").read_text(errors="replace").strip().splitlines()
-        found[name] = {"code": code, "seconds": round(time.monotonic() - start, 1), "said": "".join(lines[-1:])[-500:]}
+    try:
+        for one in commands:
+            with (out / f"{one.name}.log").open("wb") as log:
+                running[one.name] = subprocess.Popen(
+                    [sys.executable, *one.arguments],
+                    stdout=log, stderr=subprocess.STDOUT, env=environment, start_new_session=True,
+                )  # fmt: skip
+        for name, process in list(running.items()):
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(max(0.0, start + seconds - time.monotonic()))
+            code = end(running.pop(name))
+            took = round(time.monotonic() - start, 1)
+            lines = (out / f"{name}.log").read_text(errors="replace").strip().splitlines()
+            found[name] = {"code": code, "seconds": took, "said": "".join(lines[-1:])[-500:]}
+    finally:
+        for process in running.values():
+            end(process)
     return found
+
+
+def end(process: subprocess.Popen[bytes]) -> int:
+    """End a command with all that it has started; return its exit code."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    return process.wait()
 
 
 if __name__ == "__main__":
