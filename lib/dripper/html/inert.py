@@ -7,6 +7,7 @@ and each of them is inert by itself.
 """
 
 import re
+from collections.abc import Sequence
 from urllib.parse import quote
 
 from dripper.html.tree.elements import words
@@ -127,9 +128,17 @@ one inside."""
 _NOTABLE_NAME = re.compile(rf"""[\t\n\f\r /"'](?:on|(?:{_NAMES})[\t\n\f\r =/>])""")
 
 
-def is_notable(tag: str) -> bool:
-    """Tell whether a serialised start tag has an attribute that is worth a look; most have none."""
-    return _NOTABLE_NAME.search(tag) is not None or "script:" in tag.lower()
+def find_notable(tags: Sequence[str]) -> set[str]:
+    """Return the serialised start tags with an attribute that is worth a look; most have none."""
+    notable = set(filter(_NOTABLE_NAME.search, tags))
+    if "script:" in "".join(tags).lower():
+        notable.update(tag for tag in tags if "script:" in tag.lower())
+    return notable
+
+
+def find_reaching(tags: Sequence[str]) -> set[str]:
+    """Return those that may be as `reaches_scripts` says."""
+    return {tag for tag in tags if ' id="' in tag or ' name="' in tag or 'target="' in tag or ' rel="' in tag}
 
 
 def reaches_scripts(tag: str) -> bool:

@@ -9,8 +9,9 @@ from dripper.html.inert import (
     REMOVED,
     UNWRAPPED,
     clean_inert_address,
+    find_notable,
+    find_reaching,
     is_inert,
-    is_notable,
     reaches_scripts,
     remove_opener,
 )
@@ -79,14 +80,15 @@ class Tags:
     def read(self, tags: list[str]) -> dict[str, StartTag]:
         """Return the start tags that become others, or whose elements go."""
         changed: dict[str, StartTag] = {}
+        notable, reaching = find_notable(tags), find_reaching(tags) if self._inert else set[str]()
         for tag in tags:
             name = tag[1 : tag.find(" ")]
             if self._inert and name in REMOVED:
                 changed[tag] = StartTag("" if name in HTML_VOID else tag, hidden=True)
             elif " " in tag:
-                reaches = self._inert and reaches_scripts(tag)
+                reaches = tag in reaching and reaches_scripts(tag)
                 start_tag = use_best_address(tag) if name in IMAGE_TAGS and self._best_images else tag
-                if (reaches or start_tag != tag or is_notable(tag)) and (
+                if (reaches or start_tag != tag or tag in notable) and (
                     new := self._rewrite(name, start_tag, reaches)
                 ) != tag:
                     changed[tag] = StartTag(new)
@@ -132,5 +134,6 @@ class Tags:
             return inert
         absolute = self._base.join(inert)
         self._written += max(0, len(absolute) - len(address))
-        refuse_large("main HTML", self._written, self._limit)
+        if self._written > self._limit:
+            refuse_large("main HTML", self._written, self._limit)
         return absolute

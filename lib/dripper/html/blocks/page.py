@@ -171,7 +171,8 @@ class _Cutter:
         tree, open_elements = self.tree, self.open
         while open_elements and not open_elements[-1] <= owner <= tree.lasts[open_elements[-1]]:
             element = open_elements.pop()
-            self.fill_row(element, tree.closes[element])
+            if element in self.rows:
+                self.fill_row(element, tree.closes[element])
             self.out.append(tree.parts[tree.closes[element]])
             self.pass_tag(element, tree.closes[element])
         path, innermost = [], open_elements[-1] if open_elements else -1
@@ -181,18 +182,17 @@ class _Cutter:
         if part is not None and self.in_line is not None:
             self.part_from(self.in_line, part, {tree.tags[element] for element in path})
         for element in reversed(path):
-            self.fill_row(tree.parents[element], tree.opens[element])
-            self.out.append(self.start_tag(element))
+            if tree.parents[element] in self.rows:
+                self.fill_row(tree.parents[element], tree.opens[element])
+            self.out.append(self.start_item(element) if tree.tags[element] == "li" else tree.parts[tree.opens[element]])
             open_elements.append(element)
             self.pass_tag(element, tree.opens[element])
-        if part is not None and open_elements:
+        if part is not None and open_elements and open_elements[-1] in self.rows:
             self.fill_row(open_elements[-1], part.first)
 
     def fill_row(self, row: int, before: int) -> None:
-        """Write the row's cells that begin before part `before` as empty ones: they have nothing
-        main, but a column."""
-        if row not in self.rows:
-            return
+        """Write the cells that begin before part `before`, of a row of several that are kept, as
+        empty ones: they have nothing main, but a column."""
         tree, child = self.tree, self.next_child[row]
         while child <= tree.lasts[row] and tree.opens[child] < before:
             if tree.tags[child] in CELLS and tree.opens[child] not in self.rows[row]:
@@ -224,7 +224,7 @@ class _Cutter:
         if part.is_caption:
             self.out[part.first - part.last - 1] = mark_caption(self.tree.parts[part.first])
         if not part.is_run and self.tree.names[self.tree.parts[part.first]] == "li":
-            self.out[part.first - part.last - 1] = self.start_tag(bisect_left(self.tree.opens, part.first))
+            self.out[part.first - part.last - 1] = self.start_item(bisect_left(self.tree.opens, part.first))
         self.line = part.last if part.is_run else None
         self.is_broken, self.has_blank, self.n_left_out = False, False, 0
         self.ends_in_break = self.is_break(part.last)
@@ -251,12 +251,12 @@ class _Cutter:
         elif any(gap[1 - before % 2 :: 2]):
             self.out.append(" ")
 
-    def start_tag(self, element: int) -> str:
-        """Return an element's start tag; an item of an `ol` keeps its number where items before it
+    def start_item(self, element: int) -> str:
+        """Return the start tag of an `li`; that of an `ol` keeps its number where items before it
         are left out."""
         tree, tag = self.tree, self.tree.start_tag(element)
         owner = tree.parents[element]
-        if tree.tags[element] != "li" or owner < 0 or tree.tags[owner] != "ol":
+        if owner < 0 or tree.tags[owner] != "ol":
             return tag
         if owner not in self.numbers:
             self.numbers[owner] = count_items(tree, owner)

@@ -8,7 +8,7 @@ next block or `br`, becomes a *run*.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Set
 from itertools import compress
 from typing import NamedTuple
 
@@ -61,7 +61,7 @@ def _walk(tree: Tree, texts: list[str], removed: bytearray, kinds: Kinds) -> tup
     paragraphs = list[Paragraph]()
     tags, opens, closes, lasts = tree.tags, tree.opens, tree.closes, tree.lasts
     block, splits = kinds.block, kinds.splits
-    node, child, start = 0, 1, _find_text(texts, 1 + tree.opens[0])
+    node, child, start = 0, 1, tree.opens[0] + 1 if texts[tree.opens[0] + 1].strip() else -1
     frames: list[int] = []
     entered: list[int] = []
     while True:
@@ -92,7 +92,6 @@ def _walk(tree: Tree, texts: list[str], removed: bytearray, kinds: Kinds) -> tup
             else:
                 paragraphs.append(Paragraph(child, opens[child], closes[child], False))
                 child, after = lasts[child] + 1, closes[child] + 1
-        # As `_text_at`, without the call: a fiftieth of preprocess.
         text = texts[after]
         start = after if text and not text.isspace() else -1
 
@@ -108,12 +107,6 @@ def _walk_without_body(tree: Tree, texts: list[str], paragraph: Paragraph) -> Pa
     if child < len(tree) and tree.opens[child] == inside[0] and tree.closes[child] >= inside[-1]:
         return Paragraph(child, tree.opens[child], tree.closes[child], False)
     return Paragraph(element, first, last, True)
-
-
-def _find_text(texts: list[str], index: int) -> int:
-    """Return `index` if a run starts with the text there, else -1."""
-    text = texts[index]
-    return index if text and not text.isspace() else -1
 
 
 def classify(
@@ -183,7 +176,7 @@ def _find_tables(
                 data.add(element)
         elif tag in CELLS:
             cells.append(element)
-            if " headers" in tree.start_tag(element) and "headers" in tree.attributes(element):
+            if " headers" in tree.parts[tree.opens[element]] and "headers" in tree.attributes(element):
                 data.add(table)
         elif tag == "caption":
             data.add(table)
@@ -200,13 +193,14 @@ def _find_tables(
     return frozenset(tables) - layout
 
 
-def _find_inside(tree: Tree, elements: Iterable[int]) -> Iterator[int]:
-    """Yield the elements, which are in document order, and all inside them, each once."""
-    end = -1
+def _find_inside(tree: Tree, elements: Iterable[int]) -> list[int]:
+    """Return the elements, which are in document order, and all inside them, each once."""
+    inside, end = list[int](), -1
     for element in elements:
         if element > end:
+            inside += range(element, tree.lasts[element] + 1)
             end = tree.lasts[element]
-            yield from range(element, end + 1)
+    return inside
 
 
 def _find_items(tree: Tree, removed: bytearray, element: int) -> list[int]:
@@ -229,7 +223,7 @@ def _is_content_list(tree: Tree, texts: list[str], removed: bytearray, splits: b
     """Tell whether a list holds items only, none of them with a block inside: such a list is one
     paragraph."""
     item_tags, has_items = LIST_ITEMS[tree.tags[element]], False
-    if _find_text(texts, tree.opens[element] + 1) >= 0:
+    if texts[tree.opens[element] + 1].strip():
         return False
     child = element + 1
     while child <= tree.lasts[element]:
@@ -237,7 +231,7 @@ def _is_content_list(tree: Tree, texts: list[str], removed: bytearray, splits: b
             if tree.tags[child] not in item_tags or splits[child]:
                 return False
             has_items = True
-        if _find_text(texts, tree.closes[child] + 1) >= 0 and not removed[child]:
+        if not removed[child] and texts[tree.closes[child] + 1].strip():
             return False
         child = tree.lasts[child] + 1
     return has_items

@@ -1,11 +1,10 @@
 """Reads code: its lines and its language, without what stands beside it."""
 
 import re
-from collections.abc import Iterator
 
 from dripper.html.markdown.look import Look
 from dripper.html.tree.elements import LINE_BREAKING
-from dripper.html.tree.tree import Tree, attributes, unescape
+from dripper.html.tree.tree import Tree, attribute, unescape
 
 _LANGUAGE = re.compile(
     r"\b(?:lang(?:uage)?|brush|highlight-source|sourceCode|prettyprint lang)[-: ]+([A-Za-z][\w+#.-]*)"
@@ -50,36 +49,37 @@ def _drop_numbers(lines: list[str]) -> list[str]:
     return code if is_gutter else lines
 
 
-def _read_code_pieces(tree: Tree, element: int) -> Iterator[tuple[str, str]]:
-    """Yield what a code element consists of: ("text", characters), ("br", ""), ("block", "") at
+def _read_code_pieces(tree: Tree, element: int) -> list[tuple[str, str]]:
+    """Return what a code element consists of: ("text", characters), ("br", ""), ("block", "") at
     either end of a line.
     """
-    index, last = tree.opens[element] + 1, tree.closes[element]
-    skip_to = -1
-    inner = element + 1
+    pieces = list[tuple[str, str]]()
+    index, last, skip_to = tree.opens[element] + 1, tree.closes[element], -1
+    inner, n_elements = element + 1, len(tree)
     while index < last:
         part = tree.parts[index]
         if index % 2 == 0:
             if index > skip_to and part:
-                yield "text", unescape(part)
+                pieces.append(("text", unescape(part) if "&" in part else part))
         else:
             # By the tree, for the tag itself may be rewritten: a link around a card moves into one
             # inside it.
-            is_start = inner < len(tree) and tree.opens[inner] == index
+            is_start = inner < n_elements and tree.opens[inner] == index
             name = tree.tags[inner] if is_start else part.rpartition("</")[2][:-1]
             if is_start and index > skip_to and _is_beside_code(name, part):
                 skip_to = tree.closes[inner]
             elif index > skip_to and name in LINE_BREAKING:
-                yield ("br" if name == "br" else "block"), ""
+                pieces.append(("br" if name == "br" else "block", ""))
             inner += is_start
         index += 1
+    return pieces
 
 
 def _is_beside_code(name: str, tag: str) -> bool:
     return (
         name == "button"
         or ' role="tooltip"' in tag
-        or _LINE_NUMBERS.search(attributes(tag).get("class", "")) is not None
+        or (" class=" in tag and _LINE_NUMBERS.search(attribute(tag, "class") or "") is not None)
     )
 
 
@@ -111,7 +111,7 @@ def is_code_table(tree: Tree, look: Look, table: int) -> bool:
     """Tell whether a table only puts line numbers beside code."""
     if look.holds(table, _TABLES):
         return False
-    inside = range(table + 1, tree.lasts[table] + 1)
-    if not look.holds(table, _PRE) and not any("code" in tree.start_tag(i) for i in inside):
+    inside = set(tree.parts[tree.opens[table] + 2 : tree.closes[table] : 2])
+    if not look.holds(table, _PRE) and not any("code" in tag for tag in inside):
         return False
-    return any(_LINE_NUMBERS.search(tree.attributes(i).get("class", "")) for i in inside)
+    return any(" class=" in tag and _LINE_NUMBERS.search(attribute(tag, "class") or "") for tag in inside)

@@ -56,7 +56,8 @@ class Output:
             prefix, bare = self._prefix, self._prefix.rstrip()
             lines[1:] = [prefix + line if line else bare for line in lines[1:]]
         self._size += sum(map(len, lines)) + len(before) + len(lines)
-        refuse_large("Markdown", self._size, self._limit)
+        if self._size > self._limit:
+            self.refuse(0)
         self._lines += lines
 
     def refuse(self, size: int) -> None:

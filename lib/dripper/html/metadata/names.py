@@ -7,7 +7,6 @@ from itertools import takewhile
 
 _LONGEST = 100
 _MOST = 30
-_SPACES = re.compile(r"\s+")
 _TAG = re.compile(
     r"</?(?:(a|abbr|b|em|font|i|img|mark|small|span|strong|sub|sup|u)|br|div|h[1-6]|hr|li|ol|p|ul)(?:\s[^<>]*)?/?>",
     re.IGNORECASE,
@@ -72,7 +71,7 @@ _NOBODY = frozenset(
 
 def join_lines(text: str) -> str:
     """Return the text with its white space collapsed."""
-    return _SPACES.sub(" ", text).strip()
+    return " ".join(text.split())
 
 
 def remove_tags(text: str) -> str:

@@ -233,7 +233,7 @@ class _Metas:
     def __init__(self, pairs: Iterable[tuple[str, str]]) -> None:
         self._found: dict[str, list[str]] = {}
         for name, content in pairs:
-            if name and (text := join_lines(content)):
+            if name and (text := " ".join(content.split())):
                 self._found.setdefault(name.replace("dc:", "dc.").replace("dcterms:", "dcterms."), []).append(text)
 
     def all(self, names: Iterable[str]) -> Iterator[list[str]]:

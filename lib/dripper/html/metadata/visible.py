@@ -63,8 +63,8 @@ _MACHINE_DATES = {"time": "datetime", "abbr": "title"}
 _OF_PEOPLE = frozenset({"author", "datePublished", "dateModified"})
 """What readers' reviews state too."""
 _HOLDERS = words("a span div p strong address cite b li h2 h3 h4 h5 h6 small em i dd td")
-_OF_PERSONS = ("/author", "/profile/", "/people/", "/staff/", "/contributor", "/writers/", "/journalist")
-"""Parts of addresses of pages about one person."""
+_OF_PERSON = re.compile("/(?:author|profile/|people/|staff/|contributor|writers/|journalist)")
+"""A part of addresses of pages about one person."""
 _BEFORE_NAMES = frozenset({"by", "by:", "written by", "von", "par", "por", "av", "door", "di"})
 _MOST_ITEMS = 100
 _MOST_BETWEEN = 10
@@ -106,7 +106,7 @@ class Visible:
     def _stating(self) -> list[tuple[int, str]]:
         """What may state something by its class, and times: elements with their start tags."""
         classed = [tag for tag in self._tree.names if " class=" in tag or tag.startswith("<time")]
-        return self._of_tags(filter(_may_state, classed))
+        return self._of_tags(_find_stating(classed))
 
     def items(self, name: str) -> Iterator[str]:
         """Yield the values of a microdata property (`itemprop`)."""
@@ -124,7 +124,7 @@ class Visible:
 
     def related(self, kind: str) -> Iterator[str]:
         """Yield the texts of links of a `rel`."""
-        linked = [tag for tag in self._tree.names if " rel=" in tag and kind in tag.lower() and _may_state(tag)]
+        linked = _find_stating(tag for tag in self._tree.names if " rel=" in tag and kind in tag.lower())
         for element, _ in self._of_tags(tag for tag in linked if kind in _read_relations(tag)):
             yield self._text(element)
 
@@ -153,7 +153,7 @@ class Visible:
 
     def signed(self) -> Iterator[str]:
         """Yield the texts of links to a person's page right behind a word such as "By"."""
-        links = [tag for tag in self._tree.names if tag.startswith("<a ") and any(mark in tag for mark in _OF_PERSONS)]
+        links = [tag for tag in self._tree.names if tag[:3] == "<a " and _OF_PERSON.search(tag)]
         for element, _ in self._of_tags(links):
             before = range(self._tree.opens[element] - 1, max(self._tree.opens[element] - _MOST_BETWEEN, 0), -2)
             word = next((text for index in before if (text := self._tree.parts[index].strip())), "")
@@ -294,8 +294,9 @@ class Visible:
 
     def _of_tags(self, tags: Iterable[str]) -> list[tuple[int, str]]:
         """Return the elements that have one of these start tags, none too long, with it."""
+        parts, opens = self._tree.parts, self._tree.opens
         elements = self._tree.tagged({tag for tag in tags if len(tag) <= _LONGEST_TAG})
-        return [(element, self._tree.start_tag(element)) for element in elements]
+        return [(element, parts[opens[element]]) for element in elements]
 
     def _name_in(self, element: int) -> int:
         """The element within this one that holds the name of the thing it describes, else
@@ -318,7 +319,7 @@ class Visible:
             element = tree.parents[element]
         answer = answers.get(element, False)
         for around in reversed(path):
-            tag = tree.start_tag(around)
+            tag = tree.parts[tree.opens[around]]
             is_looked_at = not answer and tree.tags[around] not in _OF_PAGES and len(tag) <= _LONGEST_TAG
             answer = answers[around] = answer or (is_looked_at and marks.search(tag) is not None)
         return answer
@@ -358,11 +359,13 @@ def _find_places(names: list[str], name: str) -> Iterator[int]:
             yield place
 
 
-def _may_state(tag: str) -> bool:
-    """Tell whether a start tag may be one of those looked for. A search for one expression takes
+def _find_stating(tags: Iterable[str]) -> list[str]:
+    """Return the start tags that may be among those looked for. A search for one expression takes
     three times as long."""
-    return (
-        " itemprop=" in tag
+    return [
+        tag
+        for tag in tags
+        if " itemprop=" in tag
         or "uthor" in tag
         or "yline" in tag
         or "date" in tag
@@ -375,7 +378,7 @@ def _may_state(tag: str) -> bool:
         or "ubmitted" in tag
         or 'tag"' in tag
         or tag.startswith(("<time", "<h1"))
-    )
+    ]
 
 
 def _read_relations(tag: str) -> list[str]:

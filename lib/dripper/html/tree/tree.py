@@ -13,7 +13,7 @@ escaped in texts and attribute values. Then `<[^>]*>` is exact.
 
 import re
 from bisect import bisect_left
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 _NAME = re.compile(r"</?([^\t\n\f\r />]+)")
@@ -117,7 +117,7 @@ def attributes(tag: str) -> dict[str, str]:
     """
     values: dict[str, str] = {}
     for name, value in raw_attributes(tag):
-        values.setdefault(name, unescape(value))
+        values.setdefault(name, unescape(value) if "&" in value else value)
     return values
 
 
@@ -135,16 +135,16 @@ def attribute(tag: str, key: str) -> str | None:
         # Every value has double quotes and none has one inside: what was found is no part of
         # another value.
         start += len(key) + 3
-        return unescape(tag[start : tag.index('"', start)])
+        value = tag[start : tag.index('"', start)]
+        return unescape(value) if "&" in value else value
     return next((unescape(value) for name, value in raw_attributes(tag) if name == key), None)
 
 
-def raw_attributes(tag: str) -> Iterator[tuple[str, str]]:
-    """Yield name and value, as serialised, of each attribute of a start tag."""
+def raw_attributes(tag: str) -> list[tuple[str, str]]:
+    """Return name and value, as serialised, of each attribute of a start tag."""
     start = _NAME.match(tag)
-    for match in _ATTRIBUTE.finditer(tag, start.end() if start else 0):
-        name, double, single = match.groups()
-        yield name, double if double is not None else single or ""
+    found = _ATTRIBUTE.findall(tag, start.end() if start else 0)
+    return [(name, double or single) for name, double, single in found]
 
 
 def unescape(text: str) -> str:

@@ -1,6 +1,8 @@
 """Finds boxes within a text: posts of networks that it quotes, whose words and author are one unit,
 and notices of manuals."""
 
+import re
+
 from dripper.html.tree.elements import words
 from dripper.html.tree.tree import Tree, attribute
 
@@ -11,13 +13,13 @@ _EMBEDS = words(
 """Classes that the networks' own scripts look for."""
 _NOTICES = words("admonition callout")
 """Classes of notices. On 620 labelled pages 27 stand between main text, and the truth has all."""
+_CLASSES = re.compile(' class="([^"]*)"')
 
 
 def find_embeds(tree: Tree) -> list[int]:
     """Return quoted posts and notices in document order, none within another."""
-    markup = "".join(tree.names)
     boxes = _EMBEDS | _NOTICES
-    known = [name for name in boxes if name in markup]
+    known = boxes.intersection(" ".join(_CLASSES.findall("".join(tree.names))).split())
     tags = {
         tag
         for tag in (tree.names if known else ())

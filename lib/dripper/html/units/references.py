@@ -56,7 +56,8 @@ def find_references(tree: Tree) -> References:
     right around it is raised or named as a mark, or the note links back. All marks of a note say
     the same: where they count on, they lead to a list of sources, or of reservations.
     """
-    hrefs = {tag: href for tag in tree.names if tag[:3] == "<a " and (href := _read_target(tag))}
+    near = [tag for tag in tree.names if tag[:3] == "<a " and (' href="#' in tag or "noteref" in tag)]
+    hrefs = {tag: href for tag in near if (href := _read_target(tag))}
     links = tree.tagged(hrefs)
     labels = {link: label for link in links if (label := _read_label(tree, link))}
     if not labels:
@@ -86,8 +87,6 @@ def find_references(tree: Tree) -> References:
 def _read_target(tag: str) -> str | None:
     """Return the id that a link's start tag leads to on its page; Wikidot's marks lead nowhere, and
     have the note's id in their own."""
-    if ' href="#' not in tag and "noteref" not in tag:
-        return None
     href = attribute(tag, "href") or ""
     if href[:1] == "#" and len(href) > 1:
         return href[1:]

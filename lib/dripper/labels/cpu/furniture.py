@@ -68,7 +68,8 @@ def _is_choice(text: str) -> bool:
 
 def _mark_dialogs(page: Page, found: BoolArray) -> None:
     tree = page.elements
-    tags = {tag for tag in tree.names if ' id="' in tag and attribute(tag, "id") in CONSENT}
+    named = [tag for tag in tree.names if ' id="' in tag and not CONSENT.isdisjoint(tag.split('"'))]
+    tags = {tag for tag in named if attribute(tag, "id") in CONSENT}
     dialogs = tree.tagged(tags)
     firsts = [block.first for block in page.blocks] if dialogs else []
     for dialog in dialogs:
