@@ -89,3 +89,25 @@ def test_what_nobody_sees_is_nothing(text, joined):
 )
 def test_a_paragraph_that_breaks_off_before_a_formula_goes_on(html, blocks):
     assert texts(f"<div>{html}</div>") == blocks
+
+
+LINE = '<div class="t m0 x0 h1 y1 ff1">{}</div>'
+PLACED = '<p style="position:absolute;top:120px;left:108px;white-space:nowrap" class="ft00">{}</p>\n'
+
+
+@pytest.mark.parametrize("line", [LINE, PLACED])
+def test_lines_of_a_printed_sheet_are_paragraphs(line):
+    lines = ["The mill had been empty for thir-", "ty years, when the town and its <b>co-</b>", "operative bought it.",
+             "Work began.", "The wheel was hard, and"]  # fmt: skip
+    page = f"<main>{''.join(map(line.format, lines))}</main><p>Menu"
+    assert [block.text for block in preprocess(page).blocks] == [
+        "The mill had been empty for thirty years, when the town and its co- operative bought it.",
+        "Work began.",
+        "The wheel was hard, and",
+        "Menu",
+    ]
+
+
+def test_what_is_hidden_by_its_place_is_no_line_of_a_sheet():
+    page = '<div style="position:absolute;top:0;width:1px;white-space:nowrap"><div>a</div></div><p>b'
+    assert "position" in preprocess(page).mapping_html

@@ -7,7 +7,7 @@ Kept nevertheless, because a reader can open it or a script will show it: `detai
 accordions, streamed parts, whatever holds much of the page's text (but for dialogs that ask for
 consent), and the styles `visibility`, `opacity`, `color`, `font-size` (over 2,374 labelled training
 pages, 55 % to 76 % of the words hidden by these styles are main content). `noscript` counts as
-visible: many forums have their posts only there.
+visible: many forums have their posts only there. Shadow roots that the page declares are attached.
 """
 
 import re
@@ -22,12 +22,13 @@ from dripper.html.blocks.segment import classify, number, segment
 from dripper.html.blocks.simplify import CUTOFF, TABLE_CUTOFF, WRAPPER, remove_ids
 from dripper.html.media.players import replace_frame
 from dripper.html.metadata import Metadata, read_metadata
+from dripper.html.tree import shadow
 from dripper.html.tree.elements import CONSENT, HTML_VOID, RAW_TEXT, words
 from dripper.html.tree.head import HEAD, Hints, read_head, read_hints
 from dripper.html.tree.parser import DEFAULT_LIMITS, ParserLimits, parse_document, read_title, refuse_costly
 from dripper.html.tree.scan import HIDDEN_SHARE, ReadTags, StartTag, scan
 from dripper.html.tree.tree import Tree, attribute, escape_attribute
-from dripper.html.units.lines import find_in_line, join_formulas, write_annotations
+from dripper.html.units.lines import find_in_line, join_formulas, join_printed_lines, write_annotations
 
 _LAZY = (
     "data-src",
@@ -156,6 +157,8 @@ def parse_page(
     document = parse_document(html)
     if _may_end_in_raw_text(document, html) and (closed := close_raw_text(html)) != html:
         document = parse_document(closed)
+    if shadow.MARK in html:
+        shadow.fill_slots(document)
     title, unseen = read_title(document), find_unseen(document)
     head = read_head(unseen)
     frames = document.css_first("frameset noframes, html > noframes") if document.body is None else None
@@ -299,6 +302,8 @@ class LosslessProfile:
 
     def preprocess(self, html: bytes, limits: ParserLimits, url: str | None = None) -> Page:
         """Return the page, given as UTF-8, split into blocks."""
+        if self.keeps_units:
+            html = join_printed_lines(shadow.open_roots(html) if shadow.SIGN in html else html)
         parsed = parse_page(html, self.read_tags, self.hidden_share, limits, keep_players=self.places_media, url=url)
         if self.keeps_units:
             join_formulas(parsed.tree)

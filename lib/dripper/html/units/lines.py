@@ -10,6 +10,7 @@ neighbours are main.
 
 import re
 from bisect import bisect_left
+from collections.abc import Iterator
 
 from dripper.html.tree.elements import INLINE, LINE_BREAKING, words
 from dripper.html.tree.tree import Tree
@@ -95,6 +96,53 @@ def join_formulas(tree: Tree) -> None:
                 paragraph = tree.parents[paragraph]
             tree.tags[paragraph] = tree.names["<span>"] = tree.names["</span>"] = "span"
             tree.retag(paragraph, "<span>", "</span>")
+
+
+_PRINTED = re.compile(
+    rb'<(div|p) (?=[^<>]*(?:class="t m[0-9]|style="position:absolute;top:[^<>";]*;left:[^<>"]*white-space:nowrap))[^<>]*>'
+    rb"((?:[^<]|<(?!/?(?:div|p)\b))*+)</\1>\s*"
+)
+"""A line of a PDF, as pdf2htmlEX and pdftohtml place it on its sheet."""
+_INNER_TAG = re.compile(rb"<[^<>]*>")
+_SHORT = 0.8
+"""Share of a sheet's longest line, below which a line that ends a sentence ends a paragraph."""
+_SENTENCE_ENDS = tuple('.!?:;"\u201d\u00bb')
+
+
+def join_printed_lines(html: bytes) -> bytes:
+    """Return the page with paragraphs in place of the lines of a printed sheet; words that a line
+    breaks are whole. Cheap where there is none.
+
+    >>> join_printed_lines(b'<div class="t m0 x0">thir-</div><div class="t m0 x0">ty</div>')
+    b'<p>thirty</p>'
+    """
+    if b'class="t m' not in html and b"position:absolute;top:" not in html:
+        return html
+    out, position, lines = list[bytes](), 0, list[bytes]()
+    for line in _PRINTED.finditer(html):
+        if line.start() > position:
+            out += [*_write_paragraphs(lines), html[position : line.start()]]
+            lines = []
+        lines.append(line[2].strip())
+        position = line.end()
+    return b"".join([*out, *_write_paragraphs(lines), html[position:]])
+
+
+def _write_paragraphs(lines: list[bytes]) -> Iterator[bytes]:
+    said = [_INNER_TAG.sub(b"", line).decode().strip() for line in lines]
+    longest, paragraph = max(map(len, said), default=0), b""
+    for place, line in enumerate(lines):
+        before = said[place - 1] if place else ""
+        is_broken = before[-1:] == "-" and before[-2:-1].isalpha() and said[place][:1].islower()
+        if paragraph and before.endswith(_SENTENCE_ENDS) and len(before) < _SHORT * longest:
+            yield b"<p>%s</p>" % paragraph
+            paragraph = line
+        elif is_broken and paragraph.endswith(b"-"):
+            paragraph = paragraph[:-1] + line
+        else:
+            paragraph += b" " + line if paragraph else line
+    if paragraph:
+        yield b"<p>%s</p>" % paragraph
 
 
 def write_annotations(tree: Tree) -> list[str]:

@@ -1,0 +1,58 @@
+"""Attaches declarative shadow roots, as browsers do while they parse: what a component shows stands
+in a template, with slots for what the page gives it.
+
+    <my-card><template shadowrootmode="open"><h2><slot></slot></h2></template>The mill</my-card>
+
+Of 4,632 pages 11 have such templates, one of them its text in 153.
+"""
+
+import re
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+_TEMPLATE = re.compile(rb"<(/?)template(?=[\s/>])([^>]*)>", re.IGNORECASE)
+SIGN = b"shadowrootmode"
+"""The page has none without it."""
+MARK = b"data-shadow-root"
+_MOST_ROOTS = 500
+"""Roots whose slots are filled, so that components in each other cost no more than others."""
+_MOST_GIVEN = 2_000
+"""Nodes that a page gives one of them."""
+
+
+def open_roots(html: bytes) -> bytes:
+    """Return the page with elements in place of the templates that are shadow roots; what is in
+    them is then parsed with the page."""
+    are_roots = list[bool]()
+
+    def replace(tag: re.Match[bytes]) -> bytes:
+        if tag[1]:
+            return b"</span>" if are_roots and are_roots.pop() else tag[0]
+        are_roots.append(SIGN in tag[2].lower())
+        return b'<span %s="">' % MARK if are_roots[-1] else tag[0]
+
+    return _TEMPLATE.sub(replace, html)
+
+
+def fill_slots(document: LexborHTMLParser) -> None:
+    """Put what a page gives a component into its slots, in place; what has none is not shown, and
+    stays where it is."""
+    for root in reversed(document.css(f"span[{MARK.decode()}]")[:_MOST_ROOTS]):
+        slots: dict[str, LexborNode] = {}
+        for slot in root.css("slot"):
+            slots.setdefault(slot.attributes.get("name") or "", slot)
+        filled, given = set[str](), root.next
+        for _ in range(_MOST_GIVEN if slots else 0):
+            if given is None:
+                break
+            node, given = given, given.next
+            name = (node.attributes.get("slot") or "") if node.is_element_node else ""
+            if name not in slots or not (name or node.is_element_node or node.text().strip()):
+                continue
+            if name not in filled:
+                slots[name].inner_html = ""
+                filled.add(name)
+            slots[name].insert_child(node, move=True)
+        for slot in slots.values():
+            slot.unwrap()
+        del root.attrs[MARK.decode()]
