@@ -102,7 +102,7 @@ def test_a_fallback_sees_what_it_sees_in_one_process(profile: str, fallback: str
 def test_what_a_page_says_of_itself_reaches_the_fallback() -> None:
     head = '<meta property="og:type" content="product"><meta name="description" content="A boat.">'
     prepared = prepare(f"{head}<p>one<p>two")
-    assert prepared.hints == (("product",), "A boat.", "", "", ())
+    assert prepared.hints == (("product",), "A boat.", "", "", (), "")
     assert Splits.of_prepared(prepared, "dripper").whole()[0].hints == prepared.hints
     assert prepared.source is None
     kept = prepare(f"{head}<p>one<p>two", keep_source=True)

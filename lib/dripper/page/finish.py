@@ -5,6 +5,7 @@ import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import compress
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +26,7 @@ from dripper.html.units.complete import complete
 from dripper.labels import Labels, load
 from dripper.labels.fallback import Fallback, fall_back
 from dripper.labels.registry import resolve_fallback
+from dripper.page.declared import METHOD, is_declared, says_nothing
 from dripper.page.language import SAMPLE_CHARACTERS, detect
 from dripper.page.prepare import Decoded, Prepared
 from dripper.settings import HtmlSettings, LabelerSettings, LabelsSettings, MarkdownSettings
@@ -40,7 +42,8 @@ class Extraction:
     are then "").
 
     method: who decided: the labeler's name (`lm:windowed` where it saw the page in parts), or
-    `fallback:cpu`, `fallback:trafilatura`, `fallback:body`, `fallback:empty`.
+    `fallback:cpu`, `fallback:trafilatura`, `fallback:body`, `fallback:empty`; `declared` for a text
+    read in JSON-LD.
     confidence: 0 to 1, how sure the labeler is of the page as a whole; None where it does not say.
     page_kind: article, forum, listing, product…, as the labeler sees it; None where it does not
     say.
@@ -221,10 +224,21 @@ class Finisher:
 
     def choose(self, page: Splits, labels: Labels | None, labeler: str, detail: str = "") -> Choice:
         """Return the blocks that become the extraction: the labeler's, or the fallback's where it
-        marked none.
+        marked none; all of a page that was read from what it declares.
 
-        Raises PageError(LABELER_FAILED) where the fallback is `empty` and there are no labels.
+        Raises PageError(LABELER_FAILED) where the fallback is `empty` and there are no labels,
+        PageError(EMPTY_PAGE) where the main text is a placeholder.
         """
+        is_ours = html_core.find_profile(page.profile).keeps_units
+        if is_ours and is_declared(page.split()):
+            return Choice(page, np.ones(len(page.texts), bool), METHOD, 0, math.nan)
+        choice = self._choose(page, labels, labeler, detail)
+        said = "\n".join(compress(choice.page.texts, choice.main.tolist()))
+        if is_ours and not self._html.keep and says_nothing(said):
+            raise PageError(ErrorCode.EMPTY_PAGE, f"no more than a placeholder: {' '.join(said.split())[:60]}")
+        return choice
+
+    def _choose(self, page: Splits, labels: Labels | None, labeler: str, detail: str) -> Choice:
         n_main, confidence, kind = 0, math.nan, None
         if labels is not None:
             n_main, confidence, kind = int(np.count_nonzero(labels.main)), labels.confidence, labels.page_kind

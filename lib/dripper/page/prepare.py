@@ -17,6 +17,7 @@ from dripper.html.selectors import drop_elements
 from dripper.html.tree.head import Hints
 from dripper.labels import Labeler, Labels
 from dripper.labels.cost import estimate_tokens
+from dripper.page.declared import read_declared
 from dripper.page.language import SAMPLE_CHARACTERS
 from dripper.sites import PageMemory
 from dripper.warc import to_utf8
@@ -89,9 +90,11 @@ class Prepared:
 def split_into_blocks(
     decoded: Decoded, profile: str, limits: ParserLimits = DEFAULT_LIMITS, url: str | None = None
 ) -> Page:
-    """Return the page split into blocks, at least one. Raises PageError(EMPTY_PAGE), or as
-    `preprocess` does."""
+    """Return the page split into blocks, at least one; that of its declared text, where it shows
+    nothing. Raises PageError(EMPTY_PAGE), or as `preprocess` does."""
     page = html_core.preprocess_utf8(decoded.utf8, profile, limits, url)
+    if page.hints.declared:
+        page = read_declared(page, limits)
     if not page.blocks:
         raise PageError(ErrorCode.EMPTY_PAGE, "no visible text")
     return page

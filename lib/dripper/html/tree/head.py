@@ -152,7 +152,8 @@ class Hints(NamedTuple):
     """types: `og:type`, then the names of schema.org types, lower case, in order of appearance.
     description: of `meta` elements. body: what JSON-LD holds as articleBody, description or text.
     base: the first `<base href>`, as written. ingredients: what JSON-LD declares as those of
-    recipes, at most MOST_INGREDIENTS.
+    recipes, at most MOST_INGREDIENTS. declared: the page's text in JSON-LD
+    (articleBody, else text), but for readers' comments; not of a page restored from tables.
     """
 
     types: tuple[str, ...] = ()
@@ -160,6 +161,7 @@ class Hints(NamedTuple):
     body: str = ""
     base: str = ""
     ingredients: tuple[str, ...] = ()
+    declared: str = ""
 
 
 def read_hints(head: Head) -> Hints:
@@ -172,7 +174,16 @@ def read_hints(head: Head) -> Hints:
         texts.update((text, None) for name, text in value.items() if name in _TEXTS and isinstance(text, str))
     types.pop("", None)
     ingredients = tuple(islice(_read_ingredients(head), MOST_INGREDIENTS))
-    return Hints(tuple(types), "\n".join(descriptions), "\n".join(texts), head.base, ingredients)
+    return Hints(tuple(types), "\n".join(descriptions), "\n".join(texts), head.base, ingredients, _read_declared(head))
+
+
+def _read_declared(head: Head) -> str:
+    for name in ("articleBody", "text"):
+        for value in head.objects:
+            text = value.get(name)
+            if isinstance(text, str) and text.strip() and _REPLIES.isdisjoint(read_types(value)):
+                return text
+    return ""
 
 
 def _read_ingredients(head: Head) -> Iterator[str]:
