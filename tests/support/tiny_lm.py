@@ -5,7 +5,10 @@ import json
 import shutil
 import sys
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -96,20 +99,42 @@ def sample(encoder: PageEncoder, page: SimplifiedPage, seed: int = 0) -> Sample:
 
 
 def make_checkpoint(
-    folder: Path, pages: Sequence[SimplifiedPage], sharpness: float = 8.0, device: str = "cpu", **changes: object
+    folder: Path,
+    pages: Sequence[SimplifiedPage],
+    sharpness: float = 8.0,
+    device: str = "cpu",
+    prompt_folder: str = "",
+    **changes: object,
 ) -> Path:
     """Write a checkpoint whose labels on the given pages are about half main.
 
     sharpness: of attention; more makes labels depend more on single tokens, labels before them
-    among those. device: where it is made. changes: to the config of a Qwen3, `HUNYUAN` for one of
+    among those. device: where it is made. prompt_folder: of the public prompts, for a folder that
+    has the name of a public checkpoint. changes: to the config of a Qwen3, `HUNYUAN` for one of
     those.
     """
+    make = partial(_make_checkpoint, folder, pages, sharpness, device, prompt_folder, **changes)
+    if "vllm" not in sys.modules:
+        return make()
+    # vLLM changes classes of transformers in the process that it runs in.
+    with ProcessPoolExecutor(1, get_context("spawn")) as other:
+        return other.submit(make).result()
+
+
+def _make_checkpoint(
+    folder: Path,
+    pages: Sequence[SimplifiedPage],
+    sharpness: float,
+    device: str,
+    prompt_folder: str,
+    **changes: object,
+) -> Path:
     torch: Any = pytest.importorskip("torch")
     transformers: Any = pytest.importorskip("transformers")
     folder.mkdir(parents=True, exist_ok=True)
     make_config(folder, **changes)
     copy_tokenizer(folder)
-    encoder = PageEncoder.load(LmSettings.model_validate({"model": str(folder)}))
+    encoder = PageEncoder.load(LmSettings.model_validate({"model": str(folder), "prompt_folder": prompt_folder}))
     torch.manual_seed(7)
     config = transformers.AutoConfig.from_pretrained(folder)
     with torch.device(device):

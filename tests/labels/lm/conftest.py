@@ -26,4 +26,4 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory, simplified: list[Simpli
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the tests of models in PyTorch alone first: vLLM, once it has loaded a model through
     transformers, leaves the class of that model unfit for a use without it."""
-    items.sort(key=lambda item: item.path.name != "test_in_torch.py")
+    items.sort(key=lambda item: item.get_closest_marker("vllm") is not None)
