@@ -1,22 +1,26 @@
 """The command `dripper`: pages from the shell, without Spark."""
 
 import argparse
+import importlib
 import os
 import sys
+from collections.abc import Sequence
 
 import dripper
 from dripper.addresses import printable
-from dripper.commands import extract, inspect, lm, prompts, serve, settings
 from dripper.errors import UsageError
 
-COMMANDS = (extract, inspect, lm, prompts, serve, settings)
+COMMANDS = ("extract", "inspect", "lm", "prompts", "serve", "settings")
+"""Modules of `dripper.commands`."""
 _CLOSED_PIPE = 141
 """The exit code of programs that end by SIGPIPE, as shells have it."""
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command; return its exit code, 2 for wrong usage, 141 where its output is closed."""
-    arguments = _parser().parse_args(argv)
+    argv = sys.argv[1:] if argv is None else argv
+    # One command does not wait for what the others import.
+    arguments = _parser(argv[:1] if argv[:1] and argv[0] in COMMANDS else COMMANDS).parse_args(argv)
     try:
         return int(arguments.run(arguments))
     except BrokenPipeError:
@@ -28,12 +32,12 @@ def main(argv: list[str] | None = None) -> int:
         return 2
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(names: Sequence[str]) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="dripper", description="Main content of web pages.")
     parser.add_argument("--version", action="version", version=f"dripper {dripper.__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for command in COMMANDS:
-        command.add(commands)
+    for name in names:
+        importlib.import_module(f"dripper.commands.{name}").add(commands)
     return parser
 
 

@@ -90,9 +90,9 @@ def test_a_declaration_decides_where_the_text_leaves_it_open() -> None:
 
 
 def test_codes_are_those_of_the_standard() -> None:
-    from dripper.page.language import _load_identifier
+    from dripper.page.language_model import load_identifier
 
-    named = {read_code(code) for code, _ in _load_identifier().rank("text")}
+    named = {read_code(code) for code, _ in load_identifier().rank("text")}
     assert {code for code in named if code is not None and len(code) == 2} >= {"no", "nn", "he", "id", "ki"}
     assert not named & {"nb", "iw", "in", "uzs", "kik", "sh", None}
 

@@ -8,7 +8,6 @@ from typing import NamedTuple
 import yaml
 
 from dripper.html.metadata import Metadata
-from dripper.html.tei import TeiSource, to_tei
 from dripper.page.extraction import Extraction
 
 
@@ -25,6 +24,8 @@ def _write_json(extraction: Extraction, url: str | None, indent: int | None = 2)
 
 
 def _write_tei(extraction: Extraction, url: str | None) -> str:
+    from dripper.html.tei import TeiSource, to_tei
+
     metadata = extraction.metadata or Metadata()
     source = TeiSource(
         title=extraction.title,

@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tqdm import tqdm  # type: ignore[import-untyped]
-
 from dripper.errors import PageError
 from dripper.guard import GuardLimits
 from dripper.labels.entry import Use
@@ -36,6 +34,8 @@ class Bar:
         self._counts = counts
         self._started = time.monotonic()
         size = sum(path.stat().st_size for file in files if (path := Path(file.path)).is_file()) if is_shown else 0
+        from tqdm import tqdm  # type: ignore[import-untyped]
+
         self._bar = tqdm(
             total=size or None,
             disable=not is_shown,

@@ -4,8 +4,9 @@ what the page declares, and how common languages are, is the prior.
 Chosen over detectors that need a download (fastText's lid.176) or a compiled part.
 """
 
-from functools import lru_cache
-from typing import Any
+from functools import cache
+
+from dripper.page.language_model import load_identifier
 
 SAMPLE_CHARACTERS = 800
 """Characters of text that are looked at. On 724 pages in 20 languages 800 give the answer of 10,000
@@ -45,11 +46,7 @@ _NEGLIGIBLE = 1e-4
 """A share below that of the likeliest of 142 languages in any text."""
 
 
-@lru_cache(maxsize=1)
-def _load_identifier() -> Any:
-    from py3langid.langid import MODEL_FILE, LanguageIdentifier
-
-    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+_load_model = cache(load_identifier)
 
 
 def detect(text: str, declared: str | None = None) -> tuple[str | None, float | None]:
@@ -91,7 +88,7 @@ def read_code(declared: str | None) -> str | None:
 def _weigh(sample: str, declared: str | None) -> tuple[str, float]:
     """Return the likeliest language, and how probable it is beside the others."""
     probabilities = dict[str, float]()
-    for code, probability in _load_identifier().rank(sample):
+    for code, probability in _load_model().rank(sample):
         if probability < _NEGLIGIBLE:
             break
         same = _SAME.get(code, code)

@@ -5,8 +5,6 @@ import re
 from collections.abc import Iterator
 from urllib.parse import unquote_plus
 
-from mathml_to_latex.converter import MathMLToLaTeX  # type: ignore[import-untyped]
-
 from dripper.html.markdown.inert import HOLE
 from dripper.html.tree.tree import Tree, attributes, unescape
 
@@ -224,6 +222,9 @@ def _run_converter(mathml: str, *, display: bool) -> str:
     marked = _FENCED_TABLE.sub(_open_fences, marked)
     marked = _FENCE.sub(lambda match: f"<mi>{_FENCES[match[1]]}</mi>", marked)
     marked = _BRACE.sub(lambda match: _FENCES[match[0]], marked)
+    # Few pages have a formula.
+    from mathml_to_latex.converter import MathMLToLaTeX  # type: ignore[import-untyped]
+
     marked = marked.replace("<mtable", f"<mrow><mi>{_TABLE}</mi><mtable")
     marked = marked.replace("</mtable>", f"</mtable><mi>{_TABLE_END}</mi></mrow>")
     if _NO_LINE.search(marked):

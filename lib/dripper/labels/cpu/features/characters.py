@@ -28,6 +28,8 @@ _COMMAS = frozenset(",;:،、，；：")
 # Beyond the CJK extensions (up to U+3347F) there are no letters, only selectors and private use:
 # one class.
 _CODE_POINTS = 0x34000
+# Beyond it many pages have no character; all are 70 ms of a start.
+_FEW = 0x3000
 # Odd, so that it has an inverse modulo 2^64; otherwise random.
 _BASE = 0x9E3779B97F4A7C15
 _INVERSE = pow(_BASE, -1, 1 << 64)
@@ -55,7 +57,7 @@ class PageCharacters:
         """Read the texts; linear in their characters. texts must not be empty (its strings may
         be)."""
         codes = np.frombuffer("\n".join([*texts, ""]).encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.intp)
-        class_of, lower_of = _build_tables()
+        class_of, lower_of = _build_tables(_FEW if codes.max() < _FEW else _CODE_POINTS)
         classes, lower = class_of.take(codes, mode="clip"), lower_of.take(codes, mode="clip")
         sizes = np.fromiter(map(len, texts), np.int64, len(texts)) + 1
         ends = np.cumsum(sizes)
@@ -109,16 +111,16 @@ def _build_powers(base: int, count: int) -> HashArray:
 
 
 @functools.cache
-def _build_tables() -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint32]]:
-    """Return, for every code point, its class and its lower-case form (the first character of
+def _build_tables(count: int) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint32]]:
+    """Return, for the first code points, the class and the lower-case form (the first character of
     it)."""
-    characters = list(map(chr, range(_CODE_POINTS)))
-    classes = np.fromiter(map(_classify, characters), np.uint8, _CODE_POINTS)
+    characters = list(map(chr, range(count)))
+    classes = np.fromiter(map(_classify, characters), np.uint8, count)
     for first, last in UNSPACED_RANGES:
         part = classes[ord(first) : ord(last) + 1]
         part[part > DIGIT] = UNSPACED
         part[part == DIGIT] = UNSPACED_DIGIT
-    return classes, np.fromiter((ord(each.lower()[0]) for each in characters), np.uint32, _CODE_POINTS)
+    return classes, np.fromiter((ord(each.lower()[0]) for each in characters), np.uint32, count)
 
 
 def _classify(character: str) -> int:
