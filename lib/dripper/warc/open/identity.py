@@ -5,7 +5,6 @@ import hashlib
 import os
 import re
 from pathlib import Path
-from typing import NamedTuple
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
 
 from dripper.warc.open.source import ARCHIVE_NAME, bucket_and_key, has_file_system, is_http, is_s3, local_path
@@ -18,37 +17,21 @@ _S3_HOST = re.compile(r"(?:(?P<bucket>[a-z0-9][a-z0-9.-]+)\.)?s3[.-](?:[a-z0-9-]
 `s3.REGION.amazonaws.com/BUCKET/KEY`."""
 
 
-class _Signature(NamedTuple):
-    """The parameters of one kind of presigned address. needs: all of them; one_of: and one of
-    these; dropped: then none of these is of the file."""
-
-    needs: frozenset[str]
-    one_of: frozenset[str]
-    dropped: re.Pattern[str]
-
-
-def _define_signature(needs: str, one_of: str, dropped: str) -> _Signature:
-    return _Signature(frozenset(needs.split()), frozenset(one_of.split()), re.compile(dropped, re.IGNORECASE))
-
-
-_SIGNATURES = (
-    # Amazon's versions 4 and 2.
-    _define_signature("x-amz-signature", "x-amz-credential x-amz-date x-amz-algorithm", "x-amz-.*"),
-    _define_signature("awsaccesskeyid signature expires", "", "awsaccesskeyid|signature|expires|x-amz-.*"),
-    # Google's versions 4 and 2.
-    _define_signature("x-goog-signature", "x-goog-credential x-goog-date x-goog-algorithm", "x-goog-.*"),
-    _define_signature("googleaccessid signature expires", "", "googleaccessid|signature|expires|x-goog-.*"),
-    # CloudFront, Google's CDN, Alibaba.
-    _define_signature("key-pair-id signature", "expires policy", "key-pair-id|signature|expires|policy|hash-algorithm"),
-    _define_signature("keyname signature expires", "", "keyname|signature|expires"),
-    _define_signature("ossaccesskeyid signature expires", "", "ossaccesskeyid|signature|expires|security-token"),
-    # Azure: of an account, a service, and a person (those with k and o).
-    _define_signature(
-        "sig sv", "se si", "sig|s[veiprts]|spr|sip|srt|sdd|ses|sk[tesv]|skoid|sktid|skdutid|sduoid|saoid|suoid|scid"
+_SIGNATURES = {
+    frozenset({"x-amz-signature"}): re.compile("x-amz-.*"),
+    frozenset({"x-goog-signature"}): re.compile("x-goog-.*"),
+    frozenset({"signature"}): re.compile(
+        "signature|expires|policy|hash-algorithm|(?:aws|oss)accesskeyid|googleaccessid|key-pair-id|keyname|security-token"
+        "|x-(?:amz|goog)-.*"
     ),
-)
-"""Parameters that change from one day to the next, and hold credentials. One parameter alone says
-nothing: `sr` or `expires` may be of the file."""
+    frozenset({"sig", "sv"}): re.compile(
+        "sig|s[veiprts]|spr|sip|srt|sdd|ses|sk[tesv]|skoid|sktid|skdutid|sduoid|saoid|suoid|scid"
+    ),
+}
+"""Parameters of presigned addresses: what tells one, to all that then changes from one day to the
+next, or holds credentials, if there are several (Amazon, Google, then their older versions with
+CloudFront and Alibaba, Azure). One parameter alone says nothing: `sr` or `expires` may be of the
+file."""
 
 _CREDENTIALS = frozenset(
     (
@@ -221,8 +204,9 @@ def _strip_query(base: str, query: str, credentials: frozenset[str]) -> str:
     """Return a query without signatures and `credentials`; as it was where there are none."""
     pairs = parse_qsl(query, keep_blank_values=True, errors="surrogateescape")
     names = {name.lower() for name, _ in pairs}
-    signed = [s for s in _SIGNATURES if s.needs <= names and (not s.one_of or s.one_of & names)]
-    unsigned = [(name, value) for name, value in pairs if not any(s.dropped.fullmatch(name) for s in signed)]
+    signed = [set(filter(changing.fullmatch, names)) for mark, changing in _SIGNATURES.items() if mark <= names]
+    dropped = {name for group in signed if len(group) > 1 for name in group}
+    unsigned = [(name, value) for name, value in pairs if name.lower() not in dropped]
     bare = [(name, value) for name, value in unsigned if name.lower() not in credentials]
     if len(bare) == len(pairs):
         return query
