@@ -53,6 +53,10 @@ def test_every_settings_file_loads(file: Path) -> None:
 @pytest.mark.parametrize(
     ("assignment", "words"),
     [
+        (
+            "limits.parser_steps=5",
+            "setting limits.parser_steps is gone, as nobody had to change its value: leave it out",
+        ),
         ("limits.page_cpu_second=5", "unknown setting limits.page_cpu_second; did you mean limits.page_cpu_seconds?"),
         ("limit.page_cpu_seconds=5", "unknown setting limit.page_cpu_seconds; did you mean limits.page_cpu_seconds?"),
         ("fallback=body", "did you mean labeler.fallback?"),

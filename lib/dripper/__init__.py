@@ -41,7 +41,7 @@ def extract(
         url: The page's address; None: as the page says it itself, if it does.
         labeler: A name that `dripper.labels.load` knows, by default `cpu`; loaded once in a
             process.
-        settings: As in conf/base.yml, by key: `{"limits.parser_attributes": 500}`.
+        settings: As in conf/base.yml, by key: `{"limits.page_cpu_seconds": 5}`.
         options: The labeler's own: `extract(html, labeler="lm", model="…", endpoint="…")`; of a
             chain, the confidence below which its second labeler reads a page too:
             `extract(html, labeler="cpu,reader", escalate_below=0.9)`.

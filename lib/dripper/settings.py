@@ -79,15 +79,6 @@ class LimitSettings(Section):
     """A worker that reads or extracts and has made no progress for so long, outside of pages too,
     ends itself, and Spark tries its task again. Above twice page_wall_seconds, as a page is tried
     twice. 0: never."""
-    parser_steps: int = Field(default=400_000_000, ge=1)
-    """Steps of the HTML parser up the tree, 2.4 ns each: 28,000 nested elements are the default
-    (real pages have some 100)."""
-    parser_attributes: int = Field(default=30_000, ge=1)
-    """Attributes of one tag, and of all tags of `html` and `body`; the parser compares each with
-    all before it."""
-    parser_repeats: int = Field(default=1_000_000, ge=1)
-    """Elements that the parser writes anew: an `i` or `font` without an end is opened again in each
-    block behind it. 260 bytes each."""
 
     @model_validator(mode="after")
     def _leave_pages_their_time(self) -> "LimitSettings":
@@ -192,9 +183,6 @@ class BatchSettings(Section):
     file_attempts: int = Field(default=3, ge=1)
     """Tries of a file that does not exist, or that takes its worker down; then it is set aside
     until --redo names it."""
-    max_failures: int = Field(default=3, ge=1)
-    """After so many batches in a row that failed, or of which no file could be read, no further one
-    is begun."""
 
 
 class OutputSettings(Section):
@@ -235,8 +223,6 @@ class StageSettings(Section):
     has to do again, 80 minutes of an L4. Engines wait for the last of them before each commit."""
     batch_pages: int = Field(default=256, ge=1)
     """Pages that an engine gets at once; one that fails is tried again in halves."""
-    batch_tokens: int = Field(default=1_000_000, ge=1)
-    """Tokens that it gets at once, unless a single page has more."""
     stall_seconds: int = Field(default=7200, ge=0)
     """An engine that has not started and labelled what it got at once in so long hangs: its worker
     ends itself, and Spark tries the task again. 0: never."""
@@ -269,8 +255,6 @@ class CostSettings(Section):
     """The prices and devices from which `--dry-run` estimates, and by which a staged run is
     priced."""
 
-    sample_pages: int = Field(default=200, ge=1)
-    """Pages that are read and split for an estimate."""
     core_dollars_per_hour: float = Field(default=0.0425, ge=0)
     """Rent of a core, of which a run's report makes a price. The default is Amazon's c6i on demand,
     us-east-1, in 2025."""
@@ -327,6 +311,14 @@ class Settings(Section):
     spark: SparkSettings = SparkSettings()
 
 
+GONE = frozenset(
+    {
+        *("batch.max_failures", "cost.sample_pages", "limits.parser_attributes", "limits.parser_options"),
+        *("limits.parser_repeats", "limits.parser_steps", "stages.batch_tokens"),
+    }
+)
+"""Keys that earlier versions knew, and that are constants now."""
+
 S = TypeVar("S", bound=Section)
 
 
@@ -369,6 +361,8 @@ def _write_sentence(problem: Mapping[str, Any], prefix: str, valid_keys: list[st
         return f"setting {key} is a section: set one of {', '.join(inside)}"
     if problem["type"] != "extra_forbidden":
         return f"setting {key}={problem['input']!r}: {problem['msg'][0].lower()}{problem['msg'][1:]}"
+    if key in GONE:
+        return f"setting {key} is gone, as nobody had to change its value: leave it out"
     value = problem["input"]
     while isinstance(value, dict) and value:
         # An unknown section: what stands in it tells best which one was meant.

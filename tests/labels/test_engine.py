@@ -108,13 +108,13 @@ def rows(*tokens: int) -> list[dict[str, object]]:
 def test_batches_end_by_pages_or_by_tokens() -> None:
     by_pages = groups(rows(5, 4, 3, 2, 1), StageSettings(batch_pages=2))
     assert [[row["tokens"] for row in group] for group in by_pages] == [[5, 4], [3, 2], [1]]
-    by_tokens = groups(rows(90, 8, 3, 2, 1), StageSettings(batch_tokens=10))
+    by_tokens = groups(rows(90, 8, 3, 2, 1), StageSettings(), 10)
     assert [[row["tokens"] for row in group] for group in by_tokens] == [[90], [8], [3, 2, 1]]
 
 
 @given(st.lists(st.integers(0, 50), max_size=30), st.integers(1, 5), st.integers(1, 60))
 def test_batches_hold_every_page_once_in_order(tokens: list[int], pages: int, most: int) -> None:
-    made = list(groups(rows(*tokens), StageSettings(batch_pages=pages, batch_tokens=most)))
+    made = list(groups(rows(*tokens), StageSettings(batch_pages=pages), most))
     assert [row["tokens"] for group in made for row in group] == tokens
     assert all(0 < len(group) <= pages for group in made)
     assert all(len(group) == 1 or sum(row["tokens"] for row in group) <= most for group in made)

@@ -51,7 +51,7 @@ def extract_dataset(
             of its own, such as `lm` or `encoder`, there are none.
         num_gpus: Of an engine; None: one, where the labeler is at home on GPUs.
         batch_pages: Pages that an actor gets at once. Of them it makes batches for its engine, by
-            the settings `stages.batch_pages` and `stages.batch_tokens`.
+            the setting `stages.batch_pages`, and a million tokens.
         loader: Loads the labeler of an engine, in place of the registry.
 
     Raises:

@@ -146,13 +146,19 @@ def environment(settings: Settings) -> dict[str, str]:
     return {**variables, "OMP_NUM_THREADS": str(threads)}
 
 
-def groups(rows: Iterable[dict[str, Any]], settings: StageSettings) -> Iterator[list[dict[str, Any]]]:
-    """Yield the rows in batches for the engine, at most `batch_pages` pages or about `batch_tokens`
-    tokens each."""
+BATCH_TOKENS = 1_000_000
+"""Tokens that an engine gets at once, unless a single page has more."""
+
+
+def groups(
+    rows: Iterable[dict[str, Any]], settings: StageSettings, most_tokens: int = BATCH_TOKENS
+) -> Iterator[list[dict[str, Any]]]:
+    """Yield the rows in batches for the engine, at most `batch_pages` pages or about so many tokens
+    each."""
     group: list[dict[str, Any]] = []
     tokens = 0
     for row in rows:
-        if group and (len(group) >= settings.batch_pages or tokens + (row["tokens"] or 0) > settings.batch_tokens):
+        if group and (len(group) >= settings.batch_pages or tokens + (row["tokens"] or 0) > most_tokens):
             yield group
             group, tokens = [], 0
         group.append(row)

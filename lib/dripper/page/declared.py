@@ -8,7 +8,7 @@ main content by its truth, and none of the others is one.
 import re
 from dataclasses import replace
 
-from dripper.html import ParserLimits, preprocess_utf8
+from dripper.html import preprocess_utf8
 from dripper.html.blocks.page import Page
 from dripper.html.profiles.registry import find_profile
 from dripper.html.tree.tree import escape
@@ -49,7 +49,7 @@ def says_nothing(text: str) -> bool:
     return len(text) <= _LONGEST and _NOTHING.search(" ".join(text.replace("\u2019", "'").split())) is not None
 
 
-def read_declared(page: Page, limits: ParserLimits) -> Page:
+def read_declared(page: Page) -> Page:
     """Return the page of the text that a page declares, where it shows none of it and little else,
     or a placeholder; else the page itself."""
     declared = page.hints.declared.strip()
@@ -62,7 +62,7 @@ def read_declared(page: Page, limits: ParserLimits) -> Page:
         return page
     is_markup = _TAG.search(declared) is not None
     body = declared if is_markup else "".join(f"<p>{escape(line)}</p>" for line in declared.splitlines())
-    read = preprocess_utf8(body.encode("utf-8", "ignore"), page.profile, limits)
+    read = preprocess_utf8(body.encode("utf-8", "ignore"), page.profile)
     hints = page.hints._replace(body="\n".join(block.text for block in read.blocks))
     return replace(read, title=page.title, hints=hints, metadata=page.metadata) if read.blocks else page
 

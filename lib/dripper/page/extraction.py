@@ -19,7 +19,7 @@ import dripper
 from dripper.config import split_settings
 from dripper.errors import ErrorCode, InputError, MachineError, PageError, SettingsError
 from dripper.guard import Guard, GuardLimits
-from dripper.html import DEFAULT_LIMITS, Page, ParserLimits
+from dripper.html import Page
 from dripper.html.metadata import find_own_address
 from dripper.labels import Labeler, Labels
 from dripper.labels.entry import Use
@@ -64,7 +64,6 @@ class Extractor:
         settings: LabelerSettings | None = None,
         profile: str = "dripper",
         labeler: Labeler | None = None,
-        limits: ParserLimits = DEFAULT_LIMITS,
         labels: LabelsSettings = DEFAULT_LABELS,
         output: HtmlSettings = DEFAULT_HTML,
         markdown: MarkdownSettings = DEFAULT_MARKDOWN,
@@ -72,7 +71,6 @@ class Extractor:
     ) -> None:
         settings = settings or LabelerSettings()
         self._profile = profile
-        self._limits = limits
         self._page_bytes = page_bytes
         self._drop = output.drop
         self._finisher = Finisher(settings, labels, output, markdown)
@@ -83,11 +81,9 @@ class Extractor:
         """Return an extractor that does what the settings say of single pages. Raises SettingsError
         for what single pages cannot have."""
         check_single_pages(settings)
-        limits = ParserLimits.of(settings.limits)
         return cls(
             settings.labeler,
             settings.profile,
-            limits=limits,
             labels=settings.labels,
             output=settings.html,
             markdown=settings.markdown,
@@ -142,7 +138,7 @@ class Extractor:
 
     def _examine(self, decoded: Decoded, url: str | None) -> Examination:
         decoded = decoded.without(self._drop)
-        page = split_into_blocks(decoded, self._profile, self._limits, url)
+        page = split_into_blocks(decoded, self._profile, url)
         url = url or find_own_address(decoded.utf8, page.metadata)
         labels, detail = self._label(page)
         choice = self._finisher.choose(Splits.of_page(page, decoded, url), labels, self.labeler.name, detail)

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 
 from dripper import html as html_core
 from dripper.errors import ErrorCode, PageError
-from dripper.html import DEFAULT_LIMITS, ParserLimits
 from dripper.html.blocks.page import Page
 from dripper.html.metadata import Metadata
 from dripper.html.selectors import drop_elements
@@ -87,14 +86,12 @@ class Prepared:
     memory: PageMemory | None = None
 
 
-def split_into_blocks(
-    decoded: Decoded, profile: str, limits: ParserLimits = DEFAULT_LIMITS, url: str | None = None
-) -> Page:
+def split_into_blocks(decoded: Decoded, profile: str, url: str | None = None) -> Page:
     """Return the page split into blocks, at least one; that of its declared text, where it shows
     nothing. Raises PageError(EMPTY_PAGE), or as `preprocess` does."""
-    page = html_core.preprocess_utf8(decoded.utf8, profile, limits, url)
+    page = html_core.preprocess_utf8(decoded.utf8, profile, url=url)
     if page.hints.declared:
-        page = read_declared(page, limits)
+        page = read_declared(page)
     if not page.blocks:
         raise PageError(ErrorCode.EMPTY_PAGE, "no visible text")
     return page
@@ -106,7 +103,6 @@ def prepare(
     profile: str = "dripper",
     count_tokens: Callable[[str], int] = estimate_tokens,
     keep_source: bool = False,
-    limits: ParserLimits = DEFAULT_LIMITS,
     first: Labeler | None = None,
     remembers: bool = False,
     drop: Sequence[str] = (),
@@ -128,7 +124,7 @@ def prepare(
     decoded = Decoded.of(html, content_type)
     try:
         decoded = decoded.without(drop)
-        page = split_into_blocks(decoded, profile, limits, url)
+        page = split_into_blocks(decoded, profile, url)
         simplified, mapping = page.simplified_html, page.mapping_html
     except PageError as error:
         return Prepared(

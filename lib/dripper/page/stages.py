@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from dripper.html import ParserLimits
 from dripper.html.metadata import Metadata
 from dripper.html.tree.head import Hints
 from dripper.labels import Labeler, Labels
@@ -32,9 +31,9 @@ def preparer(
         first: Labels pages on the way.
     """
     keep_source = resolve_fallback(settings.labeler) == Fallback.TRAFILATURA
-    limits, remembers, drop = ParserLimits.of(settings.limits), settings.sites.enabled, settings.html.drop
+    remembers, drop = settings.sites.enabled, settings.html.drop
     return lambda html, content_type, url: prepare(
-        html, content_type, settings.profile, count_tokens, keep_source, limits, first, remembers, drop, url
+        html, content_type, settings.profile, count_tokens, keep_source, first, remembers, drop, url
     )
 
 

@@ -80,7 +80,7 @@ def label_udf(
     `confidence`, `error_code` and `error_detail`.
 
     It is an iterator UDF: each worker keeps one engine, and batches are made by tokens
-    (`stages.batch_pages`, `stages.batch_tokens`), as in the stage `label`. With
+    (`stages.batch_pages`), as in the stage `label`. With
     `spark.udf.register("label", label_udf("lm", model=FOLDER))` SQL has it:
     `SELECT page_id, label(simplified_html, size(item_ids)).main FROM blocks`.
 

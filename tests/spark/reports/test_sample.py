@@ -4,10 +4,13 @@ on CPUs costs by it."""
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+
 from dripper.config import load
 from dripper.labels.cost import Sample
 from dripper.settings import Settings
 from dripper.spark.ledger.plan import Plan
+from dripper.spark.reports import sample as sample_module
 from dripper.spark.reports.report import cost_summary
 from dripper.spark.reports.sample import cpu_summary, planned_files, read_pages, take_sample
 from dripper.spark.tables.batches import Batch, PlannedFile
@@ -25,15 +28,16 @@ def sample_of(files: Sequence[PlannedFile], settings: Settings) -> Sample:
 
 def test_a_sample_of_everything_has_every_byte(tmp_path: Path) -> None:
     file = write_warc(tmp_path / "a.warc", [*pages(1, 3), ("http://example.org/empty", b"<html></html>")])
-    sample = sample_of(planned(file), load(assignments=["cost.sample_pages=100"]))
+    sample = sample_of(planned(file), Settings())
     assert (sample.pages, len(sample.tokens), len(sample.blocks)) == (4, 3, 3)
     assert 0 < file.stat().st_size - sample.bytes_read <= 4
     assert all(tokens > 50 for tokens in sample.tokens)
 
 
-def test_a_sample_is_spread_over_files_and_survives_bad_ones(tmp_path: Path) -> None:
+def test_a_sample_is_spread_over_files_and_survives_bad_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files = [write_warc(tmp_path / f"{i}.warc", pages(10 * i, 5)) for i in range(3)]
-    sample = sample_of(planned(*files, tmp_path / "missing.warc"), load(assignments=["cost.sample_pages=8"]))
+    monkeypatch.setattr(sample_module, "_PAGES", 8)
+    sample = sample_of(planned(*files, tmp_path / "missing.warc"), Settings())
     assert sample.pages == 6
     assert sample.bytes_read < sum(file.stat().st_size for file in files)
 

@@ -19,7 +19,6 @@ from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNod
 
 from dripper.errors import ErrorCode, PageError
 from dripper.html.tree.elements import HEADINGS, HTML_VOID, RAW_TEXT, words
-from dripper.settings import LimitSettings
 
 _ATTRIBUTE = (
     rb"(?!>)[\t\n\f\r /]*+=?[^\t\n\f\r />=]*+"
@@ -65,27 +64,20 @@ _LONG_GAP = 2_000
 _ATTRIBUTE_BYTES = 4
 """Bytes of the shortest attributes, if there are thousands with different names."""
 
-_DEFAULTS = LimitSettings()
-
 
 class ParserLimits(NamedTuple):
     """The limits of what a page may ask of the parser."""
 
-    steps: int = _DEFAULTS.parser_steps
-    """Up the tree: many start tags and end tags look for another element among all that are open,
-    so n nested blocks cost n²/2. 28,000 nested `div` are the default; of 8,451 real pages the worst
-    has a five-hundredth of it."""
-    attributes: int = _DEFAULTS.parser_attributes
+    steps: int = 400_000_000
+    """Up the tree, 2.4 ns each: many start tags and end tags look for another element among all
+    that are open, so n nested blocks cost n²/2. 28,000 nested `div` are the default; of 8,451 real
+    pages the worst has a five-hundredth of it."""
+    attributes: int = 30_000
     """Attributes of one tag, or of all tags of `html` and `body`, which are one element: each is
     compared with all before it."""
-    repeats: int = _DEFAULTS.parser_repeats
+    repeats: int = 1_000_000
     """Elements that stand for others: an `i` without an end is opened anew in each block behind it.
     260 bytes each."""
-
-    @classmethod
-    def of(cls, limits: LimitSettings) -> "ParserLimits":
-        """Return what the settings allow."""
-        return cls(limits.parser_steps, limits.parser_attributes, limits.parser_repeats)
 
 
 DEFAULT_LIMITS = ParserLimits()

@@ -30,7 +30,7 @@ from dripper.spark.workers.parts import FilePart, reader_of
 from dripper.spark.workers.read import PageInput, warm_labeler
 from dripper.warc import Record
 
-_FILES = 4
+_FILES, _PAGES = 4, 200
 """Files that a sample is spread over: those of one crawl segment are alike."""
 
 
@@ -45,11 +45,11 @@ class PagesRead:
 
 
 def read_pages(files: Sequence[PlannedFile], settings: Settings) -> PagesRead:
-    """Return the first pages of a few of a plan's files, `settings.cost.sample_pages` in all, at
-    most. Of a file that cannot be read there are none."""
+    """Return the first pages of a few of a plan's files, _PAGES in all, at most. Of a file that
+    cannot be read there are none."""
     step = max(1, len(files) // _FILES)
     chosen = files[::step][:_FILES]
-    a_file = -(-settings.cost.sample_pages // max(1, len(chosen)))
+    a_file = -(-_PAGES // max(1, len(chosen)))
     records_by_file = [(file, list(islice(_records(file, settings), a_file))) for file in chosen]
     return PagesRead(sum(file.weight for file in files), records_by_file)
 

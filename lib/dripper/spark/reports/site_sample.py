@@ -7,7 +7,6 @@ from contextlib import closing
 from dripper.addresses import host_name
 from dripper.errors import PageError
 from dripper.guard import Guard, GuardLimits
-from dripper.html import ParserLimits
 from dripper.labels import Labels
 from dripper.page.prepare import Prepared, prepare
 from dripper.settings import Settings
@@ -67,10 +66,10 @@ def sites_words(hosts: list[list[tuple[PageBlocks, Labels]]]) -> str:
 
 def _guard(settings: Settings) -> Guard[PageInput, Prepared]:
     first = who_labels(settings)[0] or settings.labeler
-    labeler, limits = warm_labeler(first, settings.labels), ParserLimits.of(settings.limits)
+    labeler = warm_labeler(first, settings.labels)
     return Guard(
         lambda page: prepare(
-            page[0], page[1], settings.profile, limits=limits, first=labeler, remembers=True, drop=settings.html.drop
+            page[0], page[1], settings.profile, first=labeler, remembers=True, drop=settings.html.drop
         ),
         GuardLimits.of(settings.limits),
     )

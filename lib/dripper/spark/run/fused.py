@@ -37,7 +37,7 @@ class FusedJob:
     def __init__(self, work: Work) -> None:
         self._work = work
         self._totals = Totals()
-        self._breaker = Breaker(work.settings.batch.max_failures)
+        self._breaker = Breaker()
         attempts = work.settings.batch.file_attempts
         self._locks = BatchLocks()
         self._notes = Notes(work.ledger, work.lease.check, self._count_noted)

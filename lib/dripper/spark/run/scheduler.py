@@ -42,13 +42,16 @@ logger = logging.getLogger(__name__)
 _CANCEL_SECONDS = 30
 """Seconds that a cancelled batch may take to end: Spark kills its tasks at once, a commit under way
 takes its second."""
+_MOST_FAILURES = 3
+"""Batches in a row that failed, or of which no file could be read, before no further one is
+begun."""
 
 
 class Breaker:
     """Says when to stop: after so many failures in a row, or when somebody asks. Safe to use from
     several threads."""
 
-    def __init__(self, most_failures: int) -> None:
+    def __init__(self, most_failures: int = _MOST_FAILURES) -> None:
         self._most_failures = most_failures
         self._lock = threading.Lock()
         self._failures = 0

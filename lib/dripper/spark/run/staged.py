@@ -70,7 +70,7 @@ class StagedJob:
         self._has_blocks = last is not None
         self._totals = Totals()
         self._reports: dict[int, list[Report]] = {}
-        self._breaker = Breaker(work.settings.batch.max_failures)
+        self._breaker = Breaker()
         self._isolation = Isolation(work.ledger, work.settings.batch.file_attempts, lambda: self._breaker.is_open)
         self._locks = BatchLocks()
         # While the stage `label` is planned, the session's environment says so, and no other stage
