@@ -71,7 +71,7 @@ IMAGE = Struct(
         ("role", Kind.STRING),
     )
 )
-"""The fields of `dripper.html.media.listing.ShownImage`."""
+"""The fields of `dripper.html.markdown.images.ShownImage`."""
 
 VERSIONS = Struct.of_strings("dripper", "profile", "labeler", "labeler_version")
 BATCH = Column("batch", Kind.LONG, "The batch of WARC files that wrote the row; the partition", nullable=False)

@@ -15,8 +15,8 @@ from dripper.errors import ErrorCode, PageError, SettingsError
 from dripper.html import NO_LIMITS
 from dripper.html.blocks.page import Page
 from dripper.html.markdown import load_html2text, write_markdown
+from dripper.html.markdown.images import ShownImage, list_images, place_images
 from dripper.html.markdown.inert import write_inert_line
-from dripper.html.media.listing import ShownImage, list_images, place_images
 from dripper.html.media.place import replace_icons
 from dripper.html.metadata import Metadata, find_canonical_address, says_title
 from dripper.html.selectors import check_selector, find_kept_blocks

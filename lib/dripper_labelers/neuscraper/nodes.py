@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from dripper.html.blocks.page import Page
-from dripper.html.blocks.segment import Block
+from dripper.html.tree.blocks import Block
 from dripper.html.tree.tree import Tree, unescape
 from dripper.labels.base import SimplifiedPage
 from dripper.labels.lm.windows import split_blocks

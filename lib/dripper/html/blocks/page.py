@@ -8,11 +8,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from dripper.html.blocks.segment import Block
 from dripper.html.blocks.simplify import CUTOFF, TABLE_CUTOFF, WRAPPER, simplify, write_mapping
 from dripper.html.media.captions import mark_caption
 from dripper.html.media.place import place_media
 from dripper.html.metadata import Metadata
+from dripper.html.tree.blocks import Block
 from dripper.html.tree.elements import CELLS, HTML_VOID, INLINE, LINE_BREAKING
 from dripper.html.tree.head import Hints
 from dripper.html.tree.scan import scan

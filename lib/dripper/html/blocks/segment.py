@@ -12,6 +12,7 @@ from collections.abc import Iterable, Set
 from itertools import compress
 from typing import NamedTuple
 
+from dripper.html.tree.blocks import Block
 from dripper.html.tree.elements import CELLS, INLINE, ITEMS, LIST_ITEMS, LISTS, TABLE_PARTS
 from dripper.html.tree.plain import plain_parts
 from dripper.html.tree.tree import Tree, attribute, attributes, unescape
@@ -250,25 +251,6 @@ def _break_up(
             if ancestor == element or ancestor in quiet:
                 break
             ancestor = parents[ancestor]
-
-
-class Block(NamedTuple):
-    """One block: the unit that a labeler marks `main` or `other`."""
-
-    item_id: int
-    """1..N in document order."""
-    text: str
-    """Its visible text, never truncated; stripped, but inside white space as in the page, and a
-    line break at every `br`, cell, item, … inside."""
-    element: int
-    """The block's element, an index into the page's tree. `tree.path(element)` has its ancestors.
-    """
-    is_run: bool
-    """The block is only a run of texts and inline elements inside `element`, which may hold other
-    blocks too."""
-    first: int
-    last: int
-    """Both: the slice `Page.elements.parts[first : last + 1]` is the block's markup."""
 
 
 def number(tree: Tree, texts: list[str], paragraphs: Iterable[Paragraph], *, check: bool = True) -> list[Block]:

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from dripper.html.blocks.segment import Block
+from dripper.html.tree.blocks import Block
 from dripper.html.tree.elements import LISTS
 from dripper.html.tree.tree import Tree, escape, unescape
 

@@ -15,10 +15,10 @@ from contextlib import suppress
 from itertools import accumulate
 from typing import NamedTuple
 
-from dripper.html.blocks.segment import Block
 from dripper.html.media.addresses import find_addresses
 from dripper.html.media.captions import IMAGES, LONGEST_CAPTION, find_captioned, find_captions, read_names
 from dripper.html.media.players import STAND_IN, find_films
+from dripper.html.tree.blocks import Block
 from dripper.html.tree.elements import CELLS, words
 from dripper.html.tree.tree import Tree, attribute, escape_attribute
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from dripper.html.blocks.page import Page
-from dripper.html.blocks.segment import Block
+from dripper.html.tree.blocks import Block
 from dripper.html.tree.elements import words
 from dripper.html.tree.tree import Tree
 from dripper.html.units.embeds import find_embeds

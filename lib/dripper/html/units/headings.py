@@ -5,7 +5,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from dripper.html.blocks.segment import Block
+from dripper.html.tree.blocks import Block
 from dripper.html.tree.elements import HEADINGS
 from dripper.html.tree.tree import Tree
 

@@ -28,7 +28,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dripper.html.blocks.segment import Block
+from dripper.html.tree.blocks import Block
 from dripper.html.tree.elements import HEADINGS, words
 from dripper.html.tree.tree import Tree
 

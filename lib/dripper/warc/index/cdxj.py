@@ -10,8 +10,7 @@ from typing import Any
 
 from dripper.errors import FileError, FileErrorKind
 from dripper.warc.index.selection import Capture
-from dripper.warc.open.base import READ_BYTES, Readable
-from dripper.warc.read.headers import parse_whole_number
+from dripper.warc.open.base import READ_BYTES, Readable, parse_whole_number
 
 _MAX_LINE_BYTES = 1 << 22
 """A line that is longer is no capture: 4 MiB, beyond what any address has."""

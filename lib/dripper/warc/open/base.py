@@ -82,3 +82,21 @@ def read_bites(cursor: Cursor, good: int) -> Iterator[bytes]:
         else:
             yield from (bytes((byte,)) for byte in cursor.stored)
         cursor.keep(cursor.stored[len(bite) :] if bite else b"")
+
+
+_NUMBER_DIGITS = 18
+"""More than any file has bytes; Python refuses to read numbers of more than 4,300 digits."""
+
+
+def parse_whole_number(text: str | None) -> int | None:
+    """Return the number that a header gives, or None where it gives none that can be a size or a
+    code: no digits, or more than any has. Never raises.
+
+    >>> [parse_whole_number(text) for text in (" 680 ", "-1", "²", "9" * 5000)]
+    [680, None, None, None]
+    """
+    digits = (text or "").strip()
+    if not (digits.isascii() and digits.isdigit()):
+        return None
+    digits = digits.lstrip("0") or "0"
+    return int(digits) if len(digits) <= _NUMBER_DIGITS else None

@@ -15,7 +15,7 @@ from urllib3.exceptions import HTTPError
 
 from dripper.addresses import loggable
 from dripper.errors import FileError, FileErrorKind
-from dripper.warc.open.base import Readable
+from dripper.warc.open.base import Readable, parse_whole_number
 from dripper.warc.open.remote import (
     FirstAnswer,
     RangeStream,
@@ -26,7 +26,6 @@ from dripper.warc.open.remote import (
     get_pace,
     retry,
 )
-from dripper.warc.read.headers import parse_whole_number
 
 _PASSING = frozenset({HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS})
 _KINDS = {401: FileErrorKind.DENIED, 403: FileErrorKind.DENIED, 404: FileErrorKind.GONE, 410: FileErrorKind.GONE}

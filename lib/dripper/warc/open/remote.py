@@ -22,8 +22,7 @@ from typing import NamedTuple, TypeVar
 
 from dripper.addresses import loggable, loggable_text
 from dripper.errors import FileError, FileErrorKind
-from dripper.warc.open.base import Readable
-from dripper.warc.read.headers import parse_whole_number
+from dripper.warc.open.base import Readable, parse_whole_number
 
 BUSY_STATUSES = frozenset({HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE})
 """Answers to clients that ask too often."""

@@ -22,7 +22,7 @@ from urllib3.exceptions import HTTPError
 from dripper.addresses import loggable_text
 from dripper.errors import FileError, FileErrorKind
 from dripper.settings import S3Settings
-from dripper.warc.open.base import Readable
+from dripper.warc.open.base import Readable, parse_whole_number
 from dripper.warc.open.remote import (
     FirstAnswer,
     Pace,
@@ -35,7 +35,6 @@ from dripper.warc.open.remote import (
     retry,
 )
 from dripper.warc.open.source import bucket_and_key
-from dripper.warc.read.headers import parse_whole_number
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client

@@ -8,6 +8,8 @@ from io import BytesIO
 
 from warcio.statusandheaders import StatusAndHeaders, StatusAndHeadersParser
 
+from dripper.warc.open.base import parse_whole_number
+
 _WARC_LINE = rb"WARC/\d+\.\d+[ \t]*\r?\n"
 _HEADER_NAME = rb"[A-Za-z][A-Za-z0-9\-]*[ \t]*:"
 SCHEMES = rb"(?:https?|ftps?|dns|whois|filedesc|gopher|nntp|news|rtsp|mms|mailto|metadata|urn|screenshot):"
@@ -63,8 +65,6 @@ _ARC_LINES = (
     re.compile(_URL + rb" (?P<ip>\S+) (?P<date>" + _ARC_DATE + rb") " + _ARC_TYPE + rb"(?: \S+){5} (?P<length>\d+)\s*"),
     re.compile(rb"(?P<url>" + SCHEMES + rb"\S*) (?P<ip>\S+) (?P<date>\S+) " + _ARC_TYPE + rb" (?P<length>\d+)\s*"),
 )
-_NUMBER_DIGITS = 18
-"""More than any file has bytes; Python refuses to read numbers of more than 4,300 digits."""
 _HEX_SHA1 = re.compile(r"[0-9a-fA-F]{40}")
 _BASE32_SHA1 = re.compile(r"[A-Za-z2-7]{32}")
 _ISO_DATE = re.compile(
@@ -133,20 +133,6 @@ def parse_arc_head(line: bytes) -> RecordHead | None:
     return RecordHead(
         kind, clean_url(text["url"]), text["date"], text["type"] or None, parse_whole_number(text["length"])
     )
-
-
-def parse_whole_number(text: str | None) -> int | None:
-    """Return the number that a header gives, or None where it gives none that can be a size or a
-    code: no digits, or more than any has. Never raises.
-
-    >>> [parse_whole_number(text) for text in (" 680 ", "-1", "²", "9" * 5000)]
-    [680, None, None, None]
-    """
-    digits = (text or "").strip()
-    if not (digits.isascii() and digits.isdigit()):
-        return None
-    digits = digits.lstrip("0") or "0"
-    return int(digits) if len(digits) <= _NUMBER_DIGITS else None
 
 
 def parse_sha1(digest: str | None) -> str | None:

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 
 from dripper.errors import ErrorCode, PageError
 from dripper.settings import ReadSettings
+from dripper.warc.open.base import parse_whole_number
 from dripper.warc.open.identity import page_id
 from dripper.warc.read.body import Body, decode_body
 from dripper.warc.read.frames import Frame
-from dripper.warc.read.headers import parse_date, parse_headers, parse_sha1, parse_whole_number
+from dripper.warc.read.headers import parse_date, parse_headers, parse_sha1
 from dripper.warc.read.record import FLAGS, Record
 from dripper.warc.read.sniff import HTML_TYPES, SNIFF_BYTES, is_html, may_be_html, parse_media_type
 

@@ -13,7 +13,7 @@ from functools import partial
 
 from dripper.errors import ErrorCode, PageError
 from dripper.html.blocks.page import Page
-from dripper.html.blocks.segment import Block, Paragraph, number, segment
+from dripper.html.blocks.segment import Paragraph, number, segment
 from dripper.html.blocks.simplify import (
     ELLIPSIS,
     HEAD,
@@ -30,6 +30,7 @@ from dripper.html.profiles.mineru.second_parse import FORBIDDEN, show_angles
 from dripper.html.profiles.mineru.v1_0 import MINERU_1_0
 from dripper.html.profiles.mineru.v1_1 import MINERU_1_1
 from dripper.html.profiles.mineru.version import CleanPage, Version
+from dripper.html.tree.blocks import Block
 from dripper.html.tree.elements import LIBXML2_VOID
 from dripper.html.tree.parser import NO_LIMITS, ParserLimits
 from dripper.html.tree.scan import scan

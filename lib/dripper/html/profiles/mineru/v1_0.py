@@ -12,10 +12,11 @@ from selectolax.lexbor import LexborHTMLParser
 
 from dripper.errors import ErrorCode, PageError
 from dripper.extras import needed
-from dripper.html.blocks.segment import Block, Kinds
+from dripper.html.blocks.segment import Kinds
 from dripper.html.blocks.simplify import ELLIPSIS, Around
 from dripper.html.profiles.mineru.second_parse import remove_declarations
 from dripper.html.profiles.mineru.version import CleanPage, Version, blank
+from dripper.html.tree.blocks import Block
 from dripper.html.tree.elements import CELLS, INLINE, words
 from dripper.html.tree.tree import Tree, attributes, escape, unescape
 

@@ -10,10 +10,11 @@ from lxml import etree
 from selectolax.lexbor import LexborHTMLParser
 
 from dripper.errors import ErrorCode, PageError
-from dripper.html.blocks.segment import NOT_BLOCK, Block, classify
+from dripper.html.blocks.segment import NOT_BLOCK, classify
 from dripper.html.blocks.simplify import CUTOFF, truncate
 from dripper.html.profiles.mineru.second_parse import FORBIDDEN, remove_declarations
 from dripper.html.profiles.mineru.version import CleanPage, Version, blank
+from dripper.html.tree.blocks import Block
 from dripper.html.tree.elements import INLINE
 from dripper.html.tree.tree import Tree, attribute
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from lxml import etree
 from selectolax.lexbor import LexborHTMLParser
 
-from dripper.html.blocks.segment import Block, Kinds
+from dripper.html.blocks.segment import Kinds
 from dripper.html.blocks.simplify import Around
 from dripper.html.metadata import Metadata
+from dripper.html.tree.blocks import Block
 from dripper.html.tree.tree import Tree
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 import dripper
-from dripper.html.media.listing import ShownImage
+from dripper.html.markdown.images import ShownImage
 from dripper.page.extraction import Extraction
 
 STORY = "What makes a paragraph the main content of a page like this is that it says a good deal."

@@ -1,0 +1,22 @@
+"""Holds what a labeler decides about: a block, by its place in the tree of its page."""
+
+from typing import NamedTuple
+
+
+class Block(NamedTuple):
+    """One block: the unit that a labeler marks `main` or `other`."""
+
+    item_id: int
+    """1..N in document order."""
+    text: str
+    """Its visible text, never truncated; stripped, but inside white space as in the page, and a
+    line break at every `br`, cell, item, … inside."""
+    element: int
+    """The block's element, an index into the page's tree. `tree.path(element)` has its ancestors.
+    """
+    is_run: bool
+    """The block is only a run of texts and inline elements inside `element`, which may hold other
+    blocks too."""
+    first: int
+    last: int
+    """Both: the slice `Page.elements.parts[first : last + 1]` is the block's markup."""
