@@ -24,6 +24,8 @@ _CONTROLS = "select, datalist, input, .mw-editsection"
 """What only works in a browser, and Markdown leaves out."""
 _OWN_MARK = re.compile(r"[\s\u200b]*(?:[-*•·●▪◦‣∙■►➢❖▢☐□◻❏❑](?=\s|$)|[▢☐□◻❏❑•●▪◦‣]|[0-9]{1,4}[.)](?=\s|$))")
 """A mark that a page wrote beside its list's own, which may be left out."""
+_FOOTNOTE = re.compile(r"\[\^[0-9]+\]")
+_WORD = re.compile(r"[^\W\d_]{3,}")
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _BLANK = re.compile("[\\s\u00ad\u200b]+")
 _RAISED = re.compile("\\^(?=[-+\u2212\u2013]?[0-9])")
@@ -32,7 +34,8 @@ _RAISED = re.compile("\\^(?=[-+\u2212\u2013]?[0-9])")
 
 def _cmark(text: str) -> str:
     extensions = ["table", "strikethrough"]
-    shown: str = cmarkgfm.markdown_to_html_with_extensions(text, Options.CMARK_OPT_UNSAFE, extensions)
+    options = Options.CMARK_OPT_UNSAFE | Options.CMARK_OPT_FOOTNOTES
+    shown: str = cmarkgfm.markdown_to_html_with_extensions(text, options, extensions)
     return shown
 
 
@@ -79,6 +82,8 @@ def forged(rendered: str, main_html: str, renderer: str) -> list[str]:
     # What is structure to Python-Markdown, and not to CommonMark, is no danger.
     expected = _EXPECTED | _STRUCTURE | {"td", "th"} if renderer == "Python-Markdown" else _EXPECTED | {"td", "th"}
     there = elements(main_html)
+    if 'class="footnotes"' in rendered:
+        expected = expected | {"section", "sup", "a", "li"}
     if there["table"] or there["dl"]:
         # A row that is a table by itself becomes an item, as terms and meanings do.
         expected = expected | {"li"}
@@ -94,6 +99,10 @@ def forged(rendered: str, main_html: str, renderer: str) -> list[str]:
 def differs(markdown_text: str, main_html: str, renderer: str) -> bool:
     """Tell whether a renderer shows another text than main HTML has, or other elements."""
     rendered = RENDERERS[renderer](markdown_text)
+    if _FOOTNOTE.search(markdown_text):
+        # Notes go to the end, marks and links back are the renderer's.
+        words = [Counter(_WORD.findall(LexborHTMLParser(html).text(separator=" "))) for html in (rendered, main_html)]
+        return words[0] != words[1] or bool(forged(rendered, main_html, renderer))
     # Terms and meanings may have become items.
     texts = [shown(rendered), *(shown(main_html, items) for items in ("li", "li, dt", "li, dd", "li, dt, dd"))]
     if renderer == "Python-Markdown":  # It knows no strikethrough, and shows its tildes.

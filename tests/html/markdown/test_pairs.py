@@ -18,7 +18,7 @@ PAIRS = [
     )
 ]
 SAYS_LESS = {
-    "footnotes",
+    "marks of notes that are not there, and links to places that are not",
     "references of an encyclopedia",
     "a mark behind a heading",
     "a term with a link to itself",

@@ -161,7 +161,7 @@ def write_unit(unit: str, holes: Sequence[str], mark: str = "", *, in_table: boo
     # Python-Markdown pairs backticks of different cells.
     unit = _escape_pairs(unit, inside + "`" if in_table else inside)
     if "[" in unit or "]" in unit:
-        unit = _escape_brackets(unit).replace("[^", "[&#94;")
+        unit = _escape_brackets(unit)
     if "!" in unit:
         unit = unit.replace(f"!{LINK}", f"\\!{LINK}")
     if in_table:
@@ -266,8 +266,9 @@ def _escape_runs(unit: str, runs: list[re.Match[str]], escaped: str) -> str:
 
 
 def _escape_brackets(unit: str) -> str:
-    """Escape brackets inside the text of a link, where they would end it, and before a parenthesis,
-    where they would begin a destination. A pair inside a link is no danger: `[[1]](#note)`."""
+    """Escape brackets inside the text of a link, where they would end it, before a parenthesis,
+    where they would begin a destination, and those of a mark of a footnote. Another pair inside a
+    link is no danger: `[[1]](#note)`."""
     depth = 0
 
     def replaced(match: re.Match[str]) -> str:
@@ -277,8 +278,10 @@ def _escape_brackets(unit: str) -> str:
             depth += 1
         elif bracket == TARGET[0]:
             depth = max(0, depth - 1)
+        elif bracket[:2] == "[^":
+            return f"\\{bracket[:-1]}\\]"
         elif len(bracket) == 1:
-            begins = bracket == "]" and unit[match.end() : match.end() + 1] == "("
+            begins = f"{bracket}{unit[match.end() : match.end() + 1]}" in ("](", "[^")
             return f"\\{bracket}" if depth or begins else bracket
         return bracket
 

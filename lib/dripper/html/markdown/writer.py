@@ -38,6 +38,7 @@ from dripper.html.markdown.lists import (
     read_number,
 )
 from dripper.html.markdown.look import SHOWS, STRUCTURE, Look
+from dripper.html.markdown.notes import find_notes
 from dripper.html.markdown.output import AFTER_LIST, APART, TIGHT, Output
 from dripper.html.markdown.repeats import find_repeated_headings, find_shown_twins, is_said_beside, is_shown_twin
 from dripper.html.markdown.tables import Table, find_parts, is_layout
@@ -74,6 +75,9 @@ _BREAKS_IN_LINK = re.compile("[ \u00a0\n]*\n[ \u00a0\n]*")
 _EDGES = re.compile("^[ \u00a0\n\ufde6-\ufdeb]+|[ \u00a0\n\ufde6-\ufdeb]+$")
 _PARAGRAPH = re.compile("\n(?:[ \u00a0\ufde6-\ufdeb]*\n)+")
 """Line breaks with nothing between them."""
+_DEFINED = re.compile(r"^(\[\^[0-9]+\]):", re.MULTILINE)
+_DEFINES = re.compile(r"""\S+(?:\s+(?:"[^"]*"|'[^']*'|\(.*\)))?$""")
+"""An address and its title, as the rest of a line that defines a link."""
 _NOTHING, _BLOCK, _SPECIAL = range(3)
 
 
@@ -128,8 +132,11 @@ class Writer:
         self._lower_from = tops[0] if len(tops) > 1 else len(tree)
         self._repeated = find_repeated_headings(tree, self._texts, self._look)
         self._twins = find_shown_twins(tree)
-        self._notable = set[str]()
-        """The start tags of what may be a formula, or a link that edits a section, or a twin."""
+        self._notes = find_notes(tree, self._texts, self._look)
+        self._roles |= self._notes.roles
+        self._notable = {tree.start_tag(element) for element in self._roles}
+        """The start tags of what may be a formula, or a link that edits a section, or a twin, or of
+        a note."""
 
     def write(self) -> str:
         """Return the Markdown."""
@@ -184,9 +191,7 @@ class Writer:
     def _begin(self, element: int, tag: str) -> bool:
         """Begin an element that is special; tell whether all of it is written."""
         role = self._roles.get(element)
-        if role is None:
-            role = self._tree.tags[element]
-        if tag in self._notable and element not in self._roles:
+        if role is None and tag in self._notable:
             if may_be_formula(tag) and (formula := read_formula(self._tree, element)) is not None:
                 self._fill(formula)
                 return True
@@ -198,8 +203,9 @@ class Writer:
         if role == "none":
             self._at_end(element, _do_nothing)
             return False
-        handler = _HANDLERS.get(role)
-        return handler(self, element, tag) if handler else role in _BLOCKS and self._begin_block(element, tag)
+        name = role or self._tree.tags[element]
+        handler = (_ROLES.get(name) if role else None) or _HANDLERS.get(name)
+        return handler(self, element, tag) if handler else name in _BLOCKS and self._begin_block(element, tag)
 
     def _at_end(self, element: int, end: Callable[..., None], *given: object) -> None:
         self._ends.append((self._tree.closes[element], end, given))
@@ -268,7 +274,17 @@ class Writer:
             return
         if self._out.gap == AFTER_LIST:
             self._out.gap = APART
+        if "[^" in written or self._out.mark[:2] == "[^":
+            written = self._settle_definitions(written)
         self._out.write((mark + written).split("\n"))
+
+    def _settle_definitions(self, written: str) -> str:
+        """Return a line that defines no footnote by a mark that begins it, and, where it begins a
+        note, no link for renderers that know no footnotes: `[^1]: Ibid.`"""
+        written = _DEFINED.sub(r"\1\:", written)
+        if self._out.mark[:2] == "[^" and _DEFINES.match(written):
+            written = f"{written} &nbsp;"
+        return written
 
     def _fill(self, markdown: str) -> None:
         """Write Markdown that is ready, in a line."""
@@ -333,12 +349,16 @@ class Writer:
             and (is_permalink(tree, element) or self._is_back_link(element, tag))
         ):
             return True
-        if self._is_in_link or not (look.has_text(element) or look.holds(element, SHOWS)):
+        if (
+            self._is_in_link
+            or element in self._notes.lost
+            or not (look.has_text(element) or look.holds(element, SHOWS))
+        ):
             return False
         href = attribute(tag, "href") or "" if self._settings.links == "keep" else ""
         is_ready = href.startswith(("https://", "http://")) and is_plain(href)
         address = href if is_ready else clean_inert_address(href)
-        if not address:
+        if not address or address == "#":
             return False
         title = attribute(tag, "title") if " title=" in tag else None
         said = self._read_text(element) if title else ""
@@ -478,6 +498,19 @@ class Writer:
             fence = "`" * max(3, 1 + count_ticks(code))
             self._out.write([fence + language, *code.split("\n"), fence])
             self._out.gap = APART
+        return True
+
+    def _write_mark(self, element: int, tag: str) -> bool:
+        self._fill(f"[^{self._notes.numbers[element]}]")
+        return True
+
+    def _begin_note(self, element: int, tag: str) -> bool:
+        self._break()
+        self._out.open(f"[^{self._notes.numbers[element]}]: ", "    ")
+        self._at_end(self._notes.lasts[element], self._end_container)
+        return False
+
+    def _leave_out(self, element: int, tag: str) -> bool:
         return True
 
     def _begin_quotation(self, element: int, tag: str) -> bool:
@@ -708,11 +741,10 @@ _Handler = Callable[[Writer, int, str], bool]
 _HANDLERS: dict[str, _Handler] = {
     **dict.fromkeys(HEADINGS, Writer._begin_heading),
     **dict.fromkeys(_EMPHASIZED, Writer._begin_emphasis),
-    **dict.fromkeys(("summary", "legend", "figcaption", "caption", "strong-line"), Writer._begin_line),
+    **dict.fromkeys(("summary", "legend", "figcaption", "caption"), Writer._begin_line),
     **dict.fromkeys(_CODE | {"pre"}, Writer._write_code),
     **dict.fromkeys(_UNREAD, Writer._skip),
     **dict.fromkeys(("ul", "ol", "menu"), Writer._begin_list),
-    **dict.fromkeys(("meaning", "meaning-item"), Writer._begin_meaning),
     "a": Writer._begin_anchor,
     "img": Writer._write_image,
     "br": Writer._break_line,
@@ -724,8 +756,16 @@ _HANDLERS: dict[str, _Handler] = {
     "blockquote": Writer._begin_quotation,
     "li": Writer._begin_item,
     "dl": Writer._begin_terms,
-    "term": Writer._begin_term,
     "table": Writer._begin_table,
+}
+_ROLES: dict[str, _Handler] = {
+    **dict.fromkeys(("meaning", "meaning-item"), Writer._begin_meaning),
+    "strong-line": Writer._begin_line,
+    "term": Writer._begin_term,
     "row": Writer._begin_row,
     "cell": Writer._begin_cell,
+    "mark": Writer._write_mark,
+    "note": Writer._begin_note,
+    "gone": Writer._leave_out,
 }
+"""Handlers of the parts of lists, tables and notes, whatever their elements are named."""

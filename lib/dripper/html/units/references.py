@@ -26,6 +26,8 @@ _NAMED_NOTES = re.compile(
     re.IGNORECASE,
 )
 _NAMES = re.compile(r' (?:class|id|role|rel|data-fn|epub:type)="([^"]{1,200})')
+_FRAGMENT = re.compile(r' href="#([^"]+)"')
+_IDS = re.compile(r' (?:id|name)="([^"]+)"')
 _MOST_AROUND = 4
 """Elements between a mark and what has its id, or its place."""
 _MOST_ABOVE = 8
@@ -44,6 +46,10 @@ class References(NamedTuple):
     """Target to number, from 1 in the order of first marks."""
     backs: frozenset[int]
     """Links that lead from a note back to its mark."""
+    lost: frozenset[int] = frozenset()
+    """Links to places that the page does not have."""
+    lost_marks: frozenset[int] = frozenset()
+    """The marks among them."""
 
 
 NONE = References({}, {}, frozenset())
@@ -58,14 +64,16 @@ def find_references(tree: Tree) -> References:
     """
     near = [tag for tag in tree.names if tag[:3] == "<a " and (' href="#' in tag or "noteref" in tag)]
     hrefs = {tag: href for tag in near if (href := _read_target(tag))}
-    links = tree.tagged(hrefs)
-    labels = {link: label for link in links if (label := _read_label(tree, link))}
-    if not labels:
+    links = {link: hrefs[tree.parts[tree.opens[link]]] for link in tree.tagged(hrefs)}
+    if not links:
         return NONE
+    labels = {link: label for link in links if (label := _read_label(tree, link))}
     targets = _find_ids(tree, frozenset(hrefs.values()))
+    lost = frozenset(link for link, place in links.items() if place not in targets)
+    lost_marks = frozenset(each for each in lost & labels.keys() if _is_named(tree, tree.nearest(each, _MOST_AROUND)))
     marks, said, backward = dict[int, int](), dict[int, set[str]](), list[tuple[int, int]]()
-    for link in links:
-        target = targets.get(hrefs[tree.start_tag(link)], link)
+    for link, place in links.items():
+        target = targets.get(place, link)
         if target < link:
             backward.append((link, target))
         elif target > tree.lasts[link] and link in labels:
@@ -81,15 +89,16 @@ def find_references(tree: Tree) -> References:
             notes.setdefault(target, len(notes) + 1)
         else:
             del marks[link]
-    return References(marks, notes, frozenset(back for link, back in leads_back.items() if link in marks))
+    backs = frozenset(back for link, back in leads_back.items() if link in marks)
+    return References(marks, notes, backs, lost, lost_marks)
 
 
 def _read_target(tag: str) -> str | None:
     """Return the id that a link's start tag leads to on its page; Wikidot's marks lead nowhere, and
     have the note's id in their own."""
-    href = attribute(tag, "href") or ""
-    if href[:1] == "#" and len(href) > 1:
-        return href[1:]
+    if found := _FRAGMENT.search(tag):
+        return found[1].replace("&amp;", "&")
+    href = attribute(tag, "href")
     own = attribute(tag, "id") or ""
     return own.replace("ref", "", 1) if href in ("#", "javascript:;") and "noteref" in own else None
 
@@ -100,7 +109,7 @@ def _find_ids(tree: Tree, wanted: frozenset[str]) -> dict[str, int]:
         tag: found
         for tag in tree.names
         if (" id=" in tag or " name=" in tag)
-        and (found := wanted.intersection((attribute(tag, "id") or "", attribute(tag, "name") or "")))
+        and (found := wanted.intersection(_IDS.findall(tag.replace("&amp;", "&"))))
     }
     ids: dict[str, int] = {}
     for element in tree.tagged(tags):

@@ -1,0 +1,176 @@
+"""Tells which marks and notes of main HTML become footnotes, and which links lead nowhere.
+
+<p>Ash.<sup><a href="#n1">1</a></sup></p> … <li id="n1">Sheet 12. <a href="#r1">↩</a></li>
+
+Ash.[^1] … [^1]: Sheet 12.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Collection
+from typing import NamedTuple
+
+from dripper.html.markdown.lists import list_items
+from dripper.html.markdown.look import SHOWS, Look
+from dripper.html.markdown.tables import is_layout
+from dripper.html.tree.elements import HEADINGS, INLINE, LISTS, words
+from dripper.html.tree.tree import Tree
+from dripper.html.units.references import References, find_note, find_references
+
+_LONGEST = 3_000
+"""Characters of a note."""
+_MOST_AROUND = 6
+"""Elements between a mark, or a link back, and what is nothing but that."""
+_MOST_TEXTS = 24
+"""Texts and tags among which links back and the label of a note are looked for."""
+_LONGEST_MARK = 16
+_NO_NOTES_IN = words("li dd dt a blockquote summary caption")
+"""What holds no definition of a footnote."""
+_NOT_IN_NOTES = words("pre table")
+_AROUND_LABEL = " \u00a0\n^\u2191[]().:"
+_ARROWS = frozenset("^\u2191")
+_DECORATED = re.compile(r"[\s\[\](){}.:]+")
+_WORD = re.compile(r"\w")
+
+
+class Notes(NamedTuple):
+    """Marks and notes, by element."""
+
+    roles: dict[int, str]
+    """The part that an element has: `mark`, `note`, `gone`; `div` for a list of notes."""
+    numbers: dict[int, int]
+    """The numbers of marks and notes, from 1 in the order of first marks."""
+    lasts: dict[int, int]
+    """The last element of a note, by its first."""
+    lost: Collection[int]
+    """Links to places that are not there."""
+
+
+class _Note(NamedTuple):
+    marks: list[int]
+    parts: list[int]
+    content: list[int]
+    """The parts that say more than the note's label."""
+    label: str
+
+
+def find_notes(tree: Tree, texts: list[str], look: Look) -> Notes:
+    """Return the footnotes of main HTML; takes their labels out of `texts`.
+
+    A note becomes one where it stands by itself: not in an item, a table or a quotation, and not
+    with another one in one block. Its marks else stay links. Marks without a note are gone.
+    """
+    references = find_references(tree)
+    roles, numbers, lasts = dict.fromkeys(references.lost_marks, "gone"), dict[int, int](), dict[int, int]()
+    notes = _list_notes(tree, texts, look, references) if references.notes else []
+    owners = Counter(tree.parents[note.parts[0]] for note in notes if tree.tags[note.parts[0]] == "li")
+    few = {owner for owner, count in owners.items() if 2 * count < len(list_items(tree, owner))}
+    for note in notes:
+        owner = tree.parents[note.parts[0]]
+        if owner in few:
+            continue
+        if tree.tags[owner] in LISTS:
+            roles[owner] = "div"
+        number = len(lasts) + 1
+        lasts[note.content[0]] = note.content[-1]
+        roles |= dict.fromkeys(note.parts[: len(note.parts) - len(note.content)], "gone")
+        backs = _find_backs(tree, texts, note, references.backs)
+        roles |= dict.fromkeys(backs, "gone")
+        _cut_label(tree, texts, look, note, backs)
+        marks = [_widen(tree, texts, look, mark) for mark in note.marks]
+        roles |= dict.fromkeys(marks, "mark") | {note.content[0]: "note"}
+        numbers |= dict.fromkeys((*marks, note.content[0]), number)
+    return Notes(roles, numbers, lasts, references.lost)
+
+
+def _list_notes(tree: Tree, texts: list[str], look: Look, references: References) -> list[_Note]:
+    """Return the notes that can be footnotes, in the order of their first marks."""
+    marks: dict[int, list[int]] = {}
+    for mark, target in references.marks.items():
+        marks.setdefault(target, []).append(mark)
+    found = {target: list(find_note(tree, target, references.notes)) for target in references.notes}
+    uses = Counter(part for parts in found.values() for part in parts)
+    notes: list[_Note] = []
+    for target, parts in found.items():
+        label = _bare(_read(tree, texts, marks[target][0]))
+        content = parts[1:] if _bare(_read(tree, texts, parts[0])) == label else parts
+        note = _Note(marks[target], parts, content, label)
+        if content and all(uses[part] == 1 for part in parts) and _is_fit(tree, texts, look, note):
+            notes.append(note)
+    return notes
+
+
+def _is_fit(tree: Tree, texts: list[str], look: Look, note: _Note) -> bool:
+    """Tell whether a note can stand as a footnote where it is."""
+    first = note.parts[0]
+    if first < max(note.marks) or any(tree.tags[part] in HEADINGS for part in note.content):
+        return False
+    if any(look.holds(part, _NOT_IN_NOTES) for part in note.content) or sum(map(look.size, note.parts)) > _LONGEST:
+        return False
+    if not any(_WORD.search(_read(tree, texts, part)) for part in note.content):
+        return False
+    around = tree.parents[first]
+    while around > 0:
+        if tree.tags[around] in _NO_NOTES_IN or (tree.tags[around] == "table" and not is_layout(tree, look, around)):
+            return False
+        around = tree.parents[around]
+    return True
+
+
+def _find_backs(tree: Tree, texts: list[str], note: _Note, backs: Collection[int]) -> list[int]:
+    """Return what leads from a note back to its marks, with what is around it and says nothing."""
+    inside = [back for back in backs if any(part < back <= tree.lasts[part] for part in note.content)]
+    found = list[int]()
+    for back in inside:
+        element = back
+        for around in reversed(tree.nearest(tree.parents[back], _MOST_AROUND)):
+            first, last = tree.opens[around] // 2 + 1, tree.closes[around] // 2 + 1
+            links = [range(tree.opens[each] // 2 + 1, tree.closes[each] // 2 + 1) for each in inside]
+            beside = (texts[place] for place in range(first, last) if not any(place in link for link in links))
+            if tree.tags[around] not in INLINE or last - first > _MOST_TEXTS or _WORD.search("".join(beside)):
+                break
+            element = around
+        found.append(element)
+    return found
+
+
+def _cut_label(tree: Tree, texts: list[str], look: Look, note: _Note, backs: Collection[int]) -> None:
+    """Take the number or sign out with which a note begins."""
+    place, is_found = look.first_text(note.content[0]), False
+    is_numbered = tree.tags[tree.parents[note.content[0]]] == "ol"
+    for _ in range(_MOST_TEXTS):
+        if place is None or place > tree.closes[note.content[-1]]:
+            return
+        back = next((each for each in backs if tree.opens[each] < place < tree.closes[each]), None)
+        if back is None:
+            text = texts[place // 2]
+            rest = text.lstrip(_AROUND_LABEL)
+            if not is_found and note.label and rest.startswith(note.label):
+                after = rest[len(note.label) :]
+                is_found = not after[:1].isalnum() and (not is_numbered or after[:1] in _AROUND_LABEL[3:])
+                rest = after.lstrip(_AROUND_LABEL) if is_found else rest
+            if rest:
+                texts[place // 2] = rest if is_found or text.lstrip()[:1] in _ARROWS else text
+                return
+            texts[place // 2] = ""
+        place = look.near(place if back is None else tree.closes[back], 1)
+
+
+def _widen(tree: Tree, texts: list[str], look: Look, mark: int) -> int:
+    """Return the outermost element that says no more than a mark: `<sup>[<a>1</a>]</sup>`."""
+    said = _bare(_read(tree, texts, mark))
+    for around in reversed(tree.nearest(tree.parents[mark], _MOST_AROUND)):
+        if tree.tags[around] not in INLINE or look.size(around) > _LONGEST_MARK or look.holds(around, SHOWS):
+            break
+        if _bare(_read(tree, texts, around)) != said:
+            break
+        mark = around
+    return mark
+
+
+def _read(tree: Tree, texts: list[str], element: int) -> str:
+    return "".join(texts[tree.opens[element] // 2 + 1 : tree.closes[element] // 2 + 1])
+
+
+def _bare(text: str) -> str:
+    return _DECORATED.sub("", text)
