@@ -17,7 +17,7 @@ LIB = ROOT / "lib"
 MODULES = sorted(LIB.rglob("*.py"))
 LAYERS = {
     "base": ("errors", "extras", "settings", "addresses", "places", "guard", "standalone"),
-    "content": ("html", "warc"),
+    "content": ("decode", "html", "warc"),
     "labels": ("labels", "sites", "config"),
     "page": ("page",),
     "programs": ("eval", "spark", "local", "inspect", "adapters", "commands"),

@@ -407,6 +407,7 @@ def test_the_notebook_is_stored_with_outputs_that_name_no_machine() -> None:
 
 EXTRAS = {
     "dripper/adapters": ["DATATROVE", "NEMO", "RAY", "LANGCHAIN", "LLAMA_INDEX", "HAYSTACK", "SCRAPY"],
+    "dripper/decode": ["WARC"],
     "dripper/warc": ["WARC"],
     "dripper/warc/index/columnar": ["PARQUET"],
     "dripper/local/output": ["PARQUET"],

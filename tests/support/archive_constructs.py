@@ -2,7 +2,7 @@
 archive is worth.
 
 A function a construct. A new one is a line in `ARCHIVES`; `benchmarks/complexity.py` measures it,
-and `tests/warc/read/test_budget.py` guards it from then on."""
+and `tests/decode/test_budget.py` guards it from then on."""
 
 import gzip
 import struct

@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from dripper.adapters import Form, check_form, collect_declared, select_text
 from dripper.config import split_settings
+from dripper.decode.saved import open_page
 from dripper.errors import ErrorCode, InputError, PageError, SettingsError, UsageError
 from dripper.guard import run_item
 from dripper.html.metadata import find_own_address
@@ -39,7 +40,6 @@ from dripper.page.prepare import Decoded, Prepared
 from dripper.page.rows import Row, extraction_columns, outcome_columns, prepared_columns, read_first_labels, storable
 from dripper.page.stages import finish, preparer, with_first_labels
 from dripper.settings import LabelerSettings, Settings
-from dripper.warc.read.saved import open_page
 
 _PREPARED: Sequence[pa.Field] = (
     pa.field("dripper_page", pa.large_string()),

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from dripper.decode.body import inflate_page
+from dripper.decode.charset import to_utf8
 from dripper.errors import PageError
 from dripper.html.blocks.page import Page
 from dripper.labels import ExplainingLabeler, Labels
 from dripper.page.extraction import Examination, Extractor
-from dripper.warc import to_utf8
-from dripper.warc.read.body import inflate_page
 
 REASONS = 4
 """Most reasons shown for a block: the fifth is seldom a tenth as strong as the first."""

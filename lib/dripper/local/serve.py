@@ -22,13 +22,13 @@ from urllib.parse import parse_qs, urlsplit
 
 import dripper
 from dripper.addresses import printable
+from dripper.decode.sniff import HTML_TYPES, parse_media_type
 from dripper.errors import PageError
 from dripper.guard import Guard, GuardLimits
 from dripper.labels.registry import runs_staged
 from dripper.local.formats import FORMATS, FORMATS_WITH_ERRORS
 from dripper.page.extraction import Extraction, checked_settings, make_failed, shared_extractor
 from dripper.settings import Settings
-from dripper.warc.read.sniff import HTML_TYPES, parse_media_type
 
 _Page = tuple[bytes, str | None, str | None]
 """The body, the page's address, and its content type where that says something of it."""

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from dripper import extras as optional
+from dripper.decode.sniff import name_other_kind
 from dripper.errors import ErrorCode, FileError, FileErrorKind, InputError
-from dripper.warc.read.sniff import name_other_kind
 
 HTML_COLUMNS = ("html", "raw_html", "html_content", "page_html", "content", "raw_content", "body")
 URL_COLUMNS = ("url", "page_url", "source_url", "uri", "link", "warc_target_uri", "WARC-Target-URI")

@@ -17,6 +17,8 @@ import numpy.typing as npt
 
 import dripper
 from dripper.config import split_settings
+from dripper.decode.body import PAGE_BYTES
+from dripper.decode.saved import SavedPage, open_page
 from dripper.errors import ErrorCode, InputError, MachineError, PageError, SettingsError
 from dripper.guard import Guard, GuardLimits
 from dripper.html import Page
@@ -27,8 +29,6 @@ from dripper.labels.registry import check_use, load_from_settings
 from dripper.page.finish import DEFAULT_HTML, DEFAULT_LABELS, DEFAULT_MARKDOWN, Extraction, Finisher, Splits
 from dripper.page.prepare import Decoded, split_into_blocks
 from dripper.settings import HtmlSettings, LabelerSettings, LabelsSettings, MarkdownSettings, Settings
-from dripper.warc.read.body import PAGE_BYTES
-from dripper.warc.read.saved import SavedPage, open_page
 
 __all__ = ["Examination", "Extraction", "Extractor", "checked_settings", "shared_extractor"]
 

@@ -9,6 +9,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from dripper import html as html_core
+from dripper.decode.charset import to_utf8
+from dripper.decode.double import mend_double_encoding
+from dripper.decode.saved import close_empty_elements
 from dripper.errors import ErrorCode, PageError
 from dripper.html.blocks.page import Page
 from dripper.html.metadata import Metadata
@@ -19,9 +22,6 @@ from dripper.labels.cost import estimate_tokens
 from dripper.page.declared import read_declared
 from dripper.page.language import SAMPLE_CHARACTERS
 from dripper.sites import PageMemory
-from dripper.warc import to_utf8
-from dripper.warc.decode.double import mend_double_encoding
-from dripper.warc.read.saved import close_empty_elements
 
 BLOCK_SAMPLE = 4 * SAMPLE_CHARACTERS
 """Characters of a block's text that a `Prepared` keeps: the language detector looks at no more of a

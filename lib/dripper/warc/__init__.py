@@ -7,9 +7,9 @@ their packages.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from dripper.decode.charset import DecodedText, Utf8, decode, to_utf8
 from dripper.extras import needed
 from dripper.settings import ReadSettings, S3Settings
-from dripper.warc.decode.charset import DecodedText, Utf8, decode, to_utf8
 from dripper.warc.open.expand import SourceFile, expand
 from dripper.warc.read.record import FileReport, Record, Span, cut, merge_reports
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dripper.decode.compression import RUN_BYTES
 from dripper.settings import ReadSettings
 from dripper.warc import Span, cut, merge_reports, read_records
 from dripper.warc.open import shared
@@ -17,7 +18,6 @@ from dripper.warc.open.shared import SharedSource
 from dripper.warc.open.source import LocalFile
 from dripper.warc.read import reader as module
 from dripper.warc.read import spans
-from dripper.warc.read.compression import RUN_BYTES
 from support.archives import http, page, store, warc
 from support.fault_proxy import FaultProxy, faulty
 from support.storage_night import BUCKET, put, read, storage

@@ -5,8 +5,8 @@ import gzip
 import pytest
 import zstandard
 
+from dripper.decode.body import inflate_page
 from dripper.errors import ErrorCode, PageError
-from dripper.warc.read.body import inflate_page
 
 HTML = b"<!DOCTYPE html><p>one"
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from dripper.warc.read.budget import MEMBER_RECORDS, RECORD_BYTES
+from dripper.decode.budget import MEMBER_RECORDS, RECORD_BYTES
 from dripper.warc.read.headers import RECORD_START, START_BYTES, RecordHead, find_start, parse_arc_head, parse_warc_head
 from dripper.warc.read.members import Members
 from dripper.warc.read.window import Boundary, Window

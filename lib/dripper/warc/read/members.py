@@ -12,9 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal
 
-from dripper.warc.open.base import READ_BYTES, Cursor, Source, read_bites
-from dripper.warc.read.budget import CHAIN_BYTES, MAX_GZIP_HEADER, Doubt, may_inflate
-from dripper.warc.read.compression import (
+from dripper.decode.budget import CHAIN_BYTES, MAX_GZIP_HEADER, Doubt, may_inflate
+from dripper.decode.compression import (
     DECOMPRESSORS,
     GZIP_MAGIC,
     ZSTD_MAGIC,
@@ -26,6 +25,7 @@ from dripper.warc.read.compression import (
     read_zstd_dictionary,
     use_up,
 )
+from dripper.warc.open.base import READ_BYTES, Cursor, Source, read_bites
 from dripper.warc.read.headers import RECORD_START, START_BYTES, find_start
 
 _MAX_DICTIONARY_BYTES = 1 << 26

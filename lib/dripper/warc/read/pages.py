@@ -10,15 +10,15 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from dripper.decode.body import Body, decode_body
+from dripper.decode.sniff import HTML_TYPES, SNIFF_BYTES, is_html, may_be_html, parse_media_type
 from dripper.errors import ErrorCode, PageError
 from dripper.settings import ReadSettings
 from dripper.warc.open.base import parse_whole_number
 from dripper.warc.open.identity import page_id
-from dripper.warc.read.body import Body, decode_body
 from dripper.warc.read.frames import Frame
 from dripper.warc.read.headers import parse_date, parse_headers, parse_sha1
 from dripper.warc.read.record import FLAGS, Record
-from dripper.warc.read.sniff import HTML_TYPES, SNIFF_BYTES, is_html, may_be_html, parse_media_type
 
 _STATUS_LINE = re.compile(rb"[A-Z]+(?:/[\d.]+)?[ \t]+(\d{3})(?!\d)[^\n]*(?:\n|$)", re.IGNORECASE)
 """HTTP/1.1, HTTP/2, ICY (Shoutcast) and misspelt ones: nothing that is HTML starts like that."""

@@ -121,7 +121,7 @@ SKIP_REASONS = (
 
 not a response: warcinfo, request, metadata, conversion, continuation. not http: dns, whois, ftp.
 broken record: bytes in which no record can be read. over budget: the rest of a member that holds
-more records than its size allows (`dripper.warc.read.budget`). not as indexed: an index says that a
+more records than its size allows (`dripper.decode.budget`). not as indexed: an index says that a
 record of an address is stored there, and it is not. read before: it is in two selections, and its
 row is there since the first. forgotten: a page that the output must not hold.
 """

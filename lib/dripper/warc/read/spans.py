@@ -16,7 +16,7 @@ its own span.
 
 from functools import cached_property
 
-from dripper.warc.read.compression import RUN_BYTES
+from dripper.decode.compression import RUN_BYTES
 from dripper.warc.read.frames import FrameReader, Part
 from dripper.warc.read.members import Members
 from dripper.warc.read.record import Span

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dripper.warc.read.sniff import is_html, may_be_html, name_other_kind, parse_media_type
+from dripper.decode.sniff import is_html, may_be_html, name_other_kind, parse_media_type
 
 HTML = b"<!DOCTYPE html><html><body>text"
 

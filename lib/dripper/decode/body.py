@@ -6,10 +6,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from dripper.errors import ErrorCode, PageError
-from dripper.settings import ReadSettings
-from dripper.warc.read.budget import MAX_BODY_MEMBERS, MAX_CHUNKS, MAX_CODINGS
-from dripper.warc.read.compression import (
+from dripper.decode.budget import MAX_BODY_MEMBERS, MAX_CHUNKS, MAX_CODINGS
+from dripper.decode.compression import (
     BZIP2_MAGIC,
     GZIP_MAGIC,
     ZSTD_MAGIC,
@@ -20,7 +18,9 @@ from dripper.warc.read.compression import (
     ZstdDecompressor,
     inflate_member,
 )
-from dripper.warc.read.sniff import BINARY_BYTE, SNIFF_BYTES, name_other_kind
+from dripper.decode.sniff import BINARY_BYTE, SNIFF_BYTES, name_other_kind
+from dripper.errors import ErrorCode, PageError
+from dripper.settings import ReadSettings
 
 _CHUNK_LINE = re.compile(rb"[ \t]*([0-9a-fA-F]{1,15})[ \t]*(?:;[^\r\n]*)?\r?\n")
 

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dripper
+from dripper.decode.codecs import decode_as
+from dripper.decode.double import mend_double_encoding
 from dripper.warc import decode, read_records
-from dripper.warc.decode.codecs import decode_as
-from dripper.warc.decode.double import mend_double_encoding
 from support.labelled import labelled_pages
 
 TEXTS = {

@@ -11,7 +11,7 @@ import numpy as np
 import webencodings  # type: ignore[import-untyped]
 from chardetng_py import EncodingDetector  # type: ignore[import-untyped]
 
-from dripper.warc.decode.codecs import decode_as
+from dripper.decode.codecs import decode_as
 
 SCAN_BYTES = 65_536
 """The standard scans 1,024 bytes, but its parser obeys a later `meta` of the head all the same, by

@@ -14,7 +14,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dripper.warc.read.compression import (
+from dripper.decode.compression import (
     DECOMPRESSORS,
     MAX_OUTPUT,
     ZSTD_MAGIC,

@@ -9,7 +9,7 @@ stronger signs than in a browser. And JSON, which no browser sniffs, is no page.
 import json
 import re
 
-from dripper.warc.read.budget import MAX_JSON
+from dripper.decode.budget import MAX_JSON
 
 HTML_TYPES = frozenset({"text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml"})
 

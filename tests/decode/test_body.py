@@ -14,9 +14,9 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dripper.decode.body import Body, decode_body
+from dripper.decode.compression import GZIP_MAGIC
 from dripper.errors import ErrorCode, PageError
-from dripper.warc.read.body import Body, decode_body
-from dripper.warc.read.compression import GZIP_MAGIC
 from support.archives import page
 
 LIMIT = 1 << 20

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 import zstandard
 
+from dripper.decode.budget import MEMBER_RECORDS, RECORD_BYTES, Doubt, may_inflate
+from dripper.decode.compression import GzipDecompressor, ZstdDecompressor
 from dripper.errors import ErrorCode
 from dripper.guard import Guard, GuardLimits
 from dripper.warc import FileReport, Record, Span, merge_reports, read_records
 from dripper.warc.open.base import Cursor
 from dripper.warc.read import frames, window
-from dripper.warc.read.budget import MEMBER_RECORDS, RECORD_BYTES, Doubt, may_inflate
-from dripper.warc.read.compression import GzipDecompressor, ZstdDecompressor
 from support.archive_constructs import (
     ARCHIVES,
     GOOD,

@@ -7,9 +7,9 @@ import quopri
 import pytest
 
 import dripper
+from dripper.decode.saved import close_empty_elements, open_page
 from dripper.errors import ErrorCode, PageError
 from dripper.guard import Guard, GuardLimits
-from dripper.warc.read.saved import close_empty_elements, open_page
 
 HTML = '<html><meta charset="utf-8"><title>T</title><p>Es regnete überall, <a href="z.html">bis zum Hafen</a>.</html>'.encode()
 

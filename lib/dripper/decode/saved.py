@@ -8,9 +8,9 @@ from email.message import Message
 from email.parser import BytesHeaderParser
 from typing import NamedTuple
 
+from dripper.decode.body import PAGE_BYTES, inflate_page
+from dripper.decode.sniff import HTML_TYPES, SNIFF_BYTES, parse_media_type
 from dripper.errors import ErrorCode, PageError
-from dripper.warc.read.body import PAGE_BYTES, inflate_page
-from dripper.warc.read.sniff import HTML_TYPES, SNIFF_BYTES, parse_media_type
 
 
 class SavedPage(NamedTuple):

@@ -1,1 +1,0 @@
-"""Decodes the bytes of a page to text, as browsers do."""
