@@ -2,7 +2,7 @@
 whether the labels are the same.
 
     python benchmarks/lm_decoders.py --data DIR --keep FOLDER [--pages 300] [--model FOLDER]
-        [--decoders fsm parallel regex]
+        [--decoders fsm parallel]
 
 Without --model it makes a tiny random Qwen3 (3 layers, hidden size 128, the real tokenizer and
 vocabulary), whose labels hang on each other at random: what a trained model's passes are, it cannot

@@ -49,7 +49,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--encoder", nargs="+", default=[], metavar="MODEL", help="checkpoints of the labeler encoder")
     parser.add_argument("--out", type=Path, default=Path("gpu_check.html"), help="the page (default %(default)s)")
     parser.add_argument("--limit", type=flags.positive, default=FULL_LOAD, help="pages at most (default %(default)s)")
-    parser.add_argument("--decoders", nargs="+", default=["parallel", "fsm"], choices=("parallel", "fsm", "regex"))
+    parser.add_argument("--decoders", nargs="+", default=["parallel", "fsm"], choices=("parallel", "fsm"))
     parser.add_argument("--dollars-per-hour", type=float, help="of the GPU (default: that of its data sheet here)")
     parser.add_argument("--gpu", choices=sorted(GPUS), help="whose data sheet (default: by the device's name)")
     parser.add_argument("--authors", type=Path, help="folder with the packages pulpie and mineru-html")

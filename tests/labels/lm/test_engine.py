@@ -96,7 +96,7 @@ def test_a_context_that_nobody_asked_for_is_what_the_memory_holds(
     assert fake.given["max_model_len"] == 900, "who asks gets that, or the reason why not"
 
 
-@pytest.mark.parametrize(("decoder", "other"), [("parallel", "fsm"), ("fsm", "regex"), ("regex", "parallel")])
+@pytest.mark.parametrize(("decoder", "other"), [("parallel", "fsm"), ("fsm", "parallel")])
 def test_an_engine_that_does_not_start_says_why_and_what_else_there_is(
     fake: SimpleNamespace, encoder: Any, decoder: str, other: str
 ) -> None:

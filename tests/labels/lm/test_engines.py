@@ -124,14 +124,6 @@ def test_labels_of_the_tiny_model_are_worth_comparing(oracle: dict) -> None:
     assert sum(bool(one.main.any()) and not one.main.all() for one in oracle["labels"]) >= 9
 
 
-def test_regex_gives_the_state_machines_labels(
-    oracle: dict, checkpoint: Path, simplified: list[SimplifiedPage]
-) -> None:
-    with labeler(checkpoint, decoder="regex", **oracle["settings"]) as regex:
-        assert same(regex.label_simplified(simplified), oracle["labels"])
-        assert fails_and_lives_on(regex, simplified[:2], oracle["labels"][:2], at=9)
-
-
 def test_pages_longer_than_the_context_are_windowed(checkpoint: Path, simplified: list[SimplifiedPage]) -> None:
     with labeler(checkpoint, context_tokens=1500, overlap_blocks=3) as parallel:
         labels = parallel.label_simplified(simplified)

@@ -14,7 +14,7 @@ from dripper.labels.lm.answer import FORMS
 from dripper.labels.lm.decoder import DecisionRule
 from dripper.labels.lm.encoder import Job, PageEncoder
 from dripper.labels.lm.form_check import FormCheck, Rival, find_rivals
-from dripper.labels.lm.generating import RegexDecoder
+from dripper.labels.lm.generating import FsmDecoder
 from dripper.labels.lm.parallel import ParallelDecoder
 from dripper.labels.lm.settings import LmSettings
 from dripper.labels.lm.template import Templates
@@ -115,13 +115,13 @@ def test_parallel_tells_from_its_first_pass(
 
 
 @pytest.mark.parametrize(("form", "told"), [("json", True), ("compact", False)])
-def test_decoders_that_generate_ask_for_the_next_token(
+def test_the_state_machine_asks_for_the_next_token(
     form: str, told: bool, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    vllm = SimpleNamespace(SamplingParams=SimpleNamespace, StructuredOutputsParams=SimpleNamespace)
+    vllm = SimpleNamespace(SamplingParams=SimpleNamespace)
     monkeypatch.setattr(generating, "import_extra", lambda _: vllm)
     check, templates, engine = set_to_compact(form)
-    decoder = RegexDecoder(engine, templates, DecisionRule(), check)
+    decoder = FsmDecoder(engine, templates, DecisionRule(), check)
     assert [one.main.tolist() for one in decoder.decode(JOBS)] == [[False]] * 4
     assert not check.wants
     assert ("would rather begin to write" in caplog.text) == told

@@ -9,7 +9,8 @@ from dripper.errors import PageError, SettingsError
 from dripper.labels.lm.answer import FORMS
 from dripper.labels.lm.decoder import DecisionRule
 from dripper.labels.lm.fsm_rules import HOLE, Machine, check_arguments, machine_of
-from dripper.labels.lm.generating import PROCESSORS, allowed_tokens, follow, label_bias
+from dripper.labels.lm.generating import PROCESSORS, follow
+from dripper.labels.lm.server import allowed_tokens, label_bias
 from dripper.labels.lm.template import Templates
 
 

@@ -25,7 +25,6 @@ CALLED = {
     "vllm:SamplingParams": (
         "temperature max_tokens ignore_eos detokenize extra_args structured_outputs allowed_token_ids logit_bias"
     ),
-    "vllm.sampling_params:StructuredOutputsParams": "regex",
     "vllm:LLM.encode": "prompts pooling_params pooling_task use_tqdm",
     "vllm:LLM.generate": "prompts sampling_params use_tqdm",
     "vllm:LLM.reset_prefix_cache": "",
@@ -62,7 +61,7 @@ READ = {
 }
 """What is read of objects that vLLM makes."""
 
-OF_SOURCE = {"vllm", "vllm.sampling_params", "vllm.platforms", "vllm.v1.sample.logits_processor"} | {
+OF_SOURCE = {"vllm", "vllm.platforms", "vllm.v1.sample.logits_processor"} | {
     "vllm.v1.worker.gpu.sample.logits_processor"
 }
 """All modules of vLLM that this project's source names."""

@@ -156,7 +156,7 @@ def engine_version() -> str:
 
 def advice(decoder: str) -> str:
     """Return what else to try where a decoder's engine does not start."""
-    other = {"parallel": "fsm", "fsm": "regex", "regex": "parallel"}[decoder]
+    other = {"parallel": "fsm", "fsm": "parallel"}[decoder]
     return (
         "If memory is the matter, lower labels.lm.context_tokens or see labels.lm.gpu_memory_share and cpu_cache_gib; if this "
         f"version lacks what the decoder needs, labels.lm.decoder={other} gives the same labels; if it is the GPU's driver, see "

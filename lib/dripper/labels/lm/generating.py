@@ -1,20 +1,15 @@
-"""Decoders whose engine writes the answer token by token: `fsm`, held to the template by the state
-machine of the paper (3.4), and `regex`, by structured outputs.
-
-A regular expression alone lets the model spell a label in other tokens (`o`, `ther`), and the
-labels then differ from the state machine's. Together with the few tokens that the template is made
-of, only its own spelling is left.
+"""The decoder `fsm`: the engine writes the answer token by token, held to the template by the state
+machine of the paper (3.4).
 
 Slow, and exact by construction: what the other decoders are tested against.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from dripper.errors import ErrorCode, PageError, SettingsError
+from dripper.errors import ErrorCode, PageError
 from dripper.labels.lm.decoder import DecisionRule, DecodedLabels
 from dripper.labels.lm.encoder import Job, PageEncoder
 from dripper.labels.lm.engine import call_engine, require, start_engine, stop_engine, uses_model_runner_v2
@@ -22,19 +17,43 @@ from dripper.labels.lm.form_check import FormCheck
 from dripper.labels.lm.settings import LmSettings, import_extra
 from dripper.labels.lm.template import Template, Templates
 
+# Where the processor classes lie, by model runner; as text, so that vLLM's process can import them
+# too.
+PROCESSORS = {False: "dripper.labels.lm.fsm_v1:StateMachine", True: "dripper.labels.lm.fsm_v2:StateMachine"}
 
-class GeneratingDecoder(ABC):
+
+class FsmDecoder:
     """Gives no probabilities: the sampler sees only which label won."""
 
-    def __init__(self, engine: Any, templates: Templates, form_check: FormCheck | None = None) -> None:
-        """engine: vLLM's LLM, with what `parameters` asks of it."""
+    def __init__(
+        self, engine: Any, templates: Templates, decision: DecisionRule, form_check: FormCheck | None = None
+    ) -> None:
+        """engine: vLLM's LLM with the state machine among its logits processors."""
         self._engine = engine
         self._templates = templates
         self.form_check = form_check
+        self._decision = decision
 
-    @abstractmethod
+    @classmethod
+    def start(cls, encoder: PageEncoder, settings: LmSettings) -> "FsmDecoder":
+        """Return the decoder with its engine started. Raises MachineError, see `start_engine`."""
+        require(settings, "vllm.v1.sample.logits_processor", "LogitsProcessor")
+        processor = PROCESSORS[uses_model_runner_v2(encoder, settings)]
+        engine = start_engine(encoder, settings, logits_processors=[processor])
+        return cls(engine, encoder.templates, DecisionRule.of(settings), FormCheck.of(encoder))
+
     def parameters(self, template: Template) -> Any:
-        """Return vLLM's SamplingParams that hold an answer to `template`, up to its last label."""
+        """Return vLLM's SamplingParams that hold an answer to `template`, up to its last label:
+        behind it nothing is open."""
+        answer = template.tokens[: template.holes[-1] + 1].tolist()
+        machine = {
+            "dripper_answer": answer,
+            "dripper_labels": [self._templates.main, self._templates.other],
+            "dripper_margin": self._decision.margin,
+        }
+        return import_extra("vllm").SamplingParams(
+            temperature=0, max_tokens=len(answer), ignore_eos=True, detokenize=False, extra_args=machine
+        )
 
     def decode(self, jobs: Iterable[Job]) -> list[DecodedLabels]:
         """Return one answer a job, in order."""
@@ -99,102 +118,3 @@ LIKELIEST = 20
 
 def _likely(logprobs: Mapping[int, float], token: int) -> float:
     return logprobs.get(token, min(logprobs.values()))
-
-
-# Where the processor classes lie, by model runner; as text, so that vLLM's process can import them
-# too.
-PROCESSORS = {False: "dripper.labels.lm.fsm_v1:StateMachine", True: "dripper.labels.lm.fsm_v2:StateMachine"}
-
-
-class FsmDecoder(GeneratingDecoder):
-    """See the module."""
-
-    def __init__(
-        self, engine: Any, templates: Templates, decision: DecisionRule, form_check: FormCheck | None = None
-    ) -> None:
-        """engine: vLLM's LLM with the state machine among its logits processors."""
-        super().__init__(engine, templates, form_check)
-        self._decision = decision
-
-    @classmethod
-    def start(cls, encoder: PageEncoder, settings: LmSettings) -> "FsmDecoder":
-        """Return the decoder with its engine started. Raises MachineError, see `start_engine`."""
-        require(settings, "vllm.v1.sample.logits_processor", "LogitsProcessor")
-        processor = PROCESSORS[uses_model_runner_v2(encoder, settings)]
-        engine = start_engine(encoder, settings, logits_processors=[processor])
-        return cls(engine, encoder.templates, DecisionRule.of(settings), FormCheck.of(encoder))
-
-    def parameters(self, template: Template) -> Any:
-        """After the last label the answer holds nothing that is not known."""
-        answer = template.tokens[: template.holes[-1] + 1].tolist()
-        machine = {
-            "dripper_answer": answer,
-            "dripper_labels": [self._templates.main, self._templates.other],
-            "dripper_margin": self._decision.margin,
-        }
-        return import_extra("vllm").SamplingParams(
-            temperature=0, max_tokens=len(answer), ignore_eos=True, detokenize=False, extra_args=machine
-        )
-
-
-# xgrammar is slow on the expression of a long page, guidance is not; outlines timed out at 12
-# blocks.
-BACKEND = "guidance"
-# What vLLM lets a bias be.
-BIAS_LIMIT = 100.0
-
-
-class RegexDecoder(GeneratingDecoder):
-    """See the module."""
-
-    def __init__(
-        self, engine: Any, templates: Templates, decision: DecisionRule, form_check: FormCheck | None = None
-    ) -> None:
-        """engine: vLLM's LLM with structured outputs."""
-        super().__init__(engine, templates, form_check)
-        self._bias = label_bias(templates, decision)
-
-    @classmethod
-    def start(cls, encoder: PageEncoder, settings: LmSettings) -> "RegexDecoder":
-        """Return the decoder with its engine started. Raises MachineError, see `start_engine`."""
-        require(settings, "vllm.sampling_params", "StructuredOutputsParams")
-        engine = start_engine(encoder, settings, structured_outputs_config={"backend": BACKEND})
-        return cls(engine, encoder.templates, DecisionRule.of(settings), FormCheck.of(encoder))
-
-    def parameters(self, template: Template) -> Any:
-        """The expression says where digits and labels stand; the allowed tokens, how they are
-        spelt."""
-        vllm = import_extra("vllm")
-        structure = import_extra("vllm.sampling_params").StructuredOutputsParams
-        return vllm.SamplingParams(
-            temperature=0,
-            max_tokens=int(template.holes[-1]) + 1,
-            detokenize=False,
-            structured_outputs=structure(regex=self._templates.form.regex(len(template.holes))),
-            allowed_token_ids=allowed_tokens(template, self._templates),
-            logit_bias=self._bias,
-        )
-
-
-def allowed_tokens(template: Template, templates: Templates) -> list[int]:
-    """Return the tokens that an answer is made of: both labels and what stands around them,
-    ascending."""
-    return sorted({*template.tokens.tolist(), templates.main, templates.other} - {-1})
-
-
-def label_bias(templates: Templates, decision: DecisionRule) -> dict[int, float] | None:
-    """Return what to add to the logit of main so that the arg-max applies the threshold; None for
-    none.
-
-    Raises SettingsError where vLLM takes no such bias: a smaller one would give other labels than
-    the other decoders.
-    """
-    if decision.margin == 0:
-        return None
-    if abs(decision.margin) > BIAS_LIMIT:
-        raise SettingsError(
-            f"labels.lm.threshold={decision.threshold} with labels.lm.temperature={decision.temperature} is a bias of "
-            f"{-decision.margin:.0f} on a logit, and vLLM takes {BIAS_LIMIT:.0f} at most: lower one, or use "
-            "labels.lm.decoder=parallel"
-        )
-    return {templates.main: -decision.margin}

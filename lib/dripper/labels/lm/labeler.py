@@ -11,7 +11,7 @@ from dripper.html.blocks.page import Page
 from dripper.labels.base import Labeler, Labels, SimplifiedPage
 from dripper.labels.lm.decoder import DecisionRule, DecodedLabels, Decoder
 from dripper.labels.lm.encoder import Job, PageEncoder
-from dripper.labels.lm.generating import FsmDecoder, RegexDecoder
+from dripper.labels.lm.generating import FsmDecoder
 from dripper.labels.lm.in_torch import TorchDecoder
 from dripper.labels.lm.parallel import ParallelDecoder
 from dripper.labels.lm.server import ServerDecoder
@@ -22,7 +22,6 @@ from dripper.labels.registry import load
 DECODERS: Mapping[str, Callable[[PageEncoder, LmSettings], Decoder]] = {
     "parallel": ParallelDecoder.start,
     "fsm": FsmDecoder.start,
-    "regex": RegexDecoder.start,
 }
 IN_TORCH: Mapping[str, Callable[[PageEncoder, LmSettings], Decoder]] = {"parallel": TorchDecoder.start}
 

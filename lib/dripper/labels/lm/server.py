@@ -14,9 +14,8 @@ from dripper.labels.lm.api import Api
 from dripper.labels.lm.decoder import DecisionRule, DecodedLabels
 from dripper.labels.lm.encoder import Job, PageEncoder
 from dripper.labels.lm.form_check import FormCheck
-from dripper.labels.lm.generating import allowed_tokens, label_bias
 from dripper.labels.lm.settings import LmSettings
-from dripper.labels.lm.template import Templates
+from dripper.labels.lm.template import Template, Templates
 
 log = logging.getLogger(__name__)
 
@@ -24,7 +23,12 @@ log = logging.getLogger(__name__)
 class ServerDecoder:
     """Asks a server, with at most `concurrency` requests under way; the next one waits until one is
     answered, so that many Spark tasks do not pile up work in the server. Each window is one
-    request, held to the answer form as the decoder `regex` does it."""
+    request, held to the answer form by structured outputs.
+
+    A regular expression alone lets the model spell a label in other tokens (`o`, `ther`), and the
+    labels then differ from the state machine's. Together with the few tokens that the template is
+    made of, only its own spelling is left.
+    """
 
     def __init__(self, api: Api, served: str, templates: Templates, decision: DecisionRule, concurrency: int) -> None:
         """served: the model's name at the server."""
@@ -121,3 +125,31 @@ def choose_model(models: Sequence[Mapping[str, Any]], encoder: PageEncoder, sett
             f"labels.lm.context_tokens={context}, or start it with --max-model-len {encoder.context}"
         )
     return served
+
+
+BIAS_LIMIT = 100.0
+"""What vLLM lets a bias be."""
+
+
+def allowed_tokens(template: Template, templates: Templates) -> list[int]:
+    """Return the tokens that an answer is made of: both labels and what stands around them,
+    ascending."""
+    return sorted({*template.tokens.tolist(), templates.main, templates.other} - {-1})
+
+
+def label_bias(templates: Templates, decision: DecisionRule) -> dict[int, float] | None:
+    """Return what to add to the logit of main so that the arg-max applies the threshold; None for
+    none.
+
+    Raises SettingsError where vLLM takes no such bias: a smaller one would give other labels than
+    the other decoders.
+    """
+    if decision.margin == 0:
+        return None
+    if abs(decision.margin) > BIAS_LIMIT:
+        raise SettingsError(
+            f"labels.lm.threshold={decision.threshold} with labels.lm.temperature={decision.temperature} is a bias of "
+            f"{-decision.margin:.0f} on a logit, and vLLM takes {BIAS_LIMIT:.0f} at most: lower one, or use "
+            "labels.lm.decoder=parallel"
+        )
+    return {templates.main: -decision.margin}

@@ -24,8 +24,8 @@ class LmSettings(Section):
     device: Device = "auto"
     """Where the engine transformers runs: auto (a GPU where there is one), cpu, cuda. vLLM is
     installed for one device."""
-    decoder: Literal["parallel", "fsm", "regex"] = "parallel"
-    """How labels are decoded; all three give the same labels."""
+    decoder: Literal["parallel", "fsm"] = "parallel"
+    """How labels are decoded; both give the same labels."""
     draft: Literal["cpu", "other"] = "cpu"
     """From which labels `parallel` starts where it is given whole pages: those of the labeler
     `cpu`, or all other. In a chain the stage `label` starts from those of the first labeler. The
