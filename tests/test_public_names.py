@@ -33,7 +33,7 @@ def test_the_package_lists_its_public_names_and_no_others() -> None:
 
 def test_an_extraction_has_its_fields() -> None:
     result = dripper.extract("<article><p>It rained all day in Bergen.</p></article>")
-    content = ("main_html", "markdown", "text", "title", "language", "metadata", "page_kind", "images")
+    content = ("main_html", "markdown", "text", "title", "language", "metadata", "page_kind", "images", "posts")
     decision = ("n_blocks", "n_main", "method", "confidence", "error_code", "error_detail")
     assert [name for name in (*content, *decision) if not hasattr(result, name)] == []
 

@@ -119,6 +119,11 @@ NESTED: Mapping[str, Construct] = {
     "<object> nested": nested("<object>", "</object>"),
     "<i><em> nested": nested("<i><em>", "</em></i>"),
     "<pre><code> nested": nested("<pre><code>a\n", "</code></pre>"),
+    "posts nested": nested(
+        "<div class=comment id=c{i}><a class=author>Ann{i}</a><time datetime=2024-05-03>3 May</time><p>Ash is the wood.</p>",
+        "</div>",
+    ),
+    "dates behind class=post nested": nested("<div class=post>", "2024-05-03</div>"),
     "class=comment nested": nested("<div class=comment>", "</div>"),
     "class=byline nested": nested("<div class=byline>", "</div>"),
     "class=date nested": nested("<span class=date>", "</span>"),

@@ -73,6 +73,15 @@ IMAGE = Struct(
 )
 """The fields of `dripper.html.markdown.images.ShownImage`."""
 
+POST = Struct(
+    (
+        *((name, Kind.STRING) for name in ("author", "published")),
+        ("offset", Kind.INTEGER),
+        *((name, Kind.STRING) for name in ("id", "reply_to")),
+    )
+)
+"""The fields of `dripper.html.markdown.posts.Post`."""
+
 VERSIONS = Struct.of_strings("dripper", "profile", "labeler", "labeler_version")
 BATCH = Column("batch", Kind.LONG, "The batch of WARC files that wrote the row; the partition", nullable=False)
 
@@ -184,5 +193,21 @@ SOURCES: Sequence[Column] = (Column("html_title", Kind.STRING, "What `<title>` s
 """Statements of the page itself, beside what was chosen, and how well it was read. Rows of older
 releases have null in them."""
 
-EXTRACTIONS: Sequence[Column] = (*PAGE, *EXTRACTION, *ORIGIN, *SITE, *MEDIA, *DATES, *SOURCES)
+POSTS: Sequence[Column] = (
+    Column(
+        "posts",
+        ListOf(POST),
+        "Posts of a thread, or readers' comments, in the main content; offset: where each begins in markdown, in "
+        "characters from 0; id: fragment of the page's address; see docs/markdown.md",
+    ),
+    Column(
+        "comments",
+        Kind.STRING,
+        "Whether the posts or comments that the page shows are in the main content, most of them: in or out; "
+        "null: none were found",
+    ),
+)
+"""Posts of main content. Rows of older releases have null in them."""
+
+EXTRACTIONS: Sequence[Column] = (*PAGE, *EXTRACTION, *ORIGIN, *SITE, *MEDIA, *DATES, *SOURCES, *POSTS)
 """A row of the table `extractions`."""

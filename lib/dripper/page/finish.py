@@ -2,7 +2,7 @@
 labelling is `dripper.page.prepare`."""
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import compress
@@ -17,8 +17,10 @@ from dripper.html.blocks.page import Page
 from dripper.html.markdown import load_html2text, write_markdown
 from dripper.html.markdown.images import ShownImage, list_images, place_images
 from dripper.html.markdown.inert import write_inert_line
+from dripper.html.markdown.posts import Post, cut_marks, place_posts
 from dripper.html.media.place import replace_icons
 from dripper.html.metadata import Metadata, find_canonical_address, says_title
+from dripper.html.metadata.dates import find_precision
 from dripper.html.selectors import check_selector, find_kept_blocks
 from dripper.html.tree.tree import Tree
 from dripper.html.tree.urls import Base
@@ -28,6 +30,7 @@ from dripper.labels.fallback import Fallback, fall_back
 from dripper.labels.registry import resolve_fallback
 from dripper.page.declared import METHOD, is_declared, says_nothing
 from dripper.page.language import SAMPLE_CHARACTERS, detect
+from dripper.page.posts import NO_POSTS, THREAD, KeptPosts, PagePosts, find_page_posts
 from dripper.page.prepare import Decoded, Prepared
 from dripper.settings import HtmlSettings, LabelerSettings, LabelsSettings, MarkdownSettings
 
@@ -56,6 +59,9 @@ class Extraction:
     url: the page's address, as given, else as the page says it; its relative links are completed by
     it.
     images: those of the main content, in its order.
+    posts: those of a thread, or readers' comments, of which something is in the main content, in
+    its order. comments: whether most posts that the page shows are there (`in`, `out`); None: it
+    shows none.
     """
 
     main_html: str = ""
@@ -77,6 +83,8 @@ class Extraction:
     images: tuple[ShownImage, ...] = ()
     html_title: str = ""
     encoding_errors: int | None = None
+    posts: tuple[Post, ...] = ()
+    comments: str | None = None
 
     @property
     def text(self) -> str:
@@ -90,16 +98,16 @@ class Splits:
     """The parts of a page that the second half needs, wherever they come from.
 
     texts: of the blocks, in order. split: the page with its blocks. prune: from main item ids, and
-    whether images are placed, to main HTML. whole: the page, and the text of which Trafilatura
-    makes its choice; called only where no block is main. profile: that split it. base: of the
-    page's relative addresses. metadata: of the page, with addresses as written. mapping: the page's
-    mapping HTML.
+    whether images are placed, and markup before blocks, to main HTML. whole: the page, and the text
+    of which Trafilatura makes its choice; called only where no block is main. profile: that split
+    it. base: of the page's relative addresses. metadata: of the page, with addresses as written.
+    mapping: the page's mapping HTML.
     """
 
     title: str
     texts: Sequence[str]
     split: Callable[[], Page]
-    prune: Callable[[Collection[int], bool], str]
+    prune: Callable[[Collection[int], bool, Mapping[int, str]], str]
     whole: Callable[[], tuple[Page, Decoded]]
     profile: str
     base: Base | None = None
@@ -112,8 +120,8 @@ class Splits:
         texts = [block.text for block in page.blocks]
         base = Base.of(url, page.hints.base)
 
-        def prune(main_ids: Collection[int], with_media: bool) -> str:
-            return page.prune(main_ids, with_media=with_media)
+        def prune(main_ids: Collection[int], with_media: bool, marks: Mapping[int, str]) -> str:
+            return page.prune(main_ids, with_media=with_media, marks=marks)
 
         return cls(
             page.title,
@@ -148,9 +156,9 @@ class Splits:
                 return html_core.preprocess_utf8(decoded.utf8, profile, NO_LIMITS), decoded
             return split(), decoded
 
-        def prune(main_ids: Collection[int], with_media: bool) -> str:
+        def prune(main_ids: Collection[int], with_media: bool, marks: Mapping[int, str]) -> str:
             if html_core.find_profile(profile).keeps_units:
-                return split().prune(main_ids, with_media=with_media)
+                return split().prune(main_ids, with_media=with_media, marks=marks)
             return html_core.prune(prepared.mapping_html, main_ids, profile, with_media=with_media)
 
         base = Base.of(url or find_canonical_address(prepared.metadata), prepared.hints.base)
@@ -181,8 +189,8 @@ class Choice:
     """Number of blocks that the labeler marked; 0 where a fallback decided."""
     confidence: float
     """The labeler's; NaN where it has none."""
-    page_kind: str | None = None
-    """The labeler's; None where it has none."""
+    posts: PagePosts = NO_POSTS
+    """The page's, and its kind: the labeler's, unless they say better."""
 
 
 class Finisher:
@@ -246,14 +254,15 @@ class Finisher:
         if labels is not None and (n_main or is_kept.any()):
             method = labels.method or labeler
             method = f"{method}:windowed" if labels.windows > 1 else method
-            return Choice(page, _complete(page, labels.main) | is_kept, method, n_main, confidence, kind)
+            main, posts = _complete(page, labels.main, kind)
+            return Choice(page, main | is_kept, method, n_main, confidence, posts)
         if labels is None and self._fallback is Fallback.EMPTY:
             raise PageError(ErrorCode.LABELER_FAILED, detail)
         whole, decoded = page.whole()
         decided, method = fall_back(whole, decoded.text, self._fallback, self._second)
         split_again = replace(Splits.of_page(replace(whole, metadata=page.metadata), decoded), base=page.base)
-        main = _complete(split_again, decided.main) | self._keep(split_again)
-        return Choice(split_again, main, method, n_main, confidence, kind)
+        main, posts = _complete(split_again, decided.main, kind)
+        return Choice(split_again, main | self._keep(split_again), method, n_main, confidence, posts)
 
     def _keep(self, page: Splits) -> npt.NDArray[np.bool_]:
         """Return the blocks that the setting `html.keep` finds, shape (n_blocks,)."""
@@ -266,13 +275,16 @@ class Finisher:
         """Return the extraction made of the chosen blocks."""
         page = choice.page
         main_ids = [i for i, is_main in enumerate(choice.main.tolist(), 1) if is_main]
-        main_html, tree = self._write_main_html(page, main_ids)
+        title = (page.metadata.title if page.metadata is not None else None) or " ".join(page.title.split())
+        kept = choice.posts.keep(page.split(), main_ids, title) if choice.posts.found else KeptPosts()
+        if self._markdown.converter == "html2text":
+            kept = kept._replace(marks={})  # It would write them as rules.
+        main_html, tree = self._write_main_html(page, main_ids, kept.marks)
         images = list_images(tree, page.metadata.image if page.metadata is not None else None)
         # The blocks' own text: that of the main HTML would cost ten times the detector.
         declared = page.metadata.language if page.metadata is not None else None
         language, probability = detect("\n".join(page.texts[i - 1] for i in main_ids[:SAMPLE_CHARACTERS]), declared)
-        title = (page.metadata.title if page.metadata is not None else None) or " ".join(page.title.split())
-        markdown = self._write_markdown(page, main_ids, tree, title)
+        markdown, posts = place_posts(self._write_markdown(page, main_ids, tree, title), kept.posts)
         return Extraction(
             main_html=main_html,
             markdown=markdown,
@@ -284,21 +296,24 @@ class Finisher:
             n_main=choice.n_main,
             method=choice.method,
             confidence=None if math.isnan(choice.confidence) else round(choice.confidence, 4),
-            page_kind=choice.page_kind,
-            metadata=page.metadata.completed(page.base) if page.metadata is not None else None,
+            page_kind=choice.posts.kind,
+            metadata=_credit(page, posts if choice.posts.kind == THREAD else ()),
             images=place_images(images, markdown),
+            posts=posts,
+            comments=kept.comments,
         )
 
-    def _write_main_html(self, page: Splits, main_ids: list[int]) -> tuple[str, Tree]:
-        """Return the main HTML as it leaves, and the tree from which its Markdown is written."""
+    def _write_main_html(self, page: Splits, main_ids: list[int], marks: Mapping[int, str]) -> tuple[str, Tree]:
+        """Return the main HTML as it leaves, and the tree from which its Markdown is written, with
+        these marks in it."""
         profile = html_core.find_profile(page.profile)
-        pruned = page.prune(main_ids, self._html.media and profile.places_media)
+        pruned = page.prune(main_ids, self._html.media and profile.places_media, marks)
         is_ours = profile.main_html_scans
         tree = html_core.rewrite(pruned, self._html, page.base, is_pruned=is_ours)
         if self._html.media and profile.places_media:
             replace_icons(tree)
         # The main HTML of MinerU's profile is MinerU's, byte for byte.
-        return "".join(tree.parts) if is_ours else pruned, tree
+        return "".join(cut_marks(tree)) if is_ours else pruned, tree
 
     def _write_markdown(self, page: Splits, main_ids: list[int], tree: Tree, title: str) -> str:
         """Return the Markdown, the page's title above it where the main content does not begin with
@@ -315,8 +330,25 @@ class Finisher:
         return markdown if is_said else f"{line}\n\n{markdown}"
 
 
-def _complete(page: Splits, main: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Return the main blocks with what belongs to them, where the page's profile knows that."""
+def _credit(page: Splits, posts: Sequence[Post]) -> Metadata | None:
+    """Return a page's metadata; those of a thread have the author of its first post, and its date
+    where the page declares none."""
+    if page.metadata is None:
+        return None
+    metadata = page.metadata.completed(page.base)
+    if not posts or posts[0].author is None:
+        return metadata
+    published = metadata.published or posts[0].published
+    return replace(
+        metadata, authors=(posts[0].author,), published=published, published_precision=find_precision(published)
+    )
+
+
+def _complete(page: Splits, main: npt.NDArray[np.bool_], kind: str | None) -> tuple[npt.NDArray[np.bool_], PagePosts]:
+    """Return the main blocks with what belongs to them, and the page's posts, where its profile
+    knows these."""
     if not html_core.find_profile(page.profile).keeps_units:
-        return main
-    return np.array(complete(page.split(), main.tolist()), bool)
+        return main, PagePosts(kind)
+    split = page.split()
+    posts = find_page_posts(split, kind)
+    return np.array(posts.complete(split, complete(split, main.tolist())), bool), posts

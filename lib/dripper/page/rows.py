@@ -76,6 +76,8 @@ def extraction_columns(extraction: Extraction) -> Row:
         "metadata": _make_metadata(extraction.metadata),
         "html_title": extraction.html_title if is_good else None,
         "images": [image.as_row() for image in extraction.images] if is_good else None,
+        "posts": [post.as_row() for post in extraction.posts] if is_good else None,
+        "comments": extraction.comments,
         "published_date": first_day(extraction.metadata.published) if extraction.metadata is not None else None,
         "error_code": extraction.error_code.value if extraction.error_code else None,
         "error_detail": extraction.error_detail,

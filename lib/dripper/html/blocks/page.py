@@ -36,6 +36,8 @@ class Slice(NamedTuple):
     is_run: bool
     is_caption: bool = False
     """An image's, kept for the image's sake."""
+    mark: str = ""
+    """Markup that is written before it."""
 
 
 def prune_mapping(mapping_html: str, main_ids: Collection[int]) -> str:
@@ -64,16 +66,22 @@ def prune_blocks(
     *,
     with_media: bool = False,
     picture: str | None = None,
+    marks: Mapping[int, str] = {},
 ) -> str:
     """Return what `prune` returns, from the tree in hand.
 
     Args:
         picture: The address of the picture that the page declares as its own.
+        marks: Markup by the id of the block before which it is written.
     """
     ids = {int(item_id) for item_id in main_ids}
     slices = {
         block.item_id: Slice(
-            block.element if block.is_run else tree.parents[block.element], block.first, block.last, block.is_run
+            block.element if block.is_run else tree.parents[block.element],
+            block.first,
+            block.last,
+            block.is_run,
+            mark=marks.get(block.item_id, ""),
         )
         for block in blocks
         if block.item_id in ids
@@ -105,6 +113,7 @@ def _cut(tree: Tree, slices: list[Slice]) -> str:
     cutter = _Cutter(tree, _find_kept_cells(tree, slices))
     for part in slices:
         cutter.go_to(part.owner, part)
+        cutter.out.append(part.mark)
         cutter.add(part)
     cutter.go_to(-1, None)
     return "".join(cutter.out)
@@ -335,11 +344,14 @@ class Page:
             self._mapping = write_mapping(self.elements, self.blocks)
         return self._mapping
 
-    def prune(self, main_ids: Collection[int], *, with_media: bool = False) -> str:
+    def prune(self, main_ids: Collection[int], *, with_media: bool = False, marks: Mapping[int, str] = {}) -> str:
         """Return the page's main HTML: `dripper.html.prune(self.mapping_html, main_ids,
         self.profile, with_media=with_media)` without parsing again.
 
         With images, the one that the page's metadata declare as its picture is among them.
+
+        Args:
+            marks: Markup by the id of the block before which it is written.
         """
         picture = self.metadata.image if self.metadata is not None else None
-        return prune_blocks(self.elements, self.blocks, main_ids, with_media=with_media, picture=picture)
+        return prune_blocks(self.elements, self.blocks, main_ids, with_media=with_media, picture=picture, marks=marks)

@@ -40,6 +40,7 @@ from dripper.html.markdown.lists import (
 from dripper.html.markdown.look import SHOWS, STRUCTURE, Look
 from dripper.html.markdown.notes import find_notes
 from dripper.html.markdown.output import AFTER_LIST, APART, TIGHT, Output
+from dripper.html.markdown.posts import LINE
 from dripper.html.markdown.repeats import find_repeated_headings, find_shown_twins, is_said_beside, is_shown_twin
 from dripper.html.markdown.tables import Table, find_parts, is_layout
 from dripper.html.tree.elements import HEADINGS, LINE_BREAKING, words
@@ -130,6 +131,7 @@ class Writer:
         self._is_in_link = False
         tops = [element for element, name in enumerate(tree.tags) if name == "h1"]
         self._lower_from = tops[0] if len(tops) > 1 else len(tree)
+        self._set_apart_posts()
         self._repeated = find_repeated_headings(tree, self._texts, self._look)
         self._twins = find_shown_twins(tree)
         self._notes = find_notes(tree, self._texts, self._look)
@@ -137,6 +139,15 @@ class Writer:
         self._notable = {tree.start_tag(element) for element in self._roles}
         """The start tags of what may be a formula, or a link that edits a section, or a twin, or of
         a note."""
+
+    def _set_apart_posts(self) -> None:
+        """Let what is around the marks of posts be no list, quotation or table."""
+        tree = self._tree
+        for mark in tree.tagged([tag for tag in tree.names if tag[:10] == "<hr _post="]):
+            above = tree.parents[mark]
+            while above >= 0 and above not in self._roles:
+                self._roles[above] = "div"
+                above = tree.parents[above]
 
     def write(self) -> str:
         """Return the Markdown."""
@@ -432,7 +443,8 @@ class Writer:
     def _write_rule(self, element: int, tag: str) -> bool:
         self._break()
         if self._cell is None and not self._n_inline:
-            self._out.write(["---"])
+            number = attribute(tag, "_post")
+            self._out.write(["---" if number is None else LINE.format(number)])
             self._out.gap = APART
         return True
 

@@ -1,0 +1,80 @@
+"""Parts the posts of a thread in Markdown, each with a line of its author and date.
+
+Where a post begins, `prune` writes a mark (`write_mark`), which leaves main HTML with `cut_marks`;
+the writer puts a line in its place that no page can hold, and `place_posts` what people read.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from dripper.html.markdown.inert import write_inert_line
+from dripper.html.tree.tree import Tree
+
+LINE = "\ufdd7{}\ufdd3"
+"""Stands in Markdown where a post begins; see `inert` for characters that no page can hold."""
+_LINES = re.compile(r"\n*^\ufdd7([0-9]+)\ufdd3$\n*", re.MULTILINE)
+_HEADINGS = re.compile(r"(?:\s*#.*\n)*\s*")
+_RULE = "---"
+
+
+@dataclass(frozen=True, slots=True)
+class Post:
+    """A post of which something is in the main content."""
+
+    author: str | None = None
+    """None: not stated."""
+    published: str | None = None
+    """ISO 8601; None: not stated, or not as a date ("two days ago")."""
+    offset: int | None = None
+    """Where it begins in the Markdown, in characters: with the line of its author and date. None
+    where it is not set apart there."""
+    id: str | None = None
+    """The fragment of the page's address that leads to it."""
+    reply_to: str | None = None
+    """The id of the post that it answers, where that is on the page."""
+
+    def as_row(self) -> Mapping[str, Any]:
+        """Return the values of the struct in the tables."""
+        return asdict(self)
+
+
+def write_mark(number: int) -> str:
+    """Return the markup that stands where a post begins."""
+    return f'<hr _post="{number}">'
+
+
+def cut_marks(tree: Tree) -> list[str]:
+    """Return the parts of a tree without marks."""
+    marks = {tag for tag in tree.names if tag[:10] == "<hr _post="}
+    return ["" if part in marks else part for part in tree.parts] if marks else tree.parts
+
+
+def place_posts(markdown: str, posts: Sequence[Post]) -> tuple[str, tuple[Post, ...]]:
+    """Return Markdown with a line of author and date where each post begins, a rule between posts;
+    and the posts with their offsets.
+
+    >>> post = Post("Ann", "2024-05-03T10:00:00")
+    >>> place_posts(f"# Ash\\n\\n{LINE.format(0)}\\n\\nOr oak?\\n", [post])[0]
+    '# Ash\\n\\n**Ann** · 2024-05-03 10:00\\n\\nOr oak?\\n'
+    """
+    before, *pieces = _LINES.split(markdown)
+    written, placed = before.rstrip("\n"), list(posts)
+    for number, text in zip(map(int, pieces[::2]), pieces[1::2], strict=True):
+        rule = f"\n\n{_RULE}" if not _HEADINGS.fullmatch(written + "\n") and not written.endswith(_RULE) else ""
+        written += rule + "\n\n" * bool(written)
+        post = posts[number] if number < len(posts) else Post()
+        if number < len(posts) and placed[number].offset is None:
+            placed[number] = replace(post, offset=len(written))
+        line = _write_line(post, text)
+        written += f"{line}\n\n{text}".strip("\n")
+    return (written + "\n" if pieces else markdown), tuple(placed)
+
+
+def _write_line(post: Post, text: str) -> str:
+    """Return the line above a post; nothing where it begins with its author's name."""
+    author = write_inert_line(post.author, "") if post.author else ""
+    if author and author in text[: 2 * len(author) + 8]:
+        return ""
+    return " · ".join(filter(None, (author and f"**{author}**", (post.published or "")[:16].replace("T", " "))))

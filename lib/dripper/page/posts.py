@@ -1,0 +1,111 @@
+"""Knows the posts of a page: whether it is a thread, which posts are in its main content, and where
+each begins."""
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
+
+from dripper.html.blocks.page import Page
+from dripper.html.markdown.posts import Post, write_mark
+from dripper.html.units.posts import FoundPost, are_remarks, find_paths, find_posts
+
+THREAD = "forum"
+"""The kind of pages on which posts are the content."""
+_FEWEST_STATED = 2
+"""Posts with author and date, by which a page is a thread whatever the labeler took it for. Of 628
+training pages 5 more are known as threads by this, and none that is no thread."""
+_FEWEST_KEPT = 2
+_LEAST_KEPT = 0.25
+"""Share of posts."""
+
+
+class KeptPosts(NamedTuple):
+    """Posts of main content."""
+
+    posts: tuple[Post, ...] = ()
+    """Still without their places in the Markdown."""
+    marks: Mapping[int, str] = {}
+    """Markup by the id of the block before which it stands: the first main one of a post."""
+    comments: str | None = None
+    """`in` where most posts of the page are main, else `out`; None: the page shows none."""
+
+
+class PagePosts(NamedTuple):
+    """The posts of a page, main or not."""
+
+    kind: str | None = None
+    """The page's."""
+    found: Sequence[FoundPost] = ()
+    owners: Sequence[int] = ()
+    """The innermost post around each block, among those found; -1: none."""
+
+    def complete(self, page: Page, main: list[bool]) -> list[bool]:
+        """Return which blocks are main: of a thread, posts of which nothing is main have what the
+        others have at the same positions. None of several is left out.
+
+        Over 187 training threads ROUGE-5 F1 is 0.003 higher, over the 19 that change .028.
+        """
+        kept = {owner for owner, each in zip(self.owners, main, strict=False) if each and owner >= 0}
+        is_all = len(kept) == len(self.found)
+        if self.kind != THREAD or is_all or len(kept) < max(_FEWEST_KEPT, _LEAST_KEPT * len(self.found)):
+            return main
+        inside = [index for index, owner in enumerate(self.owners) if owner >= 0]
+        around = [(page.blocks[index].element, self.found[self.owners[index]].element) for index in inside]
+        paths = [
+            (path, page.blocks[index].is_run)
+            for index, path in zip(inside, find_paths(page.elements, around), strict=True)
+        ]
+        votes, completed = defaultdict[object, int](int), list(main)
+        for index, path in zip(inside, paths, strict=True):
+            votes[path] += (2 * main[index] - 1) if self.owners[index] in kept else 0
+        for index, path in zip(inside, paths, strict=True):
+            is_missing = self.owners[index] not in kept and votes[path] > 0
+            completed[index] |= is_missing and bool(page.blocks[index].text)
+        return completed
+
+    def keep(self, page: Page, main_ids: Collection[int], title: str) -> KeptPosts:
+        """Return the posts of which something is main.
+
+        Args:
+            title: The page's: a block that says no more stands above the first post.
+        """
+        if not self.found:
+            return KeptPosts()
+        firsts, begun, ids = dict[int, int](), {-1}, frozenset(main_ids)
+        for block, owner in zip(page.blocks, self.owners, strict=True):
+            if owner in begun or block.item_id not in ids or not block.text:
+                continue
+            firsts[owner] = block.item_id
+            if page.elements.tags[block.element] != "h1" and block.text.strip() != title:
+                begun.add(owner)
+        order = sorted(firsts)
+        return KeptPosts(
+            tuple(Post(post.author, post.published, None, post.id, post.reply_to) for post in map(self.found.__getitem__, order)),
+            {firsts[owner]: write_mark(number) for number, owner in enumerate(order)},
+            "in" if 2 * len(order) > len(self.found) else "out",
+        )  # fmt: skip
+
+
+NO_POSTS = PagePosts()
+
+
+def find_page_posts(page: Page, kind: str | None) -> PagePosts:
+    """Return the posts of a page.
+
+    Args:
+        kind: The page's, as the labeler has it.
+    """
+    tree, found = page.elements, find_posts(page.elements, is_thread=kind == THREAD)
+    if not found:
+        return PagePosts(kind)
+    n_stated = sum(post.author is not None and post.published is not None for post in found)
+    is_thread = n_stated >= _FEWEST_STATED and not are_remarks(tree, found)
+    around, owners, following = list[int](), list[int](), 0
+    for block in page.blocks:
+        while following < len(found) and tree.opens[found[following].element] <= block.first:
+            around.append(following)
+            following += 1
+        while around and tree.closes[found[around[-1]].element] < block.first:
+            around.pop()
+        owners.append(around[-1] if around else -1)
+    return PagePosts(THREAD if is_thread else kind, found, owners)

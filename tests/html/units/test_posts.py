@@ -1,0 +1,103 @@
+"""Posts of hand-written boards: who wrote them, when, and to whom."""
+
+import pytest
+
+from dripper.html import preprocess
+from dripper.html.units.posts import find_posts
+
+TEXT = "The wheel had rusted into its bed, and two willows grew where the carts had stood."
+PEOPLE = ("Ann", "Bo Ray", "Ann", "cee_4")
+JOINED = ("2017-03-14", "2019-09-25", "2017-03-14", "2012-01-01")
+DAYS = ("2024-05-03", "2024-05-04", "2024-05-04", "2024-05-06")
+
+
+def find(post, before="", after="", *, n=4, is_thread=False):
+    """Return author, date, id, and what it answers, of each post of a page."""
+    written = (post.format(i=i, name=PEOPLE[i], day=DAYS[i], joined=JOINED[i], text=TEXT) for i in range(n))
+    page = preprocess(f"{before}{''.join(written)}{after}<p>Contact")
+    return [post[1:] for post in find_posts(page.elements, is_thread=is_thread)]
+
+
+@pytest.mark.parametrize(
+    ("post", "ids"),
+    [
+        (
+            '<article class="message" id="js-post-{i}1"><h4><a class="username" href="/members/{i}/">{name}</a></h4>'
+            '<h5 class="userTitle">Member</h5><time datetime="{day}">today</time><p>{text}</article>',
+            "js-post-{}1",
+        ),
+        (
+            '<table id="post{i}0"><tr><td>{day}, 10:00<tr><td><a class="bigusername" href="member.php?u={i}">{name}</a>'
+            "<div>Join Date: {joined}</div><td><div>{text}</div></table>",
+            "post{}0",
+        ),
+        (
+            '<div class="blockpost" id="p{i}"><h2>#{i} <a href="?pid={i}#p{i}">{day} 10:46</a></h2>'
+            "<dl><dt><b>{name}</b><dd>Registered: {joined}</dl><p>{text}</div>",
+            "p{}",
+        ),
+        (
+            '<li itemprop="comment" itemscope itemtype="https://schema.org/Comment" id="c-{i}"><div itemprop="author" '
+            'itemscope><a href="/user/{i}"><b>X</b></a><span itemprop="name">{name}</span></div>'
+            '<time itemprop="dateCreated" datetime="{day}">3 h</time><p>{text}</li>',
+            "c-{}",
+        ),
+        (
+            '<div class="tr-x"><p class="author">by <strong><a href="./memberlist.php?mode=viewprofile&u={i}">{name}</a>'
+            "</strong> » {day}</p><p>{text}</p><a name='m{i}7'></a></div>",
+            "m{}7",
+        ),
+    ],
+)
+def test_boards(post, ids):
+    expected = [(PEOPLE[i], DAYS[i], ids.format(i), None) for i in range(4)]
+    found = find(post, is_thread=True)
+    assert [(author, day[:10], id, reply_to) for author, day, id, reply_to in found] == expected
+
+
+COMMENT = (
+    '<li class="comment" id="comment-{i}9"><cite class="fn">{name}</cite> says: <a href="#comment-{i}9">'
+    "<time datetime={day}>May</time></a><p>{text}</p>"
+)
+
+
+def test_what_stands_in_a_post_answers_it():
+    found = find(COMMENT + "<ul>", "<ol>", "</ol>")
+    assert [(author, reply_to) for author, _, _, reply_to in found] == [
+        ("Ann", None), ("Bo Ray", "comment-09"), ("Ann", "comment-19"), ("cee_4", "comment-29"),
+    ]  # fmt: skip
+
+
+def test_a_quoted_post_is_answered():
+    quote = '<blockquote><a href="/goto/post?id=9">Ann said:</a> Ash.</blockquote>'
+    found = find(COMMENT.replace("<p>", f"{quote}<p>").replace("?id=9", "?id=09"))
+    assert [reply_to for *_, reply_to in found] == [None, *["comment-09"] * 3]
+
+
+def test_the_question_opens_the_thread():
+    question = (
+        f'<div class="question"><a href="/users/7">Di</a> <time datetime="2024-05-01">May</time><p>{TEXT}</p></div>'
+    )
+    assert [author for author, *_ in find(COMMENT, f"<main>{question}<ol>", "</ol></main>")] == ["Di", *PEOPLE]
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        # Articles of a blog, which have titles that lead to them.
+        '<article class="post" id="post-{i}7"><h2><a href="/{i}">Wheel {i}</a></h2><a rel="author" href="/a">{name}</a>'
+        "<time datetime={day}>May</time><p>{text}</article>",
+        # People.
+        '<div class="card"><b class="name">{name}</b><p>{text}</div>',
+        # Entries of a menu.
+        '<li class="menu-item menu-item-type-post_type" id="menu-item-{i}7"><a class="author" href="/{i}">{name}</a>',
+        # Dates of a programme.
+        '<div class="event"><time datetime={day}>May</time><p>{text}</div>',
+    ],
+)
+def test_other_lists_are_no_posts(unit):
+    assert find(unit) == []
+
+
+def test_one_comment_is_not_enough():
+    assert find(COMMENT, n=1) == []

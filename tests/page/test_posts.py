@@ -1,0 +1,106 @@
+"""Posts on their way: which are kept, where they stand in the Markdown, and what they say of their
+page."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dripper
+from dripper.labels import Labels
+from dripper.page.finish import Finisher, Splits
+from dripper.page.prepare import Decoded
+from dripper.settings import LabelerSettings, MarkdownSettings
+
+HTML = Path(__file__).parents[1] / "data" / "labelled" / "wcxb-dev" / "html"
+TEXT = "The wheel had rusted into its bed, and two willows grew where the carts had stood."
+POST = (
+    '<li class="{name}" id="{name}-{i}"><span class="author">{person}</span> <time datetime="2024-05-0{i}T10:00">May</time>'
+    "<h3>Re: Wheels</h3><p>{text} {i}</p><p>Post {i}.</p></li>"
+)
+PEOPLE = ("", "Ann", "Bo *Ray*", "Ann", "Cee")
+
+
+def thread(name="message", before="<h1>Wheels</h1>"):
+    posts = "".join(POST.format(name=name, i=i, person=PEOPLE[i], text=TEXT) for i in range(1, 5))
+    return f"<title>Wheels</title><nav>Home</nav>{before}<ol>{posts}</ol>"
+
+
+def extract(html, main, kind="forum", **markdown):
+    """Return the extraction of the blocks that say one of `main`."""
+    page = dripper.html.preprocess(html)
+    labels = Labels.certain(np.array([any(text in block.text for text in main) for block in page.blocks]))
+    labels = replace(labels, page_kind=kind)
+    finisher = Finisher(LabelerSettings(), markdown=MarkdownSettings(**markdown))
+    return finisher.finish(Splits.of_page(page, Decoded.of(html)), labels, "rule")
+
+
+def test_posts_are_set_apart_and_headed():
+    result = extract(thread(), ["Wheels", "willows", "Post "])
+    assert result.markdown.startswith(
+        f"# Wheels\n\n**Ann** · 2024-05-01 10:00\n\n### Re: Wheels\n\n{TEXT} 1\n\nPost 1.\n\n---\n\n"
+    )
+    assert r"**Bo \*Ray\*** · 2024-05-02 10:00" in result.markdown
+    assert "1. " not in result.markdown
+    assert [result.markdown[post.offset :][:5] for post in result.posts] == ["**Ann", "**Bo ", "**Ann", "**Cee"]
+    assert [post.id for post in result.posts] == ["message-1", "message-2", "message-3", "message-4"]
+    assert result.comments == "in"
+    assert "_post" not in result.main_html
+
+
+def test_the_first_author_is_the_authors():
+    result = dripper.extract(thread(), labeler="all")
+    assert (result.page_kind, result.metadata.authors, result.metadata.published) == (
+        "forum",
+        ("Ann",),
+        "2024-05-01T10:00:00",
+    )
+
+
+def test_a_post_does_not_say_its_author_twice():
+    result = extract(thread(), ["Ann", "Bo", "Cee", "willows"])
+    assert "·" not in result.markdown
+    assert result.markdown.count("---") == 3
+    assert result.markdown[result.posts[1].offset :].startswith("Bo")
+
+
+def test_comments_that_are_left_out_are_counted_but_not_listed():
+    result = extract(thread("comment", f"<h1>Mills</h1><p>{TEXT}</p>"), ["Mills"], "article")
+    assert (result.comments, result.posts, result.page_kind) == ("out", (), "article")
+    assert extract("<h1>Mills</h1><p>one", ["Mills"]).comments is None
+
+
+def test_comments_stand_below_a_rule():
+    result = extract(thread("comment", f"<h1>Mills</h1><p>{TEXT}</p>"), ["Mills", "willows", "Post"], "article")
+    assert result.page_kind == "article"
+    assert f"# Mills\n\n{TEXT}\n\n---\n\n**Ann** ·" in result.markdown
+    assert len(result.posts) == 4
+
+
+def test_all_posts_of_a_thread_are_main_or_none():
+    result = extract(thread(), ["Post 1", "Post 2", "stood. 1", "stood. 2"])
+    assert [f"Post {i}." in result.markdown for i in range(1, 5)] == [True] * 4
+    assert len(extract(thread(), ["Post 1"]).posts) == 1
+    assert len(extract(thread("comment"), ["Post 1", "Post 2"], "article").posts) == 2
+
+
+def test_posts_say_that_a_page_is_a_thread():
+    assert extract(thread(), ["willows"], "article").page_kind == "forum"
+    assert extract(thread("review"), ["willows"], "product").page_kind == "product"
+
+
+def test_html2text_marks_nothing():
+    pytest.importorskip("html2text")
+    result = extract(thread(), ["willows"], converter="html2text")
+    assert [post.offset for post in result.posts] == [None] * 4
+    assert "* * *" not in result.markdown
+
+
+def test_a_thread_of_the_repository():
+    result = dripper.extract((HTML / "dev-0575.html").read_bytes())
+    assert result.page_kind == "forum"
+    assert len(result.posts) == 12
+    assert (result.posts[0].author, result.posts[0].published) == ("jamesw", "2024-08-12T11:00:23")
+    assert result.metadata.authors == ("jamesw",)
+    assert all(result.markdown[post.offset :].startswith("**") for post in result.posts)
