@@ -70,7 +70,7 @@ def find_captioned(tree: Tree, caption: int, images: Sequence[int]) -> Sequence[
 
 
 def read_text(tree: Tree, element: int) -> str:
-    """Return an element's text on one line."""
+    """Return an element's text on one line, a blank between its parts."""
     return " ".join(unescape(" ".join(tree.parts[tree.opens[element] + 1 : tree.closes[element] : 2])).split())
 
 

@@ -11,7 +11,6 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence, Set
-from contextlib import suppress
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -120,7 +119,7 @@ def find_images(tree: Tree) -> list[Image]:
     images: list[Image] = []
     last = -1
     kinds = IMAGES.intersection(tree.names.values())
-    for element in sorted(element for tag in kinds for element in _find_all(tree, tag)):
+    for element in sorted(element for tag in kinds for element in tree.find(tag)):
         if element <= last:
             continue
         shown = element
@@ -134,22 +133,13 @@ def find_images(tree: Tree) -> list[Image]:
 
 def _find_bare_figures(tree: Tree) -> list[int]:
     """Return the figures without an image: a script will show it, and the caption is there."""
-    figures = list(_find_all(tree, "figure"))
+    figures = tree.find("figure")
     shown = [element for element, tag in enumerate(tree.tags) if tag in IMAGES] if figures else []
     return [element for element in figures if _count_between(shown, element, tree.lasts[element]) == 0]
 
 
 def _count_between(ascending: Sequence[int], first: int, last: int) -> int:
     return bisect_left(ascending, last + 1) - bisect_left(ascending, first)
-
-
-def _find_all(tree: Tree, tag: str) -> Iterator[int]:
-    """Yield the elements of a name. Most pages have few, which `index` finds at the speed of C."""
-    element = -1
-    with suppress(ValueError):
-        while True:
-            element = tree.tags.index(tag, element + 1)
-            yield element
 
 
 def place_media(tree: Tree, blocks: Sequence[Block], main: Set[int], picture: str | None = None) -> list[Span]:
@@ -285,7 +275,7 @@ class _Places:
     def _leave_out_captions(self, sizes: list[int]) -> None:
         """Set the size of blocks in figures to 0, in place."""
         tree, said, end = self._tree, list(accumulate(sizes, initial=0)), -1
-        for element in _find_all(tree, "figure"):
+        for element in tree.find("figure"):
             first = bisect_left(self._firsts, tree.opens[element])
             last = bisect_left(self._firsts, tree.closes[element])
             if element > end and said[last] - said[first] <= LONGEST_CAPTION:

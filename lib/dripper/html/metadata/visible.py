@@ -9,7 +9,6 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from functools import cached_property
 from itertools import islice
 
@@ -246,7 +245,7 @@ class Visible:
         of the levels that are named."""
         if not names:
             return map(self._heading, self._of_first_level())
-        return (self._heading(element) for name in names for element in _find_places(self._tree.tags, name))
+        return (self._heading(element) for name in names for element in self._tree.find(name))
 
     def _heading(self, element: int) -> str:
         tree, text = self._tree, self._text(element)
@@ -258,9 +257,9 @@ class Visible:
     def _of_first_level(self) -> Iterator[int]:
         """Those that are there with scripts, too."""
         tree, end = self._tree, -1
-        noscripts = _find_places(tree.tags, "noscript")
+        noscripts = iter(tree.find("noscript"))
         following = next(noscripts, len(tree))
-        for element in _find_places(tree.tags, "h1"):
+        for element in tree.find("h1"):
             while following < element:
                 end = max(end, tree.lasts[following])
                 following = next(noscripts, len(tree))
@@ -348,15 +347,6 @@ class Visible:
         parts[1::2] = [" " if self._tree.names[tag] in LINE_BREAKING else "" for tag in parts[1::2]]
         text = " ".join("".join(parts).split())
         return unescape(text) if len(text) <= _LONGEST else ""
-
-
-def _find_places(names: list[str], name: str) -> Iterator[int]:
-    """Yield where a name stands."""
-    place = -1
-    with suppress(ValueError):
-        while True:
-            place = names.index(name, place + 1)
-            yield place
 
 
 def _find_stating(tags: Iterable[str]) -> list[str]:

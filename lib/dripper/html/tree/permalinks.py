@@ -2,7 +2,7 @@
 manuals."""
 
 from dripper.html.tree.elements import HEADINGS
-from dripper.html.tree.tree import Tree, attribute, unescape
+from dripper.html.tree.tree import Tree, attribute
 
 _HEADINGS = HEADINGS | {"dt"}
 """And what a manual describes, as `dt`."""
@@ -23,8 +23,7 @@ def is_permalink(tree: Tree, element: int) -> bool:
     """
     if "#" not in (attribute(tree.start_tag(element), "href") or ""):
         return False
-    parts = tree.parts[tree.opens[element] + 1 : tree.closes[element]]
-    mark = unescape("".join(parts[::2])).strip()
+    mark = tree.text(element).strip()
     if not 0 < len(mark) <= _LONGEST or any(map(str.isalnum, mark)):
         return False
     above = tree.parents[element]

@@ -14,6 +14,7 @@ escaped in texts and attribute values. Then `<[^>]*>` is exact.
 import re
 from bisect import bisect_left
 from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 _NAME = re.compile(r"</?([^\t\n\f\r />]+)")
@@ -50,6 +51,20 @@ class Tree:
         """Return the element's start tag as serialised: equal strings mean equal name and
         attributes."""
         return self.parts[self.opens[element]]
+
+    def find(self, name: str) -> list[int]:
+        """Return the elements of a name. Most pages have few, which `index` finds at the speed of
+        C."""
+        elements, element = list[int](), -1
+        with suppress(ValueError):
+            while True:
+                element = self.tags.index(name, element + 1)
+                elements.append(element)
+        return elements
+
+    def text(self, element: int) -> str:
+        """Return the characters in an element."""
+        return unescape("".join(self.parts[self.opens[element] + 1 : self.closes[element] : 2]))
 
     def tagged(self, start_tags: Collection[str]) -> list[int]:
         """Return the elements that have one of these start tags, in document order."""

@@ -12,7 +12,6 @@ from itertools import islice
 
 from dripper.html.blocks.page import Page
 from dripper.html.tree.head import MOST_INGREDIENTS
-from dripper.html.tree.tree import Tree, unescape
 
 _COVER = 0.5
 """Share of a block's letters that is ingredients, from which on it is taken."""
@@ -46,11 +45,7 @@ def _find_declared(page: Page) -> Iterator[str]:
     marked = {tag for tag in tree.names if "ngredient" in tag and _MARK.search(tag)}
     for element in tree.tagged(marked):
         if tree.lasts[element] - element <= _LONGEST:
-            yield _read_text(tree, element)
-
-
-def _read_text(tree: Tree, element: int) -> str:
-    return unescape("".join(tree.parts[tree.opens[element] + 1 : tree.closes[element] : 2]))
+            yield tree.text(element)
 
 
 def _letters_of(text: str) -> str:

@@ -147,7 +147,7 @@ def find_note(tree: Tree, target: int, notes: Mapping[int, int]) -> Iterator[int
     while tree.tags[item] in INLINE and tree.parents[item] > 0:
         item = tree.parents[item]
     yield item
-    text = unescape("".join(tree.parts[tree.opens[item] + 1 : tree.closes[item] : 2])).strip()
+    text = tree.text(item).strip()
     if text and not _LABEL.fullmatch(text) and tree.tags[item] != "dt":
         return
     following = tree.lasts[item] + 1
