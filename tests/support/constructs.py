@@ -100,6 +100,9 @@ _FLOW = (
 )
 _ALONE = "br hr img input wbr area col embed source track p li dt dd option tr td th h1 a b div span ul table select"
 
+_POST = (
+    "<div class=comment id=c{i}><a class=author>Ann{i}</a><time datetime=2024-05-03>3 May</time><p>Ash is the wood.</p>"
+)
 NESTED: Mapping[str, Construct] = {
     **{f"<{name}> nested": nested(f"<{name}>", f"</{name}>") for name in (_INLINE + " " + _FLOW).split()},
     "<h1><span> nested": nested("<h1><span>", "</span></h1>"),
@@ -119,10 +122,7 @@ NESTED: Mapping[str, Construct] = {
     "<object> nested": nested("<object>", "</object>"),
     "<i><em> nested": nested("<i><em>", "</em></i>"),
     "<pre><code> nested": nested("<pre><code>a\n", "</code></pre>"),
-    "posts nested": nested(
-        "<div class=comment id=c{i}><a class=author>Ann{i}</a><time datetime=2024-05-03>3 May</time><p>Ash is the wood.</p>",
-        "</div>",
-    ),
+    "posts nested": nested(_POST, "</div>"),
     "dates behind class=post nested": nested("<div class=post>", "2024-05-03</div>"),
     "class=comment nested": nested("<div class=comment>", "</div>"),
     "class=byline nested": nested("<div class=byline>", "</div>"),
@@ -161,6 +161,7 @@ MISNESTED: Mapping[str, Construct] = {
 ALONE: Mapping[str, Construct] = {
     **{f"<{name}> repeated": repeated(f"<{name}>") for name in _ALONE.split()},
     **{f"<{name}>x repeated": repeated(f"<{name}>x") for name in _ALONE.split()},
+    "posts many": repeated(f'{_POST}<blockquote><a href="#c{{i}}">x</a></blockquote></div>'),
     "<p>x</p>": repeated("<p>x</p>"),
     "<a>x</a>": repeated('<a href="/{i}">x</a> '),
     "<h1>x</h1>": repeated("<h1>x</h1>"),

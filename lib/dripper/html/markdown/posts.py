@@ -60,16 +60,17 @@ def place_posts(markdown: str, posts: Sequence[Post]) -> tuple[str, tuple[Post, 
     '# Ash\\n\\n**Ann** · 2024-05-03 10:00\\n\\nOr oak?\\n'
     """
     before, *pieces = _LINES.split(markdown)
-    written, placed = before.rstrip("\n"), list(posts)
+    written, placed = [before.rstrip("\n")], list(posts)
+    size, is_below = len(written[0]), not _HEADINGS.fullmatch(before + "\n")
     for number, text in zip(map(int, pieces[::2]), pieces[1::2], strict=True):
-        rule = f"\n\n{_RULE}" if not _HEADINGS.fullmatch(written + "\n") and not written.endswith(_RULE) else ""
-        written += rule + "\n\n" * bool(written)
+        rule = f"\n\n{_RULE}" if is_below and not written[-1].endswith(_RULE) else ""
+        gap = rule + "\n\n" * (size > 0)
         post = posts[number] if number < len(posts) else Post()
         if number < len(posts) and placed[number].offset is None:
-            placed[number] = replace(post, offset=len(written))
-        line = _write_line(post, text)
-        written += f"{line}\n\n{text}".strip("\n")
-    return (written + "\n" if pieces else markdown), tuple(placed)
+            placed[number] = replace(post, offset=size + len(gap))
+        written += [gap, f"{_write_line(post, text)}\n\n{text}".strip("\n")]
+        size, is_below = size + len(gap) + len(written[-1]), True
+    return ("".join([*written, "\n"]) if pieces else markdown), tuple(placed)
 
 
 def _write_line(post: Post, text: str) -> str:

@@ -143,7 +143,7 @@ class Writer:
     def _set_apart_posts(self) -> None:
         """Let what is around the marks of posts be no list, quotation or table."""
         tree = self._tree
-        for mark in tree.tagged([tag for tag in tree.names if tag[:10] == "<hr _post="]):
+        for mark in tree.tagged({tag for tag in tree.names if tag[:10] == "<hr _post="}):
             above = tree.parents[mark]
             while above >= 0 and above not in self._roles:
                 self._roles[above] = "div"

@@ -167,7 +167,7 @@ class _Search:
         """See `find_posts`."""
         tree = self.tree
         holders = [tag for tag, name in tree.names.items() if name in _HOLDERS and " " in tag]
-        named = [tag for tag in holders if tag[1] != "/" and _POSTS.search(tag, 0, _NAMES_WITHIN)]
+        named = {tag for tag in holders if tag[1] != "/" and _POSTS.search(tag, 0, _NAMES_WITHIN)}
         elements = tree.tagged(named)
         keys = {tag: _read_keys(tag, tree.names[tag]) for tag in named}
         self._keys |= keys
