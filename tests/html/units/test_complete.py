@@ -103,6 +103,21 @@ def test_quoted_posts_are_main_where_their_neighbours_are(classes, main, found):
     assert len(find_embeds(preprocess(POST.format(classes)).elements)) == (classes != "tweet")
 
 
+TABLE = "<p>Text before.</p><table><tr><th>Command<th>Effect<tr><td><pre>turn</pre><td>Turns</table><p>Text after.</p>"
+
+
+@pytest.mark.parametrize(
+    ("main", "found"),
+    [
+        (["Text", "turn", "Turns"], ["Command", "Effect", "turn", "Turns", "Text after."]),
+        (["Text", "turn"], ["turn", "Text after."]),
+        (["before", "turn", "Turns"], ["turn", "Turns"]),
+    ],
+)
+def test_a_table_between_main_text_is_whole_where_half_of_it_is_main(main, found):
+    assert kept(TABLE, main) == found
+
+
 LONG = "Much text of a page, of which a heading is a small part."
 
 

@@ -31,6 +31,7 @@ def complete(page: Page, main: Sequence[bool]) -> list[bool]:
     add_notes(around, completed)
     add_answers(around, completed)
     add_embeds(around, completed)
+    add_cells(around, completed)
     add_titles(around, completed)
     add_headings(around, completed)
     return completed
@@ -124,6 +125,23 @@ def add_embeds(page: Blocks, main: list[bool]) -> None:
         if (before < 0 or main[before]) and (after >= len(main) or main[after]):
             for index in inside:
                 main[index] = True
+
+
+def add_cells(page: Blocks, main: list[bool]) -> None:
+    """Mark all of a table between main text at least half of whose blocks are main: lists and code
+    in cells part it into blocks.
+
+    On 3,598 labelled pages there are 46 such tables; of their other blocks the truth has 126, and
+    23 it has not, of few characters.
+    """
+    for table in (element for element, name in enumerate(page.tree.tags) if name == "table"):
+        inside = page.inside(table)
+        before, after = inside.start - 1, inside.stop
+        if len(inside) > 1 and before >= 0 and after < len(main) and main[before] and main[after]:
+            is_inner = "table" in page.tree.tags[table + 1 : page.tree.lasts[table] + 1]
+            if not is_inner and 2 * sum(main[index] for index in inside) >= len(inside):
+                for index in inside:
+                    main[index] = True
 
 
 def add_titles(page: Blocks, main: list[bool]) -> None:
