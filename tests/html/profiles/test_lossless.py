@@ -64,3 +64,19 @@ def test_laws_hold_for_damaged_pages(html, damages):
 @given(st.text(max_size=300))
 def test_laws_hold_for_any_text(html):
     check_laws(html)
+
+
+@pytest.mark.parametrize(
+    ("control", "part", "is_there"),
+    [
+        ("<button aria-controls='x a'>", "<div id=a hidden>", True),
+        ("<a aria-controls=a>", "<p id=a style='display:none'>", True),
+        ("<button aria-controls=b>", "<div id=a hidden>", False),
+        ("<button aria-controls=a>", "<nav id=a hidden>", False),
+        ("<button aria-controls=a>", "<div id=a hidden role='dialog'>", False),
+    ],
+)
+def test_what_a_control_opens_is_there(control, part, is_there):
+    page = f"<p>{'text ' * 20}</p>{control}Open?</button></a>{part}It is open."
+    assert ("It is open." in preprocess(page).mapping_html) == is_there
+    assert "It is open." not in preprocess(page, "paper").mapping_html or "hidden" in part

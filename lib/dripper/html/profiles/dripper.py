@@ -110,6 +110,11 @@ _OPENS_LATER = re.compile(
 """Marks of hidden parts that a reader or a script opens, in lower case (which takes a fifth of the
 time of IGNORECASE); `id="S:3"` is a part that React streams behind the page."""
 
+_CONTROLS = re.compile(r' aria-controls="([^"]*)')
+"""What a control of the page opens, as answers of accordions are: on 38 of 3,598 pages 137 hidden
+parts, 42 % of whose characters are main; with them ROUGE-5 F1 of these pages is .018 higher."""
+_OPENS_ELSE = re.compile('^<(?:nav|dialog|menu)|role="(?:dialog|menu|listbox|search|navigation|tooltip)"')
+
 _RAW_NAMES = "|".join(RAW_TEXT).encode()
 _RAW_START = re.compile(rb"<(%s)(?=[\s/])[^<>]*/>" % _RAW_NAMES, re.IGNORECASE)
 _RAW_END = re.compile(rb"</(%s)(?=[\s/>])" % _RAW_NAMES, re.IGNORECASE)
@@ -241,7 +246,12 @@ def read_tags(tags: list[str]) -> dict[str, StartTag]:
     images = [tag for tag in tags if tag[:5] == "<img "]
     special = {tag: StartTag(real) for tag in images if (real := use_real_address(tag)) != tag}
     styled = [tag for tag in tags if " style=" in tag or " hidden" in tag]
-    return {tag: StartTag(tag, hidden=True) for tag in styled if is_hidden(tag)} | special
+    hidden = [tag for tag in styled if is_hidden(tag)]
+    controls = " ".join(tag for tag in tags if " aria-controls=" in tag) if hidden else ""
+    opened = set(" ".join(_CONTROLS.findall(controls)).split())
+    if opened:
+        hidden = [tag for tag in hidden if attribute(tag, "id") not in opened or _OPENS_ELSE.search(tag)]
+    return {tag: StartTag(tag, hidden=True) for tag in hidden} | special
 
 
 def is_hidden(tag: str) -> bool:
