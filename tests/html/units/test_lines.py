@@ -2,7 +2,7 @@
 
 import pytest
 
-from dripper.html import preprocess, restore, to_text
+from dripper.html import preprocess, restore, to_markdown, to_text
 from dripper.html.units.lines import join_lines
 
 
@@ -111,3 +111,31 @@ def test_lines_of_a_printed_sheet_are_paragraphs(line):
 def test_what_is_hidden_by_its_place_is_no_line_of_a_sheet():
     page = '<div style="position:absolute;top:0;width:1px;white-space:nowrap"><div>a</div></div><p>b'
     assert "position" in preprocess(page).mapping_html
+
+
+@pytest.mark.parametrize(
+    ("html", "text", "markdown"),
+    [
+        (
+            "<p style='white-space: pre-wrap'>One\n two <b>x\ny</b>\n\nz",
+            "One\ntwo x\ny\n\nz",
+            "One  \ntwo **x  \ny**\n\nz\n",
+        ),
+        ("<div style='white-space:pre-line'>\n<p>a\n<p>b\nc</div>", "a\n\nb\nc", "a\n\nb  \nc\n"),
+        ("<h2 style='white-space:pre'>a\nb</h2>", "a\nb", "## a b\n"),
+        ("<p style='white-space:nowrap'>a\nb", "a b", "a b\n"),
+        ("<p style='white-space:pre'><code>a\nb</code>", "a b", "`a b`\n"),
+    ],
+)
+def test_lines_that_a_page_shows_as_written_stay(html, text, markdown):
+    assert to_text(html) == text
+    assert to_markdown(html) == markdown
+
+
+def test_what_word_leaves_in_a_cell_lays_out_no_table():
+    page = "<table><tr><td>{}</td><td>Oak paddle</td></tr></table>"
+    assert texts(page.format("<o:p><p></o:p></p>")) == ["Oak paddle"]
+    assert preprocess(page.format("<o:p><p></o:p></p>")).mapping_html.startswith(
+        "<html><head></head><body><table _item"
+    )
+    assert "<td _item" in preprocess(page.format("<o:p><p>a</o:p></p>")).mapping_html

@@ -16,6 +16,7 @@ _LINE_NUMBERS = re.compile(
     r"\b(?:line-?numbers?(?:-rows)?|lineno|linenos|gutter|blob-num|lnt|CodeMirror-linenumber|cm-gutters?|"
     r"hljs-ln-numbers|code-?lines?-num)\b"
 )
+_CODE_BOX = re.compile(r' class="[^"]*(?:code|highlight|listing|snippet)', re.IGNORECASE)
 _TABLES, _PRE = frozenset({"table"}), frozenset({"pre", "code"})
 _ENDING_LINES = frozenset({"br", "pre", "div", "p"})
 _NOT_LANGUAGES = frozenset(
@@ -88,6 +89,19 @@ def has_lines(tree: Tree, element: int) -> bool:
     source formatting)."""
     inside = tree.parts[tree.opens[element] + 1 : tree.closes[element]]
     return "".join(inside).strip().count("\n") > 1 or any(tree.names.get(tag) in _ENDING_LINES for tag in inside[1::2])
+
+
+def find_code_boxes(tree: Tree) -> list[int]:
+    """Return elements that are code though no `pre` says so: they name a language, and themselves
+    code, and hold several lines and nothing that begins a line."""
+    tags = {tag for tag in tree.names if " data-lang" in tag and _CODE_BOX.search(tag)}
+    return [
+        element
+        for element in tree.tagged(tags)
+        if tree.tags[element] != "code"
+        and LINE_BREAKING.isdisjoint(tree.tags[element + 1 : tree.lasts[element] + 1])
+        and "\n" in "".join(tree.parts[tree.opens[element] + 1 : tree.closes[element] : 2]).strip()
+    ]
 
 
 def find_language(tree: Tree, element: int) -> str:

@@ -9,7 +9,7 @@ from dripper.html.tree.elements import HTML_VOID, words
 from dripper.html.tree.parser import parse_document
 from dripper.html.tree.scan import HIDDEN_SHARE, ReadTags, UnbalancedMarkupError, scan
 from dripper.html.tree.tree import Tree, escape, unescape
-from dripper.html.units.lines import IN_WORDS, join_lines, write_annotations
+from dripper.html.units.lines import IN_WORDS, collapse_lines, find_kept_lines, join_lines, write_annotations
 
 _LINE = words(
     "article aside br dd details div dt fieldset figcaption footer form header hr legend li main nav table tr"
@@ -44,6 +44,7 @@ def write_text(tree: Tree) -> str:
     forced = {tag for tag, name in tree.names.items() if name == "br"}
     chunks: list[str] = []
     in_word = {tag for tag, name in tree.names.items() if name in IN_WORDS}
+    kept = find_kept_lines(tree) if "white-space" in "".join(tree.names) else []
     before, lines, was_forced, is_apart = "", 2, False, True
     for index, part in enumerate(tree.parts):
         if index % 2:
@@ -56,10 +57,12 @@ def write_text(tree: Tree) -> str:
                 lines = n_breaks
         elif part and (text := " ".join(join_lines(unescape(part)).split())):
             is_gap = before[-1:].isspace() or (is_apart and text[0] not in _CLOSING and before[-1:] != "(")
-            if not lines and is_gap:
+            if kept and index in kept:
+                text = collapse_lines(join_lines(unescape(part))).strip(" ")
+            if not lines and is_gap and text[0] != "\n":
                 chunks.append(" ")
             chunks.append(text)
-            before, lines, was_forced, is_apart = part, 0, False, False
+            before, lines, was_forced, is_apart = part, len(text) - len(text.rstrip("\n")), False, False
     return "".join(chunks).strip()
 
 

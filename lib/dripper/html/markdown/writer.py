@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from dripper.html.inert import clean_inert_address
-from dripper.html.markdown.code import find_language, has_lines, is_code_table, read_code
+from dripper.html.markdown.code import find_code_boxes, find_language, has_lines, is_code_table, read_code
 from dripper.html.markdown.formulas import cut_tex, may_be_formula, may_have_tex, read_formula
 from dripper.html.markdown.inert import (
     EMPHASIS,
@@ -47,7 +47,7 @@ from dripper.html.tree.elements import HEADINGS, LINE_BREAKING, words
 from dripper.html.tree.permalinks import is_permalink
 from dripper.html.tree.plain import set_apart
 from dripper.html.tree.tree import Tree, attribute, unescape
-from dripper.html.units.lines import write_annotations
+from dripper.html.units.lines import collapse_lines, find_kept_lines, write_annotations
 from dripper.settings import MarkdownSettings
 
 _EMPHASIZED = dict.fromkeys(("b", "strong"), "strong") | dict.fromkeys(("i", "em", "var", "dfn"), "em")
@@ -136,6 +136,8 @@ class Writer:
         self._twins = find_shown_twins(tree)
         self._notes = find_notes(tree, self._texts, self._look)
         self._roles |= self._notes.roles
+        if " data-lang" in "".join(tree.names):
+            self._roles |= dict.fromkeys(find_code_boxes(tree), "code-box")
         self._notable = {tree.start_tag(element) for element in self._roles}
         """The start tags of what may be a formula, or a link that edits a section, or a twin, or of
         a note."""
@@ -484,6 +486,9 @@ class Writer:
         self._write_span(code)
         return True
 
+    def _write_code_box(self, element: int, tag: str) -> bool:
+        return self._write_code_block(element, find_language(self._tree, element))
+
     def _write_span(self, code: str) -> None:
         if not code.strip():
             self._pieces.append(" ")
@@ -746,7 +751,10 @@ def _read_texts(tree: Tree, holes: list[str]) -> list[str]:
         joined = "\ufdd0".join(cut_tex(text, holes) for text in joined.split("\ufdd0"))
     for character in "\n\t\r\f":
         joined = joined.replace(character, " ")
-    return joined.split("\ufdd0")
+    texts = joined.split("\ufdd0")
+    for place in find_kept_lines(tree) if "white-space" in "".join(tree.names) else ():
+        texts[place // 2] = collapse_lines(unescape(drop_unseen(parts[place])))
+    return texts
 
 
 _Handler = Callable[[Writer, int, str], bool]
@@ -776,6 +784,7 @@ _ROLES: dict[str, _Handler] = {
     "term": Writer._begin_term,
     "row": Writer._begin_row,
     "cell": Writer._begin_cell,
+    "code-box": Writer._write_code_box,
     "mark": Writer._write_mark,
     "note": Writer._begin_note,
     "gone": Writer._leave_out,

@@ -31,7 +31,8 @@ def complete(page: Page, main: Sequence[bool]) -> list[bool]:
     add_notes(around, completed)
     add_answers(around, completed)
     add_embeds(around, completed)
-    add_cells(around, completed)
+    if "table" in page.elements.tags:
+        add_cells(around, completed)
     add_titles(around, completed)
     add_headings(around, completed)
     return completed
