@@ -3,7 +3,8 @@
     python benchmarks/units.py --data ../shared/data [--sets wcxb-dev,web-kinds] [--pages 200]
 
 Headings right above kept text, and headings of which nothing is kept; notes that kept text points
-at; questions with their answers; quoted posts between kept text. No truth is asked: a unit is whole
+at; questions with their answers; quoted posts between kept text; titles and prices of the records
+of a list, all or none; posts of threads, with author and date. No truth is asked: a unit is whole
 or it is not. ROUGE-5 F1 stands beside it. The labeler is `cpu`.
 """
 
@@ -13,16 +14,26 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+
 from dripper.errors import PageError
 from dripper.eval import rouge_n
 from dripper.html import NO_LIMITS, Page, preprocess_utf8, to_text
+from dripper.html.tree.elements import HEADINGS
 from dripper.html.units.complete import Blocks, complete
 from dripper.html.units.embeds import find_embeds
 from dripper.html.units.headings import find_headings
+from dripper.html.units.records import PART_NAMES, find_parts
 from dripper.html.units.references import find_controls, find_references
 from dripper.labels import Labeler, load
+from dripper.page.posts import THREAD, PagePosts, find_page_posts
 from dripper.page.prepare import Decoded
 from dripper_lab.datasets import LabelledPage, read_pages
+
+SHARED = 0.7
+"""Share of a list's records."""
+FEWEST = 3
+"""Records of a list."""
 
 
 def main(argv: list[str]) -> int:
@@ -58,9 +69,12 @@ def count_page(labelled: LabelledPage, labeler: Labeler, counts: tuple[Counter[s
         return 0
     if not page.blocks:
         return 0
-    labels = labeler.label([page])[0].main.tolist()
-    for count, is_main in zip(counts, (labels, complete(page, labels)), strict=True):
+    given = labeler.label([page])[0]
+    labels, posts = given.main.tolist(), find_page_posts(page, given.page_kind)
+    for count, is_main in zip(counts, (labels, posts.complete(page, complete(page, labels))), strict=True):
         count_units(page, is_main, count)
+        count_records(page, is_main, count)
+        count_posts(posts, is_main, count)
         main_html = page.prune([index for index, each in enumerate(is_main, 1) if each], with_media=True)
         text = to_text(main_html, with_captions=False)
         count["ROUGE-5 F1"] += rouge_n(text, labelled.truth_text, 5, tokens="words").f1  # type: ignore[assignment]
@@ -97,6 +111,43 @@ def count_units(page: Page, main: Sequence[bool], count: Counter[str]) -> None:
         if inside.start > 0 and inside.stop < len(main) and main[inside.start - 1] and main[inside.stop]:
             is_kept = all(main[index] for index in inside)
             count["quoted posts between kept text, kept" if is_kept else "quoted posts between kept text, lost"] += 1
+
+
+def count_records(page: Page, main: Sequence[bool], count: Counter[str]) -> None:
+    """Add how many positions of titles and prices are kept in all records of a list, in none, or in
+    some. A title is what most records have, differs, and is a link or a heading."""
+    parts, _ = find_parts(page.elements, page.blocks)
+    inside = np.flatnonzero(parts.slots >= 0)
+    if not len(inside):
+        return
+    shared, distinct, link, price = (
+        parts.features[:, PART_NAMES.index(name)] for name in ("shared", "distinct", "link", "price")
+    )
+    is_heading = np.array([page.elements.tags[block.element] in HEADINGS for block in page.blocks])
+    is_main = np.array(main)
+    for name, found in (
+        ("titles", (shared >= SHARED) & (distinct >= SHARED) & (is_heading | (link >= SHARED))),
+        ("prices", (shared >= SHARED) & (price >= SHARED)),
+    ):
+        for slot in np.unique(parts.slots[inside][found[inside]]):
+            kept = is_main[parts.slots == slot]
+            if len(kept) >= FEWEST:
+                amount = "all" if kept.all() else "some" if kept.any() else "none"
+                count[f"{name} of a list's records, {amount} kept"] += 1
+
+
+def count_posts(posts: PagePosts, main: Sequence[bool], count: Counter[str]) -> None:
+    """Add the posts of a thread, those of which something is kept, and what they state."""
+    if posts.kind != THREAD:
+        return
+    count["threads"] += 1
+    kept = {owner for owner, each in zip(posts.owners, main, strict=False) if each and owner >= 0}
+    count["threads with posts"] += bool(posts.found)
+    count["threads of which some posts are left out"] += 0 < len(kept) < len(posts.found)
+    count["posts of threads"] += len(posts.found)
+    count["posts of threads, kept"] += len(kept)
+    count["posts of threads with author"] += sum(post.author is not None for post in posts.found)
+    count["posts of threads with date"] += sum(post.published is not None for post in posts.found)
 
 
 if __name__ == "__main__":

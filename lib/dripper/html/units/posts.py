@@ -39,7 +39,7 @@ _INNER = 0.6
 """Share of the text of a group that another has, of more elements, which then is the one of
 posts."""
 _POSTS = re.compile(
-    r"(?:^|[\s\"_-])(?:(comment|message|msg|reply|replies|answer|question|review(?!ed)|responses?\b)|post(?!ed)|topic|bubble)"
+    r"(?:^|[\s\"_-])(?:(comment|comtr|message|msg|reply|replies|answer|question|review(?!ed)|responses?\b)|post(?!ed)|topic|bubble)"
     r"(?!s?[-_]?(?:meta|form|head|info|count|card|teaser|link|button|nav|tag|title|type|action))",
     re.IGNORECASE,
 )
@@ -55,6 +55,7 @@ _NEAR = 24
 """Elements behind the beginning of one, among which its name stands, or what it quotes."""
 _MOST_ABOVE = 5
 """Elements around the first post, in the outermost of which the one that opens is looked for."""
+_ARTICLE = re.compile(r' itemtype="[^"]*(?:Article|BlogPosting)"')
 _TYPE = re.compile(
     r' itemtype="https?://schema\.org/(Comment|Answer|Question|DiscussionForumPosting|UserComments|SocialMediaPosting|Review)"'
 )
@@ -123,8 +124,8 @@ _Key = tuple[object, ...]
 
 
 def find_posts(tree: Tree, *, is_thread: bool = False) -> list[FoundPost]:
-    """Return the posts of a page in document order; none where fewer than two are found, unless it
-    is declared to be one.
+    """Return the posts of a page in document order; none where fewer than two are found, but for
+    one that a thread declares.
 
     Args:
         is_thread: The page is known to be one: posts are also looked for where nothing is named as
@@ -320,13 +321,13 @@ class _Search:
         said = [element for element, size in sizes.items() if size >= _FEWEST_CHARACTERS]
         named, kind, *_ = key
         is_typed = kind == "type"
-        if len(said) < 2 and not (said and is_typed):
+        if len(said) < 2 and not (said and is_typed and self._is_thread):
             return None
         complete = [element for element in said if element in with_author and element in with_date]
         characters = sum(map(sizes.__getitem__, said))
         if not is_typed and self._has_titles(said):
             return None
-        if named or kind == "id":
+        if named or (kind == "id" and self._is_thread):
             if len(complete) >= max(1 if is_typed else 2, len(said) / 2):
                 return characters, len(complete)
             stating = max(sum(each in marked for each in said) for marked in (with_author, with_date))
@@ -501,7 +502,7 @@ def _read_keys(tag: str, name: str) -> list[_Key]:
         return []
     found = _CLASS.search(tag)
     classes = found[1] if found else ""
-    if classes and _NO_POSTS_NAMED.search(classes):
+    if _NO_POSTS_NAMED.search(classes) or _ARTICLE.search(tag):
         return []
     keys: list[_Key] = [(_rate(classes) if classes else 0, "class", *_read_shape(tag, name))]
     if " itemtype=" in tag and (typed := _TYPE.search(tag)):
