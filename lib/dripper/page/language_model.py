@@ -8,7 +8,7 @@ cannot be written, each process unpacks its own.
 
 import os
 import shutil
-import tempfile
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -17,26 +17,36 @@ import numpy as np
 
 _PARTS = ("ptc", "pc", "classes", "nextmove", "row", "output")
 """The arguments of the detector, a file each."""
+_STALE_SECONDS = 600
+"""The age at which what a process was writing is left behind by one that was killed."""
 
 
 def load_identifier() -> Any:
     """Return the detector of py3langid."""
     from py3langid import langid
 
-    # What cannot be read or written, or is not what it should be, is as if it were not there.
-    with suppress(OSError, ValueError, TypeError, RuntimeError):
-        return _map(_find_folder(langid), langid.LanguageIdentifier)
+    folder, is_damaged = _find_folder(langid), False
+    # What cannot be read or written is as if it were not there.
+    try:
+        if folder is not None:
+            return _map(folder, langid.LanguageIdentifier)
+    except (OSError, ValueError, TypeError):
+        is_damaged = folder is not None and folder.exists()
     identifier = langid.LanguageIdentifier.from_model_file(langid.MODEL_FILE, norm_probs=True)
-    with suppress(OSError, AttributeError, RuntimeError):
-        _write(_find_folder(langid), identifier)
+    with suppress(OSError, AttributeError):
+        if folder is not None and (is_damaged or not folder.exists()):
+            _write(folder, identifier)
     return identifier
 
 
-def _find_folder(langid: Any) -> Path:
-    """Return where the files of the installed model are, or will be. Raises RuntimeError without a
+def _find_folder(langid: Any) -> Path | None:
+    """Return where the files of the installed model are, or will be; None for a user without a
     home."""
     state = (Path(langid.__file__).parent / langid.MODEL_FILE).stat()
-    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    try:
+        cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    except RuntimeError:
+        return None
     return Path(cache, "dripper", f"py3langid-{state.st_size}-{state.st_mtime_ns}")
 
 
@@ -50,10 +60,15 @@ def _map(folder: Path, kind: Any) -> Any:
 
 
 def _write(folder: Path, given: Any) -> None:
-    """Write the files of a detector; they appear all at once, or not at all."""
+    """Write the files of a detector; they appear all at once, or not at all. Raises FileExistsError
+    while another process writes them, as all workers of a machine start at once."""
     values = (given.nb_ptc, given.nb_pc, given.nb_classes, given.tk_nextmove, given.tk_row, given.tk_output)
+    fresh = folder.with_name(f".{folder.name}")
+    with suppress(FileNotFoundError):
+        if time.time() - fresh.stat().st_mtime > _STALE_SECONDS:
+            shutil.rmtree(fresh)
     folder.parent.mkdir(parents=True, exist_ok=True)
-    fresh = Path(tempfile.mkdtemp(prefix=".new-", dir=folder.parent))
+    fresh.mkdir(mode=0o700)
     try:
         for part, value in zip(_PARTS, values, strict=True):
             with (fresh / f"{part}.npy").open("wb") as file:
