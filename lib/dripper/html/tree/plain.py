@@ -15,7 +15,7 @@ from bisect import bisect_right
 from itertools import compress
 from operator import not_
 
-from dripper.html.tree.elements import INLINE, LINE_BREAKING, words
+from dripper.html.tree.elements import LINE_BREAKING, words
 from dripper.html.tree.tree import Tree, attribute
 
 _BOXES = words("button img input meter progress textarea video audio object iframe")
@@ -41,21 +41,10 @@ _LEVELS = 50
 """Ancestors that are looked at, so that a page of nested elements costs no more than others."""
 
 
-class _Breaks(dict[str, str]):
-    """The breaks that an element's name means in plain text; unknown ones mean nothing."""
-
-    def __missing__(self, name: str) -> str:
-        return ""
-
-
-_BREAKS = _Breaks(dict.fromkeys(INLINE, "") | dict.fromkeys(LINE_BREAKING, "\n"))
-
-
 def plain_parts(tree: Tree, texts: list[str]) -> list[str]:
     """Return `texts` with each tag replaced by what it means in plain text: a line break, or
     nothing; with a space more where neighbours are set apart."""
-    breaks = dict(zip(tree.names, map(_BREAKS.__getitem__, tree.names.values()), strict=True))
-    breaks[""] = ""
+    breaks = {tag: "\n" if name in LINE_BREAKING else "" for tag, name in tree.names.items()} | {"": ""}
     plain = texts.copy()
     marks = list(map(breaks.__getitem__, plain[1::2]))
     plain[1::2] = marks
