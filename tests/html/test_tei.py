@@ -42,6 +42,8 @@ def body(main_html: str) -> str:
         ("<blockquote>q</blockquote>", "<quote><p>q</p></quote>"),
         ("<pre>a\n  <code>b</code></pre>", "<p><code>a\n  b</code></p>"),
         ('<img src="x.png"><script>no()</script>', '<p><graphic url="x.png" /></p>'),
+        ('<p>a<img src="x.png" alt=" An\n oak ">b', '<p>a<graphic url="x.png"><desc>An oak</desc></graphic>b</p>'),
+        ("<p>one<b> </b><i>two</i><span> </span>three", '<p>one <hi rend="#i">two</hi> three</p>'),
         ("<ul></ul><p> </p>", "<p />"),
         ("<p>a\x08b &lt;", "<p>a\ufffdb &lt;</p>"),
     ],
@@ -51,9 +53,11 @@ def test_html_becomes_tei(html: str, tei: str) -> None:
 
 
 def test_the_header_says_what_is_known() -> None:
-    found = etree.fromstring(to_tei("<p>x", TeiSource("T & U", "http://e.org/a", "Ann", "2020-01-02", "en")).encode())
+    source = TeiSource("T & U", "http://e.org/a", "Ann", "2020-01-02", "en", "The Bergen News", "Rain & more")
+    found = etree.fromstring(to_tei("<p>x<img src=a alt=b>", source).encode())
     names = {element.tag.split("}")[1]: element for element in found.iter()}
     assert (names["title"].text, names["author"].text, names["date"].text) == ("T & U", "Ann", "2020-01-02")
+    assert (names["publisher"].text, names["abstract"][0].text) == ("The Bergen News", "Rain & more")
     assert names["ptr"].get("target") == "http://e.org/a"
     assert found.get("{http://www.w3.org/XML/1998/namespace}lang") == "en"
     assert DTD.validate(found), DTD.error_log
@@ -84,7 +88,7 @@ def test_a_page_as_deep_as_it_likes_is_written_with_its_words(name: str) -> None
 
 
 def test_many_empty_elements_and_ends_of_lines_leave_texts_where_they_were() -> None:
-    assert body("<p>a<b></b>c<i> </i>d<b>e</b><u></u>f</p>") == '<p>acd<hi rend="#b">e</hi>f</p>'
+    assert body("<p>a<b></b>c<i> </i>d<b>e</b><u></u>f</p>") == '<p>ac d<hi rend="#b">e</hi>f</p>'
 
 
 @given(

@@ -5,7 +5,8 @@ It is valid by the DTD that Trafilatura ships, but for tables and code, which th
 declare and TEI does.
 
 Headings are `ab` of type header, lists `list` and `item`, tables `table`, `row` and `cell`; what
-stands in lines keeps its mark in `hi`, `ref`, `code`, `del` and `graphic`.
+stands in lines keeps its mark in `hi`, `ref`, `code`, `del` and `graphic`, with the
+alternative text of an image as its `desc`.
 """
 
 import re
@@ -42,6 +43,7 @@ _WITHIN = {"item": "list", "row": "table", "cell": "row"}
 _LINES = frozenset(
     {*_INLINE, "a", "span", "font", "abbr", "small", "label", "q", "mark", "time", "img", "br", "wbr", "bdi"}
 )
+_IN_LINES = frozenset({"hi", "ref", "del", "code"})
 _SILENT = frozenset({"script", "style", "head", "title", "template"})
 _DEEPEST = 100
 """Containers in each other, and marks in each other within a line; deeper ones are left out, not
@@ -57,6 +59,8 @@ class TeiSource(NamedTuple):
     date: str = ""
     """The date as written in the page."""
     language: str = ""
+    site: str = ""
+    description: str = ""
 
 
 def to_tei(main_html: str, source: TeiSource) -> str:
@@ -88,11 +92,14 @@ def _write_header(header: ET.Element, source: TeiSource) -> None:
     full = ET.SubElement(ET.SubElement(description, "sourceDesc"), "biblFull")
     _write_title(full, source)
     published = ET.SubElement(full, "publicationStmt")
-    ET.SubElement(published, "publisher")
+    ET.SubElement(published, "publisher").text = _xml(source.site) or None
     if source.url:
         ET.SubElement(published, "ptr", {"type": "URL", "target": _xml(source.url)})
     if source.date:
         ET.SubElement(published, "date").text = _xml(source.date)
+    if source.description:
+        abstract = ET.SubElement(ET.SubElement(header, "profileDesc"), "abstract")
+        ET.SubElement(abstract, "p").text = _xml(source.description)
 
 
 def _write_title(parent: ET.Element, source: TeiSource) -> None:
@@ -142,7 +149,9 @@ class _Writer(HTMLParser):
             self._break()
         elif tag == "img":
             if source := values.get("src"):
-                self._add("graphic", {"url": _xml(source)})
+                graphic = self._add("graphic", {"url": _xml(source)})
+                if alt := " ".join(_xml(values.get("alt", "")).split()):
+                    ET.SubElement(graphic, "desc").text = alt
         elif tag == "a" or tag in _INLINE:
             name, marks = _INLINE.get(tag, ("ref", {"target": _xml(values.get("href", ""))}))
             self._mark(tag, name, dict(marks))
@@ -259,7 +268,8 @@ def _append(element: ET.Element, text: str) -> None:
 
 
 def _drop_empty(element: ET.Element) -> None:
-    """Remove what holds nothing: TEI has no empty lists, tables and paragraphs."""
+    """Remove what holds nothing: TEI has no empty lists, tables and paragraphs. Blanks that stand
+    in an element of their own stay."""
     children: list[ET.Element] = []
     texts = [[element.text or ""]]
     """Before the first that is kept, and behind each."""
@@ -269,7 +279,7 @@ def _drop_empty(element: ET.Element) -> None:
             children.append(child)
             texts.append([child.tail or ""])
         else:
-            texts[-1].append(child.tail or "")
+            texts[-1].append((child.text or "" if child.tag in _IN_LINES else "") + (child.tail or ""))
     if len(children) == len(element):
         return
     element[:] = children

@@ -33,6 +33,8 @@ def _write_tei(extraction: Extraction, url: str | None) -> str:
         author=", ".join(metadata.authors),
         date=metadata.published or "",
         language=extraction.language or "",
+        site=metadata.site or "",
+        description=metadata.description or "",
     )
     return to_tei(extraction.main_html, source)
 

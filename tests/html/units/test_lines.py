@@ -139,3 +139,7 @@ def test_what_word_leaves_in_a_cell_lays_out_no_table():
         "<html><head></head><body><table _item"
     )
     assert "<td _item" in preprocess(page.format("<o:p><p>a</o:p></p>")).mapping_html
+
+
+def test_a_text_has_no_control_characters():
+    assert to_text("<p>b\x07ell un\u00adused\x93 a\x7fb\tc") == "bell unused ab c"

@@ -201,13 +201,17 @@ _KEEPS_LINES = re.compile(r' style="[^"]*white-space:\s*(?:pre|break-spaces)')
 _CODE = words("pre code textarea")
 
 
+_UNSAID = re.compile(f"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f{UNSEEN.pattern[1:]}")
+"""The same, and control characters but for blanks."""
+
+
 def join_lines(text: str) -> str:
     """Return a text without what nobody sees: line breaks of the source between Han or kana, soft
-    hyphens, blanks of no width.
+    hyphens, blanks of no width, control characters.
 
     >>> join_lines("水車は\\n三十年 the mill\\nwheel, un\\u00adused")
     '水車は三十年 the mill\\nwheel, unused'
     """
-    if text.isascii():
+    if text.isascii() and text.isprintable():
         return text
-    return UNSEEN.sub("", _WRAP.sub("", text) if "\n" in text else text)
+    return _UNSAID.sub("", _WRAP.sub("", text) if "\n" in text else text)
