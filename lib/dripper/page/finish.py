@@ -331,17 +331,17 @@ class Finisher:
 
 
 def _credit(page: Splits, posts: Sequence[Post]) -> Metadata | None:
-    """Return a page's metadata; those of a thread have the author of its first post, and its date
-    where the page declares none."""
+    """Return a page's metadata; those of a thread have the author of its first post, unless they
+    name somebody who wrote none that is known, and its date where the page declares none."""
     if page.metadata is None:
         return None
     metadata = page.metadata.completed(page.base)
-    if not posts or posts[0].author is None:
+    first = posts[0].author if posts else None
+    known = {post.author for post in posts}
+    if first is None or any(name not in known and first not in name for name in metadata.authors):
         return metadata
     published = metadata.published or posts[0].published
-    return replace(
-        metadata, authors=(posts[0].author,), published=published, published_precision=find_precision(published)
-    )
+    return replace(metadata, authors=(first,), published=published, published_precision=find_precision(published))
 
 
 def _complete(page: Splits, main: npt.NDArray[np.bool_], kind: str | None) -> tuple[npt.NDArray[np.bool_], PagePosts]:

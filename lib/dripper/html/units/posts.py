@@ -161,6 +161,8 @@ class _Search:
     def __init__(self, tree: Tree, is_thread: bool) -> None:
         self.tree = tree
         self._is_thread = is_thread
+        self._unnamed = -1
+        """The element that opens the thread, by its place alone; -1: none."""
         self._keys = dict[str, list[_Key]]()
         self._shapes = dict[str, tuple[str, ...]]()
 
@@ -225,8 +227,14 @@ class _Search:
                 if marks and element <= tree.lasts[marks[-1].element] and text in marks[-1].text:
                     around = marks.pop()  # It says more than the name.
                     mark = around._replace(element=element, text=text) if around.rank > mark.rank else mark
-                marks.append(mark)
+                marks.append(mark._replace(rank=0) if self._is_editor(element) else mark)
         return marks
+
+    def _is_editor(self, element: int) -> bool:
+        """Tell whether the last that is said right before a person is that something was edited."""
+        first = self.tree.opens[element]
+        said = "".join(self.tree.parts[max(first - 2 * _NEAR - 1, 0) : first : 2])
+        return said.rfind("edited ") > max(said.rfind("asked "), said.rfind("answered "))
 
     def _find_dates(self, elements: Sequence[int], spans: Sequence[int]) -> list[_Mark]:
         """Return what states a date, in document order: attributes, then texts."""
@@ -382,14 +390,22 @@ class _Search:
 
     def _find_opening(self, first: int) -> int | None:
         """Return what stands before the first post and is named for opening a thread, the outermost
-        element."""
-        tree = self.tree
-        for element in range(tree.nearest(first, _MOST_ABOVE)[0] + 1, first):
+        element; on a known thread else what states a person and a date there."""
+        tree, path = self.tree, self.tree.nearest(first, _MOST_ABOVE)
+        for element in range(path[0] + 1, first):
             tag = tree.start_tag(element)
             if tree.lasts[element] < first and tree.tags[element] in _HOLDERS and self._said(element) >= _FEWEST_EACH:
                 typed = [key[2] for key in self._read_keys(element) if key[1] == "type"]
                 if not _OPENING_TYPES.isdisjoint(typed) or _OPENING.search(tag, 0, _NAMES_WITHIN):
                     return element
+        for around, inner in reversed(list(pairwise(path if self._is_thread else ()))):
+            beside = [each for each in tree.children(around) if each < inner and self._said(each) >= _FEWEST_EACH]
+            _, authors, dates = self._find_marks(beside)
+            stating = self._find_around(mark.element for mark in authors)
+            stating &= self._find_around(mark.element for mark in dates)
+            if found := stating.intersection(beside):
+                self._unnamed = max(found, key=self._said)
+                return self._unnamed
         return None
 
     def _read_posts(self, elements: list[int], authors: Sequence[_Mark], dates: Sequence[_Mark]) -> list[FoundPost]:
@@ -411,6 +427,8 @@ class _Search:
                 FoundPost(element, names.get(element), parse_date(days.get(element, "")), ids[element], reply_to)
             )
             open_ones.append(element)
+        if elements and elements[0] == self._unnamed and not _opens(*posts[:2]):
+            del posts[0]
         return posts
 
     def _by_position(
@@ -493,6 +511,12 @@ class _Search:
         links = (attribute(tree.start_tag(each), "href") or "" for each in inside if tree.tags[each] == "a")
         linked = (numbers.get(number) for link in links for number in _NUMBER.findall(link[:_LONGEST_TAG]))
         return next((each for each in linked if each and each != own), None)
+
+
+def _opens(first: FoundPost, second: FoundPost) -> bool:
+    """Tell whether a post came before another, and does not only announce it."""
+    days = [(post.published or "")[:10] for post in (first, second)]
+    return "" < days[0] <= days[1] and (first.author != second.author or days[0] < days[1])
 
 
 def _read_keys(tag: str, name: str) -> list[_Key]:
