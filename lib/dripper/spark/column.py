@@ -25,7 +25,10 @@ from dripper.settings import Settings
 from dripper.spark.tables.schemas import EXTRACTIONS, LABELS, nullable
 from dripper.spark.workers.label import ANSWER, label_function
 
-_FIELDS = (*(column.name for column in columns.EXTRACTION), "charset", "charset_source", "encoding_errors")
+_FIELDS = (
+    *(column.name for column in (*columns.EXTRACTION, *columns.POSTS)),
+    *("charset", "charset_source", "encoding_errors"),
+)
 _TEXT = StructField("text", StringType())
 _ADDRESS = ("http://", "https://")
 
