@@ -10,16 +10,18 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 from dripper.config import load
 from dripper.errors import ErrorCode, FileErrorKind
+from dripper.labels import Labels, SimplifiedPage
 from dripper.labels.fallback import Fallback
 from dripper.warc.read.record import FLAGS, SKIP_REASONS
 from support.job_mains import job
@@ -314,6 +316,33 @@ def test_the_python_of_the_documents_runs(monkeypatch: pytest.MonkeyPatch, file:
     names: dict[str, object] = {}
     for block in fenced(file, "python"):
         exec(block, names)
+
+
+def test_the_layouts_of_a_pipeline_of_ones_own() -> None:
+    """Curator's way with our functions: of seven pages of a host the engine labels two."""
+    (block,) = (block for block in fenced("docs/coming_from.md", "python") if "choose_representatives" in block)
+    asked = list[SimplifiedPage]()
+
+    class Engine:
+        def label_simplified(self, pages: Sequence[SimplifiedPage]) -> list[Labels]:
+            """Say that headings of stories are none, which `cpu` does of some."""
+            asked.extend(pages)
+            parts = [re.split(r' _item_id="', page.simplified_html)[1:] for page in pages]
+            return [Labels.certain(np.array(["Story" in part for part in one])) for one in parts]
+
+    stories = [f"<p>Story {n} of the harbour at noon, as told by {n} of its {n + 7} sailors.</p>" for n in range(6)]
+    frame = (
+        "<div class=nav><a href=/>Home</a></div><div class=story><h2>Told {0}</h2>{1}</div><div class=end>Imprint</div>"
+    )
+    htmls = [frame.format(n, story * (1 + n % 3)) for n, story in enumerate(stories)]
+    names: dict[str, Any] = {"htmls": [*htmls, "<form><ul><li>Other<li>frame</ul></form>"], "engine": Engine()}
+    exec(block, names)
+    assert len(asked) == 2
+    assert [html.count("Story") for html in names["main_htmls"]] == [*(1 + n % 3 for n in range(6)), 0]
+    own = names["cpu"].label(names["pages"])
+    by_template = [n for n, one in enumerate(names["labels"]) if one.main.sum() < own[n].main.sum()]
+    assert by_template == [2, 5]
+    assert not any("Told" in html or "Imprint" in html for html in names["main_htmls"])
 
 
 def test_the_readme_is_short_and_names_what_there_is() -> None:
