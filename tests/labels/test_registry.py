@@ -27,7 +27,7 @@ def test_lm_without_a_model_says_what_to_set() -> None:
     ("options", "words"),
     [
         ({"modle": "x"}, r"unknown setting labels\.lm\.modle; did you mean labels\.lm\.model"),
-        ({"decoder": "fast"}, r"labels\.lm\.decoder='fast': input should be 'parallel', 'fsm' or 'regex'"),
+        ({"decoder": "fast"}, r"labels\.lm\.decoder='fast': input should be 'parallel' or 'fsm'"),
         ({"threshold": 1.0}, r"labels\.lm\.threshold=1\.0: input should be less than 1"),
     ],
 )
