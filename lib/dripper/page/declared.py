@@ -58,7 +58,7 @@ def read_declared(page: Page) -> Page:
     texts = [block.text for block in page.blocks]
     if sum(map(len, texts)) > _LONGEST and not any(map(says_nothing, texts)):
         return page
-    if _find_letters(declared)[:_BEGINNING] in _find_letters(" ".join(texts)):
+    if _find_letters(_TAG.sub(" ", declared))[:_BEGINNING] in _find_letters(" ".join(texts)):
         return page
     is_markup = _TAG.search(declared) is not None
     body = declared if is_markup else "".join(f"<p>{escape(line)}</p>" for line in declared.splitlines())
