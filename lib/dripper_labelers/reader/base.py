@@ -64,10 +64,15 @@ class BaseModel:
         raw, n_values = self.tensors[name], self.counts[name]
         if len(raw) == 4 * n_values:
             return np.frombuffer(raw, "<f4").reshape(shape).astype(np.float32)
-        blocks = np.frombuffer(raw, np.uint8).reshape(-1, _BLOCK_BYTES)
-        scales, packed = blocks[:, :2].copy().view("<f2").astype(np.float32), blocks[:, 2:]
-        values = np.concatenate([packed & 15, packed >> 4], axis=1).astype(np.float32) - 8
-        return np.asarray(values * scales).reshape(shape)
+        return unpack_blocks(np.frombuffer(raw, np.uint8)).reshape(shape)
+
+
+def unpack_blocks(raw: npt.NDArray[np.uint8]) -> Matrix:
+    """Return the values of blocks of four bits, (n_blocks, BLOCK_VALUES); raw: their bytes."""
+    blocks = raw.reshape(-1, _BLOCK_BYTES)
+    scales, packed = blocks[:, :2].copy().view("<f2").astype(np.float32), blocks[:, 2:]
+    values = np.concatenate([packed & 15, packed >> 4], axis=1).astype(np.float32) - 8
+    return np.asarray(values * scales)
 
 
 def find_base() -> Path:

@@ -9,7 +9,7 @@ next block or `br`, becomes a *run*.
 
 from bisect import bisect_left
 from collections.abc import Iterable, Set
-from itertools import compress
+from itertools import chain, compress
 from typing import NamedTuple
 
 from dripper.html.tree.blocks import Block
@@ -165,7 +165,8 @@ def _find_tables(
     # Tables with `col`; those that frame something: another table or a form.
     with_columns, with_frames = set[int](), set[int]()
     nearest = [-1] * len(tree)
-    for element in _find_inside(tree, tables):
+    inside = (range(table, tree.lasts[table] + 1) for table in tree.outermost(tables))
+    for element in chain.from_iterable(inside):
         if removed[element]:
             continue
         tag, table = tree.tags[element], nearest[tree.parents[element]]
@@ -192,16 +193,6 @@ def _find_tables(
     for cell in cells:
         block[cell] = nearest[cell] in layout
     return frozenset(tables) - layout
-
-
-def _find_inside(tree: Tree, elements: Iterable[int]) -> list[int]:
-    """Return the elements, which are in document order, and all inside them, each once."""
-    inside, end = list[int](), -1
-    for element in elements:
-        if element > end:
-            inside += range(element, tree.lasts[element] + 1)
-            end = tree.lasts[element]
-    return inside
 
 
 def _find_items(tree: Tree, removed: bytearray, element: int) -> list[int]:

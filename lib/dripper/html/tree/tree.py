@@ -13,7 +13,7 @@ escaped in texts and attribute values. Then `<[^>]*>` is exact.
 
 import re
 from bisect import bisect_left
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -121,6 +121,15 @@ class Tree:
             elements.append(element)
             element = self.lasts[element] + 1
         return elements
+
+    def outermost(self, elements: Iterable[int]) -> list[int]:
+        """Return those of some elements, which are in document order, that are in no other."""
+        found, end = list[int](), -1
+        for element in elements:
+            if element > end:
+                found.append(element)
+                end = self.lasts[element]
+        return found
 
 
 def attributes(tag: str) -> dict[str, str]:

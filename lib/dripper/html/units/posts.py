@@ -176,7 +176,7 @@ class _Search:
         self._keys |= keys
         n_alike = Counter(key for element in elements for key in keys[tree.parts[tree.opens[element]]] if key[0])
         groups = {tag for tag in named if any(n_alike[key] > 1 or key[1] == "type" for key in keys[tag])}
-        spans = _find_outermost(tree, [element for element in elements if tree.parts[tree.opens[element]] in groups])
+        spans = tree.outermost([element for element in elements if tree.parts[tree.opens[element]] in groups])
         if spans and (posts := self._search(spans)):
             return posts
         return self._search([0]) if self._is_thread else []
@@ -192,7 +192,7 @@ class _Search:
         inside, authors, dates = self._find_marks(spans)
         elements = self._choose(authors, dates) if authors or dates else []
         if not inside.issuperset(elements):
-            _, authors, dates = self._find_marks(_find_outermost(self.tree, elements))
+            _, authors, dates = self._find_marks(self.tree.outermost(elements))
         posts = self._read_posts(elements, authors, dates)
         return posts if any(post.author or post.published for post in posts) else []
 
@@ -570,12 +570,3 @@ def _are_in_order(texts: Sequence[str]) -> bool:
     known = [date[:16] for text in texts if (date := parse_date(text))]
     n_rises, n_falls = (sum(a <= b for a, b in pairwise(each)) for each in (known, known[::-1]))
     return len(known) >= _FEWEST_UNNAMED and max(n_rises, n_falls) >= 0.85 * (len(known) - 1)
-
-
-def _find_outermost(tree: Tree, elements: Sequence[int]) -> list[int]:
-    """Return those of some elements, in document order, that are in no other."""
-    found = list[int]()
-    for element in elements:
-        if not found or element > tree.lasts[found[-1]]:
-            found.append(element)
-    return found
