@@ -9,97 +9,84 @@ the packages onnx and onnxruntime.
 
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import onnx
-from onnx import TensorProto as T
-from onnx import helper as h
-from onnx import numpy_helper as nh
+from network import EPSILON, HEADS, WIDTH, read_int8
+from onnx import TensorProto, helper, numpy_helper
 from onnxruntime.quantization import QuantType, quantize_dynamic
 
 
-def build(state, layers, width=384, heads=12, eps=1e-12):
-    """Return the graph in float32."""
-    nodes, inits = [], []
+class Graph:
+    """A graph that grows by an operation at a time; values go by their names."""
 
-    def const(name, value):
-        inits.append(nh.from_array(np.ascontiguousarray(value), name))
+    def __init__(self, state: Mapping[str, npt.NDArray[np.float32]]) -> None:
+        self._state = state
+        self.nodes, self.constants = list[onnx.NodeProto](), list[onnx.TensorProto]()
+
+    def constant(self, name: str, value: npt.NDArray[Any]) -> str:
+        """Add a constant; return its name."""
+        self.constants.append(numpy_helper.from_array(np.ascontiguousarray(value), name))
         return name
 
-    n = [0]
+    def add(self, kind: str, *inputs: str, output: str = "", **options: Any) -> str:
+        """Add an operation; return the name of its output."""
+        output = output or f"t{len(self.nodes) + 1}"
+        name = f"{kind}{len(self.nodes) + 1}"
+        self.nodes.append(helper.make_node(kind, inputs, [output], name=name, **options))
+        return output
 
-    def op(kind, ins, **kw):
-        n[0] += 1
-        out = f"t{n[0]}"
-        nodes.append(h.make_node(kind, ins, [out], name=f"{kind}{n[0]}", **kw))
-        return out
+    def linear(self, states: str, part: str) -> str:
+        """Add a linear part."""
+        matrix = self.constant(f"{part}.weight", self._state[f"{part}.weight"].T)
+        bias = self.constant(f"{part}.bias", self._state[f"{part}.bias"])
+        return self.add("Add", self.add("MatMul", states, matrix), bias)
 
-    shape4 = const("s4", np.array([0, 0, heads, width // heads], np.int64))
-    shape3 = const("s3", np.array([0, 0, width], np.int64))
-    scale = const("scale", np.array((width // heads) ** -0.5, np.float32))
+    def norm(self, states: str, part: str) -> str:
+        """Add a layer norm."""
+        both = [self.constant(f"{part}.{name}", self._state[f"{part}.{name}"]) for name in ("weight", "bias")]
+        return self.add("LayerNormalization", states, *both, axis=-1, epsilon=EPSILON)
 
-    def linear(x, p):
-        return op("Add", [op("MatMul", [x, const(p + ".w", state[p + ".w"].T)]), const(p + ".b", state[p + ".b"])])
 
-    def ln(x, p):
-        return op(
-            "LayerNormalization",
-            [x, const(p + ".w", state[p + ".w"]), const(p + ".b", state[p + ".b"])],
-            axis=-1,
-            epsilon=eps,
-        )
+def build(state: Mapping[str, npt.NDArray[np.float32]], layers: int) -> onnx.ModelProto:
+    """Return the model in float32."""
+    graph = Graph(state)
+    split = graph.constant("split", np.array([0, 0, HEADS, WIDTH // HEADS], np.int64))
+    joined = graph.constant("joined", np.array([0, 0, WIDTH], np.int64))
+    scale = graph.constant("scale", np.array((WIDTH // HEADS) ** -0.5, np.float32))
 
-    x = ln("embeds", "emb.ln")
+    def head(states: str, part: str, order: list[int]) -> str:
+        return graph.add("Transpose", graph.add("Reshape", graph.linear(states, part), split), perm=order)
+
+    states = graph.norm("embeds", "ln")
     for layer in range(layers):
-        p = f"l{layer}."
-        q = op("Transpose", [op("Reshape", [linear(x, p + "q"), shape4])], perm=[0, 2, 1, 3])
-        k = op("Transpose", [op("Reshape", [linear(x, p + "k"), shape4])], perm=[0, 2, 3, 1])
-        v = op("Transpose", [op("Reshape", [linear(x, p + "v"), shape4])], perm=[0, 2, 1, 3])
-        s = op("Add", [op("Mul", [op("MatMul", [q, k]), scale]), "bias"])
-        a = op("MatMul", [op("Softmax", [s], axis=-1), v])
-        a = op("Reshape", [op("Transpose", [a], perm=[0, 2, 1, 3]), shape3])
-        x = ln(op("Add", [x, linear(a, p + "ao")]), p + "aln")
-        f = op("Gelu", [linear(x, p + "fi")])
-        x = ln(op("Add", [x, linear(f, p + "fo")]), p + "oln")
-    out = op("MatMul", [x, const("head.w", state["head.w"].reshape(-1, 1))])
-    nodes.append(h.make_node("Add", [out, const("head.b", state["head.b"])], ["margins"]))
-    g = h.make_graph(
-        nodes,
-        "reader",
-        [
-            h.make_tensor_value_info("embeds", T.FLOAT, ["b", "t", width]),
-            h.make_tensor_value_info("bias", T.FLOAT, ["b", 1, 1, "t"]),
-        ],
-        [h.make_tensor_value_info("margins", T.FLOAT, ["b", "t", 1])],
-        inits,
-    )
-    m = h.make_model(g, opset_imports=[h.make_opsetid("", 20)], ir_version=10)
-    onnx.checker.check_model(m)
-    return m
+        prefix = f"layers.{layer}."
+        q, v = (head(states, prefix + part, [0, 2, 1, 3]) for part in "qv")
+        k = head(states, prefix + "k", [0, 2, 3, 1])
+        scores = graph.add("Add", graph.add("Mul", graph.add("MatMul", q, k), scale), "bias")
+        seen = graph.add("MatMul", graph.add("Softmax", scores, axis=-1), v)
+        seen = graph.add("Reshape", graph.add("Transpose", seen, perm=[0, 2, 1, 3]), joined)
+        states = graph.norm(graph.add("Add", states, graph.linear(seen, prefix + "ao")), prefix + "aln")
+        inner = graph.add("Gelu", graph.linear(states, prefix + "fi"))
+        states = graph.norm(graph.add("Add", states, graph.linear(inner, prefix + "fo")), prefix + "oln")
+    graph.add("Identity", graph.linear(states, "head"), output="margins")
+    shapes = {"embeds": ["b", "t", WIDTH], "bias": ["b", 1, 1, "t"], "margins": ["b", "t", 1]}
+    values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in shapes.items()]
+    made = helper.make_graph(graph.nodes, "student", values[:2], values[2:], graph.constants)
+    model = helper.make_model(made, opset_imports=[helper.make_opsetid("", 20)], ir_version=10)
+    onnx.checker.check_model(model)
+    return model
 
 
-def read_state(file):
-    """Return the tensors and the number of layers of a file that learn.py saved in eight bits."""
-    saved = np.load(file)
-    state = {"head.w": saved["head.weight"], "head.b": saved["head.bias"]}
-    state |= {"emb.ln.w": saved["ln.weight"], "emb.ln.b": saved["ln.bias"]}
-    layers = 1 + max(int(name.split(".")[1]) for name in saved if name.startswith("layers."))
-    for layer in range(layers):
-        for part in ["q", "k", "v", "ao", "fi", "fo", "aln", "oln"]:
-            name = f"layers.{layer}.{part}"
-            weight = saved[f"{name}.weight"]
-            if weight.dtype == np.int8:
-                weight = weight.astype(np.float32) * saved[f"{name}.weight.scale"][:, None]
-            state |= {f"l{layer}.{part}.w": weight, f"l{layer}.{part}.b": saved[f"{name}.bias"]}
-    return state, layers
-
-
-def main(source, target):
+def main(source: str, target: str) -> None:
     """Write the graph. Seven bits of eight: without VNNI, sums of products of eight overflow."""
     with tempfile.TemporaryDirectory() as folder:
         whole = Path(folder) / "whole.onnx"
-        onnx.save(build(*read_state(source)), whole)
+        onnx.save(build(*read_int8(Path(source))), whole)
         quantize_dynamic(
             whole, target, per_channel=True, reduce_range=True, weight_type=QuantType.QInt8,
             op_types_to_quantize=["MatMul"],

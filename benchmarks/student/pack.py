@@ -29,7 +29,7 @@ from dripper.labels.arrays import IntArray
 from dripper.labels.base import SimplifiedPage
 from dripper.labels.cpu.labeler import CpuLabeler
 from dripper.labels.lm.windows import split_blocks
-from dripper_lab.datasets import read_pages
+from dripper_lab.datasets import LabelledPage, read_pages
 from dripper_lab.train.weights import START
 from dripper_lab.truth import read_truths
 from dripper_labelers.encoder.sequence import TAG
@@ -96,16 +96,22 @@ def write_base(base: BaseModel, chosen: Sequence[int], file: Path) -> None:
     np.savez(file, **state, specials=np.array([chosen.index(token) for token in specials]))
 
 
+def hashes_of(page: LabelledPage) -> tuple[tuple[str, ...], ...]:
+    """Return by which lines of kept_out.txt a page is left out."""
+    host = (page.host or "").lower().removeprefix("www.").encode()
+    return ("host", hashlib.sha256(host).hexdigest()), ("page", hashlib.sha256(page.html).hexdigest())
+
+
 def read(data: Path) -> Iterator[dict[str, Any]]:
     """Yield the pages in doubt with their blocks' texts, tags and truth."""
     lines = (data / "kept_out.txt").read_text().splitlines() if (data / "kept_out.txt").exists() else []
     kept_out = {tuple(line.split()) for line in lines}
     cpu = CpuLabeler.load(START)
     for data_set in SETS:
-        for page, truth in read_truths(read_pages(data, data_set, empty=True)):
-            host = (truth.host or "").lower().removeprefix("www.")
+        given = (page for page in read_pages(data, data_set, empty=True) if kept_out.isdisjoint(hashes_of(page)))
+        for page, truth in read_truths(given):
             labels = cpu.label([page])[0]
-            if ("host", hashlib.sha256(host.encode()).hexdigest()) in kept_out or not labels.confidence < BELOW:
+            if not labels.confidence < BELOW:
                 continue
             try:
                 markups = split_blocks(SimplifiedPage.of(page)).blocks
