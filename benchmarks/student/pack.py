@@ -10,7 +10,6 @@ named by hash in DIR/kept_out.txt are left out. Needs the packages tokenizers an
 """
 
 import argparse
-import hashlib
 import json
 import lzma
 import pickle
@@ -29,7 +28,7 @@ from dripper.labels.arrays import IntArray
 from dripper.labels.base import SimplifiedPage
 from dripper.labels.cpu.labeler import CpuLabeler
 from dripper.labels.lm.windows import split_blocks
-from dripper_lab.datasets import LabelledPage, read_pages
+from dripper_lab.kept_out import read_training_pages
 from dripper_lab.train.weights import START
 from dripper_lab.truth import read_truths
 from dripper_labelers.encoder.sequence import TAG
@@ -96,20 +95,11 @@ def write_base(base: BaseModel, chosen: Sequence[int], file: Path) -> None:
     np.savez(file, **state, specials=np.array([chosen.index(token) for token in specials]))
 
 
-def hashes_of(page: LabelledPage) -> tuple[tuple[str, ...], ...]:
-    """Return by which lines of kept_out.txt a page is left out."""
-    host = (page.host or "").lower().removeprefix("www.").encode()
-    return ("host", hashlib.sha256(host).hexdigest()), ("page", hashlib.sha256(page.html).hexdigest())
-
-
 def read(data: Path) -> Iterator[dict[str, Any]]:
     """Yield the pages in doubt with their blocks' texts, tags and truth."""
-    lines = (data / "kept_out.txt").read_text().splitlines() if (data / "kept_out.txt").exists() else []
-    kept_out = {tuple(line.split()) for line in lines}
     cpu = CpuLabeler.load(START)
     for data_set in SETS:
-        given = (page for page in read_pages(data, data_set, empty=True) if kept_out.isdisjoint(hashes_of(page)))
-        for page, truth in read_truths(given):
+        for page, truth in read_truths(read_training_pages(data, data_set, empty=True)):
             labels = cpu.label([page])[0]
             if not labels.confidence < BELOW:
                 continue

@@ -22,7 +22,7 @@ import numpy as np
 
 from dripper.errors import UsageError
 from dripper.labels.cpu.weights import Network, Weights, load_weights, save_weights
-from dripper_lab.datasets import read_pages
+from dripper_lab.kept_out import read_training_pages
 from dripper_lab.train.antique import Antiquary, antique
 from dripper_lab.train.by_site import fold_of
 from dripper_lab.train.card import model_card
@@ -155,7 +155,7 @@ def examples_of(data: Path, data_set: str, recipe: Recipe, sample: int | None = 
     of_set = makers(recipe)
     if set(of_set) == {"commented"} and data_set in UNCOMMENTED:
         of_set = {}
-    yield from read_examples(read_pages(data, data_set, sample=sample, empty=True), of_set)
+    yield from read_examples(read_training_pages(data, data_set, sample=sample, empty=True), of_set)
 
 
 def _make_parser(defaults: Recipe) -> argparse.ArgumentParser:

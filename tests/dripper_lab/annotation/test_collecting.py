@@ -5,6 +5,7 @@ import gzip
 import json
 import subprocess
 from hashlib import sha256
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from dripper_lab.annotate import main
 from dripper_lab.annotation.answers import answer_of
 from dripper_lab.annotation.collecting import collect, read_recipe, unpack_page
 from dripper_lab.datasets import DATA_SETS, Role, names_with, read_pages
+from dripper_lab.kept_out import host_in, lines_of, read_kept_out
 
 SHARED_DATA = Path(__file__).parents[4] / "shared" / "data"
 PAGE = (
@@ -122,7 +124,7 @@ def test_pages_are_unpacked() -> None:
 
 def test_the_recipes_of_the_package_are_known_sets() -> None:
     training, evaluation = read_recipe("web_kinds_2_training"), read_recipe("web_kinds_2_evaluation")
-    assert (len(training), len(evaluation)) == (959, 200)
+    assert (len(training), len(evaluation)) == (861, 200)
     assert not {row["host"] for row in training} & {row["host"] for row in evaluation}
     assert DATA_SETS["web-kinds-2"].role == Role.TRAIN_SHIPS
     assert DATA_SETS["web-kinds-2-evaluation"].role == Role.EVALUATION
@@ -143,14 +145,20 @@ def test_unlabelled_web_is_labelled_in_form_and_of_no_evaluation() -> None:
     assert not {each["host"] for each in rows} & {each["host"] for each in read_recipe("web_kinds_2_evaluation")}
 
 
-@pytest.mark.skipif(not SHARED_DATA.is_dir(), reason="needs the data folder ../shared/data")
-def test_unlabelled_web_has_no_page_or_host_that_is_kept_out() -> None:
-    lines = (SHARED_DATA / "kept_out.txt").read_text(encoding="utf-8").splitlines()
-    kept_out = {line for line in lines if not line.startswith("#")}
-    rows = read_recipe("unlabelled_web_training")
-    assert not {f"page {each['html_sha256']}" for each in rows} & kept_out
-    hosts = {each["host"].lower().removeprefix("www.") for each in rows}
-    assert not {f"host {sha256(host.encode()).hexdigest()}" for host in hosts} & kept_out
+@pytest.mark.skipif(not (SHARED_DATA / "kept_out.txt").is_file(), reason="needs ../shared/data/kept_out.txt")
+@pytest.mark.parametrize("recipe", ["web_kinds_2_training", "unlabelled_web_training"])
+def test_no_training_recipe_has_a_page_or_host_that_is_kept_out(recipe: str) -> None:
+    kept_out = read_kept_out(SHARED_DATA)
+    lines = (files("dripper_lab") / "recipes" / f"{recipe}.jsonl").read_text(encoding="utf-8").splitlines()
+    rows = [json.loads(line) for line in lines]
+    found = [row["id"] for row in rows if lines_of(row["html_sha256"], row["host"], host_in(row["url"])) & kept_out]
+    assert kept_out
+    assert not found
+
+
+def test_every_training_recipe_is_checked_for_what_is_kept_out() -> None:
+    recipes = {file.name for file in (files("dripper_lab") / "recipes").iterdir() if "_training" in file.name}
+    assert recipes == {"web_kinds_2_training.jsonl", "unlabelled_web_training.jsonl"}
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from dripper_lab.datasets import read_pages
+from dripper_lab.kept_out import read_training_pages
 from dripper_lab.train.by_site import put_aside
 from dripper_lab.train.checkpoint_card import Training, base_name, save_scores
 from dripper_lab.train.command_line import (
@@ -68,7 +68,7 @@ def train_and_save(
     for each in (model, taught_by):
         if each is not None:
             each.to(device)
-    pages = (page for data_set in data_sets for page in read_pages(data, data_set, sample=sample, empty=True))
+    pages = (page for data_set in data_sets for page in read_training_pages(data, data_set, sample=sample, empty=True))
     learned, held_out = put_aside(read_examples(pages, sequencer), folds, lambda example: example.truth.host)
     log.info("%d pages, %d held out, %.0f CPU seconds", len(learned), len(held_out), time.process_time() - started)
     output.mkdir(parents=True, exist_ok=True)

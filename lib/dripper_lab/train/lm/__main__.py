@@ -23,7 +23,8 @@ import yaml
 from dripper.errors import PageError
 from dripper_lab.annotation.fine_tuning import TRAIN, VALIDATION, Framing, write_conversations
 from dripper_lab.annotation.sources import split_page
-from dripper_lab.datasets import LabelledPage, read_pages
+from dripper_lab.datasets import LabelledPage
+from dripper_lab.kept_out import read_training_pages
 from dripper_lab.train.command_line import (
     add_device_flag,
     add_recipe_flags,
@@ -123,7 +124,7 @@ def _save(model: Any, base: Path, folder: Path, recipe: Recipe) -> None:
 
 def _pages(data: Path, data_sets: Sequence[str], sample: int | None) -> Iterator[LabelledPage]:
     for name in data_sets:
-        yield from read_pages(data, name, sample=sample)
+        yield from read_training_pages(data, name, sample=sample)
 
 
 def _texts(pages: Iterator[LabelledPage]) -> Iterator[str]:

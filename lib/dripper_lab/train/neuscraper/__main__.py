@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from dripper.labels.arrays import FloatArray
-from dripper_lab.datasets import read_pages
+from dripper_lab.kept_out import read_training_pages
 from dripper_lab.train.by_site import put_aside
 from dripper_lab.train.checkpoint_card import Training, base_name, save_scores
 from dripper_lab.train.command_line import (
@@ -72,7 +72,7 @@ def train_and_save(
     started = time.process_time()
     torch.manual_seed(recipe.seed)
     model, tokenizer = load_base(base, shape).eval().to(device), load_tokenizer(base)
-    pages = (page for data_set in data_sets for page in read_pages(data, data_set, sample=sample, empty=True))
+    pages = (page for data_set in data_sets for page in read_training_pages(data, data_set, sample=sample, empty=True))
     learned, held_out = put_aside(read_examples(pages, shape.reads), folds, lambda example: example.truth.host)
     log.info("%d pages, %d held out, %.0f CPU seconds", len(learned), len(held_out), time.process_time() - started)
     train(model, tokenizer, learned, shape, recipe)

@@ -19,7 +19,7 @@ import numpy as np
 
 from dripper.labels.cpu.decide import decide
 from dripper.labels.cpu.labeler import CpuLabeler
-from dripper_lab.datasets import read_pages
+from dripper_lab.kept_out import read_training_pages
 from dripper_lab.train.by_site import put_aside
 from dripper_lab.train.command_line import (
     add_device_flag,
@@ -77,7 +77,7 @@ def train_and_save(
     device = learning_device(device, "reader")
     model = read_base(base or find_base())
     maker, cpu = WindowMaker(model), CpuLabeler.load(START)
-    pages = (page for data_set in data_sets for page in read_pages(data, data_set, sample=sample, empty=True))
+    pages = (page for data_set in data_sets for page in read_training_pages(data, data_set, sample=sample, empty=True))
     learned, held_out = put_aside(read_examples(pages, maker, cpu), folds, lambda example: example.truth.host)
     log.info("%d pages in doubt, %d held out", len(learned), len(held_out))
     output.mkdir(parents=True, exist_ok=True)

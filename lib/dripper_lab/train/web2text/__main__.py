@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dripper_lab.datasets import read_pages
+from dripper_lab.kept_out import read_training_pages
 from dripper_lab.train.by_site import put_aside
 from dripper_lab.train.command_line import parse_training, run_training, training_parser
 from dripper_lab.train.web2text.card import Result, model_card
@@ -49,7 +49,7 @@ def train_and_save(
         UsageError: If there are too few pages to train on.
     """
     started = time.process_time()
-    pages = (page for data_set in data_sets for page in read_pages(data, data_set, sample=sample))
+    pages = (page for data_set in data_sets for page in read_training_pages(data, data_set, sample=sample))
     examples = list(read_examples(pages))
     train, held_out = put_aside(examples, folds, lambda example: example.host)
     log.info(
