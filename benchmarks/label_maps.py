@@ -43,6 +43,8 @@ from dripper_lab.datasets import read_pages
 OUT = "page_id string, main array<boolean>, probability array<float>"
 SCHEMA = pa.schema([("page_id", pa.string()), ("main", pa.list_(pa.bool_())), ("probability", pa.list_(pa.float32()))])
 RUNS = 5
+ONE_THREAD = {"stages.engine_threads": 1}
+"""Of the stage, whose engine otherwise has all cores of the machine; of a UDF it is the default."""
 
 Form = Callable[[DataFrame], DataFrame]
 
@@ -152,7 +154,10 @@ def main(arguments: list[str]) -> int:
                     "profile": "any",
                 },
             )
-        forms = {"stage": of_stage(split_settings(labeler, None, options)), "label_udf": of_udf(labeler, options)}
+        forms = {
+            "stage": of_stage(split_settings(labeler, ONE_THREAD, options)),
+            "label_udf": of_udf(labeler, options),
+        }
         measure(frame, forms, len(rows))
         is_same = rows_of(frame, forms["stage"]) == rows_of(frame, forms["label_udf"])
     print(f"labeler {labeler}: rows {'equal' if is_same else 'DIFFER'}")

@@ -82,7 +82,8 @@ def label_udf(
     It is an iterator UDF: each worker keeps one engine, and batches are made by tokens
     (`stages.batch_pages`), as in the stage `label`. With
     `spark.udf.register("label", label_udf("lm", model=FOLDER))` SQL has it:
-    `SELECT page_id, label(simplified_html, size(item_ids)).main FROM blocks`.
+    `SELECT page_id, label(simplified_html, size(item_ids)).main FROM blocks`. On CPUs an engine has
+    as many threads as a task has cores (`spark.task.cpus`), or `stages.engine_threads`.
 
     Raises SettingsError or MachineError, here, for a labeler that cannot be had, or that reads
     whole pages (`cpu`); of one that wants GPUs only the settings are looked at.

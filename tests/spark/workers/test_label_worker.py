@@ -1,6 +1,7 @@
 """The stage `label` without Spark: rows of blocks in, rows of labels out."""
 
 import math
+import os
 from collections.abc import Callable
 
 import pandas as pd
@@ -82,6 +83,17 @@ def test_a_udf_makes_its_own_batches_and_keeps_every_row() -> None:
     told = [row for frame in frames for row in frame.to_dict("records")]
     assert [told[at]["error_code"] for at in (5, 7)] == ["empty_page"] * 2
     assert [row["main"] for row in told if row["error_code"] is None] == [row["main"] for row in labelled]
+
+
+def test_an_engine_of_a_udf_takes_the_cores_of_its_task(monkeypatch: pytest.MonkeyPatch) -> None:
+    def threads(*assignments: str) -> str:
+        monkeypatch.setenv("OMP_NUM_THREADS", "3")
+        pages = (pd.Series([simplified("a page").simplified_html]), pd.Series([1]))
+        list(label_function(load_hash, load(assignments=assignments))(iter([pages])))
+        return os.environ["OMP_NUM_THREADS"]
+
+    assert threads() == "3"
+    assert threads("stages.engine_threads=5") == "5"
 
 
 def test_a_udf_says_why_there_are_no_labels() -> None:

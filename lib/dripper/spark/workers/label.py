@@ -65,10 +65,11 @@ def label_function(
     columns ANSWER. Like the stage it keeps one engine a worker, and makes its own batches."""
 
     def label_batches(batches: Iterable[tuple[pd.Series, pd.Series]]) -> Iterator[pd.DataFrame]:
+        told = _with_threads_of_a_task(settings).model_dump_json()
         rows = (_row(html, n) for htmls, counts in batches for html, n in zip(htmls, counts, strict=True))
         for group in groups(rows, settings.stages):
             pages = [row for row in group if row["n_blocks"]]
-            outcomes = iter(_label_rows(loader, settings.model_dump_json(), pages)[1] if pages else ())
+            outcomes = iter(_label_rows(loader, told, pages)[1] if pages else ())
             answers = [outcome_columns(next(outcomes)) if row["n_blocks"] else _NO_PAGE for row in group]
             rows_told = [[answer.get(name) for name in ANSWER] for answer in map(storable, answers)]
             # Of objects: pandas would make NaN of what is not there.
@@ -83,6 +84,19 @@ def label_function(
         return _watched(settings, label_batches, batches)
 
     return label
+
+
+def _with_threads_of_a_task(settings: Settings) -> Settings:
+    """Return the settings with as many threads of an engine as Spark gives a task cores.
+
+    In the stage as many tasks run as there are engines. A UDF's tasks fill the machine, each with
+    an engine: where each took all cores, threads would mostly wait for each other.
+    """
+    if settings.stages.engine_threads:
+        return settings
+    cores = os.environ.get("OMP_NUM_THREADS", "")  # Spark sets it.
+    stages = settings.stages.model_copy(update={"engine_threads": int(cores) if cores.isdigit() else 1})
+    return settings.model_copy(update={"stages": stages})
 
 
 _NO_PAGE: Row = {"error_code": ErrorCode.EMPTY_PAGE.value, "error_detail": "there is no block"}
