@@ -69,10 +69,59 @@ def test_pages_and_blocks_are_listed(opened: Chromium) -> None:
     assert opened.run("document.querySelectorAll('.block[aria-selected=true]').length") == extraction.n_main
     assert opened.run("byId('counts').textContent") == "5 pages · 1 error"
     assert opened.run("byId('title').textContent") == extraction.title
+    opened.click("#tab-markdown")
     shown = opened.run("[...byId('output').children].map((line) => line.textContent.trim()).join('\\n')")
     assert shown.split() == extraction.markdown.split()
     assert opened.requests() == [f"file://{opened.run('location.pathname')}"]
     assert opened.complaints() == []
+
+
+def test_markdown_is_rendered_without_what_loads_or_leads_anywhere(opened: Chromium) -> None:
+    written = (
+        '# A &lt;b> of \\*stars\\*\n\n**bo*ld*** and [a [b]](https://e.org/a(b) "T") ![ash](/a.jpg)[^1]\n\n'
+        "- one\n  - two\n    more\n- three\n\n> said\n> `x|y`\n\n| a | b |\n|---|---|\n| 1 | 2\\|3 |\n\n"
+        "````py\n```\n````\n\n---\n\n[^1]: A note."
+    )
+    opened.run(f"byId('output').replaceChildren(...renderMarkdown({json.dumps(written)}))")
+    markup = opened.run("byId('output').innerHTML").replace(' dir="auto"', "")
+    assert markup == (
+        '<p class="h h1">A &lt;b&gt; of *stars*</p>'
+        '<p><strong>bo<em>ld</em></strong> and <span class="link" title="https://e.org/a(b)\nT">a [b]</span> '
+        '<span class="picture" title="/a.jpg">ash</span><sup>1</sup></p>'
+        "<ul><li><p>one</p><ul><li><p>two more</p></li></ul></li><li><p>three</p></li></ul>"
+        "<blockquote><p>said <code>x|y</code></p></blockquote>"
+        "<table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td>2|3</td></tr></table>"
+        '<pre class="code" data-language="py">```</pre><hr><div class="note"><sup>1</sup><p>A note.</p></div>'
+    )
+
+
+@pytest.mark.parametrize("of", ["**", "[", "> ", "- ", "`", "*a ", "$ ", "![", "| ", "\\", "[^"])
+def test_any_text_is_rendered(opened: Chromium, of: str) -> None:
+    opened.run(f"byId('output').replaceChildren(...renderMarkdown({json.dumps(of * 9000)}))")
+    assert opened.complaints() == []
+
+
+def test_what_is_known_of_a_page_leads_to_its_places(opened: Chromium) -> None:
+    opened.press("n")
+    at_page(opened, 1)
+    opened.click("#tab-about")
+    extraction = shared_extractor(Settings()).extract(PAGES[1].read_bytes())
+    assert len(extraction.posts) > 2
+    rows = opened.run(
+        "[...byId('output').querySelectorAll('tr')].map((row) => [...row.children].map((c) => c.textContent))"
+    )
+    assert ["site", "Lobsters"] in rows
+    post = extraction.posts[2]
+    assert [post.author, (post.published or "").replace("T", " "), str(post.offset)] in [row[:3] for row in rows]
+    opened.run("byId('output').querySelectorAll('.place')[2].click()")
+    assert post.author in opened.run("document.querySelector('.here').textContent")
+    assert "kind forum" in opened.run("byId('facts').textContent")
+
+
+def test_a_narrow_window_has_nothing_beside_it(opened: Chromium) -> None:
+    opened.set_size(390, 844)
+    assert opened.run("document.documentElement.scrollWidth") == 390
+    opened.set_size(1500, 950)
 
 
 def test_colours_go_with_probability_and_main_blocks_stand_out(opened: Chromium) -> None:
@@ -115,7 +164,7 @@ def test_keys_go_through_pages_blocks_and_doubts(opened: Chromium) -> None:
 
 def test_the_pages_are_filtered(opened: Chromium) -> None:
     opened.press("/")
-    opened.run("document.activeElement.value = 'postgresql'")
+    opened.run("document.activeElement.value = 'indexes'")
     opened.run("byId('search').dispatchEvent(new Event('input'))")
     assert opened.run("document.querySelectorAll('#pages li').length") == 1
     opened.run("byId('search').value = 'empty_page'; byId('search').dispatchEvent(new Event('input'))")
@@ -211,7 +260,7 @@ def test_a_correction_can_be_taken_back(opened: Chromium) -> None:
 def test_a_hostile_page_runs_and_loads_nothing(opened: Chromium) -> None:
     opened.click("#pages button[data-page='4']")
     at_page(opened, 4)
-    for tab in ("markdown", "main_html", "truth"):
+    for tab in ("rendered", "markdown", "about", "main_html", "truth"):
         opened.click(f"#tab-{tab}")
         assert "onerror" in opened.run("byId('output').textContent") or tab != "main_html"
     opened.press("ArrowDown")

@@ -74,6 +74,13 @@ def test_no_table_says_what_to_give(tmp_path: Path) -> None:
         read_rows(str(tmp_path), None, 9, S3)
 
 
+def test_a_table_of_an_older_release_has_null_in_later_columns(tmp_path: Path) -> None:
+    rows = rows_of_archive(write_warc(tmp_path / "a.warc.gz", pages(0, 1)))
+    older = [{name: value for name, value in row.items() if name not in ("posts", "comments")} for row in rows]
+    (row,) = read_rows(str(write_table(tmp_path, older)), None, 9, S3)
+    assert (row["posts"], row["comments"], row["metadata"]["title"]) == (None, None, "Article 0")
+
+
 def test_a_missing_package_says_how_to_install_it(output: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "duckdb", None)
     with pytest.raises(MachineError, match=r"--table needs duckdb.*\[inspect\]"):

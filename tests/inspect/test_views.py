@@ -79,6 +79,18 @@ def test_an_image_shows_its_markup(extractor: Extractor) -> None:
     assert image.text.startswith('<p><img src="/x.png"')
 
 
+def test_other_pictures_have_a_reason(extractor: Extractor) -> None:
+    pictures = b'<img src="/spacer.gif"><img src="b.jpg"><img class=avatar src=/c.jpg><img src=/d.jpg width=20>'
+    seen = view_page(extractor, PageInput("a", "a.html", HTML.replace(b"</article>", b"%s</article>" % pictures), URL))
+    assert [image["address"] for image in seen.images] == ["http://example.org/b.jpg"]
+    assert seen.refused == [
+        ("http://example.org/spacer.gif", "a tracker"),
+        ("http://example.org/c.jpg", "named as no content"),
+        ("http://example.org/d.jpg", "small"),
+    ]
+    assert seen.metadata == extractor.extract(HTML, URL).metadata.as_row()  # type: ignore[union-attr]
+
+
 @pytest.mark.parametrize(("html", "code"), [(b"<script>x</script>", "empty_page"), (b"%PDF-1.4 x", "not_html")])
 def test_an_error_is_shown_with_its_code(extractor: Extractor, html: bytes, code: str) -> None:
     seen = view_page(extractor, PageInput("a", "a.html", html))

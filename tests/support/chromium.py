@@ -57,9 +57,10 @@ class Chromium:
         self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Network", "Log"):
             self.call(f"{domain}.enable")
-        self._set_size(width, height)
+        self.set_size(width, height)
 
-    def _set_size(self, width: int, height: int) -> None:
+    def set_size(self, width: int, height: int) -> None:
+        """Show pages in a window of so many pixels."""
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
 
     def call(self, method: str, **parameters: Any) -> Message:

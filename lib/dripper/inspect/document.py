@@ -21,7 +21,7 @@ blocks teach a labeler most."""
 _PACKAGE = "dripper.inspect"
 STYLES = ("layout.css", "blocks.css")
 _PLACE = re.compile(r"\{\{(\w+)\}\}")
-SCRIPTS = ("pages.js", "truth.js", "blocks.js", "views.js", "keys.js")
+SCRIPTS = ("pages.js", "truth.js", "blocks.js", "markdown.js", "about.js", "views.js", "keys.js")
 
 
 def build_document(views: Sequence[PageView], about: str = "") -> str:
@@ -68,7 +68,8 @@ def _build_entry(view: PageView) -> Mapping[str, Any]:
     }
 
 
-_NOT_IN_INDEX = {"blocks", "markdown", "main_html", "html"}
+_CONTENT = ("markdown", "main_html", "metadata", "images", "refused", "posts", "comments")
+_NOT_IN_INDEX = {"blocks", "html", *_CONTENT}
 
 
 def is_doubtful(block: BlockView) -> bool:
@@ -77,7 +78,7 @@ def is_doubtful(block: BlockView) -> bool:
 
 
 def _build_content(view: PageView) -> Mapping[str, Any]:
-    return {"blocks": [asdict(block) for block in view.blocks], "markdown": view.markdown, "main_html": view.main_html}
+    return {"blocks": [asdict(block) for block in view.blocks]} | {name: getattr(view, name) for name in _CONTENT}
 
 
 def _to_json(value: Any) -> str:

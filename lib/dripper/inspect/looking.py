@@ -88,15 +88,17 @@ def view_stored_row(row: Row) -> PageView:
         id=row["page_id"], name=describe_place(row["warc_file"], row["warc_offset"]), url=row["url"],
         title=row["title"] or "", labeler=f"{versions.get('labeler')} {versions.get('labeler_version')}",
         profile=versions.get("profile") or "", method=row["method"], confidence=row["confidence"],
-        language=row["language"], error_code=row["error_code"], error_detail=row["error_detail"],
-        markdown=row["markdown"] or "", main_html=row["main_html"] or "",
+        page_kind=row["page_kind"], language=row["language"], error_code=row["error_code"], error_detail=row["error_detail"],
+        markdown=row["markdown"] or "", main_html=row["main_html"] or "", metadata=row["metadata"],
+        images=row["images"] or (), posts=row["posts"] or (), comments=row["comments"],
     )  # fmt: skip
 
 
 def compare_views(stored: PageView, current: PageView) -> PageView:
     """Return the stored view with the blocks of the current one, and a note where the two
     differ."""
-    both = replace(stored, blocks=current.blocks, html=current.html, encoding=current.encoding, profile=current.profile)
+    names = ("blocks", "html", "encoding", "profile", "refused")
+    both = replace(stored, **{name: getattr(current, name) for name in names})
     if stored.error_code != current.error_code:
         now = f"error {current.error_code}" if current.error_code else "no error"
         return _add_note(both, f"The row has {stored.error_code or 'no error'}; read again, the page gives {now}.")

@@ -74,9 +74,10 @@ Row = dict[str, Any]
 
 COLUMNS = (
     *("page_id", "url", "title", "warc_file", "warc_offset", "method", "confidence", "language", "main_html"),
-    *("markdown", "versions", "error_code", "error_detail"),
+    *("markdown", "versions", "error_code", "error_detail", "page_kind", "metadata", "images", "posts", "comments"),
 )
-"""Columns that are read of a row. A condition may use all columns of the table."""
+"""Columns that are read of a row; null where an older release wrote the table without them. A
+condition may use all columns of the table."""
 
 
 def read_rows(output: str, where: str | None, limit: int, s3: S3Settings) -> Sequence[Row]:
@@ -95,7 +96,8 @@ def read_rows(output: str, where: str | None, limit: int, s3: S3Settings) -> Seq
     dataset = _open_table(output, s3)
     # The parenthesis closes on the next line, as a condition may end in a comment.
     condition = f"WHERE ({where}\n)" if where and where.strip() else ""
-    query = f"SELECT {', '.join(COLUMNS)} FROM extractions {condition} ORDER BY warc_file, warc_offset LIMIT {limit:d}"
+    names = [name if name in dataset.schema.names else f"NULL AS {name}" for name in COLUMNS]
+    query = f"SELECT {', '.join(names)} FROM extractions {condition} ORDER BY warc_file, warc_offset LIMIT {limit:d}"
     duckdb = optional.import_extra("duckdb", "--table needs", optional.explain_install("inspect"))
     with duckdb.connect(config={"enable_external_access": False}) as database:
         database.register("extractions", dataset)

@@ -4,6 +4,7 @@ row of truth."""
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +13,8 @@ from dripper.decode.body import inflate_page
 from dripper.decode.charset import to_utf8
 from dripper.errors import PageError
 from dripper.html.blocks.page import Page
+from dripper.html.media.place import explain_images
+from dripper.html.tree.urls import Base
 from dripper.labels import ExplainingLabeler, Labels
 from dripper.page.extraction import Examination, Extractor
 
@@ -19,6 +22,8 @@ REASONS = 4
 """Most reasons shown for a block: the fifth is seldom a tenth as strong as the first."""
 LEAST_REASON = 0.1
 """Weakest reason shown, in log odds: below it is noise of the network's rounding."""
+_REPLACED = "an icon, a bullet or a tracker in main text, or the settings leave pictures out"
+"""Why a picture is not shown that no rule of places refuses."""
 TAG_CHARS = 300
 """Characters of markup shown for a block without text, which is an image."""
 
@@ -73,6 +78,7 @@ class PageView:
     method: str | None = None
     """The decider; see `Extraction.method`."""
     confidence: float | None = None
+    page_kind: str | None = None
     language: str | None = None
     error_code: str | None = None
     error_detail: str | None = None
@@ -81,6 +87,13 @@ class PageView:
     blocks: Sequence[BlockView] = ()
     markdown: str = ""
     main_html: str = ""
+    metadata: Mapping[str, Any] | None = None
+    """As the column `metadata`, like `images` and `posts`."""
+    images: Sequence[Mapping[str, Any]] = ()
+    refused: Sequence[tuple[str, str]] = ()
+    """The address of each other picture of the page, and why it is not in the extraction."""
+    posts: Sequence[Mapping[str, Any]] = ()
+    comments: str | None = None
     html: bytes = field(default=b"", repr=False)
     """The page as its row of truth stores it."""
     encoding: str | None = None
@@ -102,7 +115,9 @@ def view_page(extractor: Extractor, page: PageInput, *, reasons: bool = True) ->
     examination = extractor.examine(page.html, page.url, page.content_type)
     extraction = examination.extraction
     blocks: Sequence[BlockView] = ()
+    refused: Sequence[tuple[str, str]] = ()
     if examination.page is not None:
+        refused = find_refused(examination.page, examination)
         can_tell = reasons and isinstance(extractor.labeler, ExplainingLabeler)
         why = extractor.labeler.reasons(examination.page) if can_tell else {}  # type: ignore[attr-defined]
         blocks = _view_blocks(examination.page, examination, why)
@@ -110,9 +125,25 @@ def view_page(extractor: Extractor, page: PageInput, *, reasons: bool = True) ->
     return PageView(
         id=page.id, name=page.name, url=page.url, title=extraction.title, labeler=labeler,
         profile=examination.page.profile if examination.page else "", method=extraction.method, confidence=extraction.confidence,
-        language=extraction.language, error_code=extraction.error_code, error_detail=extraction.error_detail, blocks=blocks,
-        markdown=extraction.markdown, main_html=extraction.main_html, html=html, encoding=encoding,
+        page_kind=extraction.page_kind, language=extraction.language, error_code=extraction.error_code,
+        error_detail=extraction.error_detail, blocks=blocks,
+        markdown=extraction.markdown, main_html=extraction.main_html, html=html, encoding=encoding, refused=refused,
+        metadata=extraction.metadata.as_row() if extraction.metadata else None, comments=extraction.comments,
+        images=[image.as_row() for image in extraction.images], posts=[post.as_row() for post in extraction.posts],
     )  # fmt: skip
+
+
+def find_refused(page: Page, examination: Examination) -> list[tuple[str, str]]:
+    """Return the pictures of a page that are not in its extraction, by their addresses, and why."""
+    base = Base.of(examination.extraction.url, page.hints.base)
+    main = () if examination.main is None else examination.main.tolist()
+    ids = {block.item_id for block, is_main in zip(page.blocks, main, strict=False) if is_main}
+    picture = page.metadata.image if page.metadata else None
+    shown = {image.address for image in examination.extraction.images}
+    explained = explain_images(page.elements, page.blocks, ids, picture)
+    addresses = [(base.join(address) if base else address) or address for address, _ in explained]
+    found = dict(zip(addresses, (fault or _REPLACED for _, fault in explained), strict=True))
+    return [(address, why) for address, why in found.items() if address not in shown]
 
 
 def to_stored_page(html: bytes, content_type: str | None) -> tuple[bytes, str | None]:

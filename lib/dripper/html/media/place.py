@@ -161,7 +161,7 @@ def place_media(tree: Tree, blocks: Sequence[Block], main: Set[int], picture: st
         return []
     places = _Places(tree, blocks, main)
     spans = dict[int, Span]()
-    chosen = list(places.choose(images))
+    chosen = [image for image, fault in places.judge(images) if not fault]
     if (declared := _find_declared(tree, images, chosen, picture)) is not None:
         chosen.append(declared)
     for image in chosen:
@@ -180,6 +180,18 @@ def place_media(tree: Tree, blocks: Sequence[Block], main: Set[int], picture: st
     return _drop_inner(sorted(spans.values(), key=lambda span: span.first))
 
 
+def explain_images(tree: Tree, blocks: Sequence[Block], main: Set[int], picture: str | None) -> list[tuple[str, str]]:
+    """Return the address of each image of a page, and why it is not main; "": it is. Arguments as
+    of `place_media`."""
+    images = find_images(tree)
+    judged = _Places(tree, blocks, main).judge(images) if main else ((image, "nothing is main") for image in images)
+    explained = dict(judged)
+    chosen = [image for image, fault in explained.items() if not fault]
+    if main and (declared := _find_declared(tree, images, chosen, picture)) is not None:
+        explained[declared] = ""
+    return [(_find_address(tree, image), fault) for image, fault in explained.items()]
+
+
 def _find_declared(tree: Tree, images: Sequence[Image], chosen: Sequence[Image], picture: str | None) -> Image | None:
     """Return the first image that shows what the page declares as its picture; None where it is
     kept anyway, or is a logo, a tracker or of a menu."""
@@ -187,7 +199,7 @@ def _find_declared(tree: Tree, images: Sequence[Image], chosen: Sequence[Image],
     if not name or any(_shows(tree, image, name) for image in chosen):
         return None
     for image in images:
-        if _shows(tree, image, name) and _is_content(tree, image):
+        if _shows(tree, image, name) and not _find_fault(tree, image):
             around = {tree.tags[above] for above in tree.nearest(image.element, _MOST_ABOVE_PICTURE)}
             return None if not around.isdisjoint(_NEVER_AROUND_PICTURE) else image
     return None
@@ -248,20 +260,33 @@ class _Places:
         self._verdicts: dict[int, int] = {}
         self._names: dict[str, frozenset[str]] = {}
 
-    def choose(self, images: Sequence[Image]) -> Iterator[Image]:
-        """Yield the images that are main, among them those in kept pieces."""
+    def judge(self, images: Sequence[Image]) -> Iterator[tuple[Image, str]]:
+        """Yield each image with the reason why it is not main; "": it is, as those in kept pieces
+        are."""
         tree, before, pictures = self._tree, Image(-1, -1), set[str]()
         counts = Counter(tree.start_tag(image.shown) for image in images)
         for image in images:
-            is_main = is_kept = self.is_kept(tree.opens[image.element])
-            if not is_main and self.is_main(image.element) and not self._is_copy(image, before):
+            fault, is_kept = "", self.is_kept(tree.opens[image.element])
+            if not is_kept:
                 is_repeated = counts[tree.start_tag(image.shown)] >= _REPEATED
-                is_main = _is_content(tree, image) and (not is_repeated or self._is_in_figure(image.element))
-            picture = _name_picture(tree, image) if is_main else ""
-            if is_main and (is_kept or picture not in pictures or self._is_in_figure(image.element)):
-                yield image
+                fault = self._find_fault(image, before, is_repeated=is_repeated)
+            picture = "" if fault else _name_picture(tree, image)
+            if not fault and not is_kept and picture in pictures and not self._is_in_figure(image.element):
+                fault = "shown before"
+            if not fault:
                 before = image
                 pictures.add(picture)
+            yield image, fault
+
+    def _find_fault(self, image: Image, before: Image, *, is_repeated: bool) -> str:
+        """Return why an image outside of kept pieces is not main, "" where it is."""
+        if not self.is_main(image.element):
+            return "its place is not main"
+        if self._is_copy(image, before):
+            return "a copy of the one before, for browsers without scripts"
+        if fault := _find_fault(self._tree, image):
+            return fault
+        return "an ornament that the page repeats" if is_repeated and not self._is_in_figure(image.element) else ""
 
     def is_kept(self, part: int) -> bool:
         """Tell whether a part stands in a kept piece."""
@@ -344,13 +369,17 @@ class _Places:
         return names
 
 
-def _is_content(tree: Tree, image: Image) -> bool:
-    """Tell whether nothing in an image's own tag says that it is something else."""
+def _find_fault(tree: Tree, image: Image) -> str:
+    """Return what in an image's own tag says that it is no content, "" where nothing does."""
     tag = tree.start_tag(image.shown)
-    if _is_small(tag) or not _OTHER.isdisjoint(read_names(tag)):
-        return False
+    if _is_small(tag):
+        return "small"
+    if not _OTHER.isdisjoint(read_names(tag)):
+        return "named as no content"
     address = _find_address(tree, image).partition("?")[0].lower()
-    return address != "" and not _is_tracker(address) and not _is_other_file(address)
+    if not address or _is_tracker(address):
+        return "a tracker" if address else "no address"
+    return "its file is named as no content" if _is_other_file(address) else ""
 
 
 def _find_address(tree: Tree, image: Image) -> str:

@@ -1,6 +1,6 @@
 /* What is on the screen: the list of pages, one page, one block of it. */
 
-const screen = { page: -1, block: -1, content: null, tab: "markdown" };
+const screen = { page: -1, block: -1, content: null, tab: "rendered" };
 
 function countsText() {
   const parts = [`${pages.length} ${pages.length === 1 ? "page" : "pages"}`];
@@ -86,6 +86,7 @@ async function openPage(number) {
 function showFacts(page) {
   const facts = [];
   if (page.method) facts.push(["method", page.method]);
+  if (page.page_kind) facts.push(["kind", page.page_kind]);
   if (page.labeler) facts.push(["labeler", page.labeler]);
   if (page.confidence !== null) facts.push(["confidence", page.confidence.toFixed(2)]);
   if (page.language) facts.push(["language", page.language]);
@@ -118,11 +119,21 @@ function showOutput() {
   const output = byId("output");
   output.className = screen.tab;
   output.setAttribute("aria-labelledby", `tab-${screen.tab}`);
-  const { content, page } = screen;
-  const text = screen.tab === "truth" ? truthText(content.blocks, labelsOf(page, content)) : content[screen.tab];
-  output.replaceChildren(...(screen.tab === "markdown" ? markdownLines(text) : [element("pre", "", text)]));
-  if (!text) output.replaceChildren(element("p", "empty", "Nothing."));
+  const made = VIEWS[screen.tab](screen.content);
+  output.replaceChildren(...(made.length ? made : [element("p", "empty", "Nothing.")]));
+  output.scrollTop = 0;
 }
+
+const asText = (text) => (text ? [element("pre", "", text)] : []);
+
+/* What the tabs show. */
+const VIEWS = {
+  rendered: (content) => renderMarkdown(content.markdown),
+  markdown: (content) => (content.markdown ? markdownLines(content.markdown) : []),
+  about: aboutPage,
+  main_html: (content) => asText(content.main_html),
+  truth: (content) => asText(truthText(content.blocks, labelsOf(screen.page, content))),
+};
 
 /* Markdown as it is, its lines styled by what they begin with. */
 function markdownLines(text) {
@@ -135,6 +146,16 @@ function markdownLines(text) {
     made.dir = "auto";
     return made;
   });
+}
+
+/* Opens the Markdown at a place, which is counted in characters as Python does. */
+function showPlace(place) {
+  screen.tab = "markdown";
+  showOutput();
+  const before = [...screen.content.markdown].slice(0, place).join("");
+  const line = byId("output").children[before.split("\n").length - 1];
+  line.classList.add("here");
+  line.scrollIntoView({ block: "center" });
 }
 
 function selectBlock(at, focus = true) {
