@@ -1,0 +1,245 @@
+"""Chooses the groups of elements that are posts, by how they are named and by the marks in them.
+
+Elements of one shape (a name and first class, a name and numbered id, or a type of schema.org) are
+posts where most of them state a person and a date and say something, and they are named as posts
+are; without a name where they stand side by side in the order of their dates. A list whose items
+have titles that lead elsewhere is one of articles.
+"""
+
+import re
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import accumulate, pairwise
+
+from dripper.html.tree.elements import HEADINGS, words
+from dripper.html.tree.tree import Tree, attribute
+from dripper.html.units.post_marks import (
+    CLASS,
+    FEWEST_IN_ORDER,
+    LONGEST_TAG,
+    NUMBERED,
+    PROFILE,
+    Mark,
+    Marks,
+    are_in_order,
+    find_around,
+    read_shape,
+)
+
+HOLDERS = words("article blockquote dd div dl dt fieldset li ol section table tbody tr ul")
+"""Elements that may be posts."""
+NAMES_WITHIN = 300
+"""Characters of a start tag among which its names stand."""
+_FEWEST_CHARACTERS = 20
+"""The least that a post says outside of links."""
+_FEWEST_EACH = 60
+"""The same, on the average, of what may be posts by less evidence."""
+_INNER = 0.6
+"""Share of the text of a group that another has, of more elements, which then is the one of
+posts."""
+_POSTS = re.compile(
+    r"(?:^|[\s\"_-])(?:(comment|comtr|message|msg|reply|replies|answer|question|review(?!ed)|responses?\b)|post(?!ed)|topic|bubble)"
+    r"(?!s?[-_]?(?:meta|form|head|info|count|card|teaser|link|button|nav|tag|title|type|action))",
+    re.IGNORECASE,
+)
+"""The group: also where posts have no date, or no author, that is known."""
+_NO_POSTS_NAMED = re.compile(r"(?:^|[\s_-])(?:menu|nav|recom|related|teaser|filter|shar)", re.IGNORECASE)
+_OPENING = re.compile(
+    r" (?:class|id)=\"[^\"]*?(?:question|discussion|topic|original|opening|first)[-_]?(?:post|item|body)?\b",
+    re.IGNORECASE,
+)
+_MOST_ABOVE = 5
+"""Elements around the first post, in the outermost of which the one that opens is looked for."""
+_ARTICLE = re.compile(r' itemtype="[^"]*(?:Article|BlogPosting)"')
+_TYPE = re.compile(
+    r' itemtype="https?://schema\.org/(Comment|Answer|Question|DiscussionForumPosting|UserComments|SocialMediaPosting|Review)"'
+)
+_OPENING_TYPES = words("Question DiscussionForumPosting SocialMediaPosting")
+Key = tuple[object, ...]
+"""A group: how surely it is named as posts are, from 0 to 2, by what, and the name."""
+
+
+def find_named(tree: Tree) -> tuple[list[int], dict[str, list[Key]]]:
+    """Return the outermost elements that are named as posts are, and are several of a kind; and the
+    groups that their start tags are of.
+
+    Most pages end here, at their distinct start tags.
+    """
+    holders = [tag for tag, name in tree.names.items() if name in HOLDERS and " " in tag]
+    named = {tag for tag in holders if tag[1] != "/" and _POSTS.search(tag, 0, NAMES_WITHIN)}
+    elements = tree.tagged(named)
+    keys = {tag: _read_keys(tag, tree.names[tag]) for tag in named}
+    n_alike = Counter(key for element in elements for key in keys[tree.parts[tree.opens[element]]] if key[0])
+    groups = {tag for tag in named if any(n_alike[key] > 1 or key[1] == "type" for key in keys[tag])}
+    return tree.outermost([element for element in elements if tree.parts[tree.opens[element]] in groups]), keys
+
+
+class Groups:
+    """The groups of elements of one tree that may be posts.
+
+    Args:
+        is_thread: The page is known to be one: posts may lack a date or an author that is known.
+        keys: The groups of start tags, as far as they are known.
+    """
+
+    def __init__(self, tree: Tree, is_thread: bool, keys: dict[str, list[Key]]) -> None:
+        self._tree, self._is_thread = tree, is_thread
+        self.marks = Marks(tree)
+        self.unnamed = -1
+        """The element that opens the thread, by its place alone; -1: none."""
+        self._keys = keys
+
+    def _read_keys(self, element: int) -> list[Key]:
+        tag = self._tree.parts[self._tree.opens[element]]
+        if tag not in self._keys:
+            self._keys[tag] = _read_keys(tag, self._tree.tags[element])
+        return self._keys[tag]
+
+    def choose(self, authors: Sequence[Mark], dates: Sequence[Mark]) -> list[int]:
+        """Return the elements that are posts, with what opens the thread."""
+        tree = self._tree
+        with_author, with_date = (find_around(tree, marks) for marks in (authors, dates))
+        groups = defaultdict[Key, list[int]](list)
+        for element in [each for each in sorted(with_author | with_date) if tree.tags[each] in HOLDERS]:
+            for key in self._keys.get(tree.parts[tree.opens[element]]) or self._read_keys(element):
+                groups[key if key[0] or key[1] != "class" else (*key, tree.parents[element])].append(element)
+        if all(len(each) < 2 and key[1] != "type" for key, each in groups.items()):
+            return []
+        self._count_characters()
+        ranked = list[tuple[float, int, int, Key]]()
+        for key, elements in groups.items():
+            if score := self._score(key, elements, with_author, with_date, dates):
+                ranked.append((-score[0], elements[0], score[1], key))
+        if not ranked:
+            return []
+        ranked.sort()
+        least, (_, _, n_complete, chosen) = _INNER * -ranked[0][0], ranked[0]
+        for negative, first, n, key in ranked[1:]:
+            last = tree.lasts[groups[chosen][-1]]
+            if -negative >= least and n >= 1.5 * n_complete and groups[chosen][0] < first <= last:
+                n_complete, chosen = n, key
+        posts = self._drop_containers(groups[chosen])
+        opening = self._find_opening(posts[0])
+        return posts if opening is None else [opening, *posts]
+
+    def _drop_containers(self, elements: list[int]) -> list[int]:
+        """Return the elements that say something beside what others in them say."""
+        own, open_ones = {element: self._said(element) for element in elements}, list[int]()
+        for element in elements:
+            while open_ones and self._tree.lasts[open_ones[-1]] < element:
+                open_ones.pop()
+            if open_ones:
+                own[open_ones[-1]] -= self._said(element)
+            open_ones.append(element)
+        return [element for element in elements if own[element] or own[element] == self._said(element)]
+
+    def _score(
+        self, key: Key, elements: list[int], with_author: set[int], with_date: set[int], dates: Sequence[Mark]
+    ) -> tuple[float, int] | None:
+        """Return how many characters a group of elements says, if these may be posts, and how many
+        of them do."""
+        sizes = {element: self._said(element) for element in elements}
+        said = [element for element, size in sizes.items() if size >= _FEWEST_CHARACTERS]
+        named, kind, *_ = key
+        is_typed = kind == "type"
+        if len(said) < 2 and not (said and is_typed and self._is_thread):
+            return None
+        complete = [element for element in said if element in with_author and element in with_date]
+        characters = sum(map(sizes.__getitem__, said))
+        if not is_typed and self._has_titles(said):
+            return None
+        if named or (kind == "id" and self._is_thread):
+            if len(complete) >= max(1 if is_typed else 2, len(said) / 2):
+                return characters, len(complete)
+            stating = max(sum(each in marked for each in said) for marked in (with_author, with_date))
+            is_sure = (
+                (named == 2 or self._is_thread)
+                and stating >= 0.8 * len(said)
+                and characters >= _FEWEST_EACH * len(said)
+            )
+            return (characters / 2, stating) if is_sure else None
+        dated = [element for element in said if element in with_date] if self._is_thread else complete
+        is_list = len(dated) >= max(FEWEST_IN_ORDER, 0.7 * len(said)) and characters >= _FEWEST_EACH * len(said)
+        return (characters, len(dated)) if is_list and self._is_in_order(said, dates) else None
+
+    def _is_in_order(self, elements: list[int], dates: Sequence[Mark]) -> bool:
+        """Tell whether the first dates of elements rise or fall."""
+        places = [mark.element for mark in dates]
+        return are_in_order([dates[min(bisect_left(places, each), len(dates) - 1)].text for each in elements])
+
+    def _count_characters(self) -> None:
+        """Count what stands outside of links."""
+        tree, end = self._tree, -1
+        counts = list(map(len, map(str.strip, tree.parts[::2])))
+        for element in [element for element, name in enumerate(tree.tags) if name == "a"]:
+            first, last = tree.opens[element] // 2 + 1, tree.closes[element] // 2 + 1
+            if first >= end:
+                counts[first:last], end = [0] * (last - first), last
+        self._characters = list(accumulate(counts, initial=0))
+
+    def _said(self, element: int) -> int:
+        first, last = self._tree.opens[element] // 2 + 1, self._tree.closes[element] // 2 + 1
+        return self._characters[last] - self._characters[first]
+
+    @cached_property
+    def _titles(self) -> tuple[list[int], list[str]]:
+        """Headings that lead elsewhere, and their texts."""
+        tree, titles = self._tree, dict[int, str]()
+        for element in [element for element, name in enumerate(tree.tags) if name in HEADINGS]:
+            around = (*tree.nearest(element, 3)[:-1], *range(element + 1, min(tree.lasts[element], element + 9) + 1))
+            links = [attribute(tree.start_tag(each), "href") or "#" for each in around if tree.tags[each] == "a"]
+            if any("#" not in link and not PROFILE.search(link) for link in links):
+                titles[element] = self.marks.text(element)
+        return list(titles), list(titles.values())
+
+    def _has_titles(self, elements: list[int]) -> bool:
+        """Tell whether most of these elements have a title of their own that leads elsewhere."""
+        (places, texts), found = self._titles, list[str]()
+        for element in elements:
+            place = bisect_left(places, element)
+            if place < len(places) and places[place] <= self._tree.lasts[element]:
+                found.append(texts[place])
+        return len(found) >= _INNER * len(elements) and len(set(found)) > max(1, _INNER * len(found))
+
+    def _find_opening(self, first: int) -> int | None:
+        """Return what stands before the first post and is named for opening a thread, the outermost
+        element; on a known thread else what states a person and a date there."""
+        tree, path = self._tree, self._tree.nearest(first, _MOST_ABOVE)
+        for element in range(path[0] + 1, first):
+            tag = tree.start_tag(element)
+            if tree.lasts[element] < first and tree.tags[element] in HOLDERS and self._said(element) >= _FEWEST_EACH:
+                typed = [key[2] for key in self._read_keys(element) if key[1] == "type"]
+                if not _OPENING_TYPES.isdisjoint(typed) or _OPENING.search(tag, 0, NAMES_WITHIN):
+                    return element
+        for around, inner in reversed(list(pairwise(path if self._is_thread else ()))):
+            beside = [each for each in tree.children(around) if each < inner and self._said(each) >= _FEWEST_EACH]
+            _, authors, dates = self.marks.find(beside)
+            stating = find_around(tree, authors) & find_around(tree, dates)
+            if found := stating.intersection(beside):
+                self.unnamed = max(found, key=self._said)
+                return self.unnamed
+        return None
+
+
+def _read_keys(tag: str, name: str) -> list[Key]:
+    """Return the groups that an element with this start tag is of: each with how surely it is named
+    as posts are, from 0 to 2."""
+    if tag[1] == "/" or len(tag) > LONGEST_TAG:
+        return []
+    found = CLASS.search(tag)
+    classes = found[1] if found else ""
+    if _NO_POSTS_NAMED.search(classes) or _ARTICLE.search(tag):
+        return []
+    keys: list[Key] = [(_rate(classes) if classes else 0, "class", *read_shape(tag, name))]
+    if " itemtype=" in tag and (typed := _TYPE.search(tag)):
+        keys.insert(0, (2, "type", typed[1]))
+    if " id=" in tag and (numbered := NUMBERED.search(tag)):
+        keys.append((_rate(numbered[1]), "id", name, numbered[1]))
+    return keys
+
+
+def _rate(names: str) -> int:
+    found = _POSTS.search(names)
+    return 0 if found is None else 2 if found[1] else 1

@@ -1,0 +1,223 @@
+"""Finds what marks posts: elements that name a person and ones that state a date, each with how
+surely, and in what shape. What is a date, and what leads to a person, is decided here.
+"""
+
+import re
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from dripper.html.metadata.dates import parse_date
+from dripper.html.tree.elements import words
+from dripper.html.tree.tree import Tree, attribute, unescape
+
+LONGEST_TAG = 1500
+"""Characters of a start tag that is read."""
+_LONGEST_NAME = 40
+NEAR = 24
+"""Elements behind the beginning of one, among which its name stands, or what it quotes."""
+_MOST_INSIDE = 48
+"""Texts and tags of an element that states one thing."""
+FEWEST_IN_ORDER = 3
+"""Dates that rise or fall are the order of posts, if there are so many."""
+_MOST_WORDS = 5
+_LONGEST_DATE = 70
+CLASS = re.compile(r' class="([^"]{1,300})')
+"""The classes of a start tag."""
+NUMBERED = re.compile(r' (?:id|name)="((?:[A-Za-z]+(?:[-_][A-Za-z]+)*)?)[-_]?[0-9]+(?:[-_][A-Za-z]+)*"')
+"""An id with a number, behind what all of a kind have in front of it."""
+_VARYING = re.compile(r"\b(?:odd|even|first|last|active|alt|clearfix)\b|[0-9]+")
+_PERSON = re.compile(
+    r"author|user-?_?name|poster|nick|screen-?_?name|\bfn\b|\buser(?:[-_]?(?:link|info|details|id|card|profile))?\b|member"
+    r"|byline|\bname\b|profile",
+    re.IGNORECASE,
+)
+_NO_PERSON = re.compile(
+    r"avatar|title|rank|signature|photo|image|count|badge|banner|group|posts\b|location|date|time|status|container|wrap|extra"
+    r"|stats?\b|role|content|comment-?_?body|action",
+    re.IGNORECASE,
+)
+PROFILE = re.compile(
+    r"(?:^|[/?&;])(?:users?|members?|profiles?|people|author|u|memberlist|account|viewprofile|mode=viewprofile|showuser=|"
+    r"action=profile|space-uid|uid=|space\.php|member\.php|profile\.php|user\.php|userid=|memberid|user=)(?:[/?&;=.\d-]|$)|/[@~]\w",
+    re.IGNORECASE,
+)
+"""An address that leads to a person."""
+_AROUND_NAME = re.compile(
+    r"^(?:(?:posted|written|asked|answered)\s)?(?:by|von|par|from)\b[:\s]*|\s(?:says|wrote|said)\W*$|<[^>]*>", re.I
+)
+_DATE = re.compile(
+    r"\b(?:19|20)\d\d\b|\b\d{1,2}[:/-]\d\d\b|\b\d\d?\.\d\d?\.\d|\d\s*[年月日]|\bago\b|\b(?:yesterday|today)\b"
+    r"|^(?:vor|hace|il y a)\s|^\d{1,2}\s?(?:h|d|m|min|mo|yr?|w)\b",
+    re.IGNORECASE,
+)
+_LETTERS = re.compile(r"[^\W\d_]{2}|[\u3400-\u9fff]")
+_DIGIT = re.compile(r"\d")
+_EDITED = re.compile(r"\b(?:edited|modified|updated|bearbeitet|modifié)\W*(?:on\W*)?$", re.IGNORECASE)
+_STATING_DATES = ("datetime", "content", "title", "data-time", "data-timestamp", "data-date")
+_BEFORE_DATES = (" title=", " data-t", " data-d", ' itemprop="date', ' itemprop="commentTime')
+_NO_NAMES = words("article button form img input main ol section svg table tbody tr ul use")
+_NO_DATES = words("blockquote option li")
+_TYPED, _BY_LINK, BY_CLASS = 3, 2, 1
+"""How surely a person is named: by a type, by where a link leads, by a class."""
+
+
+class Mark(NamedTuple):
+    """What states a person or a date."""
+
+    element: int
+    rank: int
+    """Higher: surer."""
+    shape: object
+    text: str
+
+
+class Marks:
+    """What marks posts in one tree."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+        self._shapes = dict[str, tuple[str, ...]]()
+
+    def find(self, spans: Sequence[int]) -> tuple[set[int], list[Mark], list[Mark]]:
+        """Return the elements in some, which are apart, and what states a person and a date there,
+        in document order."""
+        inside = [element for span in spans for element in range(span, self._tree.lasts[span] + 1)]
+        return set(inside), self._find_authors(inside), self._find_dates(inside, spans)
+
+    def _shape(self, element: int) -> tuple[str, ...]:
+        tag = self._tree.start_tag(element)
+        if tag not in self._shapes:
+            self._shapes[tag] = read_shape(tag, self._tree.tags[element])
+        return self._shapes[tag]
+
+    def _find_authors(self, elements: Sequence[int]) -> list[Mark]:
+        """Return what may name a person, in document order."""
+        tree, ranks, marks = self._tree, dict[str, int](), list[Mark]()
+        for element in elements:
+            tag = tree.parts[tree.opens[element]]
+            if tag not in ranks:
+                is_named = " " in tag and len(tag) <= LONGEST_TAG and tree.tags[element] not in _NO_NAMES
+                ranks[tag] = _rate_person(tag, tree.tags[element]) if is_named else 0
+            if not ranks[tag]:
+                continue
+            inner = range(element + 1, min(tree.lasts[element], element + NEAR) + 1) if ranks[tag] == _TYPED else ()
+            named = next((each for each in inner if 'itemprop="name"' in tree.start_tag(each)), element)
+            text = (attribute(tree.start_tag(named), "content") if named != element else None) or self.text(named)
+            text = _AROUND_NAME.sub("", text).strip(" :,-–—@·|") if len(text) <= 2 * _LONGEST_NAME else ""
+            is_short = 1 < len(text) <= _LONGEST_NAME and text.count(" ") < _MOST_WORDS
+            if is_short and _LETTERS.search(text) and not _DATE.search(text):
+                mark = Mark(element, ranks[tag], self._shape(element), text)
+                if marks and element <= tree.lasts[marks[-1].element] and text in marks[-1].text:
+                    around = marks.pop()  # It says more than the name.
+                    mark = around._replace(element=element, text=text) if around.rank > mark.rank else mark
+                marks.append(mark._replace(rank=0) if self._is_editor(element) else mark)
+        return marks
+
+    def _is_editor(self, element: int) -> bool:
+        """Tell whether the last that is said right before a person is that something was edited."""
+        first = self._tree.opens[element]
+        said = "".join(self._tree.parts[max(first - 2 * NEAR - 1, 0) : first : 2])
+        return said.rfind("edited ") > max(said.rfind("asked "), said.rfind("answered "))
+
+    def _find_dates(self, elements: Sequence[int], spans: Sequence[int]) -> list[Mark]:
+        """Return what states a date, in document order: attributes, then texts."""
+        tree, marks, stated = self._tree, list[Mark](), dict[str, str | None]()
+        for element in elements:
+            tag = tree.parts[tree.opens[element]]
+            if tag not in stated:
+                may_state = tag[:5] == "<time" or any(name in tag for name in _BEFORE_DATES)
+                stated[tag] = _read_date(tag) if may_state and len(tag) <= LONGEST_TAG else None
+            if (value := stated[tag]) is not None and not _EDITED.search(tree.parts[tree.opens[element] - 1]):
+                rank = 3 if tag[:5] == "<time" else 2
+                marks.append(Mark(element, rank, self._shape(element), value or self.text(element)))
+        for span in spans:
+            first = tree.opens[span] + 1
+            for index, text in enumerate(tree.parts[first : tree.closes[span] : 2]):
+                if 3 < len(text) < 2 * _LONGEST_DATE and (_DIGIT.search(text) or "day" in text) and _DATE.search(text):
+                    text = " ".join(unescape(text).split())
+                    holder = self._find_holder(first + 2 * index) if len(text) <= _LONGEST_DATE else 0
+                    if holder and tree.tags[holder] not in _NO_DATES:
+                        marks.append(Mark(holder, int(tree.tags[holder] != "p"), self._shape(holder), text))
+        return sorted(marks, key=lambda mark: (mark.element, -mark.rank))
+
+    def find_unmarked(self, elements: list[int]) -> dict[int, str]:
+        """Return the short texts at the first position where most elements have one that is no
+        date, and not the same in all."""
+        inside = defaultdict[tuple[object, ...], dict[int, str]](dict)
+        for element in elements:
+            first = self._tree.opens[element] + 1
+            for index in range(first, min(self._tree.closes[element], first + _MOST_INSIDE), 2):
+                text = self._tree.parts[index].strip()
+                is_short = (
+                    1 < len(text) <= _LONGEST_NAME and text.count(" ") < 3 and text[-1].isalnum() and "&" not in text
+                )
+                if is_short and text[0] != "#" and _LETTERS.search(text) and not _DATE.search(text):
+                    path = self._tree.nearest(self._find_holder(index), 3)
+                    inside[tuple(map(self._shape, path))].setdefault(element, text)
+        for values in inside.values():
+            said = Counter(values.values())
+            if len(values) >= 0.8 * len(elements) and len(said) > max(1, len(elements) / 8):
+                return values
+        return {}
+
+    def _find_holder(self, index: int) -> int:
+        """Return the element that a text stands in; 0 where what stands before it is too deep."""
+        element = bisect_right(self._tree.opens, index) - 1
+        for _ in range(_MOST_INSIDE):
+            if element <= 0 or self._tree.closes[element] > index:
+                return max(element, 0)
+            element = self._tree.parents[element]
+        return 0
+
+    def text(self, element: int) -> str:
+        """Return the text of an element; "" of one that has too many parts to state one thing."""
+        first, last = self._tree.opens[element], self._tree.closes[element]
+        if last - first > _MOST_INSIDE:
+            return ""
+        return " ".join(unescape("".join(self._tree.parts[first + 1 : last : 2])).split())
+
+
+def find_around(tree: Tree, marks: Iterable[Mark]) -> set[int]:
+    """Return the elements of marks and all around them."""
+    around, parents = set[int](), tree.parents
+    for mark in marks:
+        element = mark.element
+        while element >= 0 and element not in around:
+            around.add(element)
+            element = parents[element]
+    return around
+
+
+def read_shape(tag: str, name: str) -> tuple[str, ...]:
+    """Return the name and first class of a start tag, without what varies from item to item."""
+    found = CLASS.search(tag)
+    return (name, *_VARYING.sub("", found[1]).split()[:1]) if found else (name,)
+
+
+def _rate_person(tag: str, name: str) -> int:
+    """Return how surely an element with this start tag names a person; 0: not."""
+    if 'itemprop="author' in tag or 'itemprop="creator' in tag or 'rel="author' in tag:
+        return _TYPED
+    if name == "a" and PROFILE.search(attribute(tag, "href") or ""):
+        return _BY_LINK
+    found = CLASS.search(tag)
+    return BY_CLASS if found and _PERSON.search(found[1]) and not _NO_PERSON.search(found[1]) else 0
+
+
+def _read_date(tag: str) -> str | None:
+    """Return the date that a start tag states; "" where its element does, None where neither."""
+    values = (attribute(tag, name) for name in _STATING_DATES)
+    return next(
+        (each for each in values if each and len(each) < _LONGEST_DATE and parse_date(each)),
+        "" if tag[:5] == "<time" else None,
+    )
+
+
+def are_in_order(texts: Sequence[str]) -> bool:
+    """Tell whether dates rise or fall."""
+    known = [date[:16] for text in texts if (date := parse_date(text))]
+    n_rises, n_falls = (sum(a <= b for a, b in pairwise(each)) for each in (known, known[::-1]))
+    return len(known) >= FEWEST_IN_ORDER and max(n_rises, n_falls) >= 0.85 * (len(known) - 1)
