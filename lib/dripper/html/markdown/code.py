@@ -1,8 +1,11 @@
-"""Reads code: its lines and its language, without what stands beside it."""
+"""Reads code, its lines and its language, without what stands beside it; and writes it."""
 
 import re
 
+from dripper.html.markdown.inert import count_ticks, drop_unseen, write_code_span
+from dripper.html.markdown.lines import LineWriter
 from dripper.html.markdown.look import Look
+from dripper.html.markdown.output import APART
 from dripper.html.tree.elements import LINE_BREAKING
 from dripper.html.tree.tree import Tree, attribute, unescape
 
@@ -129,3 +132,49 @@ def is_code_table(tree: Tree, look: Look, table: int) -> bool:
     if not look.holds(table, _PRE) and not any("code" in tag for tag in inside):
         return False
     return any(" class=" in tag and _LINE_NUMBERS.search(attribute(tag, "class") or "") for tag in inside)
+
+
+class CodeWriter(LineWriter):
+    """Writes the code of one tree."""
+
+    _span = "", ""
+    """The code span that was written last: its hole, and its code."""
+
+    def _write_code(self, element: int, tag: str) -> bool:
+        tree = self._tree
+        if tree.tags[element] == "pre" or (tree.tags[element] == "code" and has_lines(tree, element)):
+            return self._write_code_block(element, find_language(tree, element))
+        code = drop_unseen(read_code(tree, element))
+        self._write_span(code)
+        return True
+
+    def _write_code_box(self, element: int, tag: str) -> bool:
+        return self._write_code_block(element, find_language(self._tree, element))
+
+    def _write_span(self, code: str) -> None:
+        if not code.strip():
+            self._pieces.append(" ")
+            return
+        hole, before = self._span
+        if hole and self._pieces and self._pieces[-1] == hole:
+            # Two spans right after each other would not be two.
+            code = before + code
+            self._holes[-1] = write_code_span(code)
+        else:
+            self._fill(write_code_span(code))
+        self._span = self._pieces[-1], code
+
+    def _write_code_block(self, element: int, language: str = "") -> bool:
+        code = read_code(self._tree, element)
+        if self._n_inline or self._cell is not None:
+            self._break()
+            for line in code.split("\n") if self._cell is not None else [code]:
+                self._write_span(line)
+                self._break()
+            return True
+        self._break()
+        if code.strip():
+            fence = "`" * max(3, 1 + count_ticks(code))
+            self._out.write([fence + language, *code.split("\n"), fence])
+            self._out.gap = APART
+        return True

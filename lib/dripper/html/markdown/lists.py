@@ -1,12 +1,15 @@
-"""Tells what the lists of a page are: items, cards with headings, terms with meanings; and which
-items say nothing, or say a mark that the list has by itself."""
+"""Tells what the lists of a page are (items, cards with headings, terms with meanings; which items
+say nothing, or say a mark that the list has by itself), and writes them."""
 
 import re
 from itertools import pairwise
 
+from dripper.html.markdown.inert import EMPHASIS
+from dripper.html.markdown.lines import LineWriter, OpenList, do_nothing
 from dripper.html.markdown.look import SHOWS, Look
+from dripper.html.markdown.output import AFTER_LIST, APART, TIGHT
 from dripper.html.tree.elements import HEADINGS, LINE_BREAKING, LISTS, words
-from dripper.html.tree.tree import Tree
+from dripper.html.tree.tree import Tree, attribute
 
 _BULLET = re.compile(r"\s*(?:[-*•·●▪◦‣∙■►➢❖▢☐□◻❏❑](?=\s)|[▢☐□◻❏❑•●▪◦‣])\s*")
 _NUMBER = re.compile(r"\s*([0-9]{1,4})[.)]\s+")
@@ -17,6 +20,8 @@ _NOT_TERMS = LINE_BREAKING | SHOWS
 _NOT_MEANINGS = HEADINGS | {"table", "form", "article", "section"}
 _MOST_CONTAINERS = 6
 """Between an item and the list that is all there is in it."""
+_ALONE = {("dt",), ("dt", "dt")}
+"""What stands before and behind a meaning that can stand in its term's line."""
 _OPENED = LISTS | words("li menu")
 
 
@@ -87,3 +92,143 @@ def is_one_line(tree: Tree, look: Look, element: int) -> bool:
     if any(tree.tags[line] not in _LINES for line in lines):
         return False
     return all(inner <= tree.lasts[outer] and look.fills(inner, outer) for outer, inner in pairwise((element, *lines)))
+
+
+class ListWriter(LineWriter):
+    """Writes the lists of one tree."""
+
+    def _begin_list(self, element: int, tag: str) -> bool:
+        tree = self._tree
+        if self._cell is not None or self._n_inline:
+            return self._begin_block(element, tag)
+        items = list_items(tree, element)
+        is_ordered = tree.tags[element] == "ol"
+        if not is_ordered and items and all(find_first_heading(tree, self._look, item) for item in items):
+            self._roles |= dict.fromkeys(items, "div")
+            return self._begin_block(element, tag)
+        start = read_number(attribute(tag, "start") if " start=" in tag else None, 1) if is_ordered else 1
+        self._open_list(OpenList(is_ordered, start - 1, start - 1))
+        self._at_end(element, self._end_list)
+        return False
+
+    def _open_list(self, opened: OpenList) -> None:
+        self._flush()
+        outer = self._lists[-1] if self._lists else None
+        if outer is None:
+            self._out.gap = APART
+        elif outer.is_open:
+            # Only a list that begins with 1 can follow a text without an empty line.
+            self._out.gap = max(self._out.gap, APART if opened.is_ordered and opened.number else TIGHT)
+        elif outer.rest:
+            self._out.go_on(outer.rest)
+        opened.delimiter = ")" if opened.is_ordered and self._out.gap and self._out.ended == "1." else "."
+        self._lists.append(opened)
+
+    def _end_list(self) -> None:
+        self._flush()
+        ended = self._lists.pop()
+        outer = self._lists[-1] if self._lists else None
+        if outer is None:
+            self._out.gap = APART
+        else:
+            if not outer.is_open and outer.rest:
+                self._out.close()
+            self._out.gap = max(self._out.gap, AFTER_LIST)
+        self._out.ended = f"1{ended.delimiter}" if ended.is_ordered and ended.rest else ""
+
+    def _begin_item(self, element: int, tag: str) -> bool:
+        tree, look = self._tree, self._look
+        if self._cell is not None or self._n_inline:
+            return self._begin_block(element, tag)
+        owner = self._lists[-1] if self._lists else None
+        inner = find_only_list(tree, look, element)
+        if owner and inner is not None and owner.is_ordered == (tree.tags[inner] == "ol"):
+            self._roles |= dict.fromkeys(range(element, inner + 1), "none")
+            self._at_end(element, do_nothing)
+            return False
+        if owner:
+            owner.shown = read_number(attribute(tag, "value") if " value=" in tag else None, owner.shown + 1)
+        if is_empty(tree, look, element):
+            return True
+        number = owner.shown if owner and owner.is_ordered else None
+        place = look.first_text(element)
+        if place is not None:
+            text = self._texts[place // 2]
+            end = find_written_mark(text, number)
+            if end < len(text) or look.says(place, tree.closes[element]):
+                self._texts[place // 2] = text[end:]
+        if owner and owner.is_ordered and (heading := find_first_heading(tree, look, element)):
+            self._roles[heading] = "strong-line"
+        self._open_item(owner)
+        self._at_end(element, self._end_item, owner)
+        return False
+
+    def _open_item(self, owner: OpenList | None) -> None:
+        self._flush()
+        out = self._out
+        if out.gap == AFTER_LIST:
+            out.gap = TIGHT
+        mark = "- "
+        if owner and owner.is_ordered:
+            if owner.shown != owner.number + 1 and owner.rest:
+                # Numbers that do not follow each other are those of two lists.
+                owner.delimiter = ")" if owner.delimiter == "." else "."
+                out.gap = APART
+            owner.number = owner.shown
+            mark = f"{owner.shown}{owner.delimiter} "
+        if owner:
+            owner.is_open, owner.rest = True, " " * len(mark)
+        out.open(mark, " " * len(mark))
+
+    def _end_item(self, owner: OpenList | None) -> None:
+        self._flush()
+        self._out.close()
+        if owner:
+            owner.is_open = False
+
+    def _begin_terms(self, element: int, tag: str) -> bool:
+        rows = list_terms(self._tree, self._look, element)
+        if not rows or self._cell is not None or self._n_inline:
+            return self._begin_block(element, tag)
+        for child in self._tree.children(element):
+            if self._tree.tags[child] == "div":
+                self._roles[child] = "none"
+        for place, (each, name) in enumerate(rows):
+            is_alone = name == "dd" and (rows[place - 1][1], *(row[1] for row in rows[place + 1 : place + 2])) in _ALONE
+            if is_alone and is_one_line(self._tree, self._look, each):
+                self._roles[each] = "meaning"
+                self._roles |= dict.fromkeys(self._look.within(each, LINE_BREAKING), "none")
+            else:
+                self._roles[each] = {"dt": "term", "dd": "meaning-item"}[name]
+        self._open_list(OpenList(has_terms=True))
+        self._at_end(element, self._end_terms)
+        return False
+
+    def _end_terms(self) -> None:
+        self._end_term()
+        self._end_list()
+
+    def _end_term(self) -> None:
+        if not self._lists[-1].has_terms:
+            self._end_list()
+        if self._lists[-1].is_open:
+            self._end_item(self._lists[-1])
+
+    def _begin_term(self, element: int, tag: str) -> bool:
+        self._end_term()
+        self._open_item(self._lists[-1])
+        self._open["strong"] += 1
+        self._pieces.append(EMPHASIS["strong"][0])
+        self._at_end(element, self._end_emphasis, "strong")
+        return False
+
+    def _begin_meaning(self, element: int, tag: str) -> bool:
+        if self._roles[element] == "meaning":
+            self._pieces.append(" ")
+            self._at_end(element, self._flush)
+            return False
+        if self._lists[-1].has_terms:
+            self._open_list(OpenList())
+        self._open_item(self._lists[-1])
+        self._at_end(element, self._end_item, self._lists[-1])
+        return False

@@ -2,7 +2,9 @@
 
 import re
 
+from dripper.html.markdown.code import CodeWriter, is_code_table
 from dripper.html.markdown.look import Look
+from dripper.html.markdown.output import APART
 from dripper.html.tree.elements import HEADINGS
 from dripper.html.tree.tree import Tree, attribute
 
@@ -124,3 +126,50 @@ class Table:
 def _read_span(tag: str, name: str) -> int:
     value = attribute(tag, name) or "" if name in tag else ""
     return max(1, min(int(value), _MOST_COLUMNS)) if _SPAN.fullmatch(value) else 1
+
+
+class TableWriter(CodeWriter):
+    """Writes the tables of one tree."""
+
+    _table: Table | None = None
+
+    def _begin_table(self, element: int, tag: str) -> bool:
+        if self._table is None and not self._n_inline and is_code_table(self._tree, self._look, element):
+            return self._write_code_block(element)
+        is_data = self._settings.tables == "keep" and self._table is None and not self._n_inline
+        if not is_data or is_layout(self._tree, self._look, element):
+            return self._begin_block(element, tag)
+        self._break()
+        self._table = Table()
+        self._roles |= find_parts(self._tree, self._look, element)
+        self._at_end(element, self._end_table)
+        return False
+
+    def _end_table(self) -> None:
+        table, self._table = self._table, None
+        assert table is not None
+        self._break()
+        self._out.refuse(table.size())
+        if lines := table.lines():
+            self._out.write(lines)
+        self._out.gap = APART
+
+    def _begin_row(self, element: int, tag: str) -> bool:
+        if self._table is not None:
+            self._table.add_row()
+            self._out.refuse(2 * self._table.n_cells)
+        return False
+
+    def _begin_cell(self, element: int, tag: str) -> bool:
+        if self._pieces:
+            self._flush()
+        self._cell = []
+        self._at_end(element, self._end_cell, tag)
+        return False
+
+    def _end_cell(self, tag: str) -> None:
+        if self._pieces:
+            self._flush()
+        table, cell, self._cell = self._table, self._cell, None
+        if table is not None and cell is not None:
+            table.add_cell(tag, "<br>".join(cell))
