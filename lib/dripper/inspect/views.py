@@ -23,7 +23,7 @@ REASONS = 4
 LEAST_REASON = 0.1
 """Weakest reason shown, in log odds: below it is noise of the network's rounding."""
 _REPLACED = "an icon, a bullet or a tracker in main text, or the settings leave pictures out"
-"""Why a picture is not shown that no rule of places refuses."""
+"""The reason for a picture that is not shown though no rule of places refuses it."""
 TAG_CHARS = 300
 """Characters of markup shown for a block without text, which is an image."""
 
@@ -88,7 +88,7 @@ class PageView:
     markdown: str = ""
     main_html: str = ""
     metadata: Mapping[str, Any] | None = None
-    """As the column `metadata`, like `images` and `posts`."""
+    """The value of the column `metadata`; `images` and `posts` are those of their columns."""
     images: Sequence[Mapping[str, Any]] = ()
     refused: Sequence[tuple[str, str]] = ()
     """The address of each other picture of the page, and why it is not in the extraction."""

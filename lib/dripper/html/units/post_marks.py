@@ -61,11 +61,11 @@ _BEFORE_DATES = (" title=", " data-t", " data-d", ' itemprop="date', ' itemprop=
 _NO_NAMES = words("article button form img input main ol section svg table tbody tr ul use")
 _NO_DATES = words("blockquote option li")
 _TYPED, _BY_LINK, BY_CLASS = 3, 2, 1
-"""How surely a person is named: by a type, by where a link leads, by a class."""
+"""The ranks of marks of a person: named by a type, by where a link leads, by a class."""
 
 
 class Mark(NamedTuple):
-    """What states a person or a date."""
+    """A statement of a person or a date."""
 
     element: int
     rank: int
@@ -75,7 +75,7 @@ class Mark(NamedTuple):
 
 
 class Marks:
-    """What marks posts in one tree."""
+    """The marks of posts in one tree."""
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
