@@ -1,8 +1,8 @@
 """Leaves out of training what is kept for checks by others: the pages and hosts that `kept_out.txt`
 in the data folder names by hash.
 
-A line of it is `page` or `host`, a space and a SHA-256: of the page's bytes, or of the host in lower
-case without `www.`. A data folder without the file keeps nothing out.
+A line of it is `page` or `host`, a space and a SHA-256: of the page's bytes, or of the host in
+lower case without `www.`. A data folder without the file keeps nothing out.
 """
 
 import hashlib
