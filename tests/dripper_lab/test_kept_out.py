@@ -9,7 +9,12 @@ import pytest
 from dripper_lab.kept_out import host_in, read_training_pages
 
 PAGES = {"a": b"<p>One page of four.</p>", "b": b"<p>Two.</p>", "c": b"<p>Three.</p>", "d": b"<p>Four.</p>"}
-URLS = {"a": "https://www.shop.example.org/1", "b": "https://other.example.com", "c": None, "d": "https://ok.example.net"}
+URLS = {
+    "a": "https://www.shop.example.org/1",
+    "b": "https://other.example.com",
+    "c": None,
+    "d": "https://ok.example.net",
+}
 HOSTS = {"c": "forum.example.edu"}
 
 
