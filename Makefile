@@ -16,7 +16,7 @@ help:
 	@echo "Use"
 	@echo "  make run           installs, then runs the job over the sample archives -> ./$(OUTPUT)"
 	@echo "  make sql           Spark's SQL shell over ./$(OUTPUT); make sql QUERY='SELECT …' asks once"
-	@echo "  make install       $(VENV) with the package and all its extras but gpu, encoder and reader"
+	@echo "  make install       $(VENV) with the package and all its extras but gpu, encoder and train-reader"
 	@echo "  make wheel         the package -> dist; DRIPPER_COMPILE=1 make wheel: with its C, for this platform"
 	@echo "Change"
 	@echo "  make test-fast     the product's tests that need no Spark"
@@ -27,7 +27,7 @@ help:
 	@echo "  make gate          quality, the price of a page and lines of code against tests/gate/floors.toml; 1 minute"
 	@echo "  make test-adapters the adapters for datatrove, NeMo Curator, Ray Data, LangChain and others, in an environment of their own"
 	@echo "  make test-runtimes a run, its stages, publishing and forgetting on Spark $(RUNTIMES), each in an environment of its own"
-	@echo "  make test-vllm     the labelers lm, encoder, reader and neuscraper on vLLM for CPU: 7 GB, 5 minutes to install; ALL=1: the slow ones too"
+	@echo "  make test-vllm     the labelers lm, encoder and neuscraper on vLLM for CPU: 7 GB, 5 minutes to install; ALL=1: the slow ones too"
 	@echo "  make fuzz          each target of tests/fuzz for SECONDS=$(SECONDS), in an environment of its own"
 	@echo "  make audit         licences, known holes, and a list of what users install (CycloneDX) -> dist/sbom.json"
 	@echo "  make lock          conf/lock.txt anew, after a change of setup.py or conf/constraints.txt"
@@ -57,7 +57,7 @@ $(VENV)/base: setup.py conf/constraints.txt $(shell find lib -name '*.c')
 
 $(VENV)/all: $(VENV)/base
 	@echo "installing what tests, training and evaluation need into $(VENV)"
-	@$(PIP) install $(PINNED) --no-build-isolation --editable ".[spark,test,train,eval,bench,lm]"
+	@$(PIP) install $(PINNED) --no-build-isolation --editable ".[spark,test,train,eval,bench,lm,reader]"
 	@$(PIP) install $(PINNED) --only-binary rs-trafilatura rs-trafilatura 2> /dev/null || { command -v cargo > /dev/null && \
 	    echo "building rs-trafilatura, which has no wheel for this Python (1 minute)" && \
 	    $(PIP) install $(PINNED) rs-trafilatura; } || echo "no rs-trafilatura without Rust: scores and benchmarks go without it"
@@ -202,7 +202,7 @@ $(VENV)-vllm/all: $(VENV)-vllm/packages setup.py
 
 test-vllm: $(VENV)-vllm/all
 	@$(VENV)-vllm/bin/python -m pytest -rs $(if $(ALL),,-m "not slow") tests/labels/lm tests/spark/test_lm_stage.py tests/dripper_lab/annotation/test_fine_tune.py \
-	    tests/dripper_labelers/encoder tests/dripper_labelers/reader tests/dripper_labelers/neuscraper tests/spark/test_encoder_stage.py tests/dripper_lab/train/encoder tests/dripper_lab/train/reader tests/dripper_lab/train/lm tests/dripper_lab/train/neuscraper tests/dripper_lab/train/test_devices.py tests/dripper_lab/gpu_check
+	    tests/dripper_labelers/encoder tests/dripper_labelers/neuscraper tests/spark/test_encoder_stage.py tests/dripper_lab/train/encoder tests/dripper_lab/train/reader tests/dripper_lab/train/lm tests/dripper_lab/train/neuscraper tests/dripper_lab/train/test_devices.py tests/dripper_lab/gpu_check
 
 # From the labelled pages to the file that ships. It goes on from lib/dripper_lab/train/cpu_start.npz, so that on one machine
 # the same checkout and the same pages give the same bytes.

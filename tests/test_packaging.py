@@ -426,7 +426,7 @@ EXTRAS = {
     "dripper_lab/train/command_line": ["ENCODER"],
     "dripper_lab/train/descent": ["ENCODER"],
     "dripper_lab/train/encoder": ["ENCODER"],
-    "dripper_lab/train/reader": ["READER"],
+    "dripper_lab/train/reader": ["TRAIN_READER"],
     "dripper_lab/train/lm": ["ENCODER"],
     "dripper_lab/gpu_check": ["ENCODER"],
     "dripper_lab/train/neuscraper": ["ENCODER"],

@@ -97,9 +97,9 @@ class LabelerSettings(Section):
     name: str = "cpu"
     """One labeler, or several in a chain (`cpu,lm`): each next one gets the pages that the one
     before is not sure of."""
-    escalate_below: float = Field(default=0.7, ge=0, le=1)
+    escalate_below: float | None = Field(default=None, ge=0, le=1)
     """Confidence (the F1 that the labeler expects) below which the next labeler of a chain gets a
-    page."""
+    page. null: 0.85 where that is `reader`, which is cheap, else 0.7."""
     escalate_share: float | None = Field(default=None, gt=0, le=1)
     """Share of a batch's pages that escalate, the least sure first: in a staged run of a chain of
     two, instead of `escalate_below`."""

@@ -81,7 +81,6 @@ def test_every_entry_has_the_name_it_is_found_by(name: str) -> None:
 def test_what_is_not_set_is_as_the_entry_says() -> None:
     assert [name for name in BUILT_IN if runs_staged(LabelerSettings(name=name))] == [
         "encoder",
-        "reader",
         "neuscraper",
         "lm",
     ]

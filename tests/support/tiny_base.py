@@ -7,14 +7,13 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from dripper_labelers.reader.adapters import Adapters
-from dripper_labelers.reader.base import BLOCK_VALUES, LAYER_PARTS, Shape, part_shape
+from dripper_lab.train.reader.base import PARTS, Shape, part_shape
+from dripper_labelers.reader.weights import BLOCK_VALUES
 from support.labelled import pages
 
 PIECES = ("<s>", "<pad>", "</s>", "<unk>")
 WIDTH, LAYERS, POSITIONS = 32, 2, 64
 SPREAD = 0.4
-RANK = 3
 
 
 def make_pieces() -> list[str]:
@@ -40,7 +39,7 @@ def make_tensors(shape: Shape, seed: int = 0) -> dict[str, npt.NDArray[np.float3
     for norm in norms:
         tensors |= {f"{norm}.w": 1 + normal(shape.width) / 4, f"{norm}.b": normal(shape.width) / 4}
     for layer in range(shape.layers):
-        for part in LAYER_PARTS:
+        for part in PARTS:
             sizes = part_shape(shape, part)
             tensors |= {f"l{layer}.{part}.w": normal(*sizes), f"l{layer}.{part}.b": normal(sizes[0])}
     return tensors
@@ -84,17 +83,3 @@ def pack_base(shape: Shape, pieces: list[str], tensors: Mapping[str, npt.NDArray
         table += struct.pack("<BIQQ", 0, tensors[name].size, at, len(raw))
         at += len(raw)
     return head + table + b"".join(data.values())
-
-
-def make_adapters(seed: int = 1, spread: float = 0.1) -> Adapters:
-    """Return random adapters for such a model."""
-    draw = np.random.default_rng(seed)
-    shape = Shape(WIDTH, LAYERS, 2, 2 * WIDTH, 0, POSITIONS, 2)
-    inner, outer = dict[str, npt.NDArray[np.float32]](), dict[str, npt.NDArray[np.float32]]()
-    for layer in range(LAYERS):
-        for part in LAYER_PARTS:
-            outputs, inputs = part_shape(shape, part)
-            inner[f"l{layer}.{part}"] = draw.normal(0, spread, (RANK, inputs)).astype(np.float32)
-            outer[f"l{layer}.{part}"] = draw.normal(0, spread, (outputs, RANK)).astype(np.float32)
-    head = draw.normal(0, 1, (1, WIDTH)).astype(np.float32)
-    return Adapters(inner, outer, head, 0.5, "")

@@ -27,6 +27,7 @@ from dripper.labels.cost import estimate_tokens
 from dripper.labels.engine import Engine, Loader, check_labeler, environment, groups, load_labeler
 from dripper.labels.entry import CountTokens, Use
 from dripper.labels.registry import (
+    bound_of,
     check_use,
     find_entry,
     labeler_settings,
@@ -192,7 +193,7 @@ class _Preparing:
         self._page_bytes, self._profile = settings.reading.page_bytes, settings.profile
         first, last = split_into_stages(settings.labeler) if runs_staged(settings.labeler) else (settings.labeler, None)
         self._first: Labeler | None = load_from_settings(first, settings.labels) if first is not None else None
-        self._below = settings.labeler.escalate_below if last is not None else None
+        self._below = bound_of(settings.labeler) if last is not None else None
         count_tokens: CountTokens = estimate_tokens
         if last is not None:
             name = chain_of(last.name)[0]

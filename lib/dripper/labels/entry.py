@@ -163,6 +163,8 @@ class LabelerEntry:
     needs_draft: bool = False
     """Whether it only works on with the probabilities of a labeler before it: then it cannot be the
     first of a chain, nor alone."""
+    reads_below: float = 0.7
+    """The default of labeler.escalate_below in a chain that ends with it."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """Variables that its process needs before its packages are imported."""
     members: tuple[str, ...] = ()

@@ -151,7 +151,18 @@ def load_from_settings(labeler: LabelerSettings, labels: LabelsSettings) -> Labe
     if len(names) == 1:
         return load(labeler.name, **list_options(labeler.name, labels))
     check_chain(labeler, is_batch=False)
-    return make_chain([load(name, **list_options(name, labels)) for name in names], labeler.escalate_below)
+    return make_chain([load(name, **list_options(name, labels)) for name in names], bound_of(labeler))
+
+
+def bound_of(labeler: LabelerSettings) -> float:
+    """Return the confidence below which the next labeler of a chain gets a page.
+
+    >>> bound_of(LabelerSettings(name="cpu,lm")), bound_of(LabelerSettings(name="cpu,reader"))
+    (0.7, 0.85)
+    """
+    if labeler.escalate_below is not None:
+        return labeler.escalate_below
+    return find_entry(chain_of(labeler.name)[-1]).reads_below
 
 
 def check_chain(labeler: LabelerSettings, *, is_batch: bool) -> None:

@@ -35,8 +35,8 @@ NO_CONSENSUS = frozenset(("listing", "form"))
 NO_REPETITION = frozenset(("listing", "product", "documentation", "forum"))
 """Both: kinds of pages. On labelled pages of wcxb-dev and web-kinds each of them lost."""
 UNSURE = 0.7
-"""Pages of lower confidence go by consensus: the default of labeler.escalate_below. 0.8 was as good
-on pages of daniel-waddle, and lost .004 on those of wcxb-dev."""
+"""Pages of lower confidence go by consensus. 0.8 was as good on pages of daniel-waddle, and lost
+.004 on those of wcxb-dev."""
 CONSENSUS_SHARE = 0.8
 """The most that other pages count. 1 gained half as much again on sites of two pages, but lost .05
 on one of eleven."""

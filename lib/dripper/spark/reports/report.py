@@ -7,7 +7,7 @@ from pyspark.sql import SparkSession
 from dripper.addresses import printable
 from dripper.labels.chain import chain_of
 from dripper.labels.cost import Device, Sample, describe_actual, describe_estimate, estimate
-from dripper.labels.registry import labeler_settings, runs_staged
+from dripper.labels.registry import bound_of, labeler_settings, runs_staged
 from dripper.settings import Settings
 from dripper.spark.ledger.plan import Plan
 from dripper.spark.reports.sample import PagesRead, take_sample
@@ -166,7 +166,7 @@ def _chain_words(sample: Sample, settings: Settings) -> list[str]:
     chosen = (
         f"the least sure {labeler.escalate_share:g} of them"
         if labeler.escalate_share
-        else f"a confidence below {labeler.escalate_below:g}"
+        else f"a confidence below {bound_of(labeler):g}"
     )
     if settings.sites.enabled:
         k = settings.sites.representatives

@@ -18,7 +18,7 @@ from dripper.html import preprocess
 from dripper.labels import Labeler
 from dripper.labels.chain import chain_of, is_sure
 from dripper.labels.cost import CpuSample, Sample, describe_cpu
-from dripper.labels.registry import load_from_settings, runs_staged, split_into_stages
+from dripper.labels.registry import bound_of, load_from_settings, runs_staged, split_into_stages
 from dripper.page.prepare import Decoded, Prepared, prepare, split_into_blocks
 from dripper.settings import LabelerSettings, Settings
 from dripper.sites import PageMemory
@@ -105,7 +105,8 @@ def _choose_to_be_labelled(prepared: Sequence[tuple[str, Prepared]], settings: S
 def _choose_going_on(pages: Sequence[Prepared], labeler: LabelerSettings) -> list[Prepared]:
     """As `_choose_to_be_labelled`, in the way of `spark.workers.routing`."""
     if labeler.escalate_share is None:
-        return [page for page in pages if page.labels is None or not is_sure(page.labels, labeler.escalate_below)]
+        below = bound_of(labeler)
+        return [page for page in pages if page.labels is None or not is_sure(page.labels, below)]
     by_confidence = sorted(pages, key=lambda page: np.nan_to_num(page.labels.confidence, nan=-1) if page.labels else -1)
     return by_confidence[: round(labeler.escalate_share * len(pages))]
 

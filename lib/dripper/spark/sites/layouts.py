@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from dripper.errors import SettingsError
+from dripper.labels.registry import bound_of
 from dripper.spark.ledger.work import Work
 from dripper.spark.sites.layout_choice import (
     CHOSEN,
@@ -77,7 +78,7 @@ class Layouts:
             recounted = recount_layouts(self._rows("layouts", touched - new), placed.where(~F.col("batch").isin(new)))
             stored = self._tables.read("layouts").where(~F.col("batch").isin(touched)).unionByName(recounted)
             numbers = self._work.spark.createDataFrame([(number,) for number in sorted(new)], "batch long")
-            is_new, below = F.col("batch").isin(new), self._settings.labeler.escalate_below
+            is_new, below = F.col("batch").isin(new), bound_of(self._settings.labeler)
             new_rows = choices(pages.where(is_new), placed.where(is_new), stored, numbers, self._settings.sites, below)
             rows = new_rows.unionByName(recounted, allowMissingColumns=True).select(*LAYOUTS.names)
             self._work.lease.check()

@@ -7,7 +7,7 @@ from pyspark.sql import functions as F
 
 from dripper.errors import SettingsError
 from dripper.labels.chain import chain_of
-from dripper.labels.registry import find_entry, runs_staged, split_into_stages
+from dripper.labels.registry import bound_of, find_entry, runs_staged, split_into_stages
 from dripper.settings import LabelerSettings, Settings
 
 
@@ -63,7 +63,7 @@ def with_escalated(pages: DataFrame, labeler: LabelerSettings) -> DataFrame:
     """
     has_blocks = F.col("simplified_html").isNotNull()
     if labeler.escalate_share is None:
-        goes_on = confidence() < labeler.escalate_below
+        goes_on = confidence() < bound_of(labeler)
     else:
         goes_on = _least_sure(pages.where(has_blocks), labeler.escalate_share)
     return pages.withColumn("escalated", F.when(has_blocks, goes_on))

@@ -1,2 +1,2 @@
-"""Training of the labeler `reader`: low-rank adapters of a multilingual encoder, which stays as it
-is: `python -m dripper_lab.train.reader`."""
+"""Training of the labeler `reader`: twelve layers of a multilingual encoder learn from labelled
+pages, and teach six: `python -m dripper_lab.train.reader`."""

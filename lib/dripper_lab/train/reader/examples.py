@@ -1,21 +1,21 @@
-"""Makes examples for the labeler `reader`: labelled pages of which `cpu` is unsure, as windows of
-their blocks' texts."""
+"""Makes examples for the labeler `reader`: labelled pages of which `cpu` is unsure, as it
+reads them."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from dripper.errors import PageError
-from dripper.html.blocks.page import Page
 from dripper.labels import Labeler
-from dripper.labels.arrays import FloatArray
+from dripper.labels.arrays import FloatArray, IntArray
 from dripper.labels.base import SimplifiedPage
 from dripper.labels.cpu.decide import decide
 from dripper_lab.datasets import LabelledPage
+from dripper_lab.train.reader.base import BaseModel
 from dripper_lab.truth import Truth, read_truths
-from dripper_labelers.reader.windows import Window, WindowMaker, find_unsure
+from dripper_labelers.reader.weights import Matrix, Tables, make_tokenizer
+from dripper_labelers.reader.windows import TAGS, UNKNOWN_DRAFT, PageReader, ReadPage, Window
 
 BELOW = 0.95
 """Pages are learned from of which `cpu` expects less F1."""
@@ -24,21 +24,36 @@ SURE_WEIGHT = 0.2
 FIRST_SHARE = 3
 """The first window of a page has a random length, from the whole divided by this on: so that blocks
 stand in other places from epoch to epoch."""
+SEEN_BY_DRAFT = "web-kinds"
+"""The set that the drafts' weights were taught on: half of its windows are shown without drafts.
+"""
+WITHOUT_DRAFT = 0.1
+"""Share of the windows of other sets that are shown so, that the reader does not lean on drafts."""
+PIECES, OWN_PIECES = 48_000, 30_000
+"""Word pieces that are kept of 250,037, and those of them that the pages choose: on 2 million
+tokens of pages that makes 4 % more tokens."""
+_LEAST_USES = 3
+_COUNTED_CHARACTERS, _COUNTED_TOKENS = 200, 32
+
+
+class Doubtful(NamedTuple):
+    """A labelled page of which `cpu` is unsure."""
+
+    page: SimplifiedPage
+    truth: Truth
+    probability: FloatArray
+    """(n_blocks,), by `cpu`."""
+    texts: Sequence[str]
+    """The texts of its blocks."""
 
 
 class Example(NamedTuple):
     """One page, ready to train on."""
 
     truth: Truth
-    ids: Sequence[Sequence[int]]
-    """Tokens of each block."""
+    read: ReadPage
     probability: FloatArray
     """(n_blocks,), by `cpu`."""
-
-    @property
-    def unsure(self) -> npt.NDArray[np.bool_]:
-        """Which blocks are in doubt, (n_blocks,)."""
-        return find_unsure(self.probability) & (self.truth.words > 0)
 
     def targets(self, blocks: Sequence[int]) -> FloatArray:
         """Return the share of each block's words that is main, shape (n,)."""
@@ -46,7 +61,7 @@ class Example(NamedTuple):
 
     def weights(self, blocks: Sequence[int]) -> FloatArray:
         """Return what each block weighs in the loss, shape (n,)."""
-        weights = np.where(self.unsure, 1.0, SURE_WEIGHT) * (self.truth.words > 0)
+        weights = np.where(self.read.unsure, 1.0, SURE_WEIGHT) * (self.truth.words > 0)
         return np.asarray(weights[list(blocks)])
 
 
@@ -54,27 +69,71 @@ Drawn = tuple[Example, Window]
 """A page, and a window of it."""
 
 
-def read_examples(pages: Iterable[LabelledPage], maker: WindowMaker, cpu: Labeler) -> Iterator[Example]:
-    """Yield one example a page of which `cpu` is unsure."""
+def find_doubtful(pages: Iterable[LabelledPage], cpu: Labeler) -> Iterator[Doubtful]:
+    """Yield the pages of which `cpu` is unsure."""
     for page, truth in read_truths(pages):
-        probability = _label(page, cpu)
-        if not decide(probability, truth.words).expected_f1 < BELOW:
-            continue
+        probability = cpu.label([page])[0].probability.astype(np.float64)
+        if decide(probability, truth.words).expected_f1 < BELOW:
+            yield Doubtful(SimplifiedPage.of(page), truth, probability, [block.text for block in page.blocks])
+
+
+def make_tables(base: BaseModel, pages: Iterable[Doubtful]) -> Tables:
+    """Return what tokens are looked up in before anything is learned: the pieces that the pages use
+    most, then the likeliest of all."""
+    tokenizer, counts = make_tokenizer(base.pieces, base.unknown), np.zeros(len(base.pieces), np.int64)
+    for page in pages:
+        cut = [text[:_COUNTED_CHARACTERS] for text in page.texts]
+        for encoded in tokenizer.encode_batch(cut, add_special_tokens=False):
+            np.add.at(counts, np.array(encoded.ids[:_COUNTED_TOKENS], np.int64), 1)
+    chosen, shape = choose_pieces(base, counts), base.shape
+    words = np.frombuffer(base.tensors["emb.word"], np.uint8).reshape(shape.vocabulary, -1)[chosen]
+    places = base.tensor("emb.pos", shape.positions, shape.width)
+    types = base.tensor("emb.type", shape.types, shape.width)
+
+    def nothing(n: int) -> Matrix:
+        return np.zeros((n, shape.width), np.float32)
+
+    begin, separator, unknown = (chosen.index(token) for token in (base.begin, base.end, base.unknown))
+    pieces = [base.pieces[piece] for piece in chosen]
+    return Tables(
+        pieces, begin, separator, unknown, words, places + types[0], nothing(len(TAGS)), nothing(UNKNOWN_DRAFT + 1)
+    )
+
+
+def choose_pieces(base: BaseModel, counts: IntArray) -> list[int]:
+    """Return the old numbers of the pieces that stay, ascending.
+
+    Args:
+        counts: (n_pieces,), how often the pages use each.
+    """
+    by_use = np.argsort(-counts, kind="stable")
+    used = [int(piece) for piece in by_use if counts[piece] >= _LEAST_USES][:OWN_PIECES]
+    likeliest = np.argsort([-score for _, score in base.pieces], kind="stable").tolist()
+    specials = [base.begin, base.end, base.padding, base.unknown]
+    return sorted(list(dict.fromkeys([*specials, *used, *likeliest]))[:PIECES])
+
+
+def make_examples(pages: Iterable[Doubtful], tables: Tables) -> Iterator[Example]:
+    """Yield the pages as the reader sees them; those that cannot be read are left out."""
+    reader = PageReader(tables)
+    for page in pages:
         try:
-            _, ids = maker.encode(SimplifiedPage.of(page))
+            read = reader.read(page.page, page.probability)
         except PageError:
             continue
-        yield Example(truth, ids, probability)
+        if read.unsure.any():
+            yield Example(page.truth, read, page.probability)
 
 
-def _label(page: Page, cpu: Labeler) -> FloatArray:
-    return cpu.label([page])[0].probability.astype(np.float64)
+def draw_windows(example: Example, n: int, room: int, draw: np.random.Generator) -> list[Drawn]:
+    """Return random windows of a page that show a block in doubt, `n` at most.
 
-
-def draw_windows(example: Example, maker: WindowMaker, n: int, draw: np.random.Generator) -> list[Drawn]:
-    """Return random windows of a page that show a block in doubt, `n` at most."""
-    first = int(draw.integers(maker.room // FIRST_SHARE, maker.room + 1))
-    unsure = example.unsure
-    shown = [blocks for blocks in maker.cut(example.ids, first) if unsure[blocks].any()]
-    chosen = draw.permutation(len(shown))[:n]
-    return [(example, maker.show(example.ids, shown[int(at)])) for at in chosen]
+    Args:
+        room: Tokens of a window.
+    """
+    shown = example.read.cut(int(draw.integers(room // FIRST_SHARE, room + 1)))
+    without = 0.5 if example.truth.key[0] == SEEN_BY_DRAFT else WITHOUT_DRAFT
+    return [
+        (example, example.read.show(shown[int(at)], is_drafted=draw.random() >= without))
+        for at in draw.permutation(len(shown))[:n]
+    ]

