@@ -5,6 +5,8 @@ import re
 import pytest
 
 from dripper.html import Page, preprocess, prune, to_text
+from dripper.html.media.captions import pair_captions
+from dripper.html.media.place import find_images
 
 STORY = "What makes a paragraph the main content of a page like this is that it says a good deal."
 
@@ -101,6 +103,21 @@ def test_a_caption_goes_with_its_image(caption: str) -> None:
     assert "lake" in to_text(kept)
     assert "lake" not in to_text(kept, with_captions=False)
     assert "lake" not in keep(surround(f"<figure><img class=avatar src=a.jpg>{caption}</figure>"))
+
+
+def test_a_text_that_stands_apart_from_the_image_is_no_caption() -> None:
+    card = f"<div><img src=a.jpg><p>{STORY}</p><p class=rating-caption>4.6 of 5</p></div>"
+    kept = keep(surround(f"{card}<p>{STORY}</p>"))
+    assert "a.jpg" in kept
+    assert "4.6" not in kept
+
+
+def test_a_caption_is_that_of_the_images_beside_it() -> None:
+    images = "<img src=far.jpg><p>And then, in May, the ice melted.</p><img src=a.jpg><b>Enlarge</b><img src=b.jpg>"
+    tree = preprocess(f"<div>{images}<p class=credit-caption>Ann Lee</p><p class=caption>The lake</p></div>").elements
+    elements = [image.element for image in find_images(tree)]
+    pairs = [[elements.index(image) for image in captioned] for _, captioned in pair_captions(tree, elements)]
+    assert pairs == [[1, 2], [1, 2]]
 
 
 def test_a_caption_of_which_something_is_main_is_as_its_labels_say() -> None:

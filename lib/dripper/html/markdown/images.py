@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from dripper.html.markdown.inert import write_destination
-from dripper.html.media.captions import find_captioned, find_captions, read_text
+from dripper.html.media.captions import pair_captions, read_text
 from dripper.html.media.place import find_images, find_roles, read_pixels
 from dripper.html.tree.tree import Tree, attribute
 
@@ -50,8 +50,8 @@ def list_images(tree: Tree, picture: str | None = None) -> list[tuple[ShownImage
     roles = find_roles(tree, images, picture)
     captions: dict[int, str] = {}
     elements = [image.element for image in images]
-    for caption in find_captions(tree) if images else ():
-        captions |= dict.fromkeys(find_captioned(tree, caption, elements), read_text(tree, caption))
+    for caption, captioned in pair_captions(tree, elements):
+        captions |= dict.fromkeys(captioned, read_text(tree, caption))
     listed: list[tuple[ShownImage, str]] = []
     for (element, inner), role in zip(images, roles, strict=True):
         tag = tree.start_tag(inner)

@@ -5,6 +5,7 @@ the labels decide, has not."""
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
+from itertools import accumulate
 
 from dripper.html.tree.elements import words
 from dripper.html.tree.scan import StartTag
@@ -20,6 +21,8 @@ _MOST_ABOVE = 5
 """Elements between a caption and what holds it and its image."""
 _MOST_SHARING = 8
 """Images that share a caption."""
+_CREDIT = 25
+"""Characters between a caption and its image: who took it, a control that enlarges it."""
 _MARK = ' data-dripper="caption">'
 _NAMED = re.compile(r' (?:class|id|role|itemprop)="([^"]{1,200})')
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
@@ -35,7 +38,7 @@ def leave_out_captions(tags: list[str]) -> dict[str, StartTag]:
     return {tag: StartTag(tag, hidden=True) for tag in tags if tag.endswith(_MARK)}
 
 
-def find_captions(tree: Tree) -> list[int]:
+def _find_captions(tree: Tree) -> list[int]:
     """Return the elements that say to be captions, with a text and no image in them."""
     tags = {tag for tag in tree.names if ("caption" in tag or "gallerytext" in tag) and tag[1] != "/"}
     tags = {tag for tag in tags if tree.names[tag] == "figcaption" or not _CAPTIONS.isdisjoint(read_names(tag))}
@@ -52,12 +55,34 @@ def _is_caption(tree: Tree, element: int) -> bool:
     return inside[0] != "table" and IMAGES.isdisjoint(inside) and 0 < len(read_text(tree, element)) <= LONGEST_CAPTION
 
 
-def find_captioned(tree: Tree, caption: int, images: Sequence[int]) -> Sequence[int]:
-    """Return the images of a caption: those in the nearest element around it that has any.
+def pair_captions(tree: Tree, images: Sequence[int]) -> list[tuple[int, Sequence[int]]]:
+    """Return the captions of a tree, each with its images: those of its figure, else those next to
+    it in the nearest element around it that has any.
+
+    Other captions apart, next to nothing is said between a caption and its images. On 4,911
+    training pages 88 had texts that are named captions and stand elsewhere: counts of reviews,
+    prices, notes under a form.
 
     Args:
         images: All images, in document order.
     """
+    captions = _find_captions(tree) if images else []
+    if not captions:
+        return []
+    said = _count_said(tree, captions)
+    return [(caption, _find_captioned(tree, caption, images, said)) for caption in captions]
+
+
+def _count_said(tree: Tree, captions: Sequence[int]) -> list[int]:
+    """Return how many characters of text stand before each place of a text, captions apart."""
+    sizes = [len(text.strip()) for text in tree.parts[::2]]
+    for caption in captions:
+        first, last = tree.opens[caption] // 2 + 1, tree.closes[caption] // 2 + 1
+        sizes[first:last] = [0] * (last - first)
+    return list(accumulate(sizes, initial=0))
+
+
+def _find_captioned(tree: Tree, caption: int, images: Sequence[int], said: Sequence[int]) -> Sequence[int]:
     above = caption
     for _ in range(_MOST_ABOVE):
         above = tree.parents[above]
@@ -65,8 +90,30 @@ def find_captioned(tree: Tree, caption: int, images: Sequence[int]) -> Sequence[
             break
         first, last = bisect_left(images, above), bisect_left(images, tree.lasts[above] + 1)
         if first < last:
+            if tree.tags[above] != "figure":
+                at = bisect_left(images, caption, first, last)
+                before = images[max(first, at - _MOST_SHARING - 1) : at]
+                n_before = _count_beside(tree, caption, before[::-1], said)
+                behind = [] if n_before else images[at : min(last, at + _MOST_SHARING + 1)]
+                first, last = at - n_before, at + _count_beside(tree, caption, behind, said)
             return images[first:last] if last - first <= _MOST_SHARING else []
     return []
+
+
+def _count_beside(tree: Tree, caption: int, images: Sequence[int], said: Sequence[int]) -> int:
+    """Return how many images follow each other from a caption on, on one side of it, with no more
+    text between them than a credit.
+
+    Args:
+        images: The nearest first.
+    """
+    before = caption
+    for number, image in enumerate(images):
+        left, right = sorted((before, image))
+        if said[tree.opens[right] // 2 + 1] - said[tree.closes[left] // 2 + 1] > _CREDIT:
+            return number
+        before = image
+    return len(images)
 
 
 def read_text(tree: Tree, element: int) -> str:

@@ -15,7 +15,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from dripper.html.media.addresses import find_addresses
-from dripper.html.media.captions import IMAGES, LONGEST_CAPTION, find_captioned, find_captions, read_names
+from dripper.html.media.captions import IMAGES, LONGEST_CAPTION, pair_captions, read_names
 from dripper.html.media.players import STAND_IN, find_films
 from dripper.html.tree.blocks import Block
 from dripper.html.tree.elements import CELLS, words
@@ -173,9 +173,9 @@ def place_media(tree: Tree, blocks: Sequence[Block], main: Set[int], picture: st
             spans[tree.opens[film]] = Span(tree.parents[film], tree.opens[film], tree.closes[film], False)
     elements = sorted([*(image.element for image in images), *figures])
     shown_in_main = {*(image.element for image in chosen), *filter(places.is_main, figures)}
-    for caption in find_captions(tree) if shown_in_main else ():
+    for caption, captioned in pair_captions(tree, elements) if shown_in_main else ():
         first, last = tree.opens[caption], tree.closes[caption]
-        if not shown_in_main.isdisjoint(find_captioned(tree, caption, elements)) and not places.is_touched(first, last):
+        if not shown_in_main.isdisjoint(captioned) and not places.is_touched(first, last):
             spans[first] = Span(tree.parents[caption], first, last, True)
     return _drop_inner(sorted(spans.values(), key=lambda span: span.first))
 
