@@ -46,6 +46,8 @@ class OpenList:
     """There is an item that has not ended."""
     rest: str = ""
     """The indentation of the item that was written last."""
+    before: int = 0
+    """Blocks that are written before the item that was opened last."""
     has_terms: bool = False
 
 

@@ -118,7 +118,8 @@ class ListWriter(LineWriter):
             self._out.gap = APART
         elif outer.is_open:
             # Only a list that begins with 1 can follow a text without an empty line.
-            self._out.gap = max(self._out.gap, APART if opened.is_ordered and opened.number else TIGHT)
+            gap = TIGHT if self._is_one_block(outer) else self._out.gap
+            self._out.gap = max(gap, APART if opened.is_ordered and opened.number else TIGHT)
         elif outer.rest:
             self._out.go_on(outer.rest)
         opened.delimiter = ")" if opened.is_ordered and self._out.gap and self._out.ended == "1." else "."
@@ -177,7 +178,7 @@ class ListWriter(LineWriter):
             owner.number = owner.shown
             mark = f"{owner.shown}{owner.delimiter} "
         if owner:
-            owner.is_open, owner.rest = True, " " * len(mark)
+            owner.is_open, owner.rest, owner.before = True, " " * len(mark), out.n_blocks
         out.open(mark, " " * len(mark))
 
     def _end_item(self, owner: OpenList | None) -> None:
@@ -185,6 +186,12 @@ class ListWriter(LineWriter):
         self._out.close()
         if owner:
             owner.is_open = False
+            if self._is_one_block(owner):
+                self._out.gap = min(self._out.gap, AFTER_LIST)
+
+    def _is_one_block(self, opened: OpenList) -> bool:
+        """Tell whether there is one block in an item so far, whatever elements it stands in."""
+        return self._out.n_blocks == opened.before + 1
 
     def _begin_terms(self, element: int, tag: str) -> bool:
         rows = list_terms(self._tree, self._look, element)

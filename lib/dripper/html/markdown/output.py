@@ -6,8 +6,8 @@ from typing import NamedTuple
 from dripper.html.tree.parser import refuse_large
 
 TIGHT, AFTER_LIST, APART = range(3)
-"""What stands before the next block: nothing; an empty line, but before an item of the list around;
-an empty line."""
+"""What stands before the next block: nothing; an empty line, but before an item of the list around
+or of the same list; an empty line."""
 
 
 class _Container(NamedTuple):
@@ -27,6 +27,8 @@ class Output:
         self.gap = TIGHT
         self.mark = ""
         """Of the item or quotation that the next line begins."""
+        self.n_blocks = 0
+        """That are written."""
         self.ended = ""
         """The number 1 as the list wrote it that has just ended."""
         self._limit = limit
@@ -50,6 +52,7 @@ class Output:
         if self._lines and self.gap:
             self._lines.append(before.rstrip())
         self.gap, self.ended = TIGHT, ""
+        self.n_blocks += 1
         lines[0] = before + lines[0]
         if len(lines) > 1:
             self.refuse(len(self._prefix) * len(lines))
