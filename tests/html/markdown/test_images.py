@@ -130,6 +130,14 @@ def test_roles() -> None:
     assert face.role == "avatar"
 
 
+def test_what_is_shown_again_and_again_is_an_icon() -> None:
+    def list_roles(size: str) -> set[str]:
+        return {image.role for image in extract("".join(f"<p><img src=v.svg {size}> {STORY}</p>" for _ in "abc")).images}
+
+    assert list_roles("") == list_roles("width=80") == {"icon"}
+    assert list_roles("width=600 height=400") == {"content"}
+
+
 def test_captions_of_galleries_of_mediawiki_go_with_their_pictures() -> None:
     box = '<li class="gallerybox"><div class="thumb"><img src="/{0}.jpg"></div><div class="gallerytext"><p>{0} it is</p></div></li>'
     result = extract(f"<ul class=gallery>{box.format('Wheel')}{box.format('Rake')}</ul>")

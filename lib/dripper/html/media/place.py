@@ -399,18 +399,23 @@ def find_roles(tree: Tree, images: Sequence[Image], picture: str | None) -> list
     """Return the role of each image of main HTML: lead, gallery, icon, avatar or content.
 
     Pictures are side by side where _FEWEST_IN_GALLERY of them follow each other with no more text
-    between two than a caption has.
+    between two than a caption has. What is shown _REPEATED times is an icon, unless a large size is
+    stated. On 4,911 training pages 89 show some so, 2,194 times: signs of files and states,
+    smileys, what stands in for a picture; five show pictures so.
     """
     name = _name_file(picture or "")
+    counts = Counter(attribute(tree.start_tag(image.shown), "src") for image in images)
     roles, run, before = list[str](), list[int](), -1
     for index, image in enumerate(images):
         tag = tree.start_tag(image.shown)
-        names = {*read_names(tag), *_FILE_WORD.findall((attribute(tag, "src") or "").lower().rpartition("/")[2])}
+        source = attribute(tag, "src")
+        names = {*read_names(tag), *_FILE_WORD.findall((source or "").lower().rpartition("/")[2])}
+        is_repeated = counts[source] >= _REPEATED and not _is_large(tag)
         if name and _shows(tree, image, name):
             roles.append("lead")
         elif not names.isdisjoint(_PEOPLE):
             roles.append("avatar")
-        elif not names.isdisjoint(_SIGNS) or _is_tiny(tag):
+        elif is_repeated or not names.isdisjoint(_SIGNS) or _is_tiny(tag):
             roles.append("icon")
         else:
             roles.append("content")
@@ -464,6 +469,10 @@ def _is_tracker(address: str) -> bool:
     if any(part in address for part in _TRACKERS):
         return True
     return any(part in address for part in _TRACKER_WORDS) and _TRACKER_WORD.search(address) is not None
+
+
+def _is_large(tag: str) -> bool:
+    return any((read_pixels(tag, name) or 0) > least for name, least in (("width", _WIDTH), ("height", _HEIGHT)))
 
 
 def _is_small(tag: str) -> bool:
