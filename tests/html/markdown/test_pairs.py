@@ -24,6 +24,8 @@ SAYS_LESS = {
     "a term with a link to itself",
     "a list of tasks",
     "the same heading twice",
+    "steps with their numbers set apart",
+    "numbers of steps in a list that counts",
     "words for screen readers beside what is shown",
 }
 """What works only in a browser or is said twice is left out; a box is drawn with brackets."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from dripper.html.markdown.formulas import cut_tex, may_have_tex
 from dripper.html.markdown.inert import EMPHASIS, HOLE, OPENERS, drop_unseen, drop_unseen_in_all, write_unit
 from dripper.html.markdown.look import STRUCTURE, Look
+from dripper.html.markdown.ordinals import join_ordinals
 from dripper.html.markdown.output import AFTER_LIST, APART, Output
 from dripper.html.tree.elements import LINE_BREAKING
 from dripper.html.tree.plain import set_apart
@@ -64,6 +65,7 @@ class LineWriter:
         self._out = Output(limit)
         self._holes: list[str] = []
         self._texts = _read_texts(tree, self._holes)
+        join_ordinals(tree, self._texts)
         self._look = Look(tree, self._texts)
         self._roles: dict[int, str] = {}
         """What an element is, where its name does not say that."""
