@@ -66,7 +66,8 @@ def _begins_item(tree: Tree, texts: list[str], at: int) -> bool:
     item = next((element for element in reversed(around) if tree.tags[element] == "li"), None)
     if item is None or tree.tags[tree.parents[item]] != "ol":
         return False
-    return not "".join(texts[tree.opens[item] // 2 + 1 : at]).strip()
+    first = tree.opens[item] // 2 + 1
+    return at - first < _FAR and not "".join(texts[first:at]).strip()
 
 
 def _join(tree: Tree, texts: list[str], at: int, step: int | None, number: int) -> None:
