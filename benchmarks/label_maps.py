@@ -1,14 +1,15 @@
 """What the stage `label` would pay for `mapInPandas` in place of `mapInArrow`, or for a pandas UDF.
 
-    python benchmarks/label_maps.py --data ../shared/data [--pages 1000] [--encoder]
+    python benchmarks/label_maps.py --data ../shared/data [--pages 1000] [--runs 5] [--encoder]
 
 The first two read the columns of the stage (page_id, simplified_html, n_blocks) and return labels
 and probabilities for every block, all of them main: what is timed is the way of the rows, not a
 labeler. The last two are the stage's own function and `dripper.spark.label_udf`, with the labeler
 `all`, which takes no time, or with a tiny random encoder (--encoder, with `PYTHONPATH=lib:tests`
-and PyTorch; 30 pages are enough); their rows have to be equal. Of five runs each, in turns, on two
-local tasks, after one that is not counted: the fastest by the wall, and the mean of the CPU seconds
-of all processes, which other work on the machine changes less.
+and PyTorch; `--pages 10 --runs 2` takes two minutes, or ten where others work, too); their rows
+have to be equal. Of all runs of each, in turns, on two local tasks, after one that is not counted:
+the fastest by the wall, and the mean of the CPU seconds of all processes, which other work on the
+machine changes less.
 """
 
 import argparse
@@ -42,7 +43,6 @@ from dripper_lab.datasets import read_pages
 
 OUT = "page_id string, main array<boolean>, probability array<float>"
 SCHEMA = pa.schema([("page_id", pa.string()), ("main", pa.list_(pa.bool_())), ("probability", pa.list_(pa.float32()))])
-RUNS = 5
 ONE_THREAD = {"stages.engine_threads": 1}
 """Of the stage, whose engine otherwise has all cores of the machine; of a UDF it is the default."""
 
@@ -96,14 +96,14 @@ def cost(mapped: DataFrame) -> tuple[float, float]:
     return time.perf_counter() - start, cpu_of_all() - cpu
 
 
-def measure(frame: DataFrame, forms: dict[str, Form], n_pages: int) -> None:
+def measure(frame: DataFrame, forms: dict[str, Form], n_pages: int, runs: int) -> None:
     """Print milliseconds a page by form."""
     found = {name: list[tuple[float, float]]() for name in forms}
-    for _ in range(RUNS + 1):
+    for _ in range(runs + 1):
         for name, form in forms.items():
             found[name].append(cost(form(frame)))
     for name, costs in found.items():
-        wall, cpu = min(wall for wall, _ in costs[1:]), sum(cpu for _, cpu in costs[1:]) / RUNS
+        wall, cpu = min(wall for wall, _ in costs[1:]), sum(cpu for _, cpu in costs[1:]) / runs
         print(f"| {name} | {1000 * wall / n_pages:.3f} ms a page | {1000 * cpu / n_pages:.3f} CPU ms |", flush=True)
 
 
@@ -117,6 +117,7 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="folder of the labelled sets (*.tar.xz)")
     parser.add_argument("--pages", type=int, default=1000)
+    parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--encoder", action="store_true", help="with a tiny random encoder")
     given = parser.parse_args(arguments)
     rows = []
@@ -140,7 +141,7 @@ def main(arguments: list[str]) -> int:
         "mapInArrow": lambda df: df.mapInArrow(by_arrow, OUT),
         "mapInPandas": lambda df: df.mapInPandas(by_pandas, OUT),
     }
-    measure(frame, forms, len(rows))
+    measure(frame, forms, len(rows), given.runs)
     with tempfile.TemporaryDirectory() as folder:
         labeler, options = "all", dict[str, Any]()
         if given.encoder:
@@ -158,7 +159,7 @@ def main(arguments: list[str]) -> int:
             "stage": of_stage(split_settings(labeler, ONE_THREAD, options)),
             "label_udf": of_udf(labeler, options),
         }
-        measure(frame, forms, len(rows))
+        measure(frame, forms, len(rows), given.runs)
         is_same = rows_of(frame, forms["stage"]) == rows_of(frame, forms["label_udf"])
     print(f"labeler {labeler}: rows {'equal' if is_same else 'DIFFER'}")
     spark.stop()

@@ -122,7 +122,8 @@ def test_batches_hold_every_page_once_in_order(tokens: list[int], pages: int, mo
 
 def test_the_environment_is_the_engines() -> None:
     told = environment(Settings(stages=StageSettings(engine_threads=3), labeler=LabelerSettings(name="lm")))
-    assert told == {"VLLM_ENABLE_V1_MULTIPROCESSING": "0", "OMP_NUM_THREADS": "3"}
+    threads = {"OMP_NUM_THREADS": "3", "OMP_WAIT_POLICY": "PASSIVE"}
+    assert told == {"VLLM_ENABLE_V1_MULTIPROCESSING": "0", **threads}
     assert int(environment(Settings(stages=StageSettings(engines=1000)))["OMP_NUM_THREADS"]) == 1
 
 

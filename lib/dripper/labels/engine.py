@@ -138,12 +138,13 @@ def environment(settings: Settings) -> dict[str, str]:
     are imported.
 
     What the labeler's entry says, and threads: Spark sets OMP_NUM_THREADS to a task's cores, one by
-    default; an engine on CPU wants its share of the machine.
+    default; an engine on CPU wants its share of the machine. They sleep while they wait: threads
+    that spin (OpenMP's default) take cores from Spark and from each other.
     """
     stages, names = settings.stages, chain_of(settings.labeler.name)
     variables = {key: value for name in names for key, value in find_entry(name).environment.items()}
     threads = stages.engine_threads or max(1, (os.cpu_count() or 1) // max(1, stages.engines or 1))
-    return {**variables, "OMP_NUM_THREADS": str(threads)}
+    return {**variables, "OMP_NUM_THREADS": str(threads), "OMP_WAIT_POLICY": "PASSIVE"}
 
 
 BATCH_TOKENS = 1_000_000
