@@ -401,6 +401,8 @@ def test_the_notebook_is_stored_with_outputs_that_name_no_machine() -> None:
     assert [number for number, cell in enumerate(code) if cell["outputs"]] == list(range(1, len(code) - 1))
     kinds = {output["output_type"] for cell in code for output in cell["outputs"]}
     assert kinds == {"execute_result", "display_data"}
+    shown = ["".join(output["data"].get("text/html", "")) for cell in code for output in cell["outputs"]]
+    assert [text for text in shown if "<table>" in text and "<td" not in text] == []
     assert str(ROOT) not in text
     assert not re.search(r"(file://|[\" ])/(home|root|work|tmp|Users)/", text)
 

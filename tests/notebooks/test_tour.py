@@ -25,6 +25,8 @@ def test_the_tour(spark: SparkSession, sample: Path, tmp_path: Path, monkeypatch
     shown = "".join(str(output.get("data", {})) for output in outputs)
     assert "image/png" in shown
     assert "srcdoc" in shown
+    tables = [text for output in outputs if "<table>" in (text := output.get("data", {}).get("text/html", ""))]
+    assert [text for text in tables if "<td" not in text] == []
     assert "not html" in shown
     assert "it is a PDF" in shown
     assert "The ferry leaves at noon." in shown
