@@ -296,7 +296,7 @@ def test_a_guarded_page_is_the_same_and_its_process_is_kept() -> None:
 
 def test_a_page_that_ends_its_process_is_an_error_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "dripper.page.finish.write_markdown", lambda *_: os._exit(3) if multiprocessing.parent_process() else ""
+        "dripper.page.finish.write_markdown", lambda *_, **__: os._exit(3) if multiprocessing.parent_process() else ""
     )
     extraction = dripper.extract(HTML, guard=True, settings={"limits.page_wall_seconds": 101})
     assert extraction.error_code is ErrorCode.CRASHED

@@ -31,3 +31,22 @@ def test_a_title_in_the_main_content_is_not_said_twice() -> None:
     markdown = dripper.extract(page).markdown
     assert markdown.startswith("# Rain in Bergen\n")
     assert markdown.count("Rain in Bergen") == 1
+
+
+TEXT = "<p>" + "The flood came over night, and forty houses of the lower town are lost. " * 6
+
+
+@pytest.mark.parametrize(
+    ("tops", "begins"),
+    [
+        ("<h1>Houses</h1>{0}<h2>Roads</h2>{0}<h1>Wells</h1>{0}", "# Flood in the lower town\n\n## Houses\n\nThe flood"),
+        ("{0}<h1>Houses</h1>{0}<h1>Roads</h1>{0}", "# Flood in the lower town\n\nThe flood"),
+        ("<h1>A flood in the lower town</h1>{0}<h1>Roads</h1>{0}", "# A flood in the lower town\n\nThe flood"),
+    ],
+)
+def test_a_heading_that_names_a_part_is_no_title(tops: str, begins: str) -> None:
+    page = f"<title>Flood in the lower town</title><main>{tops.format(TEXT)}</main>"
+    markdown = dripper.extract(page, labeler="all").markdown
+    assert markdown.startswith(begins)
+    assert markdown.count("\n# ") == 0
+    assert ("\n### Roads" in markdown) == ("<h2>" in tops)

@@ -318,9 +318,11 @@ class Finisher:
     def _write_markdown(self, page: Splits, main_ids: list[int], tree: Tree, title: str) -> str:
         """Return the Markdown, the page's title above it where the main content does not begin with
         it."""
-        has_heading = "h1" in tree.tags
-        markdown = write_markdown(tree, self._markdown) if tree.parts else ""
-        if self._markdown.title == "exclude" or not markdown.strip() or has_heading or not title:
+        tops = tree.find("h1") if "h1" in tree.tags else ()
+        is_added = self._markdown.title == "include" and bool(title)
+        is_said = is_added and any(says_title([tree.text(top)], title) for top in tops)
+        markdown = write_markdown(tree, self._markdown, is_below=is_added and not is_said) if tree.parts else ""
+        if not is_added or is_said or not markdown.strip():
             return markdown
         line = write_inert_line(title, "# ")
         first, _, rest = markdown.partition("\n")

@@ -49,9 +49,13 @@ def to_markdown(main_html: str, *, is_pruned: bool = False, settings: MarkdownSe
     return write_markdown(read_main_html(main_html, is_pruned=is_pruned), settings) if main_html.strip() else ""
 
 
-def write_markdown(tree: Tree, settings: MarkdownSettings = DEFAULT_MARKDOWN) -> str:
+def write_markdown(tree: Tree, settings: MarkdownSettings = DEFAULT_MARKDOWN, *, is_below: bool = False) -> str:
     """Return the Markdown of a tree of main HTML, which is used up: its parts are rewritten on the
-    way."""
+    way.
+
+    Args:
+        is_below: Whether it will stand below a title: headings go down a level then.
+    """
     if settings.converter == "html2text":
         return convert_with_html2text("".join(tree.parts), settings)
-    return Writer(tree, settings, output_limit(sum(map(len, tree.parts)))).write()
+    return Writer(tree, settings, output_limit(sum(map(len, tree.parts))), is_below=is_below).write()
