@@ -101,3 +101,19 @@ def test_other_lists_are_no_posts(unit):
 
 def test_one_comment_is_not_enough():
     assert find(COMMENT, n=1) == []
+
+
+@pytest.mark.parametrize(
+    ("named", "n_opening"),
+    [
+        ('class="body question"', 1),
+        ('id="first-post"', 1),
+        ('id="faq-question-17"', 0),
+        ('class="entry tag-first-time"', 0),
+        ('class="half first"', 0),
+    ],
+)
+def test_what_opens_a_thread_is_named_for_it_and_nothing_else(named, n_opening):
+    opening = f'<section {named}><span class="author">Dee</span> <time>2024-05-01</time><p>{TEXT}</section>'
+    remark = '<div class="comment"><b class="author">{name}</b> <time datetime="{day}"></time><p>{text}</div>'
+    assert len(find(remark, opening)) == 4 + n_opening

@@ -47,7 +47,8 @@ _POSTS = re.compile(
 """The group: also where posts have no date, or no author, that is known."""
 _NO_POSTS_NAMED = re.compile(r"(?:^|[\s_-])(?:menu|nav|recom|related|teaser|filter|shar)", re.IGNORECASE)
 _OPENING = re.compile(
-    r" (?:class|id)=\"[^\"]*?(?:question|discussion|topic|original|opening|first)[-_]?(?:post|item|body)?\b",
+    r" (?:class|id)=\"[^\"]*?\b(?:(?:question|discussion|topic)(?:[-_]?(?:post|item|body))?"
+    r"|(?:original|opening|first)[-_]?(?:post|item|body|message))[\s\"]",
     re.IGNORECASE,
 )
 _MOST_ABOVE = 5
