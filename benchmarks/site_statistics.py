@@ -29,7 +29,6 @@ from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 from _processes import timed_run
 from dripper.config import load
-from dripper.settings import SiteSettings
 from dripper.spark.session.session import open_session
 from dripper.spark.sites.sums import site_sums
 from dripper.spark.tables.arrow import arrow_schema
@@ -154,7 +153,7 @@ def one(n_pages: int, n_hosts: int) -> dict[str, float]:
     try:
         with tempfile.TemporaryDirectory() as folder:
             started = time.monotonic()
-            site_sums(pages(spark, n_pages, n_hosts), SiteSettings()).write.parquet(f"{folder}/sums")
+            site_sums(pages(spark, n_pages, n_hosts)).write.parquet(f"{folder}/sums")
             seconds = time.monotonic() - started
             sums = spark.read.parquet(f"{folder}/sums")
             rows, largest = sums.count(), sums.where("host = 'host0.example'").count()

@@ -34,8 +34,8 @@ LOCAL = ["spark.master=local[2,4]"]
 LOCAL_KINDS = [kind for kind in KINDS if kind != "executor"]
 SHUFFLE = ["spark.properties.spark.databricks.delta.optimizeWrite.enabled=true"]
 STAGES = ["labeler.staged=true"]
-SITES = ["labeler.name=cpu", "sites.enabled=true", "sites.batches=1"]
-CHAIN_BY_SITE = ["labeler.name=cpu,slow_true", "sites.enabled=true", "sites.batches=1", "sites.representatives=30"]
+SITES = ["labeler.name=cpu", "sites.enabled=true"]
+CHAIN_BY_SITE = ["labeler.name=cpu,slow_true", "sites.enabled=true", "sites.representatives=30"]
 EXECUTORS = [
     f"spark.properties.spark.{name}={value}"
     for name, value in {

@@ -57,6 +57,8 @@ def test_every_settings_file_loads(file: Path) -> None:
             "limits.parser_steps=5",
             "setting limits.parser_steps is gone, as nobody had to change its value: leave it out",
         ),
+        ("labels.lm.temperature=2", "setting labels.lm.temperature is gone, as nobody had to change its value"),
+        ("sites.batches=4", "setting sites.batches is gone, as nobody had to change its value"),
         ("limits.page_cpu_second=5", "unknown setting limits.page_cpu_second; did you mean limits.page_cpu_seconds?"),
         ("limit.page_cpu_seconds=5", "unknown setting limit.page_cpu_seconds; did you mean limits.page_cpu_seconds?"),
         ("fallback=body", "did you mean labeler.fallback?"),

@@ -174,9 +174,6 @@ class BatchSettings(Section):
     bytes_per_core: int = Field(default=2 * GIB, ge=1)
     """A batch ends after so many archive bytes times Spark's default parallelism: two Common Crawl
     files a core."""
-    split_bytes: int = Field(default=4 * MIB, ge=1)
-    """A file that would keep one core busy while others wait is read in parts of at least so many
-    bytes: some 2 s of work, and 2 ms to find where a part begins."""
     in_flight: int = Field(default=2, ge=1)
     """Batches worked on at once, so that the last slow file of one does not leave the cluster
     idle."""
@@ -234,12 +231,6 @@ class SiteSettings(Section):
 
     enabled: bool = False
     """Whether labels go by what other pages of the host say too. The run is then staged."""
-    most_pages: int = Field(default=1000, ge=2)
-    """Pages of a host and a batch that are counted; of more, a sample by the hash in page_id."""
-    most_fingerprints: int = Field(default=1000, ge=1)
-    """Paths, and as many texts, that are kept of a host and a batch, those on most pages first."""
-    batches: int = Field(default=16, ge=1)
-    """Batches that one pass over the sums of the hosts labels."""
     representatives: int = Field(default=2, ge=1)
     """Pages of a layout that the next labeler of a chain gets, to label the others by."""
 
@@ -272,13 +263,10 @@ class SparkSettings(Section):
     master: str | None = None
     """Only for runs outside spark-submit; None: local[*,4], where a task that fails is tried again
     as on a cluster."""
-    delta_package: str | None = None
-    """Fetched from Maven Central unless Delta is on the class path or `jars` is set. None: what the
-    installed Python package delta-spark names for the installed Spark, for instance
-    `io.delta:delta-spark_2.13:4.0.1`."""
     jars: str = ""
     """A folder or comma-separated files: delta-spark, delta-storage and antlr4-runtime jars, for
-    machines without a network."""
+    machines without a network. Else Delta comes from the class path or from Maven Central, in the
+    version that the installed package delta-spark names."""
     properties: dict[str, str] = {}
     """Further Spark properties, as they are."""
 
@@ -313,8 +301,12 @@ class Settings(Section):
 
 GONE = frozenset(
     {
-        *("batch.max_failures", "cost.sample_pages", "limits.parser_attributes", "limits.parser_options"),
-        *("limits.parser_repeats", "limits.parser_steps", "stages.batch_tokens"),
+        *("batch.max_failures", "batch.split_bytes", "cost.sample_pages", "labels.encoder.context_tokens"),
+        *("labels.encoder.overlap_blocks", "labels.encoder.threshold", "labels.lm.attempts", "labels.lm.draft"),
+        *("labels.lm.overlap_blocks", "labels.lm.temperature", "labels.lm.timeout_seconds"),
+        *("labels.neuscraper.batch_nodes", "labels.neuscraper.threshold", "labels.web2text.pair_weight"),
+        *("limits.parser_attributes", "limits.parser_options", "limits.parser_repeats", "limits.parser_steps"),
+        *("sites.batches", "sites.most_fingerprints", "sites.most_pages", "spark.delta_package", "stages.batch_tokens"),
     }
 )
 """Keys that earlier versions knew, and that are constants now."""

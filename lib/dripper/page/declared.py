@@ -11,6 +11,7 @@ from dataclasses import replace
 from dripper.html import preprocess_utf8
 from dripper.html.blocks.page import Page
 from dripper.html.profiles.registry import find_profile
+from dripper.html.tree.plain import fold
 from dripper.html.tree.tree import escape
 
 METHOD = "declared"
@@ -37,7 +38,6 @@ _NOTHING = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _TAG = re.compile("</?[a-z][^<>]*>", re.IGNORECASE)
-_NO_LETTER = re.compile(r"[\W_]+")
 
 
 def says_nothing(text: str) -> bool:
@@ -58,7 +58,7 @@ def read_declared(page: Page) -> Page:
     texts = [block.text for block in page.blocks]
     if sum(map(len, texts)) > _LONGEST and not any(map(says_nothing, texts)):
         return page
-    if _find_letters(_TAG.sub(" ", declared))[:_BEGINNING] in _find_letters(" ".join(texts)):
+    if fold(_TAG.sub(" ", declared))[:_BEGINNING] in fold(" ".join(texts)):
         return page
     is_markup = _TAG.search(declared) is not None
     body = declared if is_markup else "".join(f"<p>{escape(line)}</p>" for line in declared.splitlines())
@@ -71,7 +71,3 @@ def is_declared(page: Page) -> bool:
     """Tell whether a page is one that was read in JSON-LD: it says all that it declares, and
     nothing else."""
     return len(page.hints.body) >= _SHORTEST and page.hints.body == "\n".join(block.text for block in page.blocks)
-
-
-def _find_letters(text: str) -> str:
-    return _NO_LETTER.sub("", text).lower()

@@ -220,9 +220,6 @@ def _add_sft(steps: Steps) -> None:
     step.add_argument(
         "--context", type=_positive, default=32768, help="tokens of prompt and answer (default %(default)s)"
     )
-    step.add_argument(
-        "--overlap", type=int, default=8, help="blocks shown twice where a page is cut (default %(default)s)"
-    )
     step.add_argument("--validation", type=_share, default=0.05, help="share of the sites (default %(default)s)")
     step.set_defaults(run=_sft)
 
@@ -234,7 +231,7 @@ def _sft(options: argparse.Namespace) -> int:
     framing = Framing.of(
         LmSettings(
             model=options.model, prompt=options.prompt, prompt_folder=options.prompt_folder, answer=options.answer, chat="once",
-            context_tokens=options.context, overlap_blocks=options.overlap,
+            context_tokens=options.context,
         )
     )  # fmt: skip
     pages = _read_labelled(options.data_sets)

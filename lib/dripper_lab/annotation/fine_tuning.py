@@ -90,7 +90,7 @@ class Framing:
         def windows(page: SimplifiedPage) -> list[PageWindow]:
             # Special tokens in attributes: `PageEncoder` knows which ones a tokenizer has.
             safe = SimplifiedPage(page.simplified_html.replace("<|", "&lt;|"), page.n_blocks)
-            return cut_windows(safe, budget, estimate_tokens, settings.overlap_blocks)
+            return cut_windows(safe, budget, estimate_tokens)
 
         return cls(prompt, FORMS[settings.answer], windows)
 

@@ -67,7 +67,7 @@ class EncoderCheckpoint:
             # The hub keeps a snapshot in a folder named after its commit.
             f"{settings.model}@{folder.name[:12]}" if fetched else f"{folder.name}@{fingerprint(folder)}",
             reading,
-            _read_context(config, settings.context_tokens or reading.context_tokens),
+            _read_context(config, reading.context_tokens),
             outcomes,
             _find_main(names, outcomes),
             config.get("vocab_size"),

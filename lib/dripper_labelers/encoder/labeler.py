@@ -60,11 +60,10 @@ class EncoderLabeler:
     def __init__(self, network: Network, sequencer: Sequencer, version: str, settings: EncoderSettings) -> None:
         reading = sequencer.reading
         self._network, self._sequencer = network, sequencer
-        self._overlap = reading.overlap_blocks if settings.overlap_blocks is None else settings.overlap_blocks
-        threshold = reading.threshold if settings.threshold is None else settings.threshold
-        self._cut = float(np.log(threshold / (1 - threshold)))
+        self._overlap = reading.overlap_blocks
+        self._cut = float(np.log(reading.threshold / (1 - reading.threshold)))
         by = "" if settings.engine == "transformers" else f"/{settings.engine}"
-        self.version = f"{version}/{network.precision}/{sequencer.context}+{self._overlap}/{threshold:g}{by}"
+        self.version = f"{version}/{network.precision}/{sequencer.context}+{self._overlap}/{reading.threshold:g}{by}"
 
     @classmethod
     def load(cls, settings: EncoderSettings) -> "EncoderLabeler":

@@ -140,7 +140,7 @@ class Sequencer:
             raise MachineError(f"block_tokens={reading.block_tokens}: an outline needs {LEAST_OUTLINE} tokens or more")
         frame = len(self._frame([], 0, 1))
         if context < frame + 2:
-            raise SettingsError(f"labels.encoder.context_tokens={context} leaves no room for a block")
+            raise SettingsError(f"context_tokens={context} of the checkpoint leaves no room for a block")
         self.room = context - frame
         specials = {*tokenizer.all_special_tokens, *tokenizer.get_added_vocab()}
         self._special = re.compile("|".join(map(re.escape, sorted(specials, key=len, reverse=True))))

@@ -31,15 +31,6 @@ class EncoderSettings(Section):
     """The engine that runs the model. transformers: PyTorch, any architecture; vllm: its pooling
     runner, which pads nothing, for the architectures that it has (BERT, RoBERTa, XLM-RoBERTa,
     ModernBERT)."""
-    context_tokens: int | None = Field(default=None, ge=16)
-    """Tokens of a chunk; longer pages are cut into chunks of whole blocks. null: as the checkpoint
-    says, 8,192 where it says nothing; never more than its positions reach."""
-    overlap_blocks: int | None = Field(default=None, ge=0)
-    """Blocks, at most, that are read twice where a page is cut. null: as the checkpoint says, none
-    where it says nothing."""
-    threshold: float | None = Field(default=None, gt=0, lt=1)
-    """A block is main where its probability is above it. null: as the checkpoint says, 0.5 where it
-    says nothing."""
 
     def precision_on(self, device: str) -> str:
         """Return what `precision` means on a device, `cpu` or `cuda`."""

@@ -3,8 +3,6 @@ PyTorch nor a tokenizer."""
 
 from collections.abc import Sequence
 
-from pydantic import Field
-
 from dripper.errors import SettingsError
 from dripper.labels.base import Labeler
 from dripper.labels.entry import LabelerEntry, Use, check_presence, local_folder
@@ -20,11 +18,6 @@ class NeuScraperSettings(Section):
     """A folder with a checkpoint, as `python -m dripper_lab.train.neuscraper` writes it."""
     device: Device = "auto"
     """auto: a GPU where there is one."""
-    batch_nodes: int | None = Field(default=None, ge=1)
-    """Nodes, padding included, of the chunks that share a forward pass. null: 98,304 on a GPU, as
-    the paper's 256 chunks; on a CPU each chunk goes alone."""
-    threshold: float | None = Field(default=None, gt=0, lt=1)
-    """A block is main where its probability is above it. null: as the checkpoint says."""
 
 
 def _load(settings: NeuScraperSettings) -> Labeler:

@@ -19,6 +19,8 @@ from dripper_labelers.neuscraper.nodes import Node, find_nodes, find_nodes_of_pa
 from dripper_labelers.torch_batches import split_into_batches
 
 GPU_BATCH_NODES = 98_304
+"""Nodes, padding included, of the chunks that share a forward pass: the paper's 256 chunks. On a
+CPU each chunk goes alone."""
 
 
 class NeuScraperLabeler:
@@ -26,12 +28,11 @@ class NeuScraperLabeler:
 
     name = "neuscraper"
 
-    def __init__(self, model: Any, tokenizer: Any, shape: Shape, version: str, settings: NeuScraperSettings) -> None:
+    def __init__(self, model: Any, tokenizer: Any, shape: Shape, version: str) -> None:
         self._model, self._tokenizer, self._shape = model, tokenizer, shape
         self._device = str(next(model.parameters()).device.type)
-        self._batch_nodes = settings.batch_nodes or (GPU_BATCH_NODES if self._device == "cuda" else 0)
-        self._threshold = shape.threshold if settings.threshold is None else settings.threshold
-        self.version = f"{version}/{self._threshold:g}"
+        self._batch_nodes = GPU_BATCH_NODES if self._device == "cuda" else 0
+        self.version = f"{version}/{shape.threshold:g}"
 
     @classmethod
     def load(cls, settings: NeuScraperSettings) -> "NeuScraperLabeler":
@@ -44,7 +45,7 @@ class NeuScraperLabeler:
         limit_children_to_one_thread()
         device = choose_device(settings.device, "labels.neuscraper.device")
         model = load_model(folder, shape).to(device)
-        return cls(model, load_tokenizer(folder), shape, hash_weights(folder), settings)
+        return cls(model, load_tokenizer(folder), shape, hash_weights(folder))
 
     def label(self, pages: Sequence[Page]) -> list[Labels]:
         """Return one `Labels` a page, in order; chunks of all pages share forward passes. Raises
@@ -85,7 +86,7 @@ class NeuScraperLabeler:
             raise PageError(ErrorCode.LABELER_FAILED, "the model gave no numbers")
         passes = len(logits)
         return Labels(
-            probability > self._threshold, probability.astype(np.float32), passes=passes, windows=max(1, passes)
+            probability > self._shape.threshold, probability.astype(np.float32), passes=passes, windows=max(1, passes)
         )
 
 

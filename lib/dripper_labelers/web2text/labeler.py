@@ -5,7 +5,6 @@ Needs numpy and nothing else. How the weights came to be: `dripper_lab.train.web
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -37,17 +36,16 @@ class Web2TextLabeler:
 
     name = "web2text"
 
-    def __init__(self, weights: Weights, pair_weight: float | None = None) -> None:
-        """pair_weight: another than that of the weights; it then stands in the version too."""
-        self.version = weights.version + (f"+pair_weight={pair_weight:g}" if pair_weight is not None else "")
-        self._weights = weights if pair_weight is None else replace(weights, pair_weight=pair_weight)
+    def __init__(self, weights: Weights) -> None:
+        self.version = weights.version
+        self._weights = weights
         self._blas = find_blas()
 
     @classmethod
-    def load(cls, path: Path | None = None, pair_weight: float | None = None) -> "Web2TextLabeler":
+    def load(cls, path: Path | None = None) -> "Web2TextLabeler":
         """Return the labeler with the weights of a file, by default those in the package. Raises
         MachineError."""
-        return cls(load_weights(path), pair_weight)
+        return cls(load_weights(path))
 
     def label(self, pages: Sequence[Page]) -> list[Labels]:
         """Return one `Labels` a page; `confidence` is the F1 over words that the probabilities let

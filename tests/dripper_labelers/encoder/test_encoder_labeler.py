@@ -13,6 +13,7 @@ from dripper_labelers.encoder.checkpoint import EncoderCheckpoint
 from dripper_labelers.encoder.entry import ENCODER
 from dripper_labelers.encoder.labeler import EncoderLabeler
 from dripper_labelers.encoder.network import EncoderNetwork
+from dripper_labelers.encoder.reading import FILE
 from dripper_labelers.encoder.settings import EncoderSettings
 from support.in_company import assert_company_changes_nothing, equal
 from support.labelled import pages
@@ -106,11 +107,15 @@ def test_labels_are_those_of_transformers_itself(bert: Path) -> None:
     np.testing.assert_allclose(labeler.label_simplified([page])[0].probability, np.concatenate(said), atol=1e-5)
 
 
-def test_the_threshold_moves_labels(bert: Path) -> None:
-    page = simplified()[0]
-    counts = [encoder(bert, threshold=t).label_simplified([page])[0].main.sum() for t in (0.05, 0.5, 0.95)]
+def test_the_threshold_of_the_checkpoint_moves_labels(bert: Path, tmp_path: Path) -> None:
+    said, counts = json.loads((bert / FILE).read_text()), []
+    for threshold in (0.05, 0.5, 0.95):
+        copy = shutil.copytree(bert, tmp_path / str(threshold))
+        (copy / FILE).write_text(json.dumps({**said, "threshold": threshold}))
+        labeler = encoder(copy)
+        counts.append(labeler.label_simplified([simplified()[0]])[0].main.sum())
+        assert labeler.version.endswith(f"/{threshold:g}")
     assert counts[0] > counts[1] > counts[2]
-    assert encoder(bert, threshold=0.95).version != encoder(bert).version
 
 
 def test_int8_is_near_float32(bert: Path) -> None:

@@ -136,7 +136,7 @@ def test_a_folder_without_a_tokenizer_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_context_too_short_for_any_block_is_refused(folder: Path) -> None:
-    with pytest.raises(SettingsError, match=r"labels\.encoder\.context_tokens=3 leaves no room"):
+    with pytest.raises(SettingsError, match=r"context_tokens=3 of the checkpoint leaves no room"):
         Sequencer.load(folder, Reading(), 3)
 
 

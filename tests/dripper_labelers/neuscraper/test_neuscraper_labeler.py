@@ -27,8 +27,8 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_neuscraper(tmp_path_factory.mktemp("neuscraper") / "tiny")
 
 
-def neuscraper(model: Path, **options: object) -> NeuScraperLabeler:
-    return NeuScraperLabeler.load(NeuScraperSettings(model=str(model), device="cpu", **options))  # type: ignore[arg-type]
+def neuscraper(model: Path) -> NeuScraperLabeler:
+    return NeuScraperLabeler.load(NeuScraperSettings(model=str(model), device="cpu"))
 
 
 def test_a_label_a_block_of_real_pages(model: Path) -> None:
@@ -49,7 +49,9 @@ def test_on_a_cpu_labels_do_not_depend_on_company(model: Path) -> None:
 
 def test_in_padded_batches_they_are_the_same_up_to_rounding(model: Path) -> None:
     some = simplified()[:5]
-    batched = neuscraper(model, batch_nodes=200).label_simplified(some[::-1])[::-1]
+    labeler = neuscraper(model)
+    labeler._batch_nodes = 200
+    batched = labeler.label_simplified(some[::-1])[::-1]
     for labels, expected in zip(batched, neuscraper(model).label_simplified(some), strict=True):
         np.testing.assert_allclose(labels.probability, expected.probability, atol=1e-4)
 
@@ -120,8 +122,9 @@ def test_pages_without_blocks_or_texts(model: Path) -> None:
     assert pictures.main.tolist() == [False]
 
 
-def test_the_threshold_moves_labels(model: Path) -> None:
-    counts = [neuscraper(model, threshold=t).label_simplified([simplified()[0]])[0].main.sum() for t in (0.1, 0.9)]
+def test_the_threshold_moves_labels(model: Path, tmp_path: Path) -> None:
+    copies = [changed(model, tmp_path / str(threshold), threshold=threshold) for threshold in (0.1, 0.9)]
+    counts = [neuscraper(copy).label_simplified([simplified()[0]])[0].main.sum() for copy in copies]
     assert counts[0] > counts[1]
 
 

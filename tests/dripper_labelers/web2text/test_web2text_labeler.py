@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dripper.errors import MachineError, SettingsError
+from dripper.errors import MachineError
 from dripper.html import preprocess
 from dripper.labels import load
 from dripper_labelers.web2text.features import compute_block_features
@@ -51,18 +51,11 @@ def test_odd_pages(html: str) -> None:
     assert labels.main.shape == labels.probability.shape == (len(page.blocks),)
 
 
-def test_the_weight_of_pairs_is_a_setting_and_stands_in_the_version() -> None:
-    labeler = load("web2text", pair_weight=0)
-    assert labeler.version == f"{load('web2text').version}+pair_weight=0"
-    weights = load_weights()
-    alone = replace(weights, pair_weight=0.0)
-    for page, labels in zip(pages(), labeler.label(pages()), strict=True):
-        said = compute_potentials(alone, compute_block_features(page))
+def test_without_pairs_each_block_is_labelled_by_itself() -> None:
+    weights = replace(load_weights(), pair_weight=0.0)
+    for page, labels in zip(pages(), Web2TextLabeler(weights).label(pages()), strict=True):
+        said = compute_potentials(weights, compute_block_features(page))
         assert labels.main.tolist() == (said.leaves[:, 1] > said.leaves[:, 0]).tolist() == decide(said)[0].tolist()
-    with pytest.raises(
-        SettingsError, match=r"labels\.web2text\.pair_weight=-1: input should be greater than or equal to 0"
-    ):
-        load("web2text", pair_weight=-1)
 
 
 def test_a_page_longer_than_a_window_is_labelled_as_if_there_was_none(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.vllm
 SETTINGS = {
     "json": {},
     "as prompt v0 shows it": {"answer": "json_v0"},
-    "compact above 0.48": {"answer": "compact", "threshold": 0.48, "temperature": 1.5},
+    "compact above 0.48": {"answer": "compact", "threshold": 0.48},
 }
 
 
@@ -125,7 +125,7 @@ def test_labels_of_the_tiny_model_are_worth_comparing(oracle: dict) -> None:
 
 
 def test_pages_longer_than_the_context_are_windowed(checkpoint: Path, simplified: list[SimplifiedPage]) -> None:
-    with labeler(checkpoint, context_tokens=1500, overlap_blocks=3) as parallel:
+    with labeler(checkpoint, context_tokens=1500) as parallel:
         labels = parallel.label_simplified(simplified)
         assert [len(one.main) for one in labels] == [page.n_blocks for page in simplified]
         assert any(one.windows > 1 for one in labels)

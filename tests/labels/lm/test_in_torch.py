@@ -94,7 +94,7 @@ def test_the_state_machines_labels_of_pages_in_windows_and_rows(
     """Windows, a threshold, pages that break off within a row, a cache that holds few of them."""
     pytest.importorskip("torch", reason="needs PyTorch: make test-vllm installs it")
     model = make_checkpoint(tmp_path / "tiny", simplified[:3], **MODELS[architecture])
-    options = {"answer": "compact", "context_tokens": 1000, "overlap_blocks": 3, "threshold": 0.48, "temperature": 1.5}
+    options = {"answer": "compact", "context_tokens": 1000, "threshold": 0.48}
     some = simplified[:4]
     expected = by_state_machine(model, some, **options)
     monkeypatch.setattr(in_torch, "ROW_TOKENS", {"cpu": 700})

@@ -74,7 +74,7 @@ def labeler(rule: Rule, tmp_path) -> LmLabeler:  # type: ignore[no-untyped-def]
     checkpoint = Checkpoint("rule", tmp_path, "RuleForCausalLM", 600, "rule@0")
     tokenizer = Characters()
     templates = Templates(FORMS["compact"], tokenizer.encode)
-    encoder = PageEncoder(checkpoint, tokenizer, Prompt("own", "Label: "), templates, LmSettings(overlap_blocks=2))  # type: ignore[arg-type]
+    encoder = PageEncoder(checkpoint, tokenizer, Prompt("own", "Label: "), templates, LmSettings())  # type: ignore[arg-type]
     return LmLabeler(encoder, rule, DecisionRule(temperature=2.0))
 
 

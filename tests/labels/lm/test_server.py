@@ -4,6 +4,7 @@ import json
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import SimpleNamespace
 from typing import Any
@@ -74,12 +75,13 @@ def right(_stub: Stub, body: dict[str, Any]) -> tuple[int, dict[str, str], bytes
 @pytest.fixture
 def start(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., tuple[Stub, ServerDecoder]]]:
     monkeypatch.setattr(api, "BACKOFF_SECONDS", 0.01)
+    monkeypatch.setattr(api, "Access", partial(api.Access, attempts=2, timeout_seconds=5))
     running = ExitStack()
 
     def started(reply: Reply, decision: DecisionRule = DecisionRule(), **options: object) -> tuple[Stub, ServerDecoder]:  # noqa: B008
         stub = running.enter_context(serving(Stub(reply)))
         address = f"http://127.0.0.1:{stub.server_address[1]}/v1"
-        settings = LmSettings.model_validate({"endpoint": address, "timeout_seconds": 5, **options})
+        settings = LmSettings.model_validate({"endpoint": address, **options})
         templates = Templates(FORMS["compact"], encode)
         decoder = ServerDecoder(Api.of(settings), "tiny", templates, decision, settings.concurrency)
         running.callback(decoder.close)
@@ -150,7 +152,7 @@ def test_a_server_that_is_busy_is_asked_again(start, status: int) -> None:  # ty
     ],
 )
 def test_a_server_that_is_of_no_use_ends_the_work(start, reply: object, words: str) -> None:  # type: ignore[no-untyped-def]
-    _, decoder = start(lambda *_: reply, attempts=2)
+    _, decoder = start(lambda *_: reply)
     with pytest.raises(MachineError, match=words):
         decoder.decode(JOBS)
 
@@ -170,8 +172,9 @@ def test_an_answer_that_is_of_no_use_fails_the_page(start, reply: object, words:
     assert caught.value.code is ErrorCode.LABELER_FAILED
 
 
-def test_a_server_that_is_gone_is_named() -> None:
-    settings = LmSettings.model_validate({"endpoint": "http://127.0.0.1:9/v1", "attempts": 1})
+def test_a_server_that_is_gone_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(api, "Access", partial(api.Access, attempts=1))
+    settings = LmSettings(endpoint="http://127.0.0.1:9/v1")
     with pytest.raises(MachineError, match=r"127\.0\.0\.1:9/v1/models does not answer"):
         Api.of(settings).get("models")
 

@@ -14,6 +14,7 @@ from dripper.spark.reports.report import plan_summary, summary
 from dripper.spark.run.outcome import Outcome
 from dripper.spark.run.run import dry_plan, run
 from dripper.spark.tables.store import Tables
+from dripper.spark.workers import parts
 from support.indexes import write_cdxj, write_parquet_index
 from support.killing import killed
 from support.warcs import Response, pages, write_warc
@@ -135,9 +136,10 @@ def test_an_index_that_is_odd_is_told_and_files_that_were_read_are_read_again(cr
 
 
 @pytest.mark.slow
-def test_a_staged_run_of_selections_gives_the_rows_of_one_pass(crawl: Crawl) -> None:
+def test_a_staged_run_of_selections_gives_the_rows_of_one_pass(crawl: Crawl, monkeypatch: pytest.MonkeyPatch) -> None:
     """Cut into tasks of single records."""
-    staged = load(assignments=["labeler.staged=true", "labeler.name=all", "batch.split_bytes=1", "batch.files=1"])
+    monkeypatch.setattr(parts, "SPLIT_BYTES", 1)
+    staged = load(assignments=["labeler.staged=true", "labeler.name=all", "batch.files=1"])
     fused = load(assignments=["labeler.name=all"])
     for selection in (crawl.urls(1, 2, 3), crawl.urls(2, 3, 11)):
         crawl.run(selection, settings=staged)

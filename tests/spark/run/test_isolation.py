@@ -83,7 +83,7 @@ def work_off(poison: set[str], names: Sequence[str], slots: int = 2) -> tuple[li
 
     batch = Batch(1, tuple(PlannedFile(name, 300_000) for name in names))
     isolation = Isolation(ledger, 3, lambda: False)  # type: ignore[arg-type]
-    isolation.work_off(batch, lambda b: split_into_tasks(b, slots, 1 << 20), attempt, lambda b, why: None)
+    isolation.work_off(batch, lambda b: split_into_tasks(b, slots), attempt, lambda b, why: None)
     return done, ledger.aside
 
 
@@ -113,7 +113,7 @@ def test_a_machine_on_which_nothing_works_sets_no_file_aside() -> None:
     with pytest.raises(RuntimeError):
         isolation.work_off(
             Batch(1, tuple(PlannedFile(name, 1) for name in NAMES)),
-            lambda b: split_into_tasks(b, 2, 1 << 20),
+            lambda b: split_into_tasks(b, 2),
             attempt,
             print,
         )

@@ -99,7 +99,8 @@ def test_the_same_input_gives_the_same_rows(
 ) -> None:
     """However the work is cut: one batch here, one batch per file there, and each file in parts."""
     monkeypatch.setattr(parts, "SMALLEST_TASK_BYTES", 1000)
-    run(spark, str(sample), str(tmp_path), load(assignments=["batch.files=1", "batch.split_bytes=1000"]))
+    monkeypatch.setattr(parts, "SPLIT_BYTES", 1000)
+    run(spark, str(sample), str(tmp_path), load(assignments=["batch.files=1"]))
     for table, key in (("extractions", "page_id"), ("warc_files", "warc_file")):
         first, second = (
             {row[key]: row for row in read(spark, output, table).drop(*OF_RUN).collect()}

@@ -66,7 +66,8 @@ def test_jars_that_are_not_there() -> None:
 def test_jars_of_an_earlier_run_are_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(Path, "home", lambda: tmp_path)
     package = "io.delta:delta-spark_2.13:4.0.1"
-    settings = SparkSettings(delta_package=package)
+    monkeypatch.setattr(session, "delta_package", lambda: package)
+    settings = SparkSettings()
     assert session.delta_jars(settings) == {"spark.jars.packages": package}
     folder = tmp_path / ".ivy2.5.2" / "jars"
     folder.mkdir(parents=True)
@@ -97,8 +98,7 @@ def test_delta_fits_what_is_installed(
 
     monkeypatch.setattr(session.pyspark, "__version__", spark_version)
     monkeypatch.setattr(session, "version", version)
-    assert session.delta_package(SparkSettings()) == package
-    assert session.delta_package(SparkSettings(delta_package="a:b:c")) == "a:b:c"
+    assert session.delta_package() == package
 
 
 @pytest.mark.spark

@@ -3,6 +3,7 @@ of a few pages reaches pages that it never saw."""
 
 import shutil
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from dripper.sites import Fingerprints, PageBlocks
 from dripper.spark.reports.report import cost_summary, summary
 from dripper.spark.reports.sample import read_pages
 from dripper.spark.run.run import run, run_stages
+from dripper.spark.sites import stage
 from dripper.spark.sites.layout_templates import state_of
 from dripper.spark.tables.batches import PlannedFile
 from dripper.spark.tables.store import Tables
@@ -29,10 +31,17 @@ pytestmark = pytest.mark.spark
 CHAIN = load(
     assignments=[
         *("labeler.name=cpu,all", "labeler.escalate_below=1", "sites.enabled=true"),
-        *("batch.files=1", "sites.batches=1"),
+        "batch.files=1",
     ]
 )
 """The labeler `all` is never loaded by a worker: the tests say who labels instead."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _label_batches_one_by_one() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(stage, "BATCHES", 1)
+        yield
 
 
 def story(host: str, subject: str, *, is_true: str = "story", extra: str = "") -> Response:

@@ -18,13 +18,12 @@ from dripper.labels import Labels
 from dripper.labels import load as load_labeler
 from dripper.page.extraction import Extractor
 from dripper.page.rows import Row, extraction_columns, host_name
-from dripper.settings import SiteSettings
 from dripper.sites import PageBlocks, SiteStatistics, relabel, remember
 from dripper.sites.statistics import PathSum
 from dripper.spark.reports.report import summary
 from dripper.spark.run.run import run, run_stages
 from dripper.spark.sites.labels import site_labels
-from dripper.spark.sites.sums import is_counted, select_remembered, site_sums, sum_counted
+from dripper.spark.sites.sums import Bounds, is_counted, select_remembered, site_sums, sum_counted
 from dripper.spark.tables.store import Tables
 from dripper.warc import read_records
 from support.killing import killed
@@ -250,14 +249,14 @@ def test_a_file_that_is_read_again_counts_once(spark: SparkSession, again: Ran) 
 
 def test_of_a_host_of_many_pages_a_sample_is_counted(spark: SparkSession, ran: Ran) -> None:
     """The bounds: fewer pages of a host than it has, fewer texts and paths than there are."""
-    settings = SiteSettings(most_pages=2, most_fingerprints=3)
+    bounds = Bounds(pages=2, fingerprints=3)
     known, new_ids = with_spread_page_ids(Known.of(ran.archives))
     pages = select_remembered(Tables(spark, str(ran.output)).read("pages")).replace(new_ids, subset="page_id")
     counted = {
-        page_id for page_id, (host, *_) in known.pages.items() if host == "a.org" and is_counted(page_id, 3, settings)
+        page_id for page_id, (host, *_) in known.pages.items() if host == "a.org" and is_counted(page_id, 3, bounds)
     }
     assert len(counted) == 4
-    sums = site_sums(pages, settings).persist()
+    sums = site_sums(pages, bounds).persist()
     rows = [row.asDict() for row in sums.collect()]
     of_a = [row for row in rows if row["host"] == "a.org"]
     assert sums_of(of_a, "a.org").pages == len(counted)
@@ -268,7 +267,7 @@ def test_of_a_host_of_many_pages_a_sample_is_counted(spark: SparkSession, ran: R
     for batch in (1, 2):
         for kind in ("path", "text"):
             assert len([row for row in of_a if (row["batch"], row["kind"]) == (batch, kind)]) <= 3
-    labels = site_labels(pages, sums, [1, 2], settings).collect()
+    labels = site_labels(pages, sums, [1, 2], bounds=bounds).collect()
     assert len(labels) == 8
     for row in labels:
         host, page, before = known.pages[row["page_id"]]
@@ -277,7 +276,7 @@ def test_of_a_host_of_many_pages_a_sample_is_counted(spark: SparkSession, ran: R
         of_batch = {
             (each["kind"], each["fingerprint"]) for each in rows if (each["host"], each["batch"]) == (host, batch)
         }
-        mine = sum_counted(page, of_batch if is_counted(row["page_id"], n_pages, settings) else set())
+        mine = sum_counted(page, of_batch if is_counted(row["page_id"], n_pages, bounds) else set())
         expected = relabel(page, before, sums_of(rows, host), mine)
         assert (row["main"], row["confidence"]) == (expected.main.tolist(), expected.confidence)
 

@@ -17,12 +17,12 @@ FILES = st.lists(
 
 def split(sizes: list[int | None], slots: int) -> list[list[FilePart]]:
     files = tuple(PlannedFile(f"f{i}", size) for i, size in enumerate(sizes))
-    return split_into_tasks(Batch(1, files), slots, 4 * MIB)
+    return split_into_tasks(Batch(1, files), slots)
 
 
 @given(FILES, st.integers(1, 64))
 def test_tasks_hold_every_byte_of_every_file_once_heaviest_first(files: list[PlannedFile], slots: int) -> None:
-    tasks = split_into_tasks(Batch(1, tuple(files)), slots, 4 * MIB)
+    tasks = split_into_tasks(Batch(1, tuple(files)), slots)
     parts = [part for task in tasks for part in task]
     for file in files:
         spans = sorted((part.span for part in parts if part.file == file), key=lambda span: span.start)
@@ -63,7 +63,7 @@ def test_small_files_share_a_task() -> None:
 @given(st.integers(0, 200), st.integers(1, 64))
 def test_records_of_a_selection_are_shared_each_once(n_places: int, slots: int) -> None:
     places = tuple(Place(i, 30_000, "u") for i in range(n_places))
-    tasks = split_into_tasks(Batch(1, (PlannedFile("a", selection="s", places=places),)), slots, 4 * MIB)
+    tasks = split_into_tasks(Batch(1, (PlannedFile("a", selection="s", places=places),)), slots)
     parts = sorted((part for task in tasks for part in task), key=lambda part: part.span.start)
     assert [place for part in parts for place in places[part.span.start : part.span.end]] == list(places)
     assert (parts[0].span.start, parts[-1].span.end) == (0, None)

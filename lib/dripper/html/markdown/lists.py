@@ -54,7 +54,7 @@ def find_only_list(tree: Tree, look: Look, item: int) -> int | None:
     return inner if look.fills(inner, item) else None
 
 
-def is_empty(tree: Tree, look: Look, item: int) -> bool:
+def is_empty(look: Look, item: int) -> bool:
     """Tell whether an item shows nothing."""
     return not look.has_text(item) and not look.holds(item, SHOWS)
 
@@ -149,7 +149,7 @@ class ListWriter(LineWriter):
             return False
         if owner:
             owner.shown = read_number(attribute(tag, "value") if " value=" in tag else None, owner.shown + 1)
-        if is_empty(tree, look, element):
+        if is_empty(look, element):
             return True
         number = owner.shown if owner and owner.is_ordered else None
         place = look.first_text(element)

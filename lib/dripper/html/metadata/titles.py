@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, islice
 
 from dripper.addresses import host_name, unicode_host
+from dripper.html.tree.plain import fold
 
 _BETWEEN = re.compile(r"\s+[|\-–—·•»«:/›]+\s+|\s*[|»«›]\s*")
 """What parts a page's title from its site's name."""
@@ -36,7 +37,6 @@ _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W_\u3040-\u30ff\u3400-\u9ff
 """A word, or a character of Chinese or Japanese, which have no blanks."""
 _STEM = 4
 """Letters that forms of a word share: rains, rained, raining."""
-_NO_LETTERS = re.compile(r"[\W_]+")
 
 
 class SiteName:
@@ -44,12 +44,12 @@ class SiteName:
 
     def __init__(self, site: str | None, *addresses: str | None) -> None:
         """addresses: of the page, as it declares it and as it was fetched; None: not known."""
-        self._names, self._owners = {_plain(site or "")}, set[str]()
+        self._names, self._owners = {fold(site or "")}, set[str]()
         for host in filter(None, map(_host_of, addresses)):
             labels = [label for label in host.split(".")[:-1] if len(label) > 2]
-            self._names.update(map(_plain, (host, *labels)))
+            self._names.update(map(fold, (host, *labels)))
             owner = next((label for label in reversed(labels) if label not in _LEVELS_ABOVE), "")
-            self._owners.update((_plain(host), _plain(owner), _plain(host[host.rfind(owner) :])))
+            self._owners.update((fold(host), fold(owner), fold(host[host.rfind(owner) :])))
         self._names.discard("")
         self._owners.discard("")
 
@@ -59,7 +59,7 @@ class SiteName:
 
     def begins(self, text: str) -> bool:
         """Tell whether a text begins with the site's name: that of one of its offices."""
-        return any(len(name) > 4 and _plain(text).startswith(name) for name in self._names)
+        return any(len(name) > 4 and fold(text).startswith(name) for name in self._names)
 
     def find_in(self, title: str) -> str | None:
         """Return the last part of a title that is the name of the host's owner.
@@ -90,8 +90,8 @@ class SiteName:
 
 def _spell(name: str) -> tuple[str, str]:
     """Return how a site's name may stand in an address: as it is, and without its article."""
-    plain = _plain(name).removeprefix("www")
-    return plain, _plain(_ARTICLE.sub("", name))
+    plain = fold(name).removeprefix("www")
+    return plain, fold(_ARTICLE.sub("", name))
 
 
 def _host_of(address: str | None) -> str:
@@ -131,7 +131,7 @@ def choose_title(
     cut = [site.cut(_FORUM.sub("", text)) for text in (declared, page_title)]
     if (heading := _find_behind_colon(cut[1], own, list_lower)) is not None:
         return heading
-    is_heading = _plain(declared) in map(_plain, headings)
+    is_heading = fold(declared) in map(fold, headings)
     is_of_site = site.is_in(declared) or (is_heading and _is_end(declared, parts))
     if declared and not (page_title and is_of_site):
         return _cut_bar(cut[0])
@@ -150,8 +150,8 @@ def says_title(texts: Iterable[str], title: str) -> bool:
     >>> says_title(["News", "Rain in Bergen", "It rained."], "Rain in Bergen")
     True
     """
-    first = [_plain(text[:_LONGEST]) for text in islice(texts, _MOST_FIRST)]
-    plain = _plain(title)
+    first = [fold(text[:_LONGEST]) for text in islice(texts, _MOST_FIRST)]
+    plain = fold(title)
     if not first or not plain:
         return False
     begin = first[0]
@@ -185,10 +185,10 @@ def _choose_headings(
 def _find_stated(headings: Sequence[str], declared: str, page_title: str, parts: Sequence[str]) -> str | None:
     """Return the longest heading that a title begins with, or that is a part of `<title>` before
     its last."""
-    starts = [_plain(text) for text in (declared, page_title) if text]
-    plain_parts = set(map(_plain, parts[:-1]))
+    starts = [fold(text) for text in (declared, page_title) if text]
+    plain_parts = set(map(fold, parts[:-1]))
     for text in sorted(headings, key=len, reverse=True):
-        plain = _plain(text)
+        plain = fold(text)
         if len(plain) > 2 and (plain in plain_parts or any(start.startswith(plain) for start in starts)):
             return text
     return None
@@ -203,7 +203,7 @@ def _cut_after(heading: str, declared: str) -> str:
     if not declared or len(heading) > _LONGEST:
         return heading
     ends = (match.start() for match in _BETWEEN.finditer(heading))
-    return next((heading[:end] for end in ends if _plain(heading[:end]) == _plain(declared)), heading)
+    return next((heading[:end] for end in ends if fold(heading[:end]) == fold(declared)), heading)
 
 
 def _cut_before(heading: str, stated: Iterable[str], page_title: str) -> str:
@@ -213,12 +213,12 @@ def _cut_before(heading: str, stated: Iterable[str], page_title: str) -> str:
     >>> _cut_before("Forum » Weather » Rain in Bergen", ["Rain in Bergen"], "The Daily: rain")
     'Rain in Bergen'
     """
-    if len(heading) > _LONGEST or _plain(heading) in _plain(page_title):
+    if len(heading) > _LONGEST or fold(heading) in fold(page_title):
         return heading
-    titles, start = set(map(_plain, stated)), _plain(page_title)
+    titles, start = set(map(fold, stated)), fold(page_title)
     for mark in _TRAIL.finditer(heading):
         tail = heading[mark.end() :]
-        if " " in tail and (_plain(tail) in titles or (":" not in mark[0] and start.startswith(_plain(tail)))):
+        if " " in tail and (fold(tail) in titles or (":" not in mark[0] and start.startswith(fold(tail)))):
             return tail
     return heading
 
@@ -227,7 +227,7 @@ def _is_of_something_else(heading: str, declared: str, page_title: str) -> bool:
     """Tell whether a heading shares no word with the title that a page declares twice, which has as
     many: "Search", or "Related topics".
     """
-    if len(declared) > _LONGEST or not _plain(page_title).startswith(_plain(declared)):
+    if len(declared) > _LONGEST or not fold(page_title).startswith(fold(declared)):
         return False
     words, said = ([word[:_STEM] for word in _WORD.findall(text.casefold())] for text in (heading, page_title))
     return 0 < len(words) <= len(_WORD.findall(_cut_bar(declared))) and set(words).isdisjoint(said)
@@ -238,11 +238,11 @@ def _find_behind_colon(title: str, headings: Sequence[str], list_lower: Callable
     Rain in Bergen", as Blogger has it."""
     if len(title) > _LONGEST:
         return None
-    ends = {_plain(title[match.end() :]) for match in _COLONS.finditer(title)}
+    ends = {fold(title[match.end() :]) for match in _COLONS.finditer(title)}
     if not ends:
         return None
     candidates = chain(headings, list_lower())
-    return next((text for text in candidates if " " in text and _plain(text) in ends), None)
+    return next((text for text in candidates if " " in text and fold(text) in ends), None)
 
 
 def _cut_bar(title: str) -> str:
@@ -261,8 +261,8 @@ def _cut_bar(title: str) -> str:
 def _is_end(heading: str, parts: Sequence[str]) -> bool:
     """Tell whether a heading is what a title of several parts ends with, and no other part holds
     it."""
-    plain = _plain(heading)
-    return len(parts) > 1 and _plain(parts[-1]) == plain and not any(plain in _plain(part) for part in parts[:-1])
+    plain = fold(heading)
+    return len(parts) > 1 and fold(parts[-1]) == plain and not any(plain in fold(part) for part in parts[:-1])
 
 
 def _is_site_at_end(heading: str, parts: Sequence[str], declared: str, list_lower: Callable[[], Iterable[str]]) -> bool:
@@ -273,10 +273,6 @@ def _is_site_at_end(heading: str, parts: Sequence[str], declared: str, list_lowe
     """
     if not _is_end(heading, parts):
         return False
-    before = set(map(_plain, parts[:-1]))
-    says_more = 2 * len(_plain(heading)) > 3 * sum(map(len, before)) and _plain(declared) != _plain(heading)
-    return not says_more or _plain(declared) in before or not before.isdisjoint(map(_plain, list_lower()))
-
-
-def _plain(text: str) -> str:
-    return _NO_LETTERS.sub("", text.casefold())
+    before = set(map(fold, parts[:-1]))
+    says_more = 2 * len(fold(heading)) > 3 * sum(map(len, before)) and fold(declared) != fold(heading)
+    return not says_more or fold(declared) in before or not before.isdisjoint(map(fold, list_lower()))

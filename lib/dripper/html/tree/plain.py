@@ -40,6 +40,13 @@ _CLASSED_AS_BOX = re.compile(
 _LEVELS = 50
 """Ancestors that are looked at, so that a page of nested elements costs no more than others."""
 
+_NO_LETTERS = re.compile(r"[\W_]+")
+
+
+def fold(text: str) -> str:
+    """Return the letters and digits of a text, in one case."""
+    return _NO_LETTERS.sub("", text).casefold()
+
 
 def plain_parts(tree: Tree, texts: list[str]) -> list[str]:
     """Return `texts` with each tag replaced by what it means in plain text: a line break, or

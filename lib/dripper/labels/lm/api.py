@@ -64,7 +64,7 @@ class Api:
     @classmethod
     def of(cls, settings: LmSettings) -> "Api":
         """Return the API that the settings name. Raises SettingsError."""
-        access = Access(settings.api_key, settings.concurrency, settings.attempts, settings.timeout_seconds)
+        access = Access(settings.api_key, settings.concurrency)
         return cls(settings.endpoint, access, "labels.lm.endpoint")
 
     def get(self, path: str) -> dict[str, Any]:

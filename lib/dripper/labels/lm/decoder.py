@@ -33,7 +33,7 @@ class DecisionRule:
     @classmethod
     def of(cls, settings: LmSettings) -> "DecisionRule":
         """Return the decision as the settings have it."""
-        return cls(settings.threshold, settings.temperature)
+        return cls(settings.threshold)
 
     @property
     def margin(self) -> float:

@@ -57,7 +57,6 @@ class PageEncoder:
         self.prompt = prompt
         self.templates = templates
         self.context = min(checkpoint.context, settings.context_tokens or checkpoint.training.context)
-        self._overlap = settings.overlap_blocks
         self._prompt_tokens = len(tokenizer.prompt_ids(prompt.text("")))
         self._answer_tokens = lru_cache(maxsize=1024)(self._count_answer)
         self.limit_context(self.context)
@@ -122,7 +121,7 @@ class PageEncoder:
         if len(job.prompt_ids) - self._prompt_tokens <= self._budget(page.n_blocks):
             return [(PageWindow(0, page.n_blocks, html), job)]
         safe = SimplifiedPage(html, page.n_blocks)
-        windows = cut_windows(safe, self._budget, self.tokenizer.count, self._overlap)
+        windows = cut_windows(safe, self._budget, self.tokenizer.count)
         return [
             (window, self.job(window, None if draft is None else draft[window.start : window.end]))
             for window in windows

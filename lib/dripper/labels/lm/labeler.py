@@ -51,7 +51,7 @@ class LmLabeler:
         encoder = PageEncoder.load(settings)
         decoders = DECODERS if settings.engine == "vllm" else IN_TORCH
         start = ServerDecoder.start if settings.endpoint else decoders[settings.decoder]
-        drafts = settings.draft == "cpu" and settings.decoder == "parallel" and not settings.endpoint
+        drafts = settings.decoder == "parallel" and not settings.endpoint
         return cls(encoder, start(encoder, settings), DecisionRule.of(settings), load("cpu") if drafts else None)
 
     def label(self, pages: Sequence[Page]) -> list[Labels]:

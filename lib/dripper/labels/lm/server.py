@@ -148,8 +148,8 @@ def label_bias(templates: Templates, decision: DecisionRule) -> dict[int, float]
         return None
     if abs(decision.margin) > BIAS_LIMIT:
         raise SettingsError(
-            f"labels.lm.threshold={decision.threshold} with labels.lm.temperature={decision.temperature} is a bias of "
-            f"{-decision.margin:.0f} on a logit, and vLLM takes {BIAS_LIMIT:.0f} at most: lower one, or use "
+            f"labels.lm.threshold={decision.threshold} is a bias of "
+            f"{-decision.margin:.0f} on a logit, and vLLM takes {BIAS_LIMIT:.0f} at most: lower it, or use "
             "labels.lm.decoder=parallel"
         )
     return {templates.main: -decision.margin}

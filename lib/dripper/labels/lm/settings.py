@@ -26,10 +26,6 @@ class LmSettings(Section):
     installed for one device."""
     decoder: Literal["parallel", "fsm"] = "parallel"
     """How labels are decoded; both give the same labels."""
-    draft: Literal["cpu", "other"] = "cpu"
-    """From which labels `parallel` starts where it is given whole pages: those of the labeler
-    `cpu`, or all other. In a chain the stage `label` starts from those of the first labeler. The
-    labels in the end are the same."""
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
     """Of weights and activations; auto: what the checkpoint says; with the engine transformers,
     bfloat16 on a GPU and float32 on a CPU."""
@@ -53,14 +49,8 @@ class LmSettings(Section):
     """Of prompt and answer together; longer pages are cut into windows. null: as the checkpoint's
     authors run it (1.1: 262,144, else the paper's 32,768), or what the GPU holds where that is
     less. Never more than the model's positions reach."""
-    overlap_blocks: int = Field(default=8, ge=0)
-    """So many blocks at most are shown twice where a page is cut, so that none is labelled without
-    what stands around it."""
     threshold: float = Field(default=0.5, gt=0, lt=1)
     """A block is main where its probability is above it; 0.5 is the state machine's arg-max."""
-    temperature: float = Field(default=1.0, gt=0)
-    """Logits are divided by it, to calibrate probabilities (fitted on labelled pages; not the
-    temperature of sampling)."""
     endpoint: str = ""
     """Address of an OpenAI-compatible vLLM server, such as http://127.0.0.1:8000/v1; empty: the
     engine runs in the worker."""
@@ -68,10 +58,6 @@ class LmSettings(Section):
     """Sent to the endpoint as a bearer token."""
     concurrency: int = Field(default=16, ge=1)
     """Requests under way at the endpoint, of one worker."""
-    attempts: int = Field(default=6, ge=1)
-    """Tries per request at the endpoint, with waits of 1, 2, 4, … seconds."""
-    timeout_seconds: float = Field(default=600.0, gt=0)
-    """For one answer of the endpoint; a page of 800 blocks is 3,000 to 6,300 tokens."""
     gpu_memory_share: float = Field(default=0.9, gt=0, le=1)
     """Of a GPU's memory that the engine takes."""
     cpu_cache_gib: int = Field(default=4, ge=1)

@@ -69,11 +69,16 @@ def split_blocks(page: SimplifiedPage) -> BlockTexts:
     return BlockTexts(html[: edges[0]], [html[a:b] for a, b in pairwise(edges)], html[end:])
 
 
+OVERLAP_BLOCKS = 8
+"""Blocks, at most, that are shown twice where a page is cut, so that none is labelled without what
+stands around it."""
+
+
 def cut_windows(
     page: SimplifiedPage,
     budget: Callable[[int], int],
     count_tokens: Callable[[str], int],
-    overlap: int,
+    overlap: int = OVERLAP_BLOCKS,
 ) -> list[PageWindow]:
     """Return windows that cover the page, each of which fits, every next one starting at most
     `overlap` blocks back.

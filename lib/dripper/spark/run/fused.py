@@ -60,7 +60,7 @@ class FusedJob:
             ):
                 self._isolation.work_off(
                     batch,
-                    lambda part: split_into_tasks(part, capacity.slots(work.spark), work.settings.batch.split_bytes),
+                    lambda part: split_into_tasks(part, capacity.slots(work.spark)),
                     lambda part, tasks: write_until_whole(
                         lambda: self._attempt(part, tasks, progress),
                         part,

@@ -209,7 +209,7 @@ class StagedJob:
 
         self._isolation.work_off(
             batch,
-            lambda part: split_into_tasks(part, capacity.slots(self._work.spark), self._settings.batch.split_bytes),
+            lambda part: split_into_tasks(part, capacity.slots(self._work.spark)),
             attempt,
             self._give_up,
         )

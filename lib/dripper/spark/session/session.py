@@ -78,9 +78,9 @@ def open_session(settings: SparkSettings, app_name: str = "dripper") -> SparkSes
     except PySparkRuntimeError as error:
         raise MachineError(
             "Spark did not start; its own words are above. Most often Delta's jars could not be fetched: without a network, "
-            f"put the jars of {delta_package(settings)} into a folder and pass --set spark.jars=FOLDER ({first_line(error)})"
+            f"put the jars of {delta_package()} into a folder and pass --set spark.jars=FOLDER ({first_line(error)})"
         ) from None
-    _require_delta(spark, settings)
+    _require_delta(spark)
     if submitted:
         adapt_to_one_machine(spark)
     return spark
@@ -183,22 +183,20 @@ def delta_jars(settings: SparkSettings) -> dict[str, str]:
     Maven Central."""
     if settings.jars:
         return {"spark.jars": ",".join(_list_jars(settings.jars))}
-    package = delta_package(settings)
+    package = delta_package()
     fetched = _find_fetched_jars(package)
     if fetched:
         return {"spark.jars": ",".join(fetched), "spark.jars.packages": ""}
     return {"spark.jars.packages": package}
 
 
-def delta_package(settings: SparkSettings) -> str:
-    """Return the Maven coordinates of Delta: as set, else those of the installed Python package for
-    the installed Spark.
+def delta_package() -> str:
+    """Return the Maven coordinates of Delta: those of the installed Python package for the
+    installed Spark.
 
     From 4.1 on Delta is built for each Spark by itself, and its artifacts say for which
     (delta/pip_utils.py).
     """
-    if settings.delta_package:
-        return settings.delta_package
     spark = ".".join(pyspark.__version__.split(".")[:2])
     try:
         delta = version("delta-spark")
@@ -239,11 +237,11 @@ def _find_fetched_jars(package: str) -> list[str]:
     return []
 
 
-def _require_delta(spark: SparkSession, settings: SparkSettings) -> None:
+def _require_delta(spark: SparkSession) -> None:
     if "delta" in str(spark.conf.get("spark.sql.extensions", "")).lower() or "DATABRICKS_RUNTIME_VERSION" in os.environ:
         return
     flags = " ".join(f"--conf {key}={value}" for key, value in _DELTA.items())
     raise MachineError(
-        f"this Spark session has no Delta. Start the job with: spark-submit --packages {delta_package(settings)} {flags} …, "
+        f"this Spark session has no Delta. Start the job with: spark-submit --packages {delta_package()} {flags} …, "
         "or with --properties-file conf/spark-local.conf"
     )

@@ -16,7 +16,6 @@ from pyspark.sql import functions as F
 
 from dripper.labels import Labels
 from dripper.page.rows import Row, label_columns, read_first_labels, storable
-from dripper.settings import SiteSettings
 from dripper.sites import SiteStatistics, Skeleton, relabel
 from dripper.sites.layouts import join_layouts
 from dripper.sites.statistics import PathSum
@@ -24,10 +23,12 @@ from dripper.sites.templates import Template, fill
 from dripper.spark.sites.layout_choice import TEMPLATE
 from dripper.spark.sites.layout_templates import taught_by, template_of
 from dripper.spark.sites.sums import (
+    BOUNDS,
     LAYOUT,
     PAGE,
     PATH,
     TEXT,
+    Bounds,
     is_counted,
     layout_id_of,
     page_blocks,
@@ -68,8 +69,8 @@ def site_labels(
     pages: DataFrame,
     site_blocks: DataFrame,
     batches: Collection[int],
-    settings: SiteSettings,
     layouts: DataFrame | None = None,
+    bounds: Bounds = BOUNDS,
 ) -> DataFrame:
     """Return the rows of `labels` for pages of some batches.
 
@@ -94,7 +95,7 @@ def site_labels(
     order = [F.col("page_id").asc_nulls_first(), F.col("first_batch"), F.col("kind"), F.col("fingerprint")]
     rows = rows.repartition("host", "part").sortWithinPartitions("host", "part", *order)
     schema = nullable(LABELS.fields)
-    return rows.mapInArrow(_labels_mapper(arrow_schema(schema), settings), schema)
+    return rows.mapInArrow(_labels_mapper(arrow_schema(schema), bounds), schema)
 
 
 def _parts() -> Column:
@@ -166,9 +167,7 @@ class _Host:
         return self.templates.get(layout)
 
 
-def _labels_mapper(
-    schema: pa.Schema, settings: SiteSettings
-) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def _labels_mapper(schema: pa.Schema, bounds: Bounds) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     def rows(batches: Iterable[pa.RecordBatch]) -> Iterator[Row]:
         at: tuple[Any, ...] = ()
         host = _Host()
@@ -179,19 +178,19 @@ def _labels_mapper(
                 if row["page_id"] is None:
                     host.learn(row)
                 else:
-                    yield storable(_label_row(row, host, settings))
+                    yield storable(_label_row(row, host, bounds))
 
     return lambda batches: in_batches(rows(batches), schema)
 
 
-def _label_row(row: Row, host: _Host, settings: SiteSettings) -> Row:
+def _label_row(row: Row, host: _Host, bounds: Bounds) -> Row:
     first, layout = row["first_labels"], host.layout_of(row["layout_id"])
-    labels, version = _labels_of(row, layout, host, settings)
+    labels, version = _labels_of(row, layout, host, bounds)
     by = {"labeler": first["labeler"], "labeler_version": version, "method": labels.method, "windows": 1}
     return {"page_id": row["page_id"], "batch": row["batch"], "layout_id": layout} | by | label_columns(labels)
 
 
-def _labels_of(row: Row, layout: str, host: _Host, settings: SiteSettings) -> tuple[Labels, str]:
+def _labels_of(row: Row, layout: str, host: _Host, bounds: Bounds) -> tuple[Labels, str]:
     """Return the labels of a page, and the version of who made them."""
     first = row["first_labels"]
     page, before, version = page_blocks(row), read_first_labels(first), first["labeler_version"]
@@ -200,7 +199,7 @@ def _labels_of(row: Row, layout: str, host: _Host, settings: SiteSettings) -> tu
         by = f"{TEMPLATES} of {taught_by(host.examples[layout])}"
         return replace(filled.labels, method=before.method + BY_TEMPLATE), f"{version},{by}"
     counted = host.of_batch.get(row["batch"], set())
-    if not is_counted(row["page_id"], host.pages_of_batch.get(row["batch"], 1), settings):
+    if not is_counted(row["page_id"], host.pages_of_batch.get(row["batch"], 1), bounds):
         counted = set()
     labels = relabel(page, before, host.sums, sum_counted(page, counted))
     if labels is before:

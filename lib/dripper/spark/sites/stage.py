@@ -24,6 +24,9 @@ from dripper.spark.tables.sql import within
 from dripper.spark.tables.store import Tables
 from dripper.spark.workers.routing import who_labels
 
+BATCHES = 16
+"""Batches that one pass over the sums of the hosts labels."""
+
 
 class Sites:
     """Learns from sites and corrects by them in a staged run."""
@@ -31,7 +34,6 @@ class Sites:
     def __init__(self, work: Work) -> None:
         self._work = work
         self._tables: Tables = work.tables
-        self._settings = work.settings.sites
         self.layouts = Layouts(work) if who_labels(work.settings)[1] is not None else None
         """None: there is one labeler alone."""
 
@@ -40,7 +42,7 @@ class Sites:
         file to it."""
         touched = within(touched_batches(batch))
         pages = select_remembered(self._tables.read("pages").where(touched))
-        self._tables.replace_where("site_blocks", site_sums(pages, self._settings), touched)
+        self._tables.replace_where("site_blocks", site_sums(pages), touched)
 
     def forget(self, batch: Batch) -> None:
         """Delete what an earlier attempt at a batch that is preprocessed again has left."""
@@ -49,8 +51,7 @@ class Sites:
 
     def groups(self, batches: Sequence[Batch]) -> list[list[Batch]]:
         """Return batches that are labelled together."""
-        n = self._settings.batches
-        return [list(batches[i : i + n]) for i in range(0, len(batches), n)]
+        return [list(batches[i : i + BATCHES]) for i in range(0, len(batches), BATCHES)]
 
     def label(self, batches: Sequence[Batch]) -> dict[str, int]:
         """Write the labels of all pages of the batches whose hosts know more than the page; return
@@ -67,7 +68,7 @@ class Sites:
             )
         site_blocks = self._tables.read("site_blocks")
         pages = select_remembered(self._tables.read("pages").where(of_batches))
-        rows = site_labels(pages, site_blocks, numbers, self._settings)
+        rows = site_labels(pages, site_blocks, numbers)
         written = self._write(rows, of_batches, with_evidence(pages, site_blocks))
         touched = within(set().union(*(touched_batches(batch) for batch in batches)))
         labels, stored = (self._tables.read(table).where(touched) for table in ("labels", "pages"))
@@ -81,7 +82,7 @@ class Sites:
         site_blocks, chosen = self._tables.read("site_blocks"), layouts.read_chosen(numbers)
         pages = select_remembered(self._tables.read("pages").where(of_batches))
         rest = pages.join(chosen.select("page_id"), "page_id", "left_anti")
-        rows = site_labels(rest, site_blocks, numbers, self._settings, self._tables.read("layouts"))
+        rows = site_labels(rest, site_blocks, numbers, self._tables.read("layouts"))
         answers = self._tables.read("labels").where(of_batches).drop("layout_id").join(chosen, ["page_id", "batch"])
         expected = with_evidence(rest, site_blocks).select("page_id").unionByName(chosen.select("page_id"))
         written = self._write(rows.unionByName(answers.select(*LABELS.names)), of_batches, expected)

@@ -5,7 +5,7 @@ again, or loses a file to another one, is summed again. Hashes and whole numbers
 """
 
 from collections.abc import Collection, Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +14,6 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from dripper.page.rows import Row
-from dripper.settings import SiteSettings
 from dripper.sites import Fingerprints, PageBlocks, SiteStatistics
 from dripper.sites.statistics import PageSums, log_odds, sum_page, sum_pages, to_confidence_steps
 from dripper.spark.tables.arrow import arrow_schema
@@ -38,6 +37,18 @@ _ADDED = (
 )
 
 
+class Bounds(NamedTuple):
+    """The most that is kept of a host and a batch."""
+
+    pages: int = 1000
+    """Pages that are counted; of more, a sample by the hash in page_id."""
+    fingerprints: int = 1000
+    """Paths, and as many texts, those on most pages first."""
+
+
+BOUNDS = Bounds()
+
+
 def select_remembered(pages: DataFrame) -> DataFrame:
     """Return the rows of `pages` whose hosts can learn from them, with the columns that they need
     and no others."""
@@ -52,12 +63,12 @@ def can_be_remembered() -> Column:
     return has_memory & F.col("host").isNotNull()
 
 
-def site_sums(pages: DataFrame, settings: SiteSettings) -> DataFrame:
+def site_sums(pages: DataFrame, bounds: Bounds = BOUNDS) -> DataFrame:
     """Return the rows of `site_blocks` for pages of `select_remembered`, which is read twice."""
     counts = pages.groupBy("batch", "host").agg(F.count("*").alias("of_host"))
-    many = counts.where(F.col("of_host") > settings.most_pages)
+    many = counts.where(F.col("of_host") > bounds.pages)
     counted_pages = pages.join(F.broadcast(many), ["batch", "host"], "left")
-    counted_pages = counted_pages.where(F.col("of_host").isNull() | _is_counted(settings))
+    counted_pages = counted_pages.where(F.col("of_host").isNull() | _is_counted(bounds))
     added = counted_pages.select(*_ADDED).mapInArrow(_add_up, _SUMS)
     sums = added.groupBy("batch", "host", "kind", "fingerprint").agg(
         *(F.sum(name).alias(name) for name in ("pages", "words", "log_odds")), F.max("signature").alias("signature")
@@ -65,23 +76,23 @@ def site_sums(pages: DataFrame, settings: SiteSettings) -> DataFrame:
     # How many pages a host has in all tells a later reader which of them were counted.
     host_rows = counts.withColumn("kind", F.lit(PAGE))
     sums = sums.join(host_rows, ["batch", "host", "kind"], "left").withColumn("words", F.coalesce("of_host", "words"))
-    return _keep_most_frequent(sums, settings.most_fingerprints).select(*_SUMS.names)
+    return _keep_most_frequent(sums, bounds.fingerprints).select(*_SUMS.names)
 
 
-def _is_counted(settings: SiteSettings) -> Column:
+def _is_counted(bounds: Bounds) -> Column:
     """As `is_counted`, in SQL."""
     place = F.conv(F.substring("page_id", 1, _HASH_DIGITS), 16, 10).cast("double") / _HASHES
-    is_within: Column = place < F.lit(float(settings.most_pages)) / F.col("of_host")
+    is_within: Column = place < F.lit(float(bounds.pages)) / F.col("of_host")
     return is_within
 
 
-def is_counted(page_id: str, of_host: int, settings: SiteSettings) -> bool:
+def is_counted(page_id: str, of_host: int, bounds: Bounds) -> bool:
     """Tell whether a page is among those that are counted.
 
     Args:
         of_host: Pages of its host in its batch.
     """
-    return int(page_id[:_HASH_DIGITS], 16) / _HASHES < settings.most_pages / of_host
+    return int(page_id[:_HASH_DIGITS], 16) / _HASHES < bounds.pages / of_host
 
 
 def _keep_most_frequent(sums: DataFrame, most: int) -> DataFrame:

@@ -9,6 +9,9 @@ from dripper.spark.tables.batches import Batch, PlannedFile
 from dripper.warc import RecordReader, read_records, read_selected
 from dripper.warc.read.record import Span, cut
 
+SPLIT_BYTES = 4 << 20
+"""Least size of the parts in which a file is read that would keep one core busy while others wait:
+some 2 s of work, and 2 ms to find where a part begins."""
 SMALLEST_TASK_BYTES = 1 << 20
 """Tasks below this cost more to schedule (about 50 ms) than to share: 1 MiB of WARC is half a
 second of work."""
@@ -31,17 +34,17 @@ class FilePart:
 Tasks = Sequence[Sequence[FilePart]]
 
 
-def split_into_tasks(batch: Batch, slots: int, split_bytes: int) -> list[list[FilePart]]:
+def split_into_tasks(batch: Batch, slots: int) -> list[list[FilePart]]:
     """Return the batch's files grouped into tasks of about equal bytes, the heaviest first, for
     `slots` cores.
 
     A file that is more than a task's share is read in parts of that share, but not below
-    `split_bytes`. Of a file whose size is not known the spans are those of its weight: its last one
+    `SPLIT_BYTES`. Of a file whose size is not known the spans are those of its weight: its last one
     has no end.
     """
     total = sum(file.weight for file in batch.files)
     target = max(SMALLEST_TASK_BYTES, total // max(1, slots * TASKS_PER_SLOT))
-    parts = [part for file in batch.files for part in _parts(file, target, split_bytes)]
+    parts = [part for file in batch.files for part in _parts(file, target)]
     tasks: list[list[FilePart]] = []
     room = 0
     for part in sorted(parts, key=lambda part: (-part.weight, part.file.warc_file, part.span.start)):
@@ -53,8 +56,8 @@ def split_into_tasks(batch: Batch, slots: int, split_bytes: int) -> list[list[Fi
     return tasks
 
 
-def _parts(file: PlannedFile, share: int, split_bytes: int) -> list[FilePart]:
-    n_parts = min(-(-file.weight // share), file.weight // split_bytes)
+def _parts(file: PlannedFile, share: int) -> list[FilePart]:
+    n_parts = min(-(-file.weight // share), file.weight // SPLIT_BYTES)
     spans = cut(file.weight if file.selection is None else len(file.places), n_parts)
     return [FilePart(file, file.weight // len(spans), span) for span in spans]
 

@@ -44,7 +44,6 @@ class Recipe:
     """Width of the feed-forward part."""
     heads: int = 8
     context_tokens: int = 512
-    overlap_blocks: int = 2
     windows_a_page: int = 2
     """Windows at most, at random; each is seen once."""
     batch_windows: int = 4
@@ -73,7 +72,6 @@ def labeler_options(folder: Path, recipe: Recipe) -> dict[str, object]:
         "chat": "once",
         "profile": PROFILE,
         "context_tokens": recipe.context_tokens,
-        "overlap_blocks": recipe.overlap_blocks,
         "dtype": "float32",
     }
 
