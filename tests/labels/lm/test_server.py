@@ -75,7 +75,7 @@ def right(_stub: Stub, body: dict[str, Any]) -> tuple[int, dict[str, str], bytes
 @pytest.fixture
 def start(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., tuple[Stub, ServerDecoder]]]:
     monkeypatch.setattr(api, "BACKOFF_SECONDS", 0.01)
-    monkeypatch.setattr(api, "Access", partial(api.Access, attempts=2, timeout_seconds=5))
+    monkeypatch.setattr(api, "Access", partial(api.Access, timeout_seconds=5))
     running = ExitStack()
 
     def started(reply: Reply, decision: DecisionRule = DecisionRule(), **options: object) -> tuple[Stub, ServerDecoder]:  # noqa: B008

@@ -222,7 +222,7 @@ def copy_of_feed(changes: DataFrame, folder: Path) -> None:
 def copying_code() -> str:
     """Return imports and the function `apply` of the document."""
     text = (Path(__file__).parents[3] / "docs/tables.md").read_text()
-    code = text.split("## Reading as a stream")[1].split("```python\n", 1)[1].split("```", 1)[0]
+    code = text.split("### Reading as a stream")[1].split("```python\n", 1)[1].split("```", 1)[0]
     return code.rsplit("\n\n\n", 1)[0]
 
 
