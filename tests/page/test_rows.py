@@ -15,6 +15,7 @@ from dripper.page.columns import EXTRACTIONS, ORIGIN
 from dripper.page.extraction import Extraction
 from dripper.page.rows import (
     extraction_row,
+    grade_confidence,
     outcome_columns,
     record_columns,
     registered_domain,
@@ -123,3 +124,8 @@ def test_columns_of_labels_without_probabilities_are_null() -> None:
 )
 def test_what_was_registered(host: str, domain: str | None) -> None:
     assert registered_domain(host) == domain
+
+
+def test_confidences_have_grades():
+    asked = (None, 0.0, 0.4999, 0.5, 0.8499, 0.85, 1.0)
+    assert [grade_confidence(each) for each in asked] == [None, "doubtful", "doubtful", None, None, "sure", "sure"]

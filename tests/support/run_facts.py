@@ -52,4 +52,16 @@ def evil_facts() -> RunFacts:
     run |= {"versions": {EVIL: EVIL}, "errors": {EVIL: 1}, "skipped": {EVIL: 20}, "stage_ms": {EVIL: 5}}
     files = [replace(file, warc_file=EVIL, error=EVIL, error_kind=EVIL, state=EVIL) for file in FILES]
     pages = [PageFacts(EVIL, EVIL, 1, EVIL, EVIL, 1, 1)]
-    return RunFacts(EVIL, run, files, pages, pages, {EVIL: 1}, {EVIL: 1})
+    doubtful = [PageFacts(EVIL, EVIL, 1, page_id=EVIL, page_kind=EVIL, confidence=0.1)]
+    return RunFacts(
+        EVIL,
+        run,
+        files,
+        pages,
+        pages,
+        {EVIL: 1},
+        {EVIL: 1},
+        kinds={EVIL: 1},
+        confidences={2: 1},
+        doubtful_pages=doubtful,
+    )

@@ -25,6 +25,18 @@ from dripper.warc.open.identity import find_crawl
 if TYPE_CHECKING:
     from publicsuffixlist import PublicSuffixList
 Row = dict[str, Any]
+SURE, DOUBTFUL = 0.85, 0.5
+"""Confidences: from the one on pages are as labelled (docs/tables.md), under the other few are."""
+GRADES = {"sure": (SURE, 1.0), "doubtful": (0.0, math.nextafter(DOUBTFUL, 0.0))}
+"""Least and largest confidence of what a run's last lines count."""
+
+
+def grade_confidence(confidence: float | None) -> str | None:
+    """Return the grade that a confidence has; None between them, and where it is not known."""
+    return next(
+        (name for name, (low, high) in GRADES.items() if low <= (-1 if confidence is None else confidence) <= high),
+        None,
+    )
 
 
 def record_columns(record: Record, batch: int, crawl: str = "") -> Row:

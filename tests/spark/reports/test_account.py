@@ -48,7 +48,11 @@ def test_files_and_counts_are_those_of_the_tables(spark: SparkSession, output: s
     # Small batches that end within some seconds of each other are noted together.
     assert len(facts.commits()) in (1, 2)
     assert dict(facts.methods) == {"cpu": 7}
-    assert sum(facts.languages.values()) == 7
+    assert sum(facts.languages.values()) == sum(facts.kinds.values()) == sum(facts.confidences.values()) == 7
+    assert (facts.short_pages, facts.wordless_pages) == (0, 0)
+    assert len({page.page_id for page in facts.doubtful_pages}) == 7
+    least = [page.confidence or 0 for page in facts.doubtful_pages]
+    assert least == sorted(least)
     assert [(page.url, page.error_code) for page in facts.failed_pages] == [("http://example.org/<b>", "empty_page")]
     started, ended = facts.moment("started_at"), facts.moment("ended_at")
     assert started is not None

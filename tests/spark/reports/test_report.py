@@ -18,6 +18,7 @@ def report(pages: int, **more: object) -> dict[str, object]:
         "rows": pages,
         "errors": [],
         "methods": {},
+        "grades": {},
         "failed_pages": 0,
         "fallback_pages": 0,
         "skipped": {},

@@ -83,13 +83,19 @@ def failed(kind: FileErrorKind, name: str = "a") -> dict[str, Any]:
 def test_reports_add_up() -> None:
     totals = Totals()
     totals.add_read([report(), report(), failed(FileErrorKind.DENIED, "b"), report(records=0, pages=0, skipped={})])
-    totals.add_written([report(rows=3, failed_pages=1, fallback_pages=2, errors=["empty_page"], methods={"cpu": 2})])
+    totals.add_written(
+        [
+            report(
+                rows=3, failed_pages=1, fallback_pages=2, errors=["empty_page"], methods={"cpu": 2}, grades={"sure": 1}
+            )
+        ]
+    )
     totals.add_noted([{"warc_file": "c", "state": "set_aside", "error": "why"}, {"warc_file": "d", "state": "failed"}])
     totals.add_failures(Worked({7: "no"}, [9, 8]))
     assert (totals.files, totals.records, totals.pages, totals.broken_files) == (4, 10, 6, 4)
     assert (totals.skipped, totals.failed_files) == ({"status": 4}, {"denied": ["b"]})
     assert (totals.rows, totals.failed_pages, totals.fallback_pages, totals.errors) == (3, 1, 2, {"empty_page": 1})
-    assert totals.methods == {"cpu": 2}
+    assert (totals.methods, totals.grades) == ({"cpu": 2}, {"sure": 1})
     assert (totals.set_aside, totals.failed_batches, totals.batches_not_begun) == ({"c": "why"}, {7: "no"}, [8, 9])
 
 

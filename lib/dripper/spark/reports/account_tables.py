@@ -1,6 +1,7 @@
 """The account of a run, read from its tables and put where somebody wants it."""
 
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,13 +16,14 @@ from dripper.errors import InputError
 from dripper.places import output_place
 from dripper.settings import CostSettings
 from dripper.spark.ledger.plan import FINISHED
-from dripper.spark.reports.account import FileFacts, PageFacts, RunFacts, page
+from dripper.spark.reports.account import SHORT, FileFacts, PageFacts, RunFacts, page
 from dripper.spark.tables.sql import first_line
 from dripper.spark.tables.store import Tables
 
 BESIDE = ""
 """The place of an account: next to the tables."""
 _SHOWN_PAGES = 20
+_DOUBTFUL_PAGES = 10
 _FAILED_FIRST = ("time_limit", "memory_limit", "crashed", "internal", "labeler_failed")
 """Errors that a person wants to see before the others, which are the page's own."""
 _FILE = ("warc_file", "state", "batch", "pages", "failed_pages", "bytes_read", "n_problems", "error", "error_kind")
@@ -114,6 +116,8 @@ def run_facts(tables: Tables, cost: CostSettings, run_id: str | None = None) -> 
         failed_pages=[_page(row) for row in _choose_failed(rows).collect()],
         methods=_count_by(rows, "method"),
         languages=_count_by(rows, "language"),
+        doubtful_pages=[PageFacts(**row.asDict()) for row in _choose_doubtful(rows).collect()],
+        **_quality(rows),
         core_dollars_per_hour=cost.core_dollars_per_hour,
     )
 
@@ -151,6 +155,30 @@ def _choose_failed(rows: DataFrame) -> DataFrame:
     first = F.when(F.col("error_code").isin(*_FAILED_FIRST), 0).otherwise(1)
     failed = rows.where(F.col("error_code").isNotNull()).select(*_PAGE)
     return failed.orderBy(first, "error_code", "page_id").limit(_SHOWN_PAGES)
+
+
+def _choose_doubtful(rows: DataFrame) -> DataFrame:
+    said = rows.where(F.col("error_code").isNull() & F.col("confidence").isNotNull())
+    wanted = said.select(*(name for name in _PAGE if name[:5] != "error"), "confidence", "page_kind", "markdown_chars")
+    return wanted.orderBy("confidence", "page_id").limit(_DOUBTFUL_PAGES)
+
+
+def _quality(rows: DataFrame) -> dict[str, Any]:
+    """Return counts of extractions by kind and confidence, and of those that say little."""
+    good = rows.where(F.col("error_code").isNull())
+    groups = good.groupBy("page_kind", F.floor(F.col("confidence") * 20).alias("at_least")).agg(
+        F.count("*").alias("pages"),
+        F.count_if(F.col("markdown_chars") < SHORT).alias("short"),
+        F.count_if(F.col("markdown_chars") == 0).alias("wordless"),
+    )
+    kinds, confidences, n_short, n_wordless = Counter[str](), Counter[int | None](), 0, 0
+    for row in groups.collect():
+        kinds[row["page_kind"] or "unknown"] += row["pages"]
+        confidences[row["at_least"]] += row["pages"]
+        n_short, n_wordless = n_short + row["short"], n_wordless + row["wordless"]
+    return {
+        "kinds": dict(kinds.most_common()), "confidences": confidences, "short_pages": n_short, "wordless_pages": n_wordless,
+    }  # fmt: skip
 
 
 def _page(row: Row, ms: int | None = None) -> PageFacts:

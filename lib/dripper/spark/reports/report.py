@@ -8,6 +8,7 @@ from dripper.addresses import printable
 from dripper.labels.chain import chain_of
 from dripper.labels.cost import Device, Sample, describe_actual, describe_estimate, estimate
 from dripper.labels.registry import bound_of, labeler_settings, runs_staged
+from dripper.page.rows import DOUBTFUL, GRADES, SURE
 from dripper.settings import Settings
 from dripper.spark.ledger.plan import Plan
 from dripper.spark.reports.sample import PagesRead, take_sample
@@ -116,6 +117,12 @@ def _rows(totals: Totals) -> list[str]:
     lines = [f"  rows      {totals.rows} = {good} extractions{by_fallback} + {totals.failed_pages} error rows"]
     if len([method for method in totals.methods if not method.startswith("fallback:")]) > 1:
         lines.append(f"  decided   {', '.join(f'{n} by {method}' for method, n in totals.methods.most_common())}")
+    if totals.grades and good:
+        sure, doubtful = (totals.grades[name] for name in GRADES)
+        lines.append(
+            f"  quality   {sure} sure ({sure / good:.0%}, confidence {SURE:g} and more), {doubtful} doubtful (under {DOUBTFUL:g}); "
+            'look: dripper inspect --table OUTPUT --where "confidence < 0.5" > doubtful.html'
+        )
     return lines
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from dripper.page.rows import GRADES
 from dripper.spark.tables.batches import Batch
 from dripper.spark.tables.fence import is_conflict
 from dripper.spark.tables.row_keys import WrongRowsError, check_rows_of, page_keys
@@ -23,7 +24,7 @@ Report = dict[str, Any]
 
 logger = logging.getLogger(__name__)
 
-_COUNTED = ("rows", "failed_pages", "fallback_pages", "errors", "methods")
+_COUNTED = ("rows", "failed_pages", "fallback_pages", "errors", "methods", "grades")
 """Counts that a file's report takes over from its rows."""
 _MOST_REDONE = 2
 """Times that a batch is written again if its rows are not what was read."""
@@ -92,6 +93,7 @@ def match_reports_to_count(batch: Batch, reports: Sequence[Report], n_rows: int 
             "fallback_pages": sum(n for name, n in methods.items() if name.startswith(FALLBACK)),
             "errors": [*file["errors"], *Counter(report["errors"]).elements()],
             "methods": dict(methods),
+            "grades": dict(Counter(file["grades"]) + Counter(report["grades"])),
         }
     return _match_reports(batch, reports, counts)
 
@@ -169,7 +171,15 @@ def _drop_times(report: Report) -> Report:
 
 FALLBACK = "fallback:"
 """Beginning of the column `method` where a fallback decided."""
-NO_ROWS: Report = {"rows": 0, "keys": 0, "failed_pages": 0, "fallback_pages": 0, "errors": [], "methods": {}}
+NO_ROWS: Report = {
+    "rows": 0,
+    "keys": 0,
+    "failed_pages": 0,
+    "fallback_pages": 0,
+    "errors": [],
+    "methods": {},
+    "grades": {},
+}
 """Report of `rows_by_file` for a file that has none."""
 
 
@@ -187,17 +197,20 @@ def rows_by_file(rows: DataFrame) -> dict[str, Report]:
     the sum of their keys, error rows and their codes, rows by method, and those that a fallback
     decided."""
     method = F.col("method") if "method" in rows.columns else F.lit(None).cast("string")
+    confidence = F.col("confidence") if "confidence" in rows.columns else F.lit(None).cast("double")
     counts = rows.groupBy("warc_file", method.alias("method")).agg(
         F.count("*").alias("rows"),
         page_keys().alias("keys"),
         F.count("error_code").alias("failed_pages"),
         F.collect_list("error_code").alias("errors"),
+        *(F.count_if(confidence.between(*bounds)).alias(name) for name, bounds in GRADES.items()),
     )
     files: dict[str, Report] = {}
     for row in counts.collect():
         file, by = files.setdefault(row["warc_file"], deepcopy(NO_ROWS)), row["method"]
         for key in ("rows", "keys", "failed_pages", "errors"):
             file[key] += row[key]
+        file["grades"] = dict(Counter(file["grades"]) + Counter({name: row[name] for name in GRADES}))
         if by is not None:
             file["methods"][by] = row["rows"]
             file["fallback_pages"] += row["rows"] * by.startswith(FALLBACK)

@@ -53,6 +53,8 @@ class Totals:
     """Rows that a fallback decided."""
     methods: Counter[str] = field(default_factory=Counter)
     """Rows, by who decided."""
+    grades: Counter[str] = field(default_factory=Counter)
+    """Rows of high and of low confidence (`page.rows.GRADES`)."""
     errors: Counter[str] = field(default_factory=Counter)
     """Error rows, by error code."""
     skipped: Counter[str] = field(default_factory=Counter)
@@ -96,6 +98,7 @@ class Totals:
             self.fallback_pages += report["fallback_pages"]
             self.errors.update(report["errors"])
             self.methods.update(report["methods"])
+            self.grades.update(report["grades"])
 
     def add_failures(self, worked: Worked) -> None:
         """Add what did not work."""

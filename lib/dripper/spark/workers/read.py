@@ -28,7 +28,7 @@ from dripper.labels.entry import CountTokens
 from dripper.labels.registry import find_entry, labeler_settings, load_from_settings
 from dripper.page.extraction import Extraction, shared_extractor
 from dripper.page.prepare import Prepared
-from dripper.page.rows import Row, extraction_row, prepared_row, storable
+from dripper.page.rows import Row, extraction_row, grade_confidence, prepared_row, storable
 from dripper.page.stages import preparer
 from dripper.settings import LabelerSettings, LabelsSettings, Settings
 from dripper.spark.ledger.forgotten import NO_RULES, Rules
@@ -186,6 +186,7 @@ def _rows_of_part(
     keys = 0
     errors: Counter[str] = Counter()
     methods: Counter[str] = Counter()
+    grades: Counter[str] = Counter()
     stopwatch = Stopwatch()
     for record in _until_fault(reader):
         if rules.forget(record.page_id, record.url):
@@ -195,9 +196,16 @@ def _rows_of_part(
             row = step.row(record, _result(record, guard, step))
         errors.update([row["error_code"]] if row["error_code"] is not None else [])
         methods.update([row["method"]] if row.get("method") is not None else [])
+        grades.update([grade] if (grade := grade_confidence(row.get("confidence"))) else [])
         keys += page_key(record.page_id)
         yield storable(row)
-    counts = {"page_keys": keys, "span": [part.span.start, part.span.end], "errors": errors, "methods": methods}
+    counts = {
+        "page_keys": keys,
+        "span": [part.span.start, part.span.end],
+        "errors": errors,
+        "methods": methods,
+        "grades": grades,
+    }
     yield {REPORT: json.dumps(asdict(reader.report) | counts | stopwatch.times())}
     if progress is not None:
         progress.add({"files": int(part.span.end is None), "pages": reader.report.pages, "failed": errors.total()})

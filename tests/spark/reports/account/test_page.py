@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dripper.spark.reports.account import RunFacts, page
+from dripper.spark.reports.account import PageFacts, RunFacts, page
 from dripper.spark.reports.account.charts import duration, growth_chart, nice, rate_chart
 from support.chromium import Chromium, find_chromium
 from support.run_facts import EVIL, FACTS, FILES, RUN, START, at, evil_facts
@@ -64,6 +64,32 @@ def test_all_that_is_known_of_a_run_is_on_it() -> None:
         assert words in text, words
     # 108 s of cores for 40 pages.
     assert ("0.03" in text, "2,700" in text, "750" in text, "$30.00" in text) == (True, True, True, True)
+
+
+def test_quality_is_told_by_confidence_and_kind_with_the_doubtful_pages() -> None:
+    doubtful = [PageFacts("https://example.org/d", "1.warc.gz", 5, page_id="7f", confidence=0.31, page_kind="listing")]
+    counts = {19: 25, 17: 3, 12: 6, 9: 2, 6: 3, None: 1}
+    facts = replace(
+        FACTS,
+        kinds={"article": 30, "listing": 10},
+        confidences=counts,
+        short_pages=4,
+        wordless_pages=2,
+        doubtful_pages=doubtful,
+    )
+    text = Elements(page(facts)).text
+    for words in (
+        "70%confidence 0.85 and more",
+        "12%confidence under 0.5",
+        "10%under 200 characters",
+        "5%without a word",
+    ):
+        assert words in text, words
+    for words in ("0.95 to 1.00", "0.30 to 0.35", "not known", "article", "0.31"):
+        assert words in text, words
+    assert """dripper inspect --table out --where "page_id IN ('7f')" > doubtful.html""" in text.replace(
+        FACTS.output, "out"
+    )
 
 
 def test_what_tables_hold_is_text_on_it_and_nothing_runs() -> None:

@@ -5,7 +5,7 @@ what went wrong.
 `dripper.spark.reports.account_tables`.
 """
 
-from dripper.spark.reports.account.facts import FileFacts, PageFacts, RunFacts
+from dripper.spark.reports.account.facts import SHORT, FileFacts, PageFacts, RunFacts
 from dripper.spark.reports.account.page import page
 
-__all__ = ["FileFacts", "PageFacts", "RunFacts", "page"]
+__all__ = ["SHORT", "FileFacts", "PageFacts", "RunFacts", "page"]

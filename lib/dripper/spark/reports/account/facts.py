@@ -5,6 +5,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby
 
+SHORT = 200
+"""Characters of Markdown below which an extraction is short."""
+
 
 @dataclass(frozen=True, slots=True)
 class FileFacts:
@@ -37,6 +40,10 @@ class PageFacts:
     payload_bytes: int | None = None
     ms: int | None = None
     """Milliseconds that it took; None where that is not known."""
+    page_id: str = ""
+    confidence: float | None = None
+    page_kind: str | None = None
+    markdown_chars: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +64,16 @@ class RunFacts:
     languages: Mapping[str, int] = field(default_factory=dict)
     """Rows of its batches by language."""
     core_dollars_per_hour: float = 0.0
+    kinds: Mapping[str, int] = field(default_factory=dict)
+    """Rows of its batches by kind of page."""
+    confidences: Mapping[int | None, int] = field(default_factory=dict)
+    """Rows of its batches by confidence: twentieths, rounded down; None: the labeler does not
+    say."""
+    short_pages: int = 0
+    """Rows of its batches with fewer than SHORT characters, `wordless_pages` included."""
+    wordless_pages: int = 0
+    doubtful_pages: Sequence[PageFacts] = ()
+    """The pages of its batches with the least confidence."""
 
     def count(self, name: str) -> int:
         """Return a count of the run's row; 0 for one that is not there."""

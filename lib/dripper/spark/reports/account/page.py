@@ -2,6 +2,7 @@
 says is escaped."""
 
 import json
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
@@ -9,8 +10,9 @@ from html import escape
 from string import Template
 
 import dripper
+from dripper.page.rows import DOUBTFUL, SURE
 from dripper.spark.reports.account.charts import bar, duration, figure, growth_chart, rate_chart
-from dripper.spark.reports.account.facts import FileFacts, PageFacts, RunFacts
+from dripper.spark.reports.account.facts import SHORT, FileFacts, PageFacts, RunFacts
 from dripper.standalone import asset, policy, style_of
 
 SHOWN_FILES = 20
@@ -35,6 +37,7 @@ def page(facts: RunFacts) -> str:
         "counts": _counts(facts),
         "speed": _speed(facts),
         "cost": _cost(facts),
+        "quality": _quality(facts),
         "errors": _errors(facts),
         "files": _files(facts),
         "settings": _settings(facts),
@@ -53,7 +56,6 @@ def _head(facts: RunFacts) -> str:
         ("Started", _moment(facts.moment("started_at"))),
         ("Ended", _moment(facts.moment("ended_at"))),
         ("Took", duration(facts.seconds) if facts.seconds is not None else None),
-        ("Driver", facts.run.get("holder")),
     ]
     complaints = facts.run.get("complaints")
     items = "".join(
@@ -131,6 +133,39 @@ def _cost(facts: RunFacts) -> str:
     )
 
 
+def _quality(facts: RunFacts) -> str:
+    total = sum(facts.confidences.values())
+    if not total:
+        return "<p>No page came out.</p>"
+    told = {step: n for step, n in facts.confidences.items() if step is not None}
+    shares = {
+        f"confidence {SURE:g} and more": sum(n for step, n in told.items() if step >= SURE * 20),
+        f"confidence under {DOUBTFUL:g}": sum(n for step, n in told.items() if step < DOUBTFUL * 20),
+        f"under {SHORT} characters": facts.short_pages,
+        "without a word": facts.wordless_pages,
+    }
+    bins = {f"{step / 20:.2f} to {(step + 1) / 20:.2f}": told[step] for step in sorted(told, reverse=True)}
+    unknown = {"not known": facts.confidences[None]} if facts.confidences.get(None) else {}
+    parts = [
+        _tiles((name, f"{n / total:.0%}") for name, n in shares.items()),
+        f"<p>On labelled pages that no model was trained on, a confidence of {SURE:g} and more stands for a mean F1 of 0.96.</p>",
+        _shares("Pages, by confidence", bins | unknown),
+        _shares("Pages, by kind", facts.kinds),
+    ]
+    if facts.doubtful_pages:
+        ids = ", ".join(f"'{page.page_id}'" for page in facts.doubtful_pages)
+        command = f'dripper inspect --table {shlex.quote(facts.output)} --where "page_id IN ({ids})" > doubtful.html'
+        rows = [
+            (page.url, f"{page.confidence or 0:.2f}", page.page_kind, f"{page.markdown_chars or 0:,}", _place(page))
+            for page in facts.doubtful_pages
+        ]
+        parts += [
+            f"<h3>The most doubtful</h3><p>To look at them block by block:</p><pre>{escape(command)}</pre>",
+            _table(("page", "confidence", "kind", "characters", "record"), rows),
+        ]
+    return "".join(parts)
+
+
 def _errors(facts: RunFacts) -> str:
     parts = [_shares("Error rows, by code", facts.counts("errors"))]
     if facts.failed_pages:
@@ -179,7 +214,8 @@ def _settings(facts: RunFacts) -> str:
     settings = str(facts.run.get("settings") or "{}")
     with suppress(ValueError):
         settings = json.dumps(json.loads(settings), indent=2, ensure_ascii=False)
-    return f"{_pairs(sorted(pairs.items()))}<h3>Settings that are not the default</h3><pre>{escape(settings)}</pre>"
+    set_ones = f"<pre>{escape(settings)}</pre>" if settings != "{}" else "<p>None.</p>"
+    return f"{_pairs(sorted(pairs.items()))}<h3>Settings that are not the default</h3>{set_ones}"
 
 
 class Markup(str):
