@@ -174,6 +174,8 @@ def score_blocks(weights: Weights, page: NormalizedPage, *, switch: bool = False
 def score_by_others(weights: Weights, page: NormalizedPage, words: IntArray) -> list[FloatArray]:
     """Return the logits of main of each of the other networks that are asked, not calibrated,
     (n_blocks,): of those that know articles only where the page may be one."""
+    if not weights.others:
+        return []
     summary = PageSummary()
     summary.add(page.features, words)
     may_be_article = classify_page(weights, summary)[KINDS.index("article")] >= MAY_BE_ARTICLE
