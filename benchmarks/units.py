@@ -23,12 +23,12 @@ from dripper.html.tree.elements import HEADINGS
 from dripper.html.units.complete import Blocks, complete
 from dripper.html.units.embeds import find_embeds
 from dripper.html.units.headings import find_headings
-from dripper.html.units.records import PART_NAMES, find_parts
 from dripper.html.units.references import find_controls, find_references
 from dripper.labels import Labeler, load
 from dripper.page.posts import THREAD, PagePosts, find_page_posts
 from dripper.page.prepare import Decoded
 from dripper_lab.datasets import LabelledPage, read_pages
+from dripper_lab.record_parts import PART_NAMES, find_parts
 
 SHARED = 0.7
 """Share of a list's records."""

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dripper.html import preprocess
-from dripper.html.units.records import PART_NAMES, find_parts
+from dripper_lab.record_parts import PART_NAMES, find_parts
 
 CARD = '<li class="card n{0}"><a href="/{0}"><img src="{0}.png"></a><h3>Lamp {0}</h3><p>{0}9,95</p><button>Quick view</button></li>'
 SHELF = f"<p>Lamps</p><ul>{''.join(CARD.format(n) for n in range(1, 6))}</ul><p>Contact</p>"

@@ -1,0 +1,291 @@
+"""Finds records: siblings of one shape, as cards, rows, items and posts are; and their parts by
+position.
+
+    <li class="card n1"><a>Lamp</a><p>12 €</p>   record 0: position 0, 1
+    <li class="card n2"><a>Desk</a><p>90 €</p>   record 1: position 0, 1
+
+    inner, outer = find_parts(page.elements, page.blocks)
+    inner.features                  # (n_blocks, len(PART_NAMES)), float32, raw; 0 outside records
+    inner.mean(values)              # of any value of blocks: its mean over the same position
+    inner.records, inner.slots      # (n_blocks,), numbers of record and position, -1 outside
+
+A record has two blocks or more, where its list has (a paragraph among paragraphs is none). `inner`
+is the nearest record around a block, `outer` the one around that, where there is one: a card in a
+row of cards, an answer in a question. Records are elements beside others of their tag and first
+class, or what begins at each heading, `dt` or other leader among the children of an element. A
+position is the path of tags and first classes, and the how manieth of that path; lists on equal
+paths (the rows of a shelf) are one.
+
+One pass in pure Python over the elements that hold blocks, then sums by number: n log n. No labeler
+uses them: as features of `cpu` they brought 0.000 to 0.003 F1 on 642 held-out pages, within chance,
+for a tenth of a page's time (docs/research/labeler_cpu.md).
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import count, pairwise
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from dripper.html.tree.blocks import Block
+from dripper.html.tree.elements import HEADINGS, words
+from dripper.html.tree.tree import Tree
+
+_FEWEST = 3
+"""Siblings with equal start tags; two may be columns."""
+_FEWEST_IN_ROWS = 4
+"""Siblings in pairs, on equal paths."""
+_FEWEST_PARTS = 1.5
+"""Blocks a record, on the average of a list."""
+_LEADERS = HEADINGS | {"dt"}
+_MOST_ALIKE = 8
+"""Blocks on one path in a record that have positions of their own."""
+_LONGEST_VALUE = 40
+"""Characters of a number, a price or a date."""
+_PROSE = 80
+"""Characters of a block that says more than a menu's."""
+
+_CLASS = re.compile(r' class="([^"]{1,200})')
+_VARYING = re.compile(r"\b(?:odd|even|first|last|active|alt|clearfix)\b|[0-9]+")
+_NUMBER = re.compile(r"[\W\d]{0,20}\d[\W\d]{0,20}[kKmM%]?[\W\d]{0,20}")
+_SIGNS = r"[$€£¥₹₽₩₺₴₫฿₱]"
+_UNITS = "USD|EUR|GBP|CHF|PLN|SEK|NOK|DKK|CZK|kr|zł|руб|грн|Ft|Kč|lei"
+_PRICE = re.compile(
+    rf"(?:{_SIGNS}|\b(?:{_UNITS}|R\$|Rs))\W{{0,3}}\d|\d\W{{0,3}}(?:{_SIGNS}|(?:{_UNITS})\b|[元円])|^\d{{1,6}}[.,]\d\d$"
+)
+_MONTH = (
+    "jan|f[eé][bv]|m[aäà]r|a[pbv]r|ma[iyjg]|me[ij]|ju[nl]|jui[nl]|giu|lug|a[uog][ogû]|se[pt]|o[ckut]t|nov|d[eéi][czs]"
+)
+_DATE = re.compile(
+    rf"\b(?:19|20)\d\d\b|\b\d{{1,2}}[:/-]\d\d\b|\b\d\d?\.\d\d\.\d|\d\s*[年月日]|\b\d{{1,2}}(?:st|nd|rd|th|\.)?\s(?:de\s)?(?:{_MONTH})"
+    rf"|\b(?:{_MONTH})[a-z]*\.?\s\d{{1,2}}\b|\bago$|^(?:vor|hace|il y a)\s",
+    re.IGNORECASE,
+)
+_CONTROLS = words("button input select textarea")
+_PICTURES = words("img picture video svg")
+_KINDS = ("number", "price", "date", "control", "link", "picture", "prose")
+PART_NAMES = (
+    "in_record", "records", "record_place", "parts", "part_place", "parts_after", "shared", "distinct", "same_text", "chars",
+    "longest_chars", "is_longest", *(f"{kind}_here" for kind in _KINDS), *_KINDS,
+)  # fmt: skip
+"""Columns of `Parts.features`. How many records the list has (log), which of them this is (0 to 1),
+how many blocks the record has, and has before and after this one (log); then of the same position
+in the list's records: the share of records that have it, the share of texts there that differ, the
+share of records that say there what this one says, mean characters (log), those of the position
+that has most, and whether this one does; the share of blocks there that are a number, a price, a
+date, a control, a link, that have a picture in them or right before, or 80 characters; and whether
+the block itself does (`…_here`)."""
+
+_Ints = npt.NDArray[np.int64]
+
+
+class Parts(NamedTuple):
+    """The records of a page at one depth, by block."""
+
+    records: _Ints
+    """(n_blocks,), the number of the block's record in document order, -1 outside."""
+    slots: _Ints
+    """(n_blocks,), equal for the same position in records of one list, -1 outside."""
+    features: npt.NDArray[np.float32]
+    """(n_blocks, len(PART_NAMES))."""
+
+    def mean(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Return the mean of a value of the blocks, (n_blocks,), over the same position; the value
+        itself outside."""
+        inside = self.slots >= 0
+        means = np.array(values, np.float64)
+        if inside.any():
+            means[inside] = _mean_by(self.slots[inside], means[inside])
+        return means
+
+
+class _Range(NamedTuple):
+    """A record as a range of blocks, end exclusive."""
+
+    first: int
+    end: int
+    of: tuple[int, int]
+    """Its list: the path, and the leader's path or -1."""
+
+
+def find_parts(tree: Tree, blocks: Sequence[Block]) -> tuple[Parts, Parts]:
+    """Return the records nearest around the blocks of a page, and those around these; see the
+    module."""
+    holders = _Holders(tree, blocks)
+    ranges = sorted([*holders.find_led(), *holders.find_siblings()], key=lambda each: (each.first, -each.end))
+    around = np.full((2, len(blocks)), -1, np.int64)
+    open_ones, following = list[int](), 0
+    for index in range(len(blocks)):
+        while open_ones and ranges[open_ones[-1]].end <= index:
+            open_ones.pop()
+        while following < len(ranges) and ranges[following].first == index:
+            open_ones.append(following)
+            following += 1
+        around[: len(open_ones), index] = open_ones[:-3:-1]
+    kinds = _find_kinds(tree, blocks)
+    inner, outer = (_describe(holders, ranges, records, kinds) for records in around)
+    return inner, outer
+
+
+class _Holders:
+    """The elements that hold blocks, in document order, with the range of blocks in each, and the
+    number of its path."""
+
+    def __init__(self, tree: Tree, blocks: Sequence[Block]) -> None:
+        self.blocks, self.tree, parents = blocks, tree, tree.parents
+        self.firsts, self.ends = dict[int, int](), dict[int, int]()
+        for index, block in enumerate(blocks):
+            element = block.element
+            self.ends[element] = index + 1
+            while element >= 0 and element not in self.firsts:
+                self.firsts[element] = index
+                element = parents[element]
+        elements = sorted(self.firsts)
+        for element in reversed(elements):
+            end = self.ends[element]
+            self.ends[parents[element]] = max(end, self.ends.get(parents[element], 0))
+        self.paths, self.children = {-1: 0}, defaultdict[int, list[int]](list)
+        tags = {tree.parts[tree.opens[element]] for element in elements}
+        classes = ((tag, _CLASS.search(tag)) for tag in tags)
+        shapes = {
+            tag: (tree.names[tag], *_VARYING.sub("", found[1]).split()[:1]) if found else (tree.names[tag],)
+            for tag, found in classes
+        }
+        numbers = defaultdict[object, int](count(1).__next__)
+        for element in elements:
+            parent = parents[element]
+            self.paths[element] = numbers[self.paths[parent], shapes[tree.parts[tree.opens[element]]]]
+            self.children[parent].append(element)
+        self.led = set[int]()
+        """Elements whose children are records by their leaders."""
+
+    def find_led(self) -> Iterator[_Range]:
+        """Yield what begins at each leader among the children of an element."""
+        for parent, children in self.children.items():
+            if len(children) < 2 * _FEWEST:
+                continue
+            paths = [self.paths[child] for child in children]
+            leader = self._find_leader(children, paths)
+            if leader is None:
+                continue
+            self.led.add(parent)
+            begins = [self.firsts[child] for child, path in zip(children, paths, strict=True) if path == leader]
+            for first, end in zip(begins, [*begins[1:], self.ends[parent]], strict=True):
+                yield _Range(first, end, (self.paths[parent], leader))
+
+    def _find_leader(self, children: list[int], paths: list[int]) -> int | None:
+        """Return the path of the children that lead records: titles, else the first of what takes
+        turns."""
+        counts = Counter(paths)
+        repeated = [path for path, n in counts.items() if n >= _FEWEST]
+        if not repeated or len(counts) == 1:
+            return None
+        tags = {path: self.tree.tags[child] for child, path in zip(children, paths, strict=True)}
+        leaders = sorted((tags[path], path) for path in repeated if tags[path] in _LEADERS)
+        leader = leaders[0][1] if leaders else repeated[0]
+        takes_turns = any(abs(counts[leader] - counts[path]) <= 1 for path in repeated if path != leader)
+        follows_itself = any(a == b == leader for a, b in pairwise(paths))
+        return leader if leaders or (takes_turns and not follows_itself) else None
+
+    def find_siblings(self) -> Iterator[_Range]:
+        """Yield the elements beside others of their shape, of lists whose records have parts."""
+        found = defaultdict[int, list[int]](list)
+        for parent, children in self.children.items():
+            if len(children) < 2 or parent in self.led:
+                continue
+            counts = Counter(self.paths[child] for child in children)
+            for child in children:
+                if counts[self.paths[child]] > 1:
+                    found[self.paths[child]].append(child)
+        for path, elements in found.items():
+            is_list = len(elements) >= _FEWEST_IN_ROWS or len(elements) == _FEWEST
+            n_blocks = sum(self.ends[element] - self.firsts[element] for element in elements)
+            if is_list and n_blocks >= _FEWEST_PARTS * len(elements):
+                yield from (_Range(self.firsts[element], self.ends[element], (path, -1)) for element in elements)
+
+    def number_slots(self, ranges: Sequence[_Range], records: Sequence[int]) -> list[int]:
+        """Return the number of each block's position, -1 outside records."""
+        numbers = defaultdict[object, int](count().__next__)
+        before = defaultdict[tuple[int, int, bool], int](int)
+        slots = [-1] * len(records)
+        for index, (block, record) in enumerate(zip(self.blocks, records, strict=True)):
+            if record >= 0:
+                path = self.paths[block.element]
+                n_alike = before[record, path, block.is_run]
+                before[record, path, block.is_run] += 1
+                slots[index] = numbers[ranges[record].of, path, block.is_run, min(n_alike, _MOST_ALIKE)]
+        return slots
+
+
+def _find_kinds(tree: Tree, blocks: Sequence[Block]) -> npt.NDArray[np.bool_]:
+    """Return which blocks are of which of `_KINDS`, (n_blocks, len(_KINDS))."""
+    kinds = np.zeros((len(blocks), len(_KINDS)), bool)
+    if not blocks:
+        return kinds
+    texts = [block.text for block in blocks]
+    short = [index for index, text in enumerate(texts) if len(text) <= _LONGEST_VALUE]
+    for number, matches in enumerate((_NUMBER.fullmatch, _PRICE.search, _DATE.search)):
+        kinds[[index for index in short if matches(texts[index])], number] = True
+    first, last = (np.array([block[column] for block in blocks], np.int64) for column in (4, 5))
+    after = np.concatenate([[0], last[:-1]])
+    for number, (names, begin) in enumerate(((_CONTROLS, first), (frozenset("a"), first), (_PICTURES, after)), 3):
+        elements = [element for element, name in enumerate(tree.tags) if name in names]
+        opens = np.array([tree.opens[element] for element in elements], np.int64)
+        closes = np.sort(np.array([tree.closes[element] for element in elements], np.int64))
+        # Opened before its end and not closed before its beginning.
+        kinds[:, number] = opens.searchsorted(last, side="right") > closes.searchsorted(begin)
+    kinds[:, -1] = [len(text) >= _PROSE for text in texts]
+    return kinds
+
+
+def _describe(
+    holders: _Holders, ranges: Sequence[_Range], around: npt.NDArray[np.int64], kinds: npt.NDArray[np.bool_]
+) -> Parts:
+    """Return the parts of the blocks in these records.
+
+    Args:
+        around: (n_blocks,), indexes of `ranges`, or -1.
+    """
+    features = np.zeros((len(around), len(PART_NAMES)), np.float32)
+    slots = np.array(holders.number_slots(ranges, around.tolist()), np.int64)
+    inside = np.flatnonzero(around >= 0)
+    if not len(inside):
+        return Parts(around, slots, features)
+    record, slot, kinds = around[inside], slots[inside], kinds[inside]
+    texts = [holders.blocks[index].text for index in inside.tolist()]
+    lists = _number([each.of for each in ranges])
+    place, n_records = np.zeros(len(ranges), np.int64), np.bincount(lists)
+    order = np.argsort(lists, kind="stable")
+    place[order] = np.arange(len(ranges)) - (np.cumsum(n_records) - n_records)[lists[order]]
+    n_records, own_list = n_records[lists[record]], lists[record]
+    first, end = (np.array([each[side] for each in ranges], np.int64)[record] for side in (0, 1))
+    says = _number(list(zip(slot.tolist(), texts, strict=True)))
+    in_slot, in_record = np.bincount(slot)[slot], np.unique(slot * len(ranges) + record)
+    _, one_of_each = np.unique(says, return_index=True)
+    chars = _mean_by(slot, np.fromiter(map(len, texts), np.float64, len(texts)))
+    longest = np.zeros(own_list.max() + 1)
+    np.maximum.at(longest, own_list, chars)
+    columns = (
+        1, np.log1p(n_records), place[record] / np.maximum(n_records - 1, 1), np.log1p(end - first),
+        np.log1p(inside - first), np.log1p(end - 1 - inside), np.bincount(in_record // len(ranges))[slot] / n_records,
+        np.bincount(slot[one_of_each])[slot] / in_slot, np.minimum(np.bincount(says)[says] / n_records, 1), np.log1p(chars),
+        np.log1p(longest[own_list]), chars == longest[own_list],
+    )  # fmt: skip
+    for number, column in enumerate(columns):
+        features[inside, number] = column
+    features[inside, len(columns) :] = np.concatenate(
+        [kinds, np.stack([_mean_by(slot, kind) for kind in kinds.T.astype(np.float64)], axis=1)], axis=1
+    )
+    return Parts(around, slots, features)
+
+
+def _mean_by(numbers: _Ints, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    return (np.bincount(numbers, values) / np.maximum(np.bincount(numbers), 1))[numbers]
+
+
+def _number(keys: Sequence[object]) -> _Ints:
+    numbers = defaultdict[object, int](count().__next__)
+    return np.fromiter((numbers[key] for key in keys), np.int64, len(keys))
