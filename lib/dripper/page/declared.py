@@ -6,7 +6,9 @@ main content by its truth, and none of the others is one.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import compress
 
 from dripper.html import preprocess_utf8
 from dripper.html.blocks.page import Page
@@ -47,6 +49,20 @@ def says_nothing(text: str) -> bool:
     (True, False)
     """
     return len(text) <= _LONGEST and _NOTHING.search(" ".join(text.replace("\u2019", "'").split())) is not None
+
+
+def find_placeholder(texts: Sequence[str], main: Sequence[bool]) -> str:
+    """Return what stands in place of a page's content: its main text, or one of its blocks where
+    all of them together are no longer than that. Empty where the page says something.
+
+    Args:
+        texts: Of its blocks.
+        main: Which of them are main.
+    """
+    said = "\n".join(compress(texts, main))
+    if says_nothing(said):
+        return said
+    return next(filter(says_nothing, texts), "") if sum(map(len, texts)) <= _LONGEST else ""
 
 
 def read_declared(page: Page) -> Page:

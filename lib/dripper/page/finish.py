@@ -5,7 +5,6 @@ import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import compress
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +27,7 @@ from dripper.html.units.complete import complete
 from dripper.labels import Labels, load
 from dripper.labels.fallback import Fallback, fall_back
 from dripper.labels.registry import resolve_fallback
-from dripper.page.declared import METHOD, is_declared, says_nothing
+from dripper.page.declared import METHOD, find_placeholder, is_declared
 from dripper.page.language import SAMPLE_CHARACTERS, detect
 from dripper.page.posts import NO_POSTS, THREAD, KeptPosts, PagePosts, find_page_posts
 from dripper.page.prepare import Decoded, Prepared
@@ -241,8 +240,7 @@ class Finisher:
         if is_ours and is_declared(page.split()):
             return Choice(page, np.ones(len(page.texts), bool), METHOD, 0, math.nan)
         choice = self._choose(page, labels, labeler, detail)
-        said = "\n".join(compress(choice.page.texts, choice.main.tolist()))
-        if is_ours and not self._html.keep and says_nothing(said):
+        if is_ours and not self._html.keep and (said := find_placeholder(choice.page.texts, choice.main.tolist())):
             raise PageError(ErrorCode.EMPTY_PAGE, f"no more than a placeholder: {' '.join(said.split())[:60]}")
         return choice
 

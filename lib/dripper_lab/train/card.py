@@ -74,9 +74,8 @@ Pages of other collections, which no training saw: see
 
 ## Kinds of pages
 
-Read from means of the features over blocks and over words, after the network, by multinomial logistic regression; of
-blocks only the second opinion depends on it. Held-out sites: **{accuracy:.3f}** of the pages get their kind
-({kind_accuracy:.3f} on the mean
+Read from means of the features over blocks and over words, after the network, by multinomial logistic regression; the labels
+of blocks do not depend on it. Held-out sites: **{accuracy:.3f}** of the pages get their kind ({kind_accuracy:.3f} on the mean
 of the kinds). Collections of shops count as listings, error pages as nothing.
 
 {kinds}
@@ -130,9 +129,6 @@ The first {taught} go on from those of the weights `{start}`, which were taught 
 {seen}, by {epochs} epochs on all pages; each is the mean of before and after, with a share of {share:g} of before.
 The other networks, and what features are standardised by, are those of `{start}`. """
 
-_KEPT_NOTE = """ ({kept} of them are kept from earlier weights,
-and asked only where the page may be an article)"""
-
 _CHOSEN: Mapping[bool, Mapping[str, str]] = {
     False: {
         "chosen_on": "the held-out pages",
@@ -185,7 +181,7 @@ def model_card(
         version=version, parameters=f"{parameters:,}", features=examples[0].blocks.features.shape[1],
         layers=len(recipe.shape.dilations), levels=examples[0].blocks.starts.shape[1], minutes=cpu_seconds / 60,
         doubtful=DOUBTFUL, others=len(recipe.other_recipes) + kept, power=1 - recipe.balance, empty=len(empty),
-        kept_note=_KEPT_NOTE.format(kept=kept) if kept else "", flags=_flags(folds, kept, start),
+        kept_note=f" ({kept} of them are kept from earlier weights)" if kept else "", flags=_flags(folds, kept, start),
         without_kept=f", without the {kept} kept networks, which saw some of these pages" if kept and not start else "",
         stages=_stages(recipe, start), **{name: text.format(start=start) for name, text in _CHOSEN[bool(start)].items()},
         arguments=json.dumps({"folds": folds[0], "scored": folds[1], **asdict(recipe)}, indent=1), data_sets=_data_sets(examples),

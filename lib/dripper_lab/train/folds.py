@@ -104,12 +104,12 @@ def network_of(example: Example, networks: Sequence[Weights | None]) -> Weights:
 
 
 def compute_held_out_logits(examples: Sequence[Example], networks: Sequence[Weights | None]) -> list[FloatArray]:
-    """Return the logits of every example, shape (1 + others that are asked, n_blocks), from the
-    networks that saw no page of its site."""
+    """Return the logits of every example, shape (1 + others, n_blocks), from the networks that saw
+    no page of its site."""
 
     def logits(example: Example) -> FloatArray:
         weights = network_of(example, networks)
         page = normalize_page(weights, example.blocks)
-        return np.stack([score_blocks(weights, page)[0], *score_by_others(weights, page, example.words)])
+        return np.stack([score_blocks(weights, page)[0], *score_by_others(weights, page)])
 
     return [logits(example) for example in examples]

@@ -71,8 +71,8 @@ def page_scores(examples: Sequence[Example], logits: Sequence[FloatArray], calib
     """Return how every page came out.
 
     Args:
-        logits: Of each page, shape (1 + others that are asked, n_blocks): of the network, and
-            below it those of the others.
+        logits: Of each page, shape (1 + others, n_blocks): of the network, and below it those
+            of the others.
     """
     rows = []
     for example, own in zip(examples, logits, strict=True):

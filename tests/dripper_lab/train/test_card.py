@@ -123,9 +123,8 @@ def test_the_second_opinion_is_named() -> None:
 def test_networks_of_earlier_weights_are_counted_and_named() -> None:
     text = " ".join(card(recipe=Recipe(other_shares=(Shares(),), other_balances=(0.0,)), kept=2).split())
     assert (
-        "3 smaller networks are asked too, and the mean logit counts (2 of them are kept from earlier weights" in text
+        "3 smaller networks are asked too, and the mean logit counts (2 of them are kept from earlier weights)" in text
     )
-    assert "asked only where the page may be an article)" in text
     assert "--folds 3 --from-scratch --keep WEIGHTS`" in text
     assert "without the 2 kept networks" in text
     assert "kept" not in card().partition("## Calibration")[0]

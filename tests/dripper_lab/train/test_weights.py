@@ -17,12 +17,9 @@ def test_a_kept_network_says_what_it_said() -> None:
     now = replace(now, others=tuple(fold_network(earlier, network, now) for network in earlier.others))
     for number in range(3):
         # Features near their means: none is clipped.
-        made = made_example(number)
-        blocks = made.blocks
+        blocks = made_example(number).blocks
         blocks = blocks._replace(features=(earlier.mean + 0.5 * blocks.features * earlier.scale).astype(np.float32))
-        before, after = (
-            score_by_others(weights, normalize_page(weights, blocks), made.words) for weights in (earlier, now)
-        )
+        before, after = (score_by_others(weights, normalize_page(weights, blocks)) for weights in (earlier, now))
         for one, other in zip(before, after, strict=True):
             assert one == pytest.approx(other, abs=0.35)
             assert np.corrcoef(one, other)[0, 1] > 0.99

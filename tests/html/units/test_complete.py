@@ -151,13 +151,14 @@ CARDS = ("One", "Two", "Three")
     ("card", "main", "found"),
     [
         ("<li><a href=x>{0}</a><p>text", ["One", "text"], ["One", "text", "Two", "text", "Three", "text"]),
-        ("<li><a href=x>{0}</a><p>text", ["text"], ["text", "text", "text"]),
+        ("<li><a href=x>{0}</a><p>text", ["text"], ["One", "text", "Two", "text", "Three", "text"]),
+        ("<li><a href=x>{0}</a><p>of {0}", ["of One", "of Two"], ["of One", "of Two"]),
         ("<li><a href=x>{0}</a><p>menu", ["One"], ["One"]),
         ("<li><b>{0}</b><p>text", ["One", "text"], ["One", "text", "text", "text"]),
         ("<li><a href=x>More</a><p>{0}", ["One", "Two", "Three"], ["One", "Two", "Three"]),
     ],
 )
-def test_titles_of_records_are_kept_as_that_of_another_is(card, main, found):
+def test_titles_of_records_are_kept_as_that_of_another_is_or_all_their_texts(card, main, found):
     assert kept(f"<p>First.</p><ul>{''.join(map(card.format, CARDS))}</ul>", ["First.", *main]) == found
 
 

@@ -9,11 +9,11 @@ import pytest
 from dripper.html import PROFILES, preprocess
 from dripper.labels.align import labels_from_text
 from dripper.labels.cpu import labeler as module
-from dripper.labels.cpu.decide import KINDS, PageSummary, decide
+from dripper.labels.cpu.decide import KINDS, decide
 from dripper.labels.cpu.entry import Conventions
 from dripper.labels.cpu.features.page_features import compute_features
-from dripper.labels.cpu.labeler import CpuLabeler, classify_page, normalize_page, score_by_others
-from dripper.labels.cpu.second_opinion import DOUBTFUL, MAY_BE_ARTICLE, OF_EVERY_KIND
+from dripper.labels.cpu.labeler import CpuLabeler
+from dripper.labels.cpu.second_opinion import DOUBTFUL
 from dripper.labels.cpu.weights import load_weights
 from dripper_lab.train.kinds import ALIASES
 from support.labelled import labelled_pages, pages
@@ -136,17 +136,6 @@ def test_the_other_networks_speak_on_doubtful_pages_only(labeler: CpuLabeler) ->
         assert same == (not doubted[-1]), page.title
     # So that the tests of equal bits see both kinds.
     assert 0 < sum(doubted) < len(doubted)
-
-
-def test_networks_of_articles_are_asked_only_where_a_page_may_be_one() -> None:
-    weights, asked = load_weights(), {}
-    for page in pages():
-        blocks, words = compute_features(page)
-        normalized, summary = normalize_page(weights, blocks), PageSummary()
-        summary.add(normalized.features, words)
-        may_be = bool(classify_page(weights, summary)[KINDS.index("article")] >= MAY_BE_ARTICLE)
-        asked[may_be] = score_by_others(weights, normalized, words)
-    assert len(asked[True]) == len(weights.others) > len(asked[False]) == OF_EVERY_KIND
 
 
 def test_the_kind_of_a_page_is_said(labeler: CpuLabeler) -> None:

@@ -146,11 +146,12 @@ def add_cells(page: Blocks, main: list[bool]) -> None:
 
 
 def add_titles(page: Blocks, main: list[bool]) -> None:
-    """Mark what main text of a record follows if it is a link, as titles of cards are, where the
-    list has kept another record's, and does not say the same in each.
+    """Mark what main text of a record follows if it is a link, as titles of cards are, and the list
+    does not say the same in each: where another record's is kept, or the text of every record.
 
     On 620 labelled pages 15 such titles are in the truth and 5 are not; without another one that is
-    kept 20 and 11, without a link 25 and 68.
+    kept 20 and 11, without a link 25 and 68. Of lists with the text of every record and no title
+    2,109 labelled pages have five, with 25 titles in the truth and 3 that are not.
     """
     said = [index for index, block in enumerate(page.blocks) if block.text]
     if not any(main[following] and not main[title] and page.is_link(title) for title, following in pairwise(said)):
@@ -159,10 +160,14 @@ def add_titles(page: Blocks, main: list[bool]) -> None:
         texts = [[i for i in page.inside(record) if page.blocks[i].text] for record in records]
         titles = [each[:2] for each in texts if len(each) > 1]
         says = Counter(page.blocks[title].text for title, _ in titles)
-        if any(main[title] for title, _ in titles):
-            for title, following in titles:
-                if main[following] and says[page.blocks[title].text] == 1 and page.is_link(title):
-                    main[title] = True
+        own = [
+            title
+            for title, following in titles
+            if main[following] and says[page.blocks[title].text] == 1 and page.is_link(title)
+        ]
+        if any(main[title] for title, _ in titles) or len(own) == len(records):
+            for title in own:
+                main[title] = True
 
 
 def add_headings(page: Blocks, main: list[bool]) -> None:

@@ -1,5 +1,5 @@
 """Finds boxes within a text: posts of networks that it quotes, whose words and author are one unit,
-and notices of manuals."""
+notices of manuals, and formulas that are set apart."""
 
 import re
 
@@ -17,7 +17,7 @@ _CLASSES = re.compile(' class="([^"]*)"')
 
 
 def find_embeds(tree: Tree) -> list[int]:
-    """Return quoted posts and notices in document order, none within another."""
+    """Return quoted posts, notices and displayed formulas, in document order, none in another."""
     boxes = _EMBEDS | _NOTICES
     known = boxes.intersection(" ".join(_CLASSES.findall("".join(tree.names))).split())
     tags = {
@@ -25,6 +25,7 @@ def find_embeds(tree: Tree) -> list[int]:
         for tag in (tree.names if known else ())
         if any(name in tag for name in known) and not boxes.isdisjoint((attribute(tag, "class") or "").split())
     }
+    tags |= {tag for tag, name in tree.names.items() if name == "math" and attribute(tag, "display") == "block"}
     embeds: list[int] = []
     for element in tree.tagged(tags):
         if not embeds or element > tree.lasts[embeds[-1]]:

@@ -22,7 +22,7 @@ from dripper.labels.cpu.features.page_features import NAMES, PageFeatures, compu
 from dripper.labels.cpu.furniture import find_furniture
 from dripper.labels.cpu.network import Array, BlockSequence, Operations, compute_logits, compute_states, forward
 from dripper.labels.cpu.reasons import GROUPS, weigh_groups
-from dripper.labels.cpu.second_opinion import MAY_BE_ARTICLE, OF_EVERY_KIND, probability_with_second_opinion
+from dripper.labels.cpu.second_opinion import probability_with_second_opinion
 from dripper.labels.cpu.weights import Weights, load_weights
 
 # A page of more blocks is labelled in windows of so many, each as if it were a page: activations
@@ -134,9 +134,7 @@ def score_main(
         summary.add(page.features, words)
     logits, parts = score_blocks(weights, page, switch=conventions != AS_LEARNED)
     calibration = weights.temperature, weights.shift
-    main = probability_with_second_opinion(
-        logits, lambda: score_by_others(weights, page, words), calibration, blocks, words
-    )
+    main = probability_with_second_opinion(logits, lambda: score_by_others(weights, page), calibration, blocks, words)
     return conventions.apply(main, probabilities(parts))
 
 
@@ -171,16 +169,11 @@ def score_blocks(weights: Weights, page: NormalizedPage, *, switch: bool = False
     return logits, page.ops.linear(inputs, weights.exact["switch"], weights.exact["switch_bias"]).astype(np.float64)
 
 
-def score_by_others(weights: Weights, page: NormalizedPage, words: IntArray) -> list[FloatArray]:
-    """Return the logits of main of each of the other networks that are asked, not calibrated,
-    (n_blocks,): of those that know articles only where the page may be one."""
-    if not weights.others:
-        return []
-    summary = PageSummary()
-    summary.add(page.features, words)
-    may_be_article = classify_page(weights, summary)[KINDS.index("article")] >= MAY_BE_ARTICLE
-    asked = weights.others if may_be_article else weights.others[:OF_EVERY_KIND]
-    return [forward(network.exact, network.shape, page.features, page.ops).astype(np.float64) for network in asked]
+def score_by_others(weights: Weights, page: NormalizedPage) -> list[FloatArray]:
+    """Return the logits of main of each of the other networks, not calibrated, (n_blocks,)."""
+    return [
+        forward(network.exact, network.shape, page.features, page.ops).astype(np.float64) for network in weights.others
+    ]
 
 
 def standardise(weights: Weights, features: FloatArray) -> FloatArray:

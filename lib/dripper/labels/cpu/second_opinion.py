@@ -5,8 +5,7 @@ Where a short article stands among many teasers, in the markup of 2008 or above 
 the network takes some of what is around along. Networks that were taught on such pages
 (`dripper_lab.train.crowded`, `antique`, `commented`) leave it out, but lose some lists. The mean of
 both is better than either alone, and where the first is sure it changes nothing: so only the other
-pages pay for it. On forms, shops and lists the networks of articles cost more than they bring:
-there only the one that was taught on every kind is asked.
+pages pay for it.
 
 The network sees containers and siblings, but speaks of each block alone. On a short article among
 many teasers it takes the teasers for a list, and the decoder takes what the network holds for
@@ -66,11 +65,6 @@ def apply_focus(
 # Of the expected F1. Asked on every page the others bring nothing more
 # (docs/research/labeler_cpu.md); under 0.85 it is a quarter of articles.
 DOUBTFUL = 0.85
-# The first of the other networks was taught on every kind of page, those after it on articles.
-# These are asked where the chance of an article is at least this; from 0.07 to 0.1 held-out pages
-# gain the same, and higher bounds cost articles of old collections (docs/research/labeler_cpu.md).
-OF_EVERY_KIND = 1
-MAY_BE_ARTICLE = 0.08
 
 
 def probability_with_second_opinion(
