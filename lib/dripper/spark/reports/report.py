@@ -36,7 +36,7 @@ def summary(outcome: Outcome, output: str, devices: Mapping[str, Device] | None 
             lines += _reading(totals)
         lines += _stages(outcome, devices or {})
         if not outcome.stages or "extract" in outcome.stages:
-            lines += _rows(totals)
+            lines += _rows(totals, output)
     between = "".join(f", {ledger[state]} {state}" for state in ("preprocessed", "labelled") if ledger.get(state))
     given_up = "".join(f", {ledger[state]} {words}" for state, words in _GIVEN_UP.items() if ledger.get(state))
     lines += [
@@ -111,7 +111,7 @@ def _sites(totals: Totals) -> str:
     return f"  sites     {sites['pages']} pages of hosts with others, {by_template}labels of {sites['changed']} changed by them"
 
 
-def _rows(totals: Totals) -> list[str]:
+def _rows(totals: Totals, output: str) -> list[str]:
     good = totals.rows - totals.failed_pages
     by_fallback = f" ({totals.fallback_pages} by the fallback)" if totals.fallback_pages else ""
     lines = [f"  rows      {totals.rows} = {good} extractions{by_fallback} + {totals.failed_pages} error rows"]
@@ -121,7 +121,7 @@ def _rows(totals: Totals) -> list[str]:
         sure, doubtful = (totals.grades[name] for name in GRADES)
         lines.append(
             f"  quality   {sure} sure ({sure / good:.0%}, confidence {SURE:g} and more), {doubtful} doubtful (under {DOUBTFUL:g}); "
-            'look: dripper inspect --table OUTPUT --where "confidence < 0.5" > doubtful.html'
+            f'look: dripper inspect --table {output} --where "confidence < 0.5" > doubtful.html'
         )
     return lines
 
