@@ -99,7 +99,7 @@ class LabelerSettings(Section):
     before is not sure of."""
     escalate_below: float | None = Field(default=None, ge=0, le=1)
     """Confidence (the F1 that the labeler expects) below which the next labeler of a chain gets a
-    page. null: 0.85 where that is `reader`, which is cheap, else 0.7."""
+    page. null: 0.85 where the chain ends with `reader`, which is cheap, else 0.7."""
     escalate_share: float | None = Field(default=None, gt=0, le=1)
     """Share of a batch's pages that escalate, the least sure first: in a staged run of a chain of
     two, instead of `escalate_below`."""

@@ -33,6 +33,7 @@ import numpy.typing as npt
 from dripper.html.tree.blocks import Block
 from dripper.html.tree.elements import HEADINGS, words
 from dripper.html.tree.tree import Tree
+from dripper.html.units.post_marks import VARYING
 
 _FEWEST = 3
 """Siblings with equal start tags; two may be columns."""
@@ -49,7 +50,6 @@ _PROSE = 80
 """Characters of a block that says more than a menu's."""
 
 _CLASS = re.compile(r' class="([^"]{1,200})')
-_VARYING = re.compile(r"\b(?:odd|even|first|last|active|alt|clearfix)\b|[0-9]+")
 _NUMBER = re.compile(r"[\W\d]{0,20}\d[\W\d]{0,20}[kKmM%]?[\W\d]{0,20}")
 _SIGNS = r"[$€£¥₹₽₩₺₴₫฿₱]"
 _UNITS = "USD|EUR|GBP|CHF|PLN|SEK|NOK|DKK|CZK|kr|zł|руб|грн|Ft|Kč|lei"
@@ -151,7 +151,7 @@ class _Holders:
         tags = {tree.parts[tree.opens[element]] for element in elements}
         classes = ((tag, _CLASS.search(tag)) for tag in tags)
         shapes = {
-            tag: (tree.names[tag], *_VARYING.sub("", found[1]).split()[:1]) if found else (tree.names[tag],)
+            tag: (tree.names[tag], *VARYING.sub("", found[1]).split()[:1]) if found else (tree.names[tag],)
             for tag, found in classes
         }
         numbers = defaultdict[object, int](count(1).__next__)

@@ -28,7 +28,8 @@ CLASS = re.compile(r' class="([^"]{1,300})')
 """The classes of a start tag."""
 NUMBERED = re.compile(r' (?:id|name)="((?:[A-Za-z]+(?:[-_][A-Za-z]+)*)?)[-_]?[0-9]+(?:[-_][A-Za-z]+)*"')
 """An id with a number, behind what all of a kind have in front of it."""
-_VARYING = re.compile(r"\b(?:odd|even|first|last|active|alt|clearfix)\b|[0-9]+")
+VARYING = re.compile(r"\b(?:odd|even|first|last|active|alt|clearfix)\b|[0-9]+")
+"""The parts of a class that differ among siblings of one kind."""
 _PERSON = re.compile(
     r"author|user-?_?name|poster|nick|screen-?_?name|\bfn\b|\buser(?:[-_]?(?:link|info|details|id|card|profile))?\b|member"
     r"|byline|\bname\b|profile",
@@ -194,7 +195,7 @@ def find_around(tree: Tree, marks: Iterable[Mark]) -> set[int]:
 def read_shape(tag: str, name: str) -> tuple[str, ...]:
     """Return the name and first class of a start tag, without what varies from item to item."""
     found = CLASS.search(tag)
-    return (name, *_VARYING.sub("", found[1]).split()[:1]) if found else (name,)
+    return (name, *VARYING.sub("", found[1]).split()[:1]) if found else (name,)
 
 
 def _rate_person(tag: str, name: str) -> int:

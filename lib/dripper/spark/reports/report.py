@@ -1,5 +1,6 @@
 """The words at the end of a run: counts that close, and a few rows."""
 
+import shlex
 from collections.abc import Mapping
 
 from pyspark.sql import SparkSession
@@ -121,7 +122,7 @@ def _rows(totals: Totals, output: str) -> list[str]:
         sure, doubtful = (totals.grades[name] for name in GRADES)
         lines.append(
             f"  quality   {sure} sure ({sure / good:.0%}, confidence {SURE:g} and more), {doubtful} doubtful (under {DOUBTFUL:g}); "
-            f'look: dripper inspect --table {output} --where "confidence < 0.5" > doubtful.html'
+            f'look: dripper inspect --table {shlex.quote(output)} --where "confidence < {DOUBTFUL:g}" > doubtful.html'
         )
     return lines
 

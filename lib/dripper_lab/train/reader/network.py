@@ -78,8 +78,8 @@ class Network(nn.Module):  # type: ignore[misc]
     def average(self, windows: Sequence[Window]) -> torch.Tensor:
         """Return the mean margin over each block's tokens, (n_blocks,), window by window."""
         device = self.head.weight.device
-        shape = len(windows), -(-max(len(window.ids) for window in windows) // _LENGTHS) * _LENGTHS
-        shape = shape[0], min(shape[1], self.shape.positions)
+        longest = max(len(window.ids) for window in windows)
+        shape = len(windows), min(-(-longest // _LENGTHS) * _LENGTHS, self.shape.positions)
         sizes = np.concatenate([window.sizes for window in windows])
         ids, tags, drafts = np.zeros(shape, np.int64), np.zeros(shape, np.int64), np.full(shape, UNKNOWN_DRAFT)
         mask, owners, n_blocks = np.zeros(shape, bool), np.full(shape, len(sizes)), 0
