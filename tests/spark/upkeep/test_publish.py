@@ -17,6 +17,7 @@ from dripper.errors import BusyError, InputError
 from dripper.spark.ledger.lease import Lease
 from dripper.spark.ledger.reconcile import Difference
 from dripper.spark.run.run import run
+from dripper.spark.tables.row_keys import page_keys
 from dripper.spark.tables.spark_books import SparkBooks
 from dripper.spark.tables.store import Tables
 from dripper.spark.upkeep import publish as publishing
@@ -143,9 +144,11 @@ def test_ten_nights_end_in_few_files_of_which_a_host_reads_one(spark: SparkSessi
     nights_2_to_10 = F.explode(F.sequence(*(F.lit(n).cast("long") for n in (2, 10))))
     copies = extractions.withColumn("batch", nights_2_to_10)
     copies = copies.withColumn("page_id", F.md5(F.concat("page_id", F.col("batch")))).withColumn("main_html", unlike)
-    tables.append("extractions", copies)
-    noted = ledger.withColumn("batch", nights_2_to_10)
-    tables.append("warc_files", noted.withColumn("warc_file", F.col("batch").cast("string")))
+    of_night = F.col("batch").cast("string")
+    tables.append("extractions", copies.withColumn("warc_file", of_night))
+    keys = copies.groupBy("batch").agg(page_keys().alias("page_keys"))
+    noted = ledger.withColumn("batch", nights_2_to_10).drop("page_keys").join(keys, "batch").select(*ledger.columns)
+    tables.append("warc_files", noted.withColumn("warc_file", of_night))
     detail = spark.sql(f"DESCRIBE DETAIL {tables.sql_name('extractions')}").head()
     assert detail is not None
     told = publish(spark, tables.output, target_bytes=detail["sizeInBytes"] // 6)
