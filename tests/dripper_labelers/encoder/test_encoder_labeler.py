@@ -13,7 +13,7 @@ from dripper_labelers.encoder.checkpoint import EncoderCheckpoint
 from dripper_labelers.encoder.entry import ENCODER
 from dripper_labelers.encoder.labeler import EncoderLabeler
 from dripper_labelers.encoder.network import EncoderNetwork
-from dripper_labelers.encoder.reading import FILE
+from dripper_labelers.encoder.reading import Reading
 from dripper_labelers.encoder.settings import EncoderSettings
 from support.in_company import assert_company_changes_nothing, equal
 from support.labelled import pages
@@ -108,10 +108,10 @@ def test_labels_are_those_of_transformers_itself(bert: Path) -> None:
 
 
 def test_the_threshold_of_the_checkpoint_moves_labels(bert: Path, tmp_path: Path) -> None:
-    said, counts = json.loads((bert / FILE).read_text()), []
+    counts = []
     for threshold in (0.05, 0.5, 0.95):
         copy = shutil.copytree(bert, tmp_path / str(threshold))
-        (copy / FILE).write_text(json.dumps({**said, "threshold": threshold}))
+        Reading(threshold=threshold).save(copy)
         labeler = encoder(copy)
         counts.append(labeler.label_simplified([simplified()[0]])[0].main.sum())
         assert labeler.version.endswith(f"/{threshold:g}")
