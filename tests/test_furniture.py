@@ -197,6 +197,25 @@ def test_the_change_map_names_what_stands_in_its_files(row: str) -> None:
     assert [name for name in names if not re.search(rf"\b{name.split('.')[-1]}\b", text)] == []
 
 
+def test_the_change_map_names_every_file_that_raises_an_error_code() -> None:
+    told = {
+        (code, place.removeprefix("lib/"))
+        for row in ROWS
+        for code in re.findall(r"`([A-Z_]+)`", row)
+        for place in re.findall(r"`([\w/]+(?:\.py|/))`", row)
+    }
+    left_out = [
+        f"{code}: {place}"
+        for package in ("dripper", "dripper_labelers")
+        for file in sorted((ROOT / "lib" / package).rglob("*.py"))
+        if file.name != "errors.py"
+        for place in [file.relative_to(ROOT / "lib").as_posix().removeprefix("dripper/")]
+        for code in set(re.findall(r"(?<!is )(?<!not )\bErrorCode\.([A-Z_]+)", file.read_text()))
+        if not any(code == known and place.startswith(named) for known, named in told)
+    ]
+    assert left_out == []
+
+
 def test_links_out_of_the_documents_become_names_of_files_in_the_site() -> None:
     on_page = runpy.run_path(str(ROOT / "docs/hooks.py"))["on_page_markdown"]
     page = SimpleNamespace(file=SimpleNamespace(src_uri="research/notes.md"))
