@@ -136,7 +136,7 @@ def test_the_recipes_of_the_package_are_known_sets() -> None:
 
 def test_unlabelled_web_is_labelled_in_form_and_of_no_evaluation() -> None:
     rows = read_recipe("unlabelled_web_training")
-    assert len(rows) == 355
+    assert len(rows) == 406
     for each in rows:
         answer_of(each, each["n_blocks"], each["id"])
         if "second" in each:
