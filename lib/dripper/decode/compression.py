@@ -20,7 +20,7 @@ MAX_OUTPUT = 1 << 20
 
 _BITE = 1 << 16
 _FIRST_BITE = 1 << 10
-"""A body of many short members would be copied 64 KiB at a time."""
+"""The first bite is small: of a body of many short members, each would copy a whole bite."""
 
 _ZSTD_INPUT = 2048
 """zstandard's decompressor has no output limit and a block of 4 stored bytes may inflate to 128
@@ -49,7 +49,7 @@ def _import_zstandard() -> ModuleType:
 
 @lru_cache(maxsize=2)
 def _digest_dictionary(content: bytes) -> Any:
-    """Digested once a file, not once a frame."""
+    """Return a dictionary ready for use; made once for a file, not for each of its frames."""
     return _import_zstandard().ZstdCompressionDict(content)
 
 
@@ -127,10 +127,10 @@ class ZstdDecompressor:
 
 
 class Bzip2Decompressor:
-    """One bzip2 stream, in which people keep pages; no archive format has it.
+    """One bzip2 stream. People keep pages in it; no archive format uses it.
 
-    The library keeps what it is given and hands out what that inflates to in as many calls as it
-    takes. Before all of it came, it is given nothing more: brotli takes that for damage.
+    The library takes all bytes of a call, and may need several calls to give out what they inflate
+    to. Until then it gets no more bytes, because brotli takes those for damage.
     """
 
     _errors: tuple[type[Exception], ...] = (OSError, EOFError)
@@ -171,7 +171,8 @@ class BrotliDecompressor(Bzip2Decompressor):
 
 
 class _BrotliStream:
-    """Brotli's decompressor with the face of bzip2's. What follows a stream is damage to it."""
+    """Brotli's decompressor with the interface of bzip2's. It takes bytes after a stream for
+    damage."""
 
     eof = False
     unused_data = b""
@@ -213,8 +214,8 @@ def inflate_member(
     """Yield what the member at `start` in `stored` inflates to; return (where it ends, what is
     wrong with it or "").
 
-    Damage ends it, and `stored` with it: what came before is yielded to the last byte, for the byte
-    by byte second try gives what a library drops when a call fails.
+    Damage ends the member, and nothing behind it is read. All that came before is yielded, to the
+    last byte: a second try goes byte by byte, as libraries drop what a failed call had inflated.
     """
     decompressor, n_inflated, at, size = new(), 0, start, _FIRST_BITE
     try:
@@ -245,7 +246,8 @@ def _inflate_slowly(
     decompressor: Decompressor, stored: bytes, start: int, good: int, skip: int
 ) -> Generator[bytes, None, bool]:
     """Yield the inflated bytes after the first `skip`; stored bytes from `good` on go in one by
-    one. Return whether the member ends in them: brotli alone fails because of what follows it."""
+    one. Return whether the member ends in them. Then it was whole: brotli fails at bytes behind a
+    stream."""
     bites = [stored[at : min(at + _BITE, good)] for at in range(start, good, _BITE)]
     bites += [stored[at : at + 1] for at in range(good, min(good + _BITE, len(stored)))]
     for bite in bites:

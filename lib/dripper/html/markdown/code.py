@@ -1,4 +1,4 @@
-"""Reads code, its lines and its language, without what stands beside it; and writes it."""
+"""Reads code with its lines and its language, without line numbers and buttons, and writes it."""
 
 import re
 
@@ -54,8 +54,8 @@ def _drop_numbers(lines: list[str]) -> list[str]:
 
 
 def _read_code_pieces(tree: Tree, element: int) -> list[tuple[str, str]]:
-    """Return what a code element consists of: ("text", characters), ("br", ""), ("block", "") at
-    either end of a line.
+    """Return the pieces of a code element: ("text", characters), ("br", ""), and ("block", "") at
+    both ends of a line.
     """
     pieces = list[tuple[str, str]]()
     index, last, skip_to = tree.opens[element] + 1, tree.closes[element], -1
@@ -95,8 +95,8 @@ def has_lines(tree: Tree, element: int) -> bool:
 
 
 def find_code_boxes(tree: Tree) -> list[int]:
-    """Return elements that are code though no `pre` says so: they name a language, and themselves
-    code, and hold several lines and nothing that begins a line."""
+    """Return the elements that are code by their attributes alone: a language, and a class that
+    speaks of code. They hold several lines, and no element that begins a line."""
     tags = {tag for tag in tree.names if " data-lang" in tag and _CODE_BOX.search(tag)}
     return [
         element
@@ -108,8 +108,8 @@ def find_code_boxes(tree: Tree) -> list[int]:
 
 
 def find_language(tree: Tree, element: int) -> str:
-    """Return the language that is named by the classes of a code block, of what is right inside and
-    right around it."""
+    """Return the language of a code block as its attributes name it, or those of the elements right
+    inside and around it; "" if none does."""
     around = [element, tree.parents[element], tree.parents[tree.parents[element]] if tree.parents[element] > 0 else 0]
     if tree.lasts[element] > element and tree.tags[element + 1] == "code":
         around.insert(0, element + 1)

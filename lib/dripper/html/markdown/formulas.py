@@ -22,8 +22,8 @@ _SOURCES = ("data-math", "data-tex", "data-latex", "data-entry", "data-formula")
 _DELIMITED = re.compile(r"\s*(\\\(|\\\[|\$\$?)(.*?)(\\\)|\\\]|\$\$?)\s*", re.DOTALL)
 _DISPLAY_STYLE = re.compile(r"\{\\(?:displaystyle|textstyle) (.*)\}", re.DOTALL)
 _FORGING = re.compile(r"<(?=[A-Za-z/!?]|[^\s<>]*@)|&(?=#?[A-Za-z0-9]{1,40};)|!(?=\[)|\](?=[(\[:])|`")
-"""What Markdown would read as a tag, a reference, an image, a link or code. A blank in it says the
-same as LaTeX; what backslashes do there, escapes would undo."""
+"""Characters of LaTeX that Markdown would read as a tag, a reference, an image, a link or code. A
+blank behind one prevents that and changes no formula; a backslash would be read as LaTeX."""
 _FORGED = {"`": "\u2018"}
 _TEX_ENCODING = re.compile(r"application/x-(?:la)?tex|^(?:La)?TeX$")
 
@@ -77,7 +77,7 @@ def find_tex(text: str) -> Iterator[tuple[int, int]]:
     r"""Yield where LaTeX in running text begins and ends: `\(…\)`, `\[…\]`, `$$…$$`,
     `[tex]…[/tex]`, an environment, and `$…$` on one line with a backslash in it.
 
-    Linear, however many begin and never end: where the last end of a kind stands is looked up
+    Takes linear time even if many begin and none ends: the last end of each kind is looked up
     first.
 
     >>> text = r"a \(b\) $c$ $\d$ \(e"
@@ -104,11 +104,10 @@ def find_tex(text: str) -> Iterator[tuple[int, int]]:
 
 
 def read_formula(tree: Tree, element: int) -> str | None:
-    """Return the Markdown of the formula that this element is (`$…$`, display `$$…$$`), "" to drop
-    it, None if it is none.
+    """Return the Markdown of a formula (`$…$`, displayed `$$…$$`), None if the element is none, ""
+    if it renders a formula whose source stands beside it.
 
-    "": a rendering of a formula whose source stands beside it. LaTeX sources are taken as they are;
-    MathML without one is converted.
+    A LaTeX source is taken as it is. MathML without one is converted.
     """
     name, tag = tree.tags[element], tree.start_tag(element)
     values = attributes(tag)
@@ -190,11 +189,12 @@ def _convert_mathml(tree: Tree, element: int, *, display: bool) -> str:
 
 
 _FENCES = dict(zip("(){}[]|", map(chr, range(0xE000, 0xE007)), strict=True))
-"""What stands in MathML for fences, which the converter writes as `\\left(\\right.`."""
+"""Private characters that stand for fences in MathML: the converter would write a fence as
+`\\left(\\right.`."""
 _WRITTEN_FENCES = {sign: f"\\{fence}" if fence in "{}" else fence for fence, sign in _FENCES.items()}
 _TABLE, _TABLE_END, _BINOMIAL = "\ue007", "\ue008", "\ue009"
-"""The same for the edges of tables, of which it writes the cells alone, and for fractions without a
-line."""
+"""Private characters for the edges of tables, as the converter writes only their cells, and for
+fractions without a line."""
 _PRIVATE = re.compile("[\ue000-\ue00b]")
 _FENCE = re.compile(r"<mo(?: [^>]*)?>\s*([(){}\[\]|])\s*</mo>")
 _BRACE = re.compile(r"[{}](?=[^<>]*<)")
@@ -214,7 +214,7 @@ _MATRICES = {
 _RELATION = re.compile(r"& *(?:=|<|>|\\(?:leq?|geq?|approx|equiv|sim|neq?|to|rightarrow)\b|[≤≥≈≡∼≠→])")
 _CHOOSE = re.compile("\ue000 *\ue009 *\\\\frac([^\ue000-\ue009]*?) *\ue001|\ue009 *\\\\frac")
 _MOST_TABLES = 20
-"""In each other."""
+"""Depth of tables in tables."""
 
 
 def _run_converter(mathml: str, *, display: bool) -> str:
@@ -247,8 +247,8 @@ def _open_fences(match: re.Match[str]) -> str:
 
 
 def _write_tables(latex: str) -> str:
-    """Return LaTeX whose tables have environments: matrices by their fences, cases, `aligned` where
-    a cell begins with a relation; no `&` stands outside of them."""
+    """Return LaTeX with an environment around each table: a matrix or `cases` by its fences,
+    `aligned` if a cell begins with a relation. An `&` outside of tables is escaped."""
     tables: list[str] = []
 
     def fill(match: re.Match[str]) -> str:

@@ -19,17 +19,17 @@ class ShownImage:
     """An image of the main content."""
 
     address: str
-    """As main HTML has it; of a video, its poster's."""
+    """The address of the image in main HTML, or of the poster of a video."""
     alt: str | None = None
-    """What it shows, in words; None where the page does not say."""
+    """The text in place of the image; None if the page has none."""
     caption: str | None = None
     """The text under it."""
     place: int | None = None
-    """Where its `![` stands in the Markdown, in characters; None where it is not there."""
+    """Offset of its `![` in the Markdown, in characters; None if it is not there."""
     width: int | None = None
-    """In pixels, as stated; None: not stated."""
+    """Pixels, as stated; None: not stated."""
     height: int | None = None
-    """As `width`."""
+    """Pixels, see `width`."""
     role: str = "content"
     """lead: the picture that the page declares as its own; gallery: one of several pictures side by
     side; icon, avatar: by its names or its size; else content."""

@@ -15,10 +15,10 @@ from collections.abc import Sequence
 from dripper.html.units.lines import join_lines
 
 HOLE = "\ufdd2{}\ufdd3"
-"""Where code, a formula or a box to tick goes, by its number."""
+"""A place for code, a formula or a box to tick, by its number."""
 LINK, IMAGE, TARGET = "\ufdd4", "\ufdd5", "\ufdd6{}\ufdd3"
-"""Where the text of a link or of an image begins; where it ends, with the number of its
-destination."""
+"""Marks at the beginning of the text of a link or of an image, and at its end, there with the
+number of its destination."""
 EMPHASIS = {"strong": ("\ufde6", "\ufde7"), "em": ("\ufde8", "\ufde9"), "del": ("\ufdea", "\ufdeb")}
 """Marks at either end."""
 OPENERS = "\ufde6\ufde8\ufdea"
@@ -39,10 +39,10 @@ _EDGE = re.compile(f"([{_MARKS}])")
 _EMPTY = re.compile("\ufde6([\\s\u00a0]*)\ufde7|\ufde8([\\s\u00a0]*)\ufde9|\ufdea([\\s\u00a0]*)\ufdeb")
 _RENEWED = re.compile("\ufde7([ \u00a0]*)\ufde6|\ufde9([ \u00a0]*)\ufde8|\ufdeb([ \u00a0]*)\ufdea")
 _MOST_LAYERS = 8
-"""Of marks that end and begin again at one place: what is deeper stays as it is, or is left out."""
+"""Depth to which marks that end and begin again at one place are joined; deeper ones are not."""
 _STRUCTURE = frozenset("\\<>&;\n\ufdd2\ufdd3\ufdd4\ufdd5\ufdd6")
-"""Marks, and characters that make others something: emphasis cannot give them up as it does
-punctuation at its edge."""
+"""Marks, and characters that change what follows. Emphasis leaves these inside, while punctuation
+at its edge may move out of it."""
 _LIST = re.compile(r"([0-9]{1,9})([.)])(?=\s|$)")
 _BULLET = re.compile(r"[-+*](?=\s|$)")
 _RULE = re.compile(r"([*_-])[ \t]*(?:[*_-][ \t]*){2,}$")
@@ -50,8 +50,8 @@ _UNDERLINE = re.compile(r"==*[ \t]*$")
 _DELIMITERS = re.compile(r"[ \t|:-]*$")
 _TASK = re.compile(r"\[[ xX]\]")
 _WORD_IN_BRACKETS = re.compile(f"\\[[^\\[\\]\n{LINK}{IMAGE}{TARGET[0]}]*\\](?![:(])")
-"""At a line's start other brackets may begin the definition of a link, some renderers think over
-empty lines."""
+"""Brackets that may stand at the start of a line. Any others may begin the definition of a link,
+which in some renderers goes on over empty lines."""
 _STARS, _LINES, _TILDES, _TICKS = map(re.compile, (r"\*+", "_+", "~+", "`+"))
 _BRACKETS = re.compile(
     f"[{LINK}{IMAGE}]|{TARGET[0]}|\\[[^\\[\\]\\\\\n{LINK}{IMAGE}{TARGET[0]}]*\\](?![(\\[:])|[\\[\\]]"
@@ -289,8 +289,8 @@ def _escape_brackets(unit: str) -> str:
 
 
 def _settle_emphasis(unit: str) -> str:
-    """Leave the marks of emphasis where all renderers read them as such, give punctuation up where
-    that helps, and take them out elsewhere."""
+    """Keep the marks of emphasis that all renderers read as such, and remove the others.
+    Punctuation at an edge moves out of the emphasis if that helps."""
     for _ in range(_MOST_LAYERS):
         before = unit
         unit = _EMPTY.sub(lambda match: "".join(filter(None, match.groups())), unit)
@@ -310,8 +310,8 @@ def _settle_emphasis(unit: str) -> str:
 
 
 def _pair_marks(pieces: list[str]) -> list[tuple[int, int]]:
-    """Return where marks open and close, the inner pairs first; what has no other end, or stands
-    within its like, is in no pair."""
+    """Return where marks open and close, the inner pairs first. A mark without another end, or
+    inside a pair of its own kind, is in no pair."""
     pairs, stack = list[tuple[int, int]](), list[int]()
     for index in range(1, len(pieces), 2):
         mark = pieces[index]

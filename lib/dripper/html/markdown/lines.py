@@ -22,7 +22,7 @@ EMPHASIZED |= dict.fromkeys(("del", "s", "strike"), "del")
 EMPHASIZED |= {"figcaption": "em", "caption": "em"}
 """The kind of emphasis that an element has."""
 BLANK = " \u00a0\n"
-"""What is no text at the ends of a line."""
+"""Characters that are no text at the ends of a line."""
 _BLANKS = re.compile("  +")
 _BREAKS = re.compile("[ \u00a0\n]+")
 _EDGES = re.compile("^[ \u00a0\n\ufde6-\ufdeb]+|[ \u00a0\n\ufde6-\ufdeb]+$")
@@ -39,9 +39,9 @@ class OpenList:
 
     is_ordered: bool = False
     number: int = 0
-    """Of the item that was written last, as readers of Markdown count."""
+    """Number of the item that was written last, as readers of Markdown count."""
     shown: int = 0
-    """Of the item that came last, as browsers count."""
+    """Number of the item that came last, as browsers count."""
     delimiter: str = "."
     is_open: bool = False
     """There is an item that has not ended."""
@@ -68,9 +68,9 @@ class LineWriter:
         join_ordinals(tree, self._texts)
         self._look = Look(tree, self._texts)
         self._roles: dict[int, str] = {}
-        """What an element is, where its name does not say that."""
+        """Roles of elements whose names do not tell them."""
         self._ends: list[tuple[int, Callable[..., None], tuple[object, ...]]] = []
-        """What is to be done at the end tags to come."""
+        """Calls to make at the end tags to come."""
         self._pieces: list[str] = []
         self._n_inline = 0
         """Headings and links that are open: in them blocks are set apart by blanks."""

@@ -15,7 +15,7 @@ from dripper.html.tree.tree import attribute
 _LINES = LINE_BREAKING - {"br", "pre", "noscript"}
 _BACK_LINK = re.compile(r"[\s\u21a9\u2191\ufe0e\ufe0f^]+")
 _LONGEST_PERMALINK = 32
-"""Characters of a link that may lead to the line it stands in, or from a note back to its place."""
+"""Characters of text of a permalink, or of a link from a note back to its place."""
 _BREAKS_IN_LINK = re.compile("[ \u00a0\n]*\n[ \u00a0\n]*")
 
 
@@ -24,7 +24,7 @@ class LinkWriter(LineWriter):
 
     _notes: Notes
     _card_links: dict[int, int]
-    """The elements that the link of a card goes to, and the link."""
+    """Elements that get the link of a card, each with the number of the link's hole."""
     _is_in_link = False
 
     def _begin_anchor(self, element: int, tag: str) -> bool:
@@ -68,8 +68,8 @@ class LinkWriter(LineWriter):
         return "#" in (attribute(tag, "href") or "") and _BACK_LINK.fullmatch(self._read_text(element)) is not None
 
     def _find_title(self, element: int) -> int | None:
-        """Return what the link of a card can go to: its first heading, else the first line in it
-        that has a text."""
+        """Return the element of a card that gets its link: its first heading, else its first line
+        with a text."""
         look = self._look
         heading = next((each for each in look.within(element, HEADINGS) if look.has_text(each)), None)
         if heading is not None:

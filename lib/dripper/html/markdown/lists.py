@@ -1,5 +1,5 @@
-"""Tells what the lists of a page are (items, cards with headings, terms with meanings; which items
-say nothing, or say a mark that the list has by itself), and writes them."""
+"""Writes the lists of a page: items, cards with headings, terms with meanings. Items that show
+nothing are left out, and so is a mark in the text of an item that repeats the list's own."""
 
 import re
 from itertools import pairwise
@@ -19,9 +19,9 @@ _LINES = frozenset({"p", "div"})
 _NOT_TERMS = LINE_BREAKING | SHOWS
 _NOT_MEANINGS = HEADINGS | {"table", "form", "article", "section"}
 _MOST_CONTAINERS = 6
-"""Between an item and the list that is all there is in it."""
+"""Containers between an item and a list that is all the item holds."""
 _ALONE = {("dt",), ("dt", "dt")}
-"""What stands before and behind a meaning that can stand in its term's line."""
+"""Neighbours of a meaning that can stand in the line of its term: before it, behind it if any."""
 _OPENED = LISTS | words("li menu")
 
 
@@ -45,7 +45,7 @@ def find_first_heading(tree: Tree, look: Look, item: int) -> int:
 
 
 def find_only_list(tree: Tree, look: Look, item: int) -> int | None:
-    """Return the list that is all there is in an item, but for containers around it."""
+    """Return the list that is all an item holds, apart from containers around it."""
     inner, last = item + 1, tree.lasts[item]
     while inner <= min(last, item + _MOST_CONTAINERS) and tree.tags[inner] == "div" and tree.lasts[inner] == last:
         inner += 1
@@ -60,8 +60,8 @@ def is_empty(look: Look, item: int) -> bool:
 
 
 def find_written_mark(text: str, number: int | None) -> int:
-    """Return how many characters of an item's first text are its mark, written beside the list's
-    own."""
+    """Return how many characters at the start of an item's first text are a mark that repeats the
+    list's own."""
     if bullet := _BULLET.match(text):
         return bullet.end()
     written = _NUMBER.match(text)
@@ -86,8 +86,8 @@ def _is_fit(look: Look, element: int, name: str) -> bool:
 
 
 def is_one_line(tree: Tree, look: Look, element: int) -> bool:
-    """Tell whether there is one line in an element: lines that are all there is in it, or in each
-    other, are one."""
+    """Tell whether an element holds a single line. A line that fills the element, or another line,
+    is the same line."""
     lines = look.within(element, LINE_BREAKING)
     if any(tree.tags[line] not in _LINES for line in lines):
         return False

@@ -1,5 +1,5 @@
-"""Answers what is in a part of a page, from sorted places: no question costs more on a deep or a
-large page."""
+"""Tells what is in a part of a page. It searches sorted lists, so that a question costs about the
+same on a deep or large page."""
 
 import sys
 from bisect import bisect_left, bisect_right
@@ -70,13 +70,13 @@ class Look:
         return found[first : min(end, first + most)]
 
     def holds(self, element: int, names: frozenset[str]) -> bool:
-        """Tell whether there are any."""
+        """Tell whether an element holds elements of some names."""
         found = self._kinds.get(names) or self._find(names)
         at = bisect_right(found, element)
         return at < len(found) and found[at] <= self._tree.lasts[element]
 
     def count(self, element: int, names: frozenset[str]) -> int:
-        """Return how many."""
+        """Return how many elements of some names are in an element."""
         found = self._find(names)
         return bisect_right(found, self._tree.lasts[element]) - bisect_left(found, element + 1)
 

@@ -25,7 +25,7 @@ _MOST_TEXTS = 24
 """Texts and tags among which links back and the label of a note are looked for."""
 _LONGEST_MARK = 16
 _NO_NOTES_IN = words("li dd dt a blockquote summary caption")
-"""What holds no definition of a footnote."""
+"""Elements that hold no definition of a footnote."""
 _NOT_IN_NOTES = words("pre table")
 _AROUND_LABEL = " \u00a0\n^\u2191[]().:"
 _ARROWS = frozenset("^\u2191")

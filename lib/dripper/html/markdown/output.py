@@ -6,15 +6,15 @@ from typing import NamedTuple
 from dripper.html.tree.parser import refuse_large
 
 TIGHT, AFTER_LIST, APART = range(3)
-"""What stands before the next block: nothing; an empty line, but before an item of the list around
-or of the same list; an empty line."""
+"""Gaps before the next block: none; an empty line, unless an item of the same list or of the one
+around it follows; an empty line."""
 
 
 class _Container(NamedTuple):
     first: str
-    """What begins its first line."""
+    """Beginning of its first line."""
     rest: str
-    """What begins all others."""
+    """Beginning of all other lines."""
 
 
 class Output:
@@ -26,19 +26,19 @@ class Output:
     def __init__(self, limit: int) -> None:
         self.gap = TIGHT
         self.mark = ""
-        """Of the item or quotation that the next line begins."""
+        """Mark of the item or quotation that the next line begins."""
         self.n_blocks = 0
-        """That are written."""
+        """Blocks that are written."""
         self.ended = ""
-        """The number 1 as the list wrote it that has just ended."""
+        """The number 1 in the style of the list that has just ended (`1.` or `1)`)."""
         self._limit = limit
         self._size = 0
         self._lines: list[str] = []
         self._prefix = ""
-        """Of the containers that have a line."""
+        """Beginning of each line in the containers that have one."""
         self._containers: list[_Container] = []
         self._pending = 0
-        """How many of them have none yet, the innermost ones."""
+        """Number of containers that have no line yet: the innermost ones."""
 
     def write(self, lines: list[str]) -> None:
         """Write a block."""

@@ -1,7 +1,8 @@
 """Parts the posts of a thread in Markdown, each with a line of its author and date.
 
-Where a post begins, `prune` writes a mark (`write_mark`), which leaves main HTML with `cut_marks`;
-the writer puts a line in its place that no page can hold, and `place_posts` what people read.
+At the beginning of a post, `prune` writes a mark (`write_mark`), and `cut_marks` takes it out of
+main HTML. The writer puts a line in place of the mark that no page can hold (`LINE`), and
+`place_posts` replaces that with the line of author and date.
 """
 
 import re
@@ -13,7 +14,7 @@ from dripper.html.markdown.inert import write_inert_line
 from dripper.html.tree.tree import Tree
 
 LINE = "\ufdd7{}\ufdd3"
-"""Stands in Markdown where a post begins; see `inert` for characters that no page can hold."""
+"""Line in Markdown at the beginning of a post; `inert` says which characters no page can hold."""
 _LINES = re.compile(r"\n*^\ufdd7([0-9]+)\ufdd3$\n*", re.MULTILINE)
 _HEADINGS = re.compile(r"(?:\s*#.*\n)*\s*")
 _RULE = "---"
@@ -28,8 +29,8 @@ class Post:
     published: str | None = None
     """ISO 8601; None: not stated, or not as a date ("two days ago")."""
     offset: int | None = None
-    """Where it begins in the Markdown, in characters: with the line of its author and date. None
-    where it is not set apart there."""
+    """Offset of its first line (author and date) in the Markdown, in characters. None if it is not
+    set apart there."""
     id: str | None = None
     """The fragment of the page's address that leads to it."""
     reply_to: str | None = None

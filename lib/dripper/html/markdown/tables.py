@@ -12,18 +12,18 @@ _LAYOUT = frozenset({"article", "section"})
 _TABLE, _CELLS, _ROWS, _HEADERS, _CODE = map(frozenset, (["table"], ["td", "th"], ["tr"], ["th"], ["pre"]))
 _PARTS = dict.fromkeys(HEADINGS, "strong") | {"tr": "row", "td": "cell", "th": "cell", "caption": "caption"}
 _SMALL = 200
-"""Characters: a table that says no more, in a cell of a table with headers, lays out that cell."""
+"""Characters: in a table with headers, an inner table with no more text only lays out its cell."""
 _ROW_PARTS = frozenset({"td", "th", "p", "div", "span", "br", "b", "strong", "font"})
-"""What a row may hold that says nothing; anything else may show something."""
+"""Elements that a row without text may hold and still show nothing."""
 _BLANK = re.compile(r"(?:\s|\u200b|&nbsp;)*")
 _MOST_COLUMNS = 1000
-"""Of one cell, in HTML and here."""
+"""Columns that one cell can span, here as in HTML."""
 _SPAN = re.compile("[0-9]{1,9}")
 
 
 def is_layout(tree: Tree, look: Look, table: int) -> bool:
-    """Tell whether a table lays out the page: it holds what no cell of data does, or has but one
-    column."""
+    """Tell whether a table lays out the page: it has a single column, or holds what no cell of data
+    does."""
     if look.count(table, _CELLS) <= max(look.count(table, _ROWS), 1) or look.holds(table, _LAYOUT):
         return True
     has_tables = look.holds(table, _TABLE)
@@ -49,8 +49,8 @@ def _fills_its_cell(tree: Tree, look: Look, heading: int) -> bool:
 
 
 def find_parts(tree: Tree, look: Look, table: int) -> dict[int, str]:
-    """Return what the parts of a table of data are: `row`, `cell`, `caption`, a heading that is
-    `strong`, `none` for a row that says nothing."""
+    """Return the roles of a data table's elements: `row`, `cell`, `caption`, `table`, `strong` for
+    a heading, `none` for a row that shows nothing."""
     parts: dict[int, str] = {}
     rows = look.within(table, _ROWS)
     is_simple = not look.holds(table, _TABLE) and "rowspan=" not in "".join(
@@ -81,7 +81,7 @@ class Table:
         self.n_cells = 0
         self._rows: list[list[str]] = []
         self._spans: dict[int, int] = {}
-        """Of cells that reach into rows to come: how many, by column."""
+        """Number of rows to come that a cell reaches into, by column."""
 
     def add_row(self) -> None:
         """Begin a row."""

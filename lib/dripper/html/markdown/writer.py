@@ -31,8 +31,8 @@ _UNREAD = words("select datalist iframe script style template noembed noframes x
 _EDIT_LINK = re.compile(r'class="(?:[^"]*\s)?mw-editsection[\s"]')
 _EXPONENT = re.compile(r"\s*[-+\u2212\u2013]?[0-9]{1,4}\s*")
 _BASE = re.compile(r"[0-9)]$|(?<![^\W\d_])[^\W\d_]{1,2}$")
-"""What an exponent follows: a number, or a name or unit of one or two letters. Behind a longer word
-the number is that of a note."""
+"""Base of an exponent: a number, or a name or unit of one or two letters. A number behind a longer
+word is that of a note."""
 _NEAREST = 32
 """Pieces before an exponent among which its base is looked for."""
 _NOTHING, _BLOCK, _SPECIAL = range(3)

@@ -12,7 +12,7 @@ from dripper.html.tree.scan import StartTag
 from dripper.html.tree.tree import Tree, unescape
 
 IMAGES = words("img amp-img picture video")
-"""What shows a picture; a `video` by its poster."""
+"""Elements that show a picture, a `video` by its poster."""
 LONGEST_CAPTION = 400
 """Characters."""
 _CAPTIONS = words("caption captiontext gallerytext imagecaption photocaption thumbcaption")

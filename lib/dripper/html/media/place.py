@@ -24,7 +24,7 @@ from dripper.html.tree.tree import Tree, attribute, escape_attribute
 _TEXT = 30
 """Characters of text that an element has at least that says something."""
 _SHARE = 0.5
-"""Of that element's text that is main, so that its images are."""
+"""Share of that element's text that must be main for its images to be main."""
 _MOST_ABOVE = 5
 """Elements between an image and its figure."""
 _WIDTH, _HEIGHT = 100, 50
@@ -36,9 +36,9 @@ _AROUND_ICONS = 4
 _LONGEST_SMILEY = 4
 """Characters that a smiley stands for."""
 _MOST_NOSCRIPTS = 8
-"""In each other, around an image."""
+"""Depth of `noscript` in `noscript` around an image."""
 _REPEATED = 3
-"""So many times on a page, an image is an ornament."""
+"""Times that a page shows an image, from which on it is an ornament."""
 _AROUND = words(
     "avatar avatars gravatar logo logos icon icons author authors byline bio headshot userpic ad ads advert advertisement "
     "advertising sponsor sponsored related recommended recommendations trending newsletter teaser teasers nav navbar "
@@ -64,7 +64,7 @@ _FIGURES = words(
 )
 """Words in classes of what holds an image and its caption."""
 _NOT_MAIN, _MAIN, _AMONG = range(3)
-"""What the place in an element is; the last: main between main blocks."""
+"""Verdicts on the images in an element; the last: main if it stands between main blocks."""
 _OUTSIDE = words("nav footer aside button select menu dialog label")
 _MEDIA = IMAGES | {"figure", "audio", STAND_IN}
 _FILE_WORD = re.compile(r"(?<![a-z0-9])[a-z]+(?=[0-9]{0,2}(?![a-z0-9]))")

@@ -13,8 +13,9 @@ from dripper.errors import ErrorCode, FileError, FileErrorKind, InputError
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Stored bytes of a file, from `start` up to `end` (None: the file's end): the records that
-    begin there, up to the first seam at or after `end`, from the first at or after `start`.
+    """A part of a file: its stored bytes from `start` up to `end` (None: the file's end).
+
+    Its records begin at the first seam at or after `start`, and end at the first at or after `end`.
 
     Raises ValueError where end < start or start < 0.
     """
