@@ -136,12 +136,12 @@ def test_the_recipes_of_the_package_are_known_sets() -> None:
 
 def test_unlabelled_web_is_labelled_in_form_and_of_no_evaluation() -> None:
     rows = read_recipe("unlabelled_web_training")
-    assert len(rows) == 406
+    assert len(rows) == 456
     for each in rows:
         answer_of(each, each["n_blocks"], each["id"])
         if "second" in each:
             answer_of(each["second"] | {"sure": 3}, each["n_blocks"], each["id"])
-    assert sum("second" in each for each in rows) == 22
+    assert sum("second" in each for each in rows) == 27
     assert not {each["host"] for each in rows} & {each["host"] for each in read_recipe("web_kinds_2_evaluation")}
 
 
