@@ -20,10 +20,11 @@ from dripper.spark.tables.sql import quoted
 
 TABLE = "forgotten"
 KINDS = ("page_id", "url", "host", "domain")
-"""What a rule can name. A page that several rules name counts for the first of these kinds."""
+"""Kinds of things that a rule can name. A page that several rules name counts for the first of
+these kinds."""
 BEGUN, DONE, WITHDRAWN = "begun", "done", "withdrawn"
-"""States of a rule: rows may be there still; none is; it is in force no more, as somebody has set
-by SQL."""
+"""States of a rule. Begun: rows may still be there. Done: none is. Withdrawn: somebody has set this
+by SQL, and the rule is no longer in force."""
 
 _PAGE_ID = re.compile(r"[0-9a-f]{32}")
 

@@ -32,7 +32,7 @@ class Input:
     description: str = ""
     """All that was typed, without signatures: for the table `runs`."""
     problems: tuple[str, ...] = ()
-    """Those of an index."""
+    """Problems of an index, as sentences."""
 
 
 def read_input(warcs: str, redo: str, selection: str, settings: Settings) -> Input:

@@ -28,8 +28,8 @@ logger = logging.getLogger(__name__)
 
 TABLE = RUNS
 BEAT_SECONDS = 30.0
-"""How often a run says that it is alive: a commit of .2 s, unless the run had nothing to say for
-longer."""
+"""Seconds between the signs of life of a run: each is a commit of .2 s, and a run with nothing to
+say may wait longer."""
 SILENCE_SECONDS = 150.0
 """A run that is not heard of for so long, while another one waits for it, is lost: five beats,
 which no pause of a garbage collector takes."""

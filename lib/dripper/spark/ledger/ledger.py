@@ -288,9 +288,9 @@ class Ledger:
 
 
 _MOVED = ("path", "batch", "replaces", "state", "attempts", "size_bytes", "version", "run_id")
-"""What changes of a file that gets a new batch."""
+"""Columns that change when a file gets a new batch."""
 _READ = ("size_bytes", "version")
-"""What the reading of a file tells better than its planning."""
+"""Columns that the reading of a file knows better than its planning."""
 _REBUILT = "the ledger was rebuilt from rows; whether the file was read to its end is not known: --redo reads it again"
 _NOTHING_READ = {"records": 0, "pages": 0, "failed_pages": 0, "skipped": {}, "bytes_read": 0, "clipped": False}
 

@@ -32,17 +32,17 @@ class LedgerEntry:
     pages: int = 0
     """Rows of `extractions` that its last reading left."""
     fault: ArchiveFault | None = None
-    """Why it is no whole archive, where it was read to its end."""
+    """Fault of a file that was read to its end and is no whole archive."""
     records: int = 0
-    """What its last reading counted; so are these."""
+    """Records that its last reading counted; the next three are its counts as well."""
     failed_pages: int = 0
     skipped: int = 0
     forgotten: int = 0
-    """Of those that were skipped."""
+    """Skipped records that are forgotten pages."""
     page_keys: int | None = None
     """The sum of the keys of its pages (`dripper.spark.tables.row_keys`); None: not known."""
     checked_at: datetime | None = None
-    """When its rows were known to be those of its pages; None: not known."""
+    """Time at which its rows were known to be those of its pages; None: not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,8 @@ class Plan:
     faults: Mapping[str, ArchiveFault] = field(default_factory=dict)
     """Files of the input that are done, and are no whole archives."""
     anew: frozenset[int] = frozenset()
-    """Of `resumed`, batches between stages that begin again, as one of their files is to be."""
+    """Batches of `resumed` between two stages that begin again, because one of their files is to be
+    read again."""
 
 
 @dataclass(frozen=True, slots=True)

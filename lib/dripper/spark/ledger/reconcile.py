@@ -49,7 +49,7 @@ class Difference:
     batch: int
     rows: int
     counted: int
-    """By the ledger. As many as there are rows: they are others."""
+    """Rows by the ledger. If these are as many as `rows`, the rows are of other pages."""
 
 
 def bounds(ledger: Iterable[LedgerEntry]) -> dict[int, tuple[int, int | None]]:

@@ -21,4 +21,4 @@ class Work:
     lease: Lease
     settings: Settings
     rules: Rules = NO_RULES
-    """Which pages are forgotten."""
+    """Rules that say which pages are forgotten."""

@@ -20,7 +20,7 @@ _TYPES = {
     "timestamp": pa.timestamp("us", tz="UTC"),
     "timestamp_ntz": pa.timestamp("us"),
 }
-"""By `DataType.typeName`."""
+"""Types of Arrow by the `DataType.typeName` of Spark."""
 
 
 def arrow_schema(columns: StructType) -> pa.Schema:

@@ -10,8 +10,8 @@ from dripper.spark.tables.sql import quoted, within
 from dripper.warc.index.select import Place
 
 UNKNOWN_SIZE_BYTES = 1 << 30
-"""What a file counts for whose size is not known (lists do not tell): a Common Crawl WARC has about
-1 GiB."""
+"""Bytes that count for a file of unknown size, as files of a list are: a WARC of Common Crawl has
+about 1 GiB."""
 
 REQUEST_BYTES = 1 << 18
 """Counted for each single record on top of its bytes: a request takes about as long as 256 KiB more
@@ -25,28 +25,27 @@ class PlannedFile:
     warc_file: str
     """Its canonical address."""
     size_bytes: int | None = None
-    """As stored; None where not known."""
+    """Bytes as stored; None: not known."""
     version: str | None = None
     """Its ETag or modification time (`dripper.warc.open.base.Source`); None where not known."""
     path: str | None = None
-    """How to open it; None: by its canonical address."""
+    """Path by which to open it; None: its canonical address."""
     replaces: int | None = None
     """The batch that holds the rows of an earlier reading, which those of the next replace; None:
     there are none."""
     attempts: int = 0
-    """How often reading it has failed in a way that is the file's own fault."""
+    """Readings that failed by the file's own fault."""
     selection: str | None = None
-    """Which of its records are read: the identity of a selection (`dripper.warc.select`); None:
-    all."""
+    """Identity of a selection (`dripper.warc.index.select`), of which alone the records are read;
+    None: all are."""
     places: tuple[Place, ...] = ()
-    """Of a selection, the records that are to be read. The ledger does not keep them: the index
-    tells them again."""
+    """Records of a selection that are to be read. The ledger does not keep them, as the index tells
+    them again."""
     n_before: int = 0
-    """Of a selection, the records that are not in `places`, as another reading of the file left
-    their rows."""
+    """Number of records of a selection that are not in `places`, because another reading of the
+    file left their rows."""
     supersedes: tuple[int, ...] = ()
-    """Of a whole reading, the batches that hold rows of selections from the file, which its rows
-    replace."""
+    """Batches with rows of selections from the file; the rows of a whole reading replace these."""
 
     @property
     def key(self) -> "Key":
@@ -82,7 +81,7 @@ class Batch:
     number: int
     files: tuple[PlannedFile, ...]
     state: str = "planned"
-    """How far it is (`dripper.spark.ledger.plan.UNFINISHED`)."""
+    """State that it has reached, one of `dripper.spark.ledger.plan.UNFINISHED`."""
 
 
 def of_selections_apart(batch: Batch) -> Batch:

@@ -33,7 +33,7 @@ class Where:
 
 
 _MOST_LOOKS = 8
-"""How often rows are looked at that others change meanwhile."""
+"""Most looks at rows that others change meanwhile."""
 
 EVERY_ROW = Where("TRUE", lambda row: True)
 
@@ -98,7 +98,7 @@ class Books(Protocol):
     """
 
     fence: Fence | None
-    """That of the run that holds the lease; None: there is no run."""
+    """Fence of the run that holds the lease; None: there is no run."""
 
     def read(self, table: str, where: Where = EVERY_ROW, columns: Sequence[str] = ()) -> list[Row]:
         """Return the rows for which `where` holds.

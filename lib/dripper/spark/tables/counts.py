@@ -24,10 +24,10 @@ class BatchCounts:
 
     rows: dict[int, int]
     lost: tuple[int, ...] = ()
-    """Batches of which storage lacks data files that the log names: something deleted them beneath
-    the table, and whoever reads them fails."""
+    """Batches with data files that the log names and storage lacks: something deleted them beneath
+    the table, and reading the batch fails."""
     written: Mapping[int, datetime] = field(default_factory=dict)
-    """When the newest data file of each batch was written; empty: not known."""
+    """Time at which the newest data file of each batch was written; empty: not known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,13 +25,13 @@ from dripper.spark.tables.sql import first_line
 logger = logging.getLogger(__name__)
 
 SPARK_ERRORS = (PySparkException, Py4JJavaError)
-"""What Spark raises for an output it cannot use: a file in its place, no right to write, an unknown
-file system."""
+"""Exceptions that Spark raises for an output it cannot use: a file in its place, no right to write,
+an unknown file system."""
 _CONFLICT = re.compile(
     r"Concurrent(Append|DeleteRead|DeleteDelete|Transaction|Write)Exception|(Metadata|Protocol)ChangedException|"
     r"DELTA_CONCURRENT_|DELTA_METADATA_CHANGED|DELTA_PROTOCOL_CHANGED"
 )
-"""How classic Spark, Spark Connect and Databricks name a commit that lost to another one."""
+"""Names that classic Spark, Spark Connect and Databricks have for a commit that lost to another."""
 _WAITS = (0.2, 0.5, 1.0, 2.0, 4.0, 8.0)
 """Seconds before each further attempt at the most: an OPTIMIZE of the books is over in some."""
 RUNS = "runs"

@@ -14,7 +14,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 UNREACHABLE = (AttributeError, TypeError, Py4JError, PySparkException)
-"""What is raised where Python cannot reach the JVM's classes, or these are others."""
+"""Exceptions that mean that Python cannot reach the JVM's classes, or that these are other ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Snapshot:
 
     version: int
     table: str
-    """Which table it is: one that was dropped and made again is another."""
+    """Identity of the table: one that was dropped and made again is another."""
     properties: dict[str, str]
 
 

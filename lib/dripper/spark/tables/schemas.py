@@ -63,7 +63,7 @@ _OF_BLOCKS = [
     StructField("texts", ArrayType(LongType())),
     StructField("words", ArrayType(IntegerType())),
 ]
-"""Of each block of a page: hashes of its path and its text, and its words."""
+"""Columns with a value for each block of a page: hashes of its path and its text, and its words."""
 
 SITE_MEMORY = StructType([*_OF_BLOCKS, StructField("signature", ArrayType(IntegerType()))])
 
@@ -401,5 +401,5 @@ READABLE = {"delta.enableDeletionVectors": "false", "delta.checkpointPolicy": "c
 checkpoints of the second kind, the reader `deltalake` (1.6) refuses a table."""
 
 PROPERTIES = {"warc_files": {"delta.dataSkippingStatsColumns": "batch"}}
-"""Of Delta tables, beside the schema version. The ledger is read as a whole or by batch: statistics
-of all its columns were two thirds of the time that a plan takes to be written down."""
+"""Properties of Delta tables, beside the schema version. The ledger is read as a whole or by batch,
+and statistics of all its columns took two thirds of the time in which a plan is written."""

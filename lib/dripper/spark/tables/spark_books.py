@@ -149,7 +149,7 @@ class SparkBooks:
 
 
 WAS, NOW = "was ", "now "
-"""What the columns of `pairs` begin with."""
+"""Beginnings of the names of the columns of `pairs`."""
 
 
 def _arrow(rows: Sequence[Row], kind: StructType) -> pa.Table:

@@ -34,7 +34,8 @@ _VECTORS = "delta.feature.deletionVectors"
 """A property of tables whose data files may have deletion vectors, also where they are off by
 now."""
 _VERSIONS_SEEN = 30
-"""Of a table's history: what may have happened since the last run began, which looked, too."""
+"""Versions of a table's history that are looked at: those since the last run began, which looked,
+too."""
 _WITHOUT_VECTORS = {
     "spark.databricks.delta.delete.deletionVectors.persistent": "false",
     "spark.databricks.delta.merge.deletionVectors.persistent": "false",
@@ -42,7 +43,7 @@ _WITHOUT_VECTORS = {
 """REORG alone does not do it: Delta 4.0 leaves the files of a clustered table out, as of
 `published`."""
 _TXN_OF_SQL = ("spark.databricks.delta.write.txnAppId", "spark.databricks.delta.write.txnVersion")
-"""What the options txnAppId and txnVersion are to a DELETE, MERGE or UPDATE, which have none."""
+"""Settings for a DELETE, MERGE or UPDATE in place of the options txnAppId and txnVersion."""
 
 
 class Tables:
@@ -58,7 +59,7 @@ class Tables:
             raise InputError("--output is empty: give a folder, an s3a:// prefix, or catalog.schema")
         self._spark = spark
         self.fence: Fence | None = None
-        """That of the run that holds the lease; None: there is no run."""
+        """Fence of the run that holds the lease; None: there is no run."""
         self._changing = threading.Lock()
         place = output_place("--output", output, catalogs=True)
         self._names = place.names
@@ -94,7 +95,7 @@ class Tables:
         return self.bring_up(table, self.version(table))
 
     def bring_up(self, table: str, version: int | None) -> bool:
-        """As `create`, for a table whose version is known."""
+        """Do as `create` does, for a table whose version is known."""
         schema, comment = TABLES[table]
         if version == SCHEMA_VERSION:
             self._add_columns(table)
@@ -430,7 +431,7 @@ ABSENT = frozenset(
         "TABLE_OR_VIEW_NOT_FOUND",
     }
 )
-"""How Spark calls it that there is no table."""
+"""Error classes of Spark that say that there is no table."""
 
 
 def _join_names(*names: str) -> str:
