@@ -25,10 +25,10 @@ class AnswerForm:
     opening: str
     between: str
     after: str
-    """What stands between two blocks."""
+    """Text between two blocks."""
     closing: str
     token: re.Pattern[str] | None = None
-    """What stands in it as a token of its own; None: the tokenizer cuts the whole text."""
+    """Pattern of what is a token of its own; None: the tokenizer cuts the whole text."""
 
     def pieces(self, text: str) -> list[str]:
         """Return an answer in the pieces that the tokenizer gets one by one.

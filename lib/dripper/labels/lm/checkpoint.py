@@ -46,7 +46,7 @@ class Checkpoint:
 
     name: str
     folder: Path
-    """With the tokenizer and config.json (the weights too, unless `name` is on a hub)."""
+    """Folder with the tokenizer and config.json (the weights too, unless `name` is on a hub)."""
     architecture: str
     context: int
     """Tokens that its positions reach."""

@@ -21,7 +21,7 @@ from dripper.labels.lm.settings import LmSettings, import_extra
 log = logging.getLogger(__name__)
 
 AS_FITS = -1
-"""Of vLLM's max_model_len: as many of the model's positions as its memory has room for."""
+"""Value of vLLM's max_model_len: as many of the model's positions as its memory has room for."""
 
 DEFAULTS = {
     "VLLM_NO_USAGE_STATS": "1",

@@ -23,7 +23,7 @@ from dripper.labels.lm.template import HOLE, Encode, Template, Templates
 log = logging.getLogger(__name__)
 
 CHECKED_PAGES = 8
-"""Of the first batch."""
+"""Pages of the first batch."""
 LIKELIER = 1.0
 """Natural logarithm, from which on it is said; the forms of a checkpoint that was trained are far
 apart."""
@@ -80,7 +80,7 @@ class FormCheck:
         self._version = version
         self._set_form = set_form
         self.warning = ""
-        """What it has said; empty until then, and where the set form fits."""
+        """The warning that was given; empty until then, and if the set form fits."""
         self._left = pages if rivals else 0
         self._odds = defaultdict[str, list[float]](list)
 

@@ -38,10 +38,11 @@ log = logging.getLogger(__name__)
 ATTENTION = "dripper_pages"
 """The name under which transformers has the attention of this module."""
 ROW_TOKENS: Mapping[str, int] = {"cuda": 32_768, "cpu": 4_096}
-"""Of a row at most, by device: enough to keep it busy, few enough that what a row leaves behind is
-small beside weights and cache."""
+"""Most tokens of a row, by device: enough to keep it busy, and few enough that the memory of a row
+is small beside weights and cache."""
 CLOSE: Mapping[str, float] = {"float32": 1e-3, "float16": 0.05, "bfloat16": 0.1}
-"""How far logits of rows may be from the model's own, as a share of how far these are apart."""
+"""Largest difference between logits of rows and the model's own, as a share of how far these are
+apart."""
 PROBES = (7, 12)
 """Tokens of the pages on which that is looked at."""
 ELSE = "labels.lm.engine=vllm may run it"
@@ -52,7 +53,7 @@ class Piece:
     """Tokens of one page that are read together."""
 
     slot: int
-    """Where in the cache the page begins."""
+    """Place in the cache at which the page begins."""
     first: int
     """Place in the page of the first of them; all before are in the cache."""
     ids: IntArray
@@ -125,11 +126,11 @@ class Row:
 
     cache: PageCache
     places: Any
-    """(row,), where in the cache its tokens go."""
+    """(row,), places in the cache for its tokens."""
     lengths: Sequence[int]
-    """Of its pieces."""
+    """Tokens of each of its pieces."""
     seen: Sequence[tuple[int, int]]
-    """By piece, from where to where in the cache its page stands so far."""
+    """Beginning and end, in the cache, of what is there of the page of each piece."""
 
 
 _row: ContextVar[Row] = ContextVar("row")

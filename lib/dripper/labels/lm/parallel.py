@@ -47,7 +47,7 @@ class Draft:
     margins: FloatArray
     """(N,) logit of main minus logit of other, of the pass that scored the hole last."""
     settled: int = 0
-    """So many are final."""
+    """Number of labels that are final."""
     passes: int = 0
     """Done so far."""
 
@@ -111,13 +111,13 @@ class Reading:
     job: Job
     template: Template
     salt: str = ""
-    """What keeps its keys and values apart from those of others, empty where they are shared."""
+    """Text that keeps its keys and values apart from those of others; empty: they are shared."""
     passes: int = 0
     """Forward passes done so far."""
     tokens: int = 0
     """Tokens processed in them, those from the cache not counted."""
     slot: int = 0
-    """Where in the cache its keys and values begin, of an engine that gives out the places."""
+    """Place in the cache at which its keys and values begin, if the engine gives out places."""
 
     @property
     def length(self) -> int:

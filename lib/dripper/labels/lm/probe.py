@@ -23,7 +23,8 @@ from dripper.labels.lm.settings import LmSettings, import_extra
 from dripper.labels.lm.template import HOLE, Templates
 
 SCORED_BLOCKS = 40
-"""Of a page; vLLM gives a probability for every token of the prompt too, which costs memory."""
+"""Most blocks of a page; vLLM gives a probability for every token of the prompt too, which costs
+memory."""
 SHOWN_CHARACTERS = 60
 
 _THINKING = re.compile(r"\s*<think>(.*?)(?:</think>|\Z)", re.DOTALL)
@@ -35,7 +36,7 @@ class Written:
     """A free answer of a checkpoint for one page."""
 
     thinking: str | None
-    """What stands between think tags; None: there are none."""
+    """Text between think tags; None: there are none."""
     leading: str
     """White space before the answer."""
     answer: str
@@ -142,7 +143,7 @@ class Probe:
     """The form that the settings ask for."""
     written: Sequence[Written]
     likelihoods: Mapping[str, float]
-    """Of each form, the mean over pages: logarithm of its probability a block."""
+    """Logarithm of the probability of each form, per block, as the mean over pages."""
 
     @property
     def likeliest(self) -> str:

@@ -80,7 +80,7 @@ class PublicPrompt:
     n_bytes: int
     html_at: int
     function: str
-    """That returns it in the module build_prompt of the package."""
+    """Function that returns it, in the module build_prompt of the package."""
     answer: str
     """The form it asks for."""
 

@@ -128,7 +128,7 @@ def choose_model(models: Sequence[Mapping[str, Any]], encoder: PageEncoder, sett
 
 
 BIAS_LIMIT = 100.0
-"""What vLLM lets a bias be."""
+"""Largest bias that vLLM takes."""
 
 
 def allowed_tokens(template: Template, templates: Templates) -> list[int]:

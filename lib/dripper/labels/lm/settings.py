@@ -19,16 +19,16 @@ class LmSettings(Section):
     model: str = ""
     """A folder with a checkpoint, or its name on a model hub."""
     engine: Literal["vllm", "transformers"] = "vllm"
-    """What runs the model: vLLM; or transformers, in PyTorch alone, which has the decoder
-    `parallel`."""
+    """Engine that runs the model: vLLM; or transformers, in PyTorch alone, with the decoder
+    `parallel` only."""
     device: Device = "auto"
-    """Where the engine transformers runs: auto (a GPU where there is one), cpu, cuda. vLLM is
+    """Device of the engine transformers: auto (a GPU where there is one), cpu, cuda. vLLM is
     installed for one device."""
     decoder: Literal["parallel", "fsm"] = "parallel"
-    """How labels are decoded; both give the same labels."""
+    """Way to decode labels; both give the same labels."""
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
-    """Of weights and activations; auto: what the checkpoint says; with the engine transformers,
-    bfloat16 on a GPU and float32 on a CPU."""
+    """Type of weights and activations; auto: what the checkpoint says; with the engine
+    transformers, bfloat16 on a GPU and float32 on a CPU."""
     answer: AnswerName = "auto"
     """The form of the answer that the model was trained to give (tagged: compact within <answer>
     tags, each on a line of its own; tight: without white space; json_v0: as in the example of
@@ -38,17 +38,16 @@ class LmSettings(Section):
     """auto: the one that the checkpoint was trained on, else `own`. Or own, v0, v1, v2, compact,
     short_compact, or a file with `{html}` where the page goes."""
     profile: ProfileName = "auto"
-    """Of which profile the blocks have to be that it labels; auto: by the checkpoint, where it is
-    known."""
+    """Profile of the blocks that it may label; auto: by the checkpoint, where it is known."""
     prompt_folder: str = ""
-    """Where `dripper prompts fetch` put the public prompts; empty: the user's cache folder."""
+    """Folder to which `dripper prompts fetch` wrote the public prompts; empty: the user's cache."""
     chat: Literal["auto", "none", "once", "twice"] = "auto"
-    """How often the chat template is applied; auto: as the checkpoint's weights saw it (1.1:
-    twice), else once."""
+    """Number of times that the chat template is applied; auto: as the checkpoint's weights saw it
+    (1.1: twice), else once."""
     context_tokens: int | None = Field(default=None, ge=64)
-    """Of prompt and answer together; longer pages are cut into windows. null: as the checkpoint's
-    authors run it (1.1: 262,144, else the paper's 32,768), or what the GPU holds where that is
-    less. Never more than the model's positions reach."""
+    """Tokens of prompt and answer together; longer pages are cut into windows. null: as the
+    checkpoint's authors run it (1.1: 262,144, else the paper's 32,768), or what the GPU holds where
+    that is less. Never more than the model's positions reach."""
     threshold: float = Field(default=0.5, gt=0, lt=1)
     """A block is main where its probability is above it; 0.5 is the state machine's arg-max."""
     endpoint: str = ""
@@ -59,10 +58,10 @@ class LmSettings(Section):
     concurrency: int = Field(default=16, ge=1)
     """Requests under way at the endpoint, of one worker."""
     gpu_memory_share: float = Field(default=0.9, gt=0, le=1)
-    """Of a GPU's memory that the engine takes."""
+    """Share of a GPU's memory that the engine takes."""
     cpu_cache_gib: int = Field(default=4, ge=1)
-    """Of memory for keys and values where the engine runs on a CPU; 32,768 tokens of a Qwen3-0.6B
-    take 3.5."""
+    """Memory for keys and values, in GiB, if the engine runs on a CPU; 32,768 tokens of a
+    Qwen3-0.6B take 3.5."""
 
 
 def check_engine(settings: LmSettings) -> None:
