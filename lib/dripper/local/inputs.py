@@ -39,8 +39,8 @@ class Input(NamedTuple):
     """Its canonical address, which identifies it."""
     kind: InputKind = InputKind.PAGE
     below: str = ""
-    """Its path below the folder that was named, or as it was typed; the name alone of one that was
-    typed from the root or over `..`."""
+    """Its path below the folder that was named, or as it was typed. If that starts at the root or
+    holds `..`, only its name."""
     problem: str = ""
     """The reason why a file is missing."""
 
@@ -123,7 +123,8 @@ class _Expansion:
                 self._ignored_files.append(str(file))
 
     def _expand_list(self, file: Path, lists: tuple[Path, ...]) -> Iterator[Input]:
-        """Yield what the lines name, in the list's folder or else in the working folder."""
+        """Yield the files that the lines of a list name, in the list's folder or else in the
+        working folder."""
         real = file.absolute().resolve()
         if real in lists:
             raise InputError(f"@{file} leads to itself: a list may name others, but none that names it")

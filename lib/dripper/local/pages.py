@@ -27,8 +27,8 @@ class PageOptions:
     """Options for pages in files."""
 
     url_prefix: str = ""
-    """Put before the path of a page's file, `Input.below`, it is the page's address; empty: the
-    page says it itself, or nobody does."""
+    """Beginning of the pages' addresses, before the path of the file (`Input.below`); empty: a
+    page's address is the one that it states itself, if any."""
     columns: Columns = DEFAULT_COLUMNS
     """Columns of tables to read."""
 

@@ -1,6 +1,8 @@
-"""Finds captions and the images that they belong to; marks those that are kept for their images'
-sake, whatever their labels say, so that main HTML and Markdown have them and the main text, which
-the labels decide, has not."""
+"""Finds captions and the images that they belong to.
+
+A caption of a main image is kept whatever its own label says. Such captions get a mark: main HTML
+and Markdown show them, and the main text, which only the labels decide, leaves them out.
+"""
 
 import re
 from bisect import bisect_left
@@ -22,7 +24,8 @@ _MOST_ABOVE = 5
 _MOST_SHARING = 8
 """Images that share a caption."""
 _CREDIT = 25
-"""Characters between a caption and its image: who took it, a control that enlarges it."""
+"""Characters that may stand between a caption and its image, such as a credit or a control that
+enlarges it."""
 _MARK = ' data-dripper="caption">'
 _NAMED = re.compile(r' (?:class|id|role|itemprop)="([^"]{1,200})')
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
@@ -39,7 +42,7 @@ def leave_out_captions(tags: list[str]) -> dict[str, StartTag]:
 
 
 def _find_captions(tree: Tree) -> list[int]:
-    """Return the elements that say to be captions, with a text and no image in them."""
+    """Return the elements that are captions by their names, with a text and no image in them."""
     tags = {tag for tag in tree.names if ("caption" in tag or "gallerytext" in tag) and tag[1] != "/"}
     tags = {tag for tag in tags if tree.names[tag] == "figcaption" or not _CAPTIONS.isdisjoint(read_names(tag))}
     if not tags:

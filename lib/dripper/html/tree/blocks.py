@@ -19,4 +19,5 @@ class Block(NamedTuple):
     blocks too."""
     first: int
     last: int
-    """Both: the slice `Page.elements.parts[first : last + 1]` is the block's markup."""
+    """First and last part of the markup: the slice `Page.elements.parts[first : last + 1]` is the
+    block's markup."""

@@ -94,7 +94,7 @@ def split(markup: str) -> list[str]:
 def _read_tags(
     tags: Iterable[str], void: Collection[str], read_tags: ReadTags | None
 ) -> tuple[dict[str, str], dict[str, int], dict[str, str]]:
-    """Return the name, the kind, and where it changes the new markup of each distinct tag."""
+    """Return the name and the kind of each distinct tag, and its new markup if that changes."""
     names, kinds, start_tags = read_names(tags, void)
     rewritten: dict[str, str] = {}
     for tag, (markup, hidden) in read_tags(start_tags).items() if read_tags is not None else ():
@@ -107,8 +107,8 @@ def _read_tags(
 
 
 def read_names(tags: Iterable[str], void: Collection[str]) -> tuple[dict[str, str], dict[str, int], list[str]]:
-    """Return of distinct tags the element names, the kinds (START, VOID, END, or DROP where it is
-    no tag), and the start tags."""
+    """Return the element names of distinct tags, their kinds (START, VOID, END; DROP: it is no
+    tag), and the start tags."""
     names: dict[str, str] = {}
     kinds: dict[str, int] = {}
     start_tags: list[str] = []
@@ -127,8 +127,8 @@ def read_names(tags: Iterable[str], void: Collection[str]) -> tuple[dict[str, st
 
 
 def find_elements(kinds: bytes, text_before: list[int], hidden_share: float) -> Elements | None:
-    """Return the elements, whose indexes count without what is to be cut out, and that; None where
-    tags do not balance.
+    """Return the elements and the ranges that are to be cut out, which the elements' indexes do not
+    count; None where tags do not balance.
 
     Args:
         kinds: Of the tags.

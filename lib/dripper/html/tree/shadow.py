@@ -12,12 +12,12 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 _TEMPLATE = re.compile(rb"<(/?)template(?=[\s/>])([^>]*)>", re.IGNORECASE)
 SIGN = b"shadowrootmode"
-"""The page has none without it."""
+"""Bytes without which a page has no shadow root."""
 MARK = b"data-shadow-root"
 _MOST_ROOTS = 500
-"""Roots whose slots are filled, so that components in each other cost no more than others."""
+"""Most roots whose slots are filled, so that nested components cost no more than others."""
 _MOST_GIVEN = 2_000
-"""Nodes that a page gives one of them."""
+"""Most nodes that a page gives one root."""
 
 
 def open_roots(html: bytes) -> bytes:
@@ -35,8 +35,8 @@ def open_roots(html: bytes) -> bytes:
 
 
 def fill_slots(document: LexborHTMLParser) -> None:
-    """Put what a page gives a component into its slots, in place; what has none is not shown, and
-    stays where it is."""
+    """Put what a page gives a component into its slots, in place. What fits no slot is not shown,
+    and stays where it is."""
     for root in reversed(document.css(f"span[{MARK.decode()}]")[:_MOST_ROOTS]):
         slots: dict[str, LexborNode] = {}
         for slot in root.css("slot"):

@@ -188,7 +188,7 @@ def _find_proxy(url: str) -> str | None:
 
 @lru_cache(maxsize=4)
 def _open_pool(process: int, proxy: str | None) -> urllib3.PoolManager:
-    """Return one process's connections: a TLS handshake for each of many short ranges would take
-    longer than they do."""
+    """Return the connections of a process, which it keeps: a TLS handshake for each of many short
+    ranges would take longer than the ranges."""
     context = ssl.create_default_context()
     return urllib3.ProxyManager(proxy, ssl_context=context) if proxy else urllib3.PoolManager(ssl_context=context)

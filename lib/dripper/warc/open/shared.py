@@ -1,9 +1,9 @@
 """Lets all looks into a remote file share one connection.
 
-To read a file, or a span of it, means to look at the same bytes several times: what kind of file
-it is, whether a span may begin at a member, whether it ends at one, and the records themselves.
-Asked of a storage one by one, each look would cost a request, and the bytes that were on their way
-when it was over. So bytes are kept for a while, and looks are served from them.
+Reading a file, or a span of it, looks at the same bytes several times: to tell the kind of the
+file, to see whether a span may begin or end at a member, and to read the records. If each look
+asked the storage, it would cost a request, and the bytes still on their way at its end. So bytes
+are kept for a while, and looks are served from them.
 """
 
 from collections.abc import Sequence
@@ -20,8 +20,8 @@ _PULL_BYTES = 1 << 15
 needs."""
 
 _BEHIND_BYTES = 1 << 18
-"""Kept behind the bytes that are read next. A span's end is looked for in what was read already: a
-member and the 64 KiB before it."""
+"""Bytes that are kept behind the place of reading. The end of a span is looked for in what was
+already read: a member and the 64 KiB before it."""
 
 _HELD_BYTES = 1 << 23
 """Most bytes that are kept at all: members of lz4 may have to be followed for 4 MiB."""

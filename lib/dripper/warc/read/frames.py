@@ -36,7 +36,7 @@ lengths would be read n times."""
 
 _HEADER_END = re.compile(rb"\n\r?\n")
 _HEADER_END_BYTES = 2
-"""One less than its longest match has."""
+"""Bytes to search again when more come: one less than the longest match of the header's end has."""
 _LINE_END = re.compile(rb"\n")
 _LINE_ENDS = (b"\r\n\r\n", b"\n\n", b"\n")
 _KEPT_TYPES = frozenset({"response", "resource"})
