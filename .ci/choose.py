@@ -38,7 +38,7 @@ RULES: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"(lib/dripper|tests)/spark/.*|jobs/.*|databricks\.yml", ()),
     (r"(lib/dripper|tests)/adapters/.*|lib/dripper/__init__\.py", ("adapters",)),
     # Settings, errors and the guard are below everything.
-    (r"lib/dripper/(settings|config|errors|extras|guard|standalone)\.py", TIERS),
+    (r"lib/dripper/(settings|errors|extras|guard|standalone)\.py", TIERS),
     # Of these, `make test` has all tests.
     (r"(lib/dripper|tests)/(decode|warc|sites|local|inspect|commands|html/(markdown|metadata|media))/.*", ()),
     (r"lib/dripper/(addresses|places|__main__)\.py|tests/(html|jobs|notebooks|fuzz|data)/.*|tests/test_[^/]*", ()),

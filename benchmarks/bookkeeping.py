@@ -26,7 +26,7 @@ from pyspark.sql import SparkSession
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from dripper.config import load
+from dripper.labels.config import load
 from dripper.spark.run.run import run
 from dripper.spark.session.session import open_session
 from support.torture import cluster

@@ -30,8 +30,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import dripper
-from dripper.config import split_settings
 from dripper.html import preprocess
+from dripper.labels.config import split_settings
 from dripper.labels.cost import estimate_tokens
 from dripper.labels.engine import load_labeler
 from dripper.settings import Settings

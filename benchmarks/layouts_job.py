@@ -22,9 +22,9 @@ from pyspark.sql import functions as F
 
 from _sites import sites_of
 from _warcs import write_pages
-from dripper.config import load
 from dripper.labels import Labels, SimplifiedPage
 from dripper.labels import load as load_labeler
+from dripper.labels.config import load
 from dripper.settings import Settings
 from dripper.spark.run.run import run
 from dripper.spark.session.session import open_session

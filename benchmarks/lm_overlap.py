@@ -18,8 +18,8 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from dripper.config import load
 from dripper.labels import Labels, SimplifiedPage
+from dripper.labels.config import load
 from dripper.labels.cost import estimate_tokens
 from dripper.labels.fallback import AllLabeler
 from dripper.settings import Settings

@@ -25,9 +25,9 @@ from typing import Any, NamedTuple
 import psutil
 from pyspark.sql import SparkSession
 
-from dripper.config import load
 from dripper.labels import Labels, SimplifiedLabeler
 from dripper.labels.base import SimplifiedPage
+from dripper.labels.config import load
 from dripper.labels.engine import groups, load_labeler
 from dripper.labels.lm.encoder import PageEncoder
 from dripper.labels.lm.settings import LmSettings

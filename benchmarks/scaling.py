@@ -31,7 +31,7 @@ from _processes import timed_run
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from dripper.config import load
+from dripper.labels.config import load
 from dripper.settings import Settings
 from dripper.spark.ledger.ledger import Ledger
 from dripper.spark.ledger.plan import BatchSize, make_plan

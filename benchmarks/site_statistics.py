@@ -28,7 +28,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 from _processes import timed_run
-from dripper.config import load
+from dripper.labels.config import load
 from dripper.spark.session.session import open_session
 from dripper.spark.sites.sums import site_sums
 from dripper.spark.tables.arrow import arrow_schema

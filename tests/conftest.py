@@ -124,7 +124,7 @@ def alone(lock: Path) -> Iterator[None]:
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator["SparkSession"]:
     """One session for all tests of a process: two cores, no UI, small tables, Delta; made as the
     job makes it."""
-    from dripper.config import load
+    from dripper.labels.config import load
     from dripper.spark.session.session import open_session
     from dripper.spark.tables.store import Tables
     from support.table_templates import copying

@@ -7,8 +7,8 @@ import yaml
 
 import dripper
 from dripper.__main__ import main
-from dripper.config import keys, load
 from dripper.errors import SettingsError
+from dripper.labels.config import keys, load
 
 CONF = Path(__file__).parents[1] / "conf"
 

@@ -77,7 +77,7 @@ def test_what_an_extra_would_do_says_which_and_how_to_install_it(tmp_path: Path)
         assert "pip install '.[" in line
 
 
-@pytest.mark.parametrize("name", ["dripper.labels", "dripper.warc", "dripper.config"])
+@pytest.mark.parametrize("name", ["dripper.labels", "dripper.warc", "dripper.labels.config"])
 def test_parts_import_without_extras(name: str) -> None:
     told = without_extras(f"import {name}")
     assert told.returncode == 0, told.stderr

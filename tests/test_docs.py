@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from dripper.config import load
 from dripper.errors import ErrorCode, FileErrorKind
 from dripper.labels import Labels, SimplifiedPage
+from dripper.labels.config import load
 from dripper.labels.fallback import Fallback
 from dripper.warc.read.record import FLAGS, SKIP_REASONS
 from support.job_mains import job

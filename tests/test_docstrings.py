@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from dripper.config import keys
+from dripper.labels.config import keys
 
 LIB = Path(__file__).parents[1] / "lib"
 RIDDLE = re.compile(r"(?:What|Who|How|Where|Which|Why|When|Of|Those|That|As|In|By|With|From|At|Some|So)\b")

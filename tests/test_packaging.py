@@ -18,7 +18,7 @@ from packaging.requirements import Requirement
 from packaging.version import Version
 
 import dripper
-from dripper.config import load
+from dripper.labels.config import load
 from dripper.labels.registry import check_blocks
 
 ROOT = Path(__file__).parents[1]

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from dripper.config import settings
 from dripper.errors import InputError, UsageError
+from dripper.labels.config import settings
 from dripper.labels.entry import local_folder
 from dripper.labels.lm.prompt import prompt_folder
 from dripper.local.inputs import InputKind, expand_inputs

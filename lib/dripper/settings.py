@@ -1,5 +1,5 @@
 """Typed settings, section by section, each with its default; wrong values give one sentence each.
-`dripper.config` reads them from files and flags.
+`dripper.labels.config` reads them from files and flags.
 """
 
 import difflib
@@ -118,7 +118,7 @@ class LabelsSettings(Section):
     """The settings of single labelers: a section each, named like the labeler.
 
     Of the class that its entry has (`dripper.labels.entry`). Sections are checked where settings
-    are read, by `dripper.config`.
+    are read, by `dripper.labels.config`.
     """
 
     model_config = ConfigDict(extra="allow")

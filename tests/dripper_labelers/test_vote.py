@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import dripper
-from dripper.config import load as load_settings
 from dripper.errors import SettingsError
 from dripper.html import Page, preprocess
 from dripper.labels import Labels, load
+from dripper.labels.config import load as load_settings
 from dripper.labels.entry import Use
 from dripper.labels.registry import check_use, find_entry, labeler_settings, load_from_settings, resolve_fallback
 from dripper.settings import LabelerSettings, LabelsSettings

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dripper.config import load
 from dripper.errors import MachineError, SettingsError
 from dripper.labels import Labels, SimplifiedPage
 from dripper.labels.base import LabelerStoppedError
+from dripper.labels.config import load
 from dripper.labels.engine import Engine, EngineError, check_labeler, environment, groups, load_labeler
 from dripper.settings import LabelerSettings, Settings, StageSettings
 from support.stage_labelers import DeadLabeler, DyingLabeler, HashLabeler, PoisonedLabeler

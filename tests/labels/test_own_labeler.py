@@ -8,9 +8,9 @@ import pytest
 
 import dripper
 from conftest import ROOT
-from dripper.config import load as load_settings
 from dripper.errors import SettingsError
 from dripper.labels import load
+from dripper.labels.config import load as load_settings
 from dripper.labels.registry import find_entry, names
 
 HTML = f"<p>menu<p>{'A long paragraph. ' * 20}<p>{'Middle. ' * 15}"

@@ -18,8 +18,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import dripper
-from dripper.config import load
 from dripper.errors import InputError, MachineError, UsageError
+from dripper.labels.config import load
 from dripper.local import extract_files
 from dripper.local.inputs import Input
 from dripper.local.pages import InputCounts, read_pages

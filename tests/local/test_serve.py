@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 import dripper
-from dripper.config import load
+from dripper.labels.config import load
 from dripper.local import serve
 from dripper.local.serve import Service, make_server
 from support.warcs import page

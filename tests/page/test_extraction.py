@@ -15,10 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dripper
-from dripper.config import load, split_settings
 from dripper.errors import ErrorCode, InputError, MachineError, SettingsError
 from dripper.html.blocks.page import Page
 from dripper.labels import Labels
+from dripper.labels.config import load, split_settings
 from dripper.page import extraction
 from dripper.page.extraction import Extractor
 from dripper.settings import LabelerSettings

@@ -9,8 +9,8 @@ import pytest
 from py4j.protocol import Py4JNetworkError
 from pyspark.errors import PySparkException
 
-from dripper.config import load
 from dripper.errors import InputError, NoPageError, StorageError
+from dripper.labels.config import load
 from dripper.spark.cli import add_tries, parser, run_again, run_guarded, with_input
 
 

@@ -10,9 +10,9 @@ from pyspark.sql import functions as F
 
 import dripper
 import dripper.spark
-from dripper.config import load
 from dripper.errors import InputError, SettingsError
 from dripper.html import preprocess
+from dripper.labels.config import load
 from dripper.spark import column
 from dripper.spark.column import extract_row, schema
 from support.warcs import page

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from dripper.config import load
+from dripper.labels.config import load
 from dripper.spark.run.run import run
 from dripper.spark.tables.store import Tables
 from support.tiny_encoder import WHY_NOT, make_encoder

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from dripper.config import load
 from dripper.labels.base import SimplifiedPage
+from dripper.labels.config import load
 from dripper.spark.reports.report import summary
 from dripper.spark.run.run import run
 from dripper.spark.tables.store import Tables

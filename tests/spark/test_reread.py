@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from dripper.config import load
 from dripper.errors import InputError
+from dripper.labels.config import load
 from dripper.settings import Settings
 from dripper.spark.ledger.plan import Plan
 from dripper.spark.run.outcome import Outcome

@@ -10,8 +10,8 @@ import pytest
 from moto.server import ThreadedMotoServer
 from pyspark.sql import SparkSession
 
-from dripper.config import load
 from dripper.errors import InputError
+from dripper.labels.config import load
 from dripper.settings import Settings
 from dripper.spark.ledger.plan import Plan
 from dripper.spark.run.run import dry_plan, run

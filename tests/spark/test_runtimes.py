@@ -7,7 +7,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import dripper.spark
-from dripper.config import load
+from dripper.labels.config import load
 from dripper.spark.ledger.forgotten import rule
 from dripper.spark.run.run import run
 from dripper.spark.tables.store import Tables

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from dripper.config import load
 from dripper.errors import InputError, SettingsError
+from dripper.labels.config import load
 from dripper.page.extraction import Extractor
 from dripper.page.rows import extraction_columns
 from dripper.spark.reports.report import summary

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from dripper.config import load
+from dripper.labels.config import load
 from dripper.spark.run.run import run
 from support.fault_proxy import Fault
 from support.mischief import Mischief

@@ -13,7 +13,7 @@ from typing import Any
 from pyspark import TaskContext
 from pyspark.sql import SparkSession
 
-from dripper.config import load
+from dripper.labels.config import load
 from dripper.settings import Settings
 from dripper.spark.run.run import run
 from dripper.spark.session.session import open_session

@@ -11,8 +11,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from dripper.config import load
 from dripper.labels import Labels, SimplifiedLabeler, SimplifiedPage
+from dripper.labels.config import load
 from dripper.labels.engine import load_labeler
 from dripper.labels.registry import labeler_settings
 from dripper.settings import Settings

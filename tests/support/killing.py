@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from dripper.config import load
+from dripper.labels.config import load
 from dripper.spark.run.run import run
 from dripper.spark.tables.store import Tables
 from support.processes import of_session, parent, require_proc, shared_memory, wait_for

@@ -14,8 +14,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from dripper.config import load
 from dripper.labels import Labels, SimplifiedPage
+from dripper.labels.config import load
 from dripper.settings import Settings
 from dripper.spark.run.run import run
 from dripper.spark.session.session import open_session

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
-from dripper.config import load
+from dripper.labels.config import load
 from dripper.spark.tables.store import Tables
 
 STAGED = load(assignments=["labeler.staged=true", "labeler.name=all", "labeler.fallback=body"])

@@ -16,13 +16,13 @@ from typing import Any
 import pyarrow as pa
 
 from dripper.adapters import Form, check_form, collect_declared, select_text
-from dripper.config import split_settings
 from dripper.decode.saved import open_page
 from dripper.errors import ErrorCode, InputError, PageError, SettingsError, UsageError
 from dripper.guard import run_item
 from dripper.html.metadata import find_own_address
 from dripper.labels import Labeler, Labels, SimplifiedPage
 from dripper.labels.chain import chain_of, is_sure
+from dripper.labels.config import split_settings
 from dripper.labels.cost import estimate_tokens
 from dripper.labels.engine import Engine, Loader, check_labeler, environment, groups, load_labeler
 from dripper.labels.entry import CountTokens, Use

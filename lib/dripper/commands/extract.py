@@ -8,10 +8,10 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from dripper import config as flags
 from dripper.addresses import printable
 from dripper.commands import Parsers, write
 from dripper.errors import InputError, UsageError
+from dripper.labels import config as flags
 from dripper.labels.registry import runs_staged
 from dripper.local import RunResult, extract_files
 from dripper.local.formats import FORMATS, FORMATS_WITH_ERRORS

@@ -5,10 +5,10 @@ import sys
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from dripper import config as flags
 from dripper.commands import Parsers, write
 from dripper.errors import UsageError
 from dripper.inspect import PageInput, PageView, build_document, find_pages, read_rows, view_pages, view_rows
+from dripper.labels import config as flags
 
 EXAMPLE = """examples:
   dripper inspect page.html > page.inspect.html

@@ -6,9 +6,9 @@ import sys
 from contextlib import closing
 from types import FrameType
 
-from dripper import config as flags
 from dripper.commands import Parsers
 from dripper.errors import UsageError
+from dripper.labels import config as flags
 from dripper.local.many import count_processors
 from dripper.local.serve import Service, make_server
 

@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import replace
 
-from dripper.config import from_values
 from dripper.errors import InputError, PageError, UsageError
 from dripper.guard import Guard, GuardLimits
 from dripper.inspect.sources import Row, describe_place, to_page_input
 from dripper.inspect.views import PageInput, PageView, view_page
+from dripper.labels.config import from_values
 from dripper.page.extraction import shared_extractor
 from dripper.settings import Settings
 

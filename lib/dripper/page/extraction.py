@@ -16,7 +16,6 @@ import numpy as np
 import numpy.typing as npt
 
 import dripper
-from dripper.config import split_settings
 from dripper.decode.body import PAGE_BYTES
 from dripper.decode.saved import SavedPage, open_page
 from dripper.errors import ErrorCode, InputError, MachineError, PageError, SettingsError
@@ -24,6 +23,7 @@ from dripper.guard import Guard, GuardLimits
 from dripper.html import Page
 from dripper.html.metadata import find_own_address
 from dripper.labels import Labeler, Labels
+from dripper.labels.config import split_settings
 from dripper.labels.entry import Use
 from dripper.labels.registry import check_use, load_from_settings
 from dripper.page.finish import DEFAULT_HTML, DEFAULT_LABELS, DEFAULT_MARKDOWN, Extraction, Finisher, Splits

@@ -91,7 +91,7 @@ def label_udf(
     Args:
         labeler, settings, options: As `dripper.extract` takes them.
     """
-    from dripper.config import split_settings
+    from dripper.labels.config import split_settings
     from dripper.labels.engine import load_labeler
     from dripper.spark.column import labels_function
 

@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dripper.addresses import printable
-from dripper.config import add_settings, positive, settings
 from dripper.errors import BusyError, DifferenceError, MachineError, NoPageError, StorageError, UsageError
 from dripper.extras import explain_install
 from dripper.labels.chain import chain_of
+from dripper.labels.config import add_settings, positive, settings
 from dripper.places import output_place
 from dripper.settings import Settings
 

@@ -6,8 +6,8 @@ import logging
 import sys
 from pathlib import Path
 
-from dripper.config import load
 from dripper.errors import UsageError
+from dripper.labels.config import load
 from dripper_lab.evaluation.command import add_arguments, run_settings
 from dripper_lab.evaluation.report.writer import write_report
 from dripper_lab.evaluation.run import run_evaluation

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 
-from dripper import config as flags
 from dripper.errors import InputError, UsageError
+from dripper.labels import config as flags
 from dripper.labels.registry import list_options
 from dripper.warc import decode
 from dripper_lab.annotation.sources import unlabelled_pages

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from dripper import config
 from dripper.errors import MachineError, SettingsError
-from dripper.labels import Use, entry, load
+from dripper.labels import Use, config, entry, load
 from dripper.labels.registry import check_blocks
 from dripper_labelers.encoder.checkpoint import PULPIE_SMALL, EncoderCheckpoint
 from dripper_labelers.encoder.entry import ENCODER

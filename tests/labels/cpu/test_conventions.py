@@ -6,9 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from dripper import config
 from dripper.errors import SettingsError
-from dripper.labels import load
+from dripper.labels import config, load
 from dripper.labels.cpu.entry import AS_LEARNED, Conventions, CpuSettings
 from dripper.labels.registry import load_from_settings
 from dripper.settings import LabelerSettings

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from dripper.config import load
 from dripper.errors import MachineError, SettingsError
+from dripper.labels.config import load
 from dripper.labels.lm.checkpoint import DRIPPER_1_0, DRIPPER_1_1, OWN, find_checkpoint, fingerprint, foreign_profile
 from dripper.labels.lm.prompt import PUBLIC
 from dripper.labels.registry import check_blocks

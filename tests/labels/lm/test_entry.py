@@ -44,8 +44,6 @@ def test_without_a_model_tokens_are_estimated() -> None:
 
 def test_the_entry_loads_nothing_heavy(tmp_path: Path) -> None:
     heavy = ("vllm", "torch", "transformers", "pyspark")
-    code = (
-        f"import sys, dripper.config; dripper.config.load(); print([name for name in {heavy} if name in sys.modules])"
-    )
+    code = f"import sys; from dripper.labels.config import load; load(); print([name for name in {heavy} if name in sys.modules])"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert told.stdout.strip() == "[]"

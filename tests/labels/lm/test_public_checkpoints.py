@@ -13,10 +13,9 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 
-from dripper import config
 from dripper.errors import SettingsError
 from dripper.html import preprocess
-from dripper.labels import Labels, load
+from dripper.labels import Labels, config, load
 from dripper.labels.base import SimplifiedPage
 from dripper.labels.entry import ProfileName
 from dripper.labels.lm.checkpoint import find_checkpoint

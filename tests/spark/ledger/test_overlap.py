@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from dripper.config import load
 from dripper.errors import InputError
+from dripper.labels.config import load
 from dripper.settings import Settings
 from dripper.spark.reports.report import plan_summary, summary
 from dripper.spark.run.outcome import Outcome

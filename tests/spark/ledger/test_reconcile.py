@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from dripper.config import load
 from dripper.errors import DifferenceError
+from dripper.labels.config import load
 from dripper.spark.ledger.ledger import Ledger
 from dripper.spark.ledger.plan import LedgerEntry
 from dripper.spark.ledger.reconcile import Difference, bounds, compare, find_differences

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from dripper.config import load
 from dripper.errors import InputError
+from dripper.labels.config import load
 from dripper.spark.ledger.inputs import Input
 from dripper.spark.ledger.plan import BatchSize, LedgerEntry, make_plan
 from dripper.spark.ledger.relocated import (

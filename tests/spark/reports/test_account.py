@@ -6,8 +6,8 @@ import pytest
 from pyspark.errors import PySparkAttributeError
 from pyspark.sql import SparkSession
 
-from dripper.config import load
 from dripper.errors import InputError
+from dripper.labels.config import load
 from dripper.settings import CostSettings, Settings
 from dripper.spark.reports.account import RunFacts
 from dripper.spark.reports.account_tables import check_place, run_facts, write_account

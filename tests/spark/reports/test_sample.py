@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dripper.config import load
+from dripper.labels.config import load
 from dripper.labels.cost import Sample
 from dripper.settings import Settings
 from dripper.spark.ledger.plan import Plan

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from dripper.config import load
+from dripper.labels.config import load
 from dripper.spark.reports.sample import read_pages
 from dripper.spark.reports.site_sample import sites_summary
 from dripper.spark.tables.batches import PlannedFile

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from dripper.config import load
 from dripper.errors import SettingsError
+from dripper.labels.config import load
 from dripper.page.extraction import Extractor
 from dripper.settings import LabelerSettings
 from dripper.spark.reports.report import summary

@@ -2,7 +2,7 @@
 
 import json
 
-from dripper.config import load
+from dripper.labels.config import load
 from dripper.spark.run.output import changed_settings
 
 

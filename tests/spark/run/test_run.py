@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from dripper.config import load
 from dripper.errors import InputError, SettingsError
 from dripper.labels import load as load_labeler
+from dripper.labels.config import load
 from dripper.settings import Settings
 from dripper.spark.reports.report import show, summary
 from dripper.spark.run.outcome import Outcome

@@ -10,8 +10,8 @@ import pytest
 from pyspark.errors import PySparkAttributeError
 from pyspark.sql import SparkSession
 
-from dripper.config import load
 from dripper.errors import MachineError, SettingsError
+from dripper.labels.config import load
 from dripper.settings import StageSettings
 from dripper.spark.run.run import run
 from dripper.spark.session.capacity import is_local, properties

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from dripper.config import load
 from dripper.errors import InputError, SettingsError
+from dripper.labels.config import load
 from dripper.spark.ledger.relocated import read_paths
 from dripper.spark.run.run import run_stages
 from dripper.spark.sites.layout_sample import Sampling, draw_pages, fill_quotas, parse_quotas

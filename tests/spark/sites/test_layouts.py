@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from pyspark.sql import SparkSession
 
-from dripper.config import load
 from dripper.labels import Labels
+from dripper.labels.config import load
 from dripper.page.rows import Row
 from dripper.sites import Fingerprints, PageBlocks
 from dripper.spark.reports.report import cost_summary, summary

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from dripper.config import load
 from dripper.errors import SettingsError
 from dripper.html import preprocess
 from dripper.labels import Labels
 from dripper.labels import load as load_labeler
+from dripper.labels.config import load
 from dripper.page.extraction import Extractor
 from dripper.page.rows import Row, extraction_columns, host_name
 from dripper.sites import PageBlocks, SiteStatistics, relabel, remember

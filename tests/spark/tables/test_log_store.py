@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from dripper.config import load
 from dripper.errors import SettingsError
+from dripper.labels.config import load
 from dripper.spark.run.run import run
 from dripper.spark.tables.log_store import log_store_problem, require_log_store
 from dripper.spark.tables.store import Tables

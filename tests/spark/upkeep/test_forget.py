@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from dripper.config import load
 from dripper.errors import BusyError, DifferenceError, InputError
+from dripper.labels.config import load
 from dripper.spark.ledger.forgotten import Rule, rule
 from dripper.spark.ledger.lease import Lease
 from dripper.spark.run.run import run, run_stages

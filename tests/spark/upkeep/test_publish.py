@@ -12,8 +12,8 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from dripper.config import load
 from dripper.errors import BusyError, InputError
+from dripper.labels.config import load
 from dripper.spark.ledger.lease import Lease
 from dripper.spark.ledger.reconcile import Difference
 from dripper.spark.run.run import run

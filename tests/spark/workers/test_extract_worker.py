@@ -5,8 +5,8 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql.types import StructField, StructType
 
-from dripper.config import load
 from dripper.errors import ErrorCode
+from dripper.labels.config import load
 from dripper.page.prepare import Prepared, prepare
 from dripper.page.rows import prepared_row, record_columns
 from dripper.page.stages import labels_of

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 from pyspark.sql.types import StructField, StructType
 
-from dripper.config import load
 from dripper.labels import SimplifiedPage
+from dripper.labels.config import load
 from dripper.labels.engine import EngineError
 from dripper.spark.tables.arrow import arrow_schema
 from dripper.spark.tables.schemas import LABELS

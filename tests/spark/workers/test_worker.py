@@ -12,8 +12,8 @@ import pytest
 from pyspark import cloudpickle
 from pyspark.sql.types import StringType, StructField, StructType
 
-from dripper.config import load
 from dripper.errors import ErrorCode
+from dripper.labels.config import load
 from dripper.page import extraction
 from dripper.page.extraction import Extractor
 from dripper.settings import Settings

@@ -11,7 +11,7 @@ block without an answer is other.
 import argparse
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,6 @@ import numpy.typing as npt
 import yaml
 
 from dripper.errors import PageError
-from dripper.eval import Score, rouge_n
 from dripper.html import PROFILES, Page, to_text
 from dripper.labels import Labels, load
 from dripper.labels.base import SimplifiedPage
@@ -35,6 +34,7 @@ from dripper_lab.annotation.fine_tuning import main_blocks
 from dripper_lab.annotation.sources import split_page
 from dripper_lab.datasets import read_pages
 from dripper_lab.metrics.overlap import block_scores
+from dripper_lab.metrics.scoring import score_page
 
 Mask = npt.NDArray[np.bool_]
 DATA_SET = "web-kinds-evaluation"
@@ -58,7 +58,8 @@ class Scored:
     """The scores of one way to label the pages."""
 
     name: str
-    blocks: list[Score] = field(default_factory=list)
+    blocks: list[tuple[float, ...]] = field(default_factory=list)
+    """Precision, recall and F1 of each page's labels."""
     rouge: list[float] = field(default_factory=list)
     right: int = 0
     """Blocks with the true label, of all pages."""
@@ -66,15 +67,15 @@ class Scored:
 
     def add(self, case: Case, main: Mask) -> None:
         """Score the labels of a page."""
-        self.blocks.append(block_scores(main, case.main))
+        self.blocks.append(astuple(block_scores(main, case.main)))
         text = to_text(case.page.prune((np.flatnonzero(main) + 1).tolist())) if main.any() else ""
-        self.rouge.append(rouge_n(text, case.truth, tokens="words").f1)
+        values = score_page(case.truth, {self.name: text}, ("rouge5_words",))[self.name]
+        self.rouge.append(values["rouge5_words_f1"] or 0.0)
         self.right += int((main == case.main).sum())
 
     def row(self, n_blocks: int) -> str:
         """Return a line of the table."""
-        means = [np.mean([getattr(score, part) for score in self.blocks]) for part in ("precision", "recall", "f1")]
-        cells = [*means, self.right / n_blocks, float(np.mean(self.rouge))]
+        cells = [*np.mean(self.blocks, axis=0), self.right / n_blocks, float(np.mean(self.rouge))]
         return f"| {self.name} | {' | '.join(f'{cell:.3f}' for cell in cells)} | {self.note} |"
 
 
