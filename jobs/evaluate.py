@@ -42,9 +42,9 @@ def _evaluate(arguments: argparse.Namespace) -> int:
     check_metrics(asked.metrics)
     work = [(share.data_set, share.number, share.of) for share in shares(asked)]
     with cli.session(settings) as spark:
-        from dripper.spark.reports.evaluate import evaluate
         from dripper.spark.tables.log_store import require_log_store
         from dripper.spark.tables.store import Tables
+        from dripper_lab.spark.evaluate import evaluate
 
         tables = Tables(spark, arguments.output)
         require_log_store(spark, tables, settings.output.single_writer)

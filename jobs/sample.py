@@ -39,9 +39,9 @@ def main(argv: list[str]) -> int:
 
 def _sample(arguments: argparse.Namespace) -> int:
     from dripper.spark.ledger.relocated import read_paths
-    from dripper.spark.sites.layout_sample import Sampling, draw_pages, parse_quotas
     from dripper.spark.tables.spark_books import SparkBooks
     from dripper.spark.tables.store import Tables
+    from dripper_lab.spark.layout_sample import Sampling, draw_pages, parse_quotas
 
     settings = cli.settings(arguments, {})
     folder = local_place("--to", arguments.to, writes=True)

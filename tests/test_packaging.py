@@ -425,6 +425,7 @@ EXTRAS = {
     "dripper_labelers": ["ENCODER"],
     "dripper_labelers/reader": ["READER"],
     "dripper_lab": ["TRAIN", "EVAL"],
+    "dripper_lab/spark": ["SPARK"],
     "dripper_lab/train/command_line": ["ENCODER"],
     "dripper_lab/train/descent": ["ENCODER"],
     "dripper_lab/train/encoder": ["ENCODER"],

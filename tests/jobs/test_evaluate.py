@@ -44,8 +44,8 @@ def test_lines_of_shares_are_a_local_run(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.spark
 def test_table_and_report(spark: "SparkSession", tmp_path: Path) -> None:
-    from dripper.spark.reports.evaluate import evaluate
     from dripper.spark.tables.store import Tables
+    from dripper_lab.spark.evaluate import evaluate
 
     write_set(tmp_path / "data", "dragnet", range(6))
     tables = Tables(spark, str(tmp_path / "out"))

@@ -1,4 +1,4 @@
-"""The Spark side: planning, the tables, the stages. The only package that imports pyspark.
+"""The Spark side: planning, the tables, the stages. No other part of the product imports pyspark.
 
 For programs: `extract_column` and, in SQL, what `register` registers extract pages that are in a
 table already; `label_udf` labels their blocks.

@@ -10,12 +10,12 @@ from dripper.errors import InputError, SettingsError
 from dripper.labels.config import load
 from dripper.spark.ledger.relocated import read_paths
 from dripper.spark.run.run import run_stages
-from dripper.spark.sites.layout_sample import Sampling, draw_pages, fill_quotas, parse_quotas
 from dripper.spark.tables.spark_books import SparkBooks
 from dripper.spark.tables.store import Tables
 from dripper_lab.annotation.export import export
 from dripper_lab.annotation.sampled import LEFT_OUT, write_pages
 from dripper_lab.annotation.sources import unlabelled_pages
+from dripper_lab.spark.layout_sample import Sampling, draw_pages, fill_quotas, parse_quotas
 from support.job_mains import job
 from support.warcs import Response, write_warc
 
