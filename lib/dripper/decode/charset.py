@@ -228,7 +228,9 @@ def _find_unmistakable(payload: bytes) -> str | None:
         n_zeros, n_others = head[first::2].count(0), head[1 - first :: 2].count(0)
         if tag in head and not n_others and n_zeros > _FEWEST_ZEROS * len(head) / 2:
             return name
-    return "iso-2022-jp" if b"\x1b$" in payload and _ISO_2022_JP.search(payload) and payload.isascii() else None
+    # One byte is looked for thirty times as fast as two.
+    is_escaped = b"\x1b" in payload and payload.isascii() and _ISO_2022_JP.search(payload) is not None
+    return "iso-2022-jp" if is_escaped else None
 
 
 def _count_broken(payload: bytes) -> int:

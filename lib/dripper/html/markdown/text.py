@@ -83,7 +83,7 @@ def read_main_html(
     document = parse_document(html)
     document.strip_tags(["script", "style", "template", "noembed", "noframes", "iframe", "xmp", "plaintext"])
     try:
-        return scan((document.html or "<html></html>").replace("&nbsp;", "\u00a0"), HTML_VOID, read_tags, hidden_share)
+        return scan(document.html or "<html></html>", HTML_VOID, read_tags, hidden_share, has_blanks=True)
     except UnbalancedMarkupError:
         # No parser is known to write such a page.
         return scan(f"<html>{escape(document.text())}</html>", HTML_VOID)

@@ -28,7 +28,7 @@ from dripper.html.tree.head import HEAD, Hints, read_head, read_hints
 from dripper.html.tree.parser import DEFAULT_LIMITS, ParserLimits, parse_document, read_title, refuse_costly
 from dripper.html.tree.scan import HIDDEN_SHARE, ReadTags, StartTag, scan
 from dripper.html.tree.tree import Tree, attribute, escape_attribute
-from dripper.html.units.lines import find_in_line, join_formulas, join_printed_lines, write_annotations
+from dripper.html.units.lines import find_in_line, is_printed, join_formulas, join_printed_lines, write_annotations
 
 _LAZY = (
     "data-src",
@@ -143,6 +143,7 @@ def parse_page(
     limits: ParserLimits = DEFAULT_LIMITS,
     *,
     keep_players: bool = False,
+    opens_shadows: bool = False,
     url: str | None = None,
 ) -> ParsedPage:
     """Return the page's visible body as a tree, its title, hints and metadata.
@@ -152,6 +153,7 @@ def parse_page(
     Args:
         read_tags, hidden_share: See `scan`; they decide what is cut out.
         keep_players: Frames of known players leave stand-ins behind (see `media.players`).
+        opens_shadows: Shadow roots that the page declares are attached (see `tree.shadow`).
         html: As UTF-8; NULs in texts are dropped.
         url: The page's address, for its metadata.
 
@@ -162,9 +164,13 @@ def parse_page(
     document = parse_document(html)
     if _may_end_in_raw_text(document, html) and (closed := close_raw_text(html)) != html:
         document = parse_document(closed)
-    if shadow.MARK in html:
-        shadow.fill_slots(document)
     title, unseen = read_title(document), find_unseen(document)
+    if opens_shadows and any(map(shadow.is_root, unseen)):
+        html = shadow.open_roots(html)
+        refuse_costly(html, limits)
+        document = parse_document(html)
+        shadow.fill_slots(document)
+        unseen = find_unseen(document)
     head = read_head(unseen)
     frames = document.css_first("frameset noframes, html > noframes") if document.body is None else None
     if frames is not None:
@@ -173,12 +179,12 @@ def parse_page(
         document = parse_document(frames.text())
         title, unseen = title or read_title(document), find_unseen(document)
     _remove(document, unseen, keep_players)
-    markup = (document.html or "<html></html>").replace("&nbsp;", "\u00a0")
-    if "_item_id" in markup:
+    markup = document.html or "<html></html>"
+    tree = scan(markup, HTML_VOID, read_tags, hidden_share, has_blanks=True)
+    # Looked for among distinct tags: a search through the markup takes longer than all else here.
+    if WRAPPER in tree.names.values() or any("_item_id" in tag for tag in tree.names):
         markup = _TAG.sub(lambda tag: _ITEM_ID.sub("", tag.group()), markup)
-    tree = scan(markup, HTML_VOID, read_tags, hidden_share)
-    if WRAPPER in tree.names.values():
-        tree = scan(_WRAPPER_TAG.sub(r"\1span", markup), HTML_VOID, read_tags, hidden_share)
+        tree = scan(_WRAPPER_TAG.sub(r"\1span", markup), HTML_VOID, read_tags, hidden_share, has_blanks=True)
     return ParsedPage(tree, title, read_hints(head), read_metadata(head, tree, title, url))
 
 
@@ -312,12 +318,18 @@ class LosslessProfile:
 
     def preprocess(self, html: bytes, limits: ParserLimits, url: str | None = None) -> Page:
         """Return the page, given as UTF-8, split into blocks."""
+        parsed = self._parse(html, limits, url)
         if self.keeps_units:
-            html = join_printed_lines(shadow.open_roots(html) if shadow.SIGN in html else html)
-        parsed = parse_page(html, self.read_tags, self.hidden_share, limits, keep_players=self.places_media, url=url)
-        if self.keeps_units:
+            if is_printed(parsed.tree) and (joined := join_printed_lines(html)) != html:
+                parsed = self._parse(joined, limits, url)
             join_formulas(parsed.tree)
         return replace(self._split(parsed.tree, parsed.title), hints=parsed.hints, metadata=parsed.metadata)
+
+    def _parse(self, html: bytes, limits: ParserLimits, url: str | None) -> ParsedPage:
+        return parse_page(
+            html, self.read_tags, self.hidden_share, limits,
+            keep_players=self.places_media, opens_shadows=self.keeps_units, url=url,
+        )  # fmt: skip
 
     def prune(self, mapping_html: str, main_ids: Collection[int], *, with_media: bool = False) -> str:
         """Return the main HTML.

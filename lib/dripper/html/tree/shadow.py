@@ -11,13 +11,16 @@ import re
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 _TEMPLATE = re.compile(rb"<(/?)template(?=[\s/>])([^>]*)>", re.IGNORECASE)
-SIGN = b"shadowrootmode"
-"""Bytes without which a page has no shadow root."""
-MARK = b"data-shadow-root"
+_SIGN, _MARK = "shadowrootmode", "data-shadow-root"
 _MOST_ROOTS = 500
 """Most roots whose slots are filled, so that nested components cost no more than others."""
 _MOST_GIVEN = 2_000
 """Most nodes that a page gives one root."""
+
+
+def is_root(node: LexborNode) -> bool:
+    """Tell whether an element is the template of a shadow root."""
+    return node.tag == "template" and _SIGN in node.attributes
 
 
 def open_roots(html: bytes) -> bytes:
@@ -28,8 +31,8 @@ def open_roots(html: bytes) -> bytes:
     def replace(tag: re.Match[bytes]) -> bytes:
         if tag[1]:
             return b"</span>" if are_roots and are_roots.pop() else tag[0]
-        are_roots.append(SIGN in tag[2].lower())
-        return b'<span %s="">' % MARK if are_roots[-1] else tag[0]
+        are_roots.append(_SIGN.encode() in tag[2].lower())
+        return b'<span %s="">' % _MARK.encode() if are_roots[-1] else tag[0]
 
     return _TEMPLATE.sub(replace, html)
 
@@ -37,7 +40,7 @@ def open_roots(html: bytes) -> bytes:
 def fill_slots(document: LexborHTMLParser) -> None:
     """Put what a page gives a component into its slots, in place. What fits no slot is not shown,
     and stays where it is."""
-    for root in reversed(document.css(f"span[{MARK.decode()}]")[:_MOST_ROOTS]):
+    for root in reversed(document.css(f"span[{_MARK}]")[:_MOST_ROOTS]):
         slots: dict[str, LexborNode] = {}
         for slot in root.css("slot"):
             slots.setdefault(slot.attributes.get("name") or "", slot)
@@ -55,4 +58,4 @@ def fill_slots(document: LexborHTMLParser) -> None:
             slots[name].insert_child(node, move=True)
         for slot in slots.values():
             slot.unwrap()
-        del root.attrs[MARK.decode()]
+        del root.attrs[_MARK]

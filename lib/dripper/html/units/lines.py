@@ -115,15 +115,20 @@ _SHORT = 0.8
 _SENTENCE_ENDS = tuple('.!?:;"\u201d\u00bb')
 
 
+def is_printed(tree: Tree) -> bool:
+    """Tell whether a page may have lines of a printed sheet, by its distinct tags."""
+    return any(
+        'class="t m' in tag or "position:absolute;top:" in tag for tag, name in tree.names.items() if name in ("div", "p")
+    )
+
+
 def join_printed_lines(html: bytes) -> bytes:
     """Return the page with paragraphs in place of the lines of a printed sheet; words that a line
-    breaks are whole. Cheap where there is none.
+    breaks are whole.
 
     >>> join_printed_lines(b'<div class="t m0 x0">thir-</div><div class="t m0 x0">ty</div>')
     b'<p>thirty</p>'
     """
-    if b'class="t m' not in html and b"position:absolute;top:" not in html:
-        return html
     out, position, lines = list[bytes](), 0, list[bytes]()
     for line in _PRINTED.finditer(html):
         if line.start() > position:
