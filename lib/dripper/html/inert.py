@@ -122,9 +122,9 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 _IGNORED = re.compile("[\x00-\x20\x7f-\xa0\u200b-\u200f\u2028-\u202f\ufeff]+|/\\*.*?\\*/", re.DOTALL)
 """Characters that old browsers skipped inside of a scheme or of CSS."""
 _NAMES = "|".join(sorted((ADDRESSES | ADDRESS_SETS | _DROPPED) | {"style"}))
-NOTABLE = re.compile(rf"""(?<=[\t\n\f\r /"'])(on[^\t\n\f\r =>"]*|{_NAMES})="([^"]*)\"""")
+NOTABLE = re.compile(rf""" (on[^\t\n\f\r =>"]*|{_NAMES})="([^"]*)\"""")
 """An attribute that is worth a look, of a tag in which every value has double quotes and none has
-one inside."""
+one inside, and blanks part the attributes."""
 _NOTABLE_NAME = re.compile(rf"""[\t\n\f\r /"'](?:on|(?:{_NAMES})[\t\n\f\r =/>])""")
 
 

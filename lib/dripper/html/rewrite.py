@@ -100,7 +100,7 @@ class Tags:
         if is_regular and not reaches and "script:" not in tag.lower():
             # No name has a quotation mark and no value ends with "=": what looks like an attribute
             # is one.
-            return NOTABLE.sub(self._attribute, tag).replace(" \0", "")
+            return NOTABLE.sub(self._attribute, tag)
         written = [f"<{name}"]
         for attribute, raw in raw_attributes(tag):
             value = self._value(attribute, unescape(raw))
@@ -109,12 +109,12 @@ class Tags:
         return " ".join(written) + ">"
 
     def _attribute(self, match: re.Match[str]) -> str:
-        """Return an attribute rewritten; a NUL, which no serialisation has, where it goes."""
+        """Return an attribute, with the blank before it, rewritten; "" where it goes."""
         attribute, raw = match.groups()
         if raw.startswith(("https://", "http://")) and raw.isprintable() and " " not in raw and attribute in ADDRESSES:
             return match.group()
         value = self._value(attribute, unescape(raw))
-        return "\0" if value is None else f'{attribute}="{escape_attribute(value)}"'
+        return "" if value is None else f' {attribute}="{escape_attribute(value)}"'
 
     def _value(self, attribute: str, value: str) -> str | None:
         """Return the new value of an attribute; None drops it."""

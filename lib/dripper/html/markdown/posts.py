@@ -60,7 +60,7 @@ def place_posts(markdown: str, posts: Sequence[Post]) -> tuple[str, tuple[Post, 
     >>> place_posts(f"# Ash\\n\\n{LINE.format(0)}\\n\\nOr oak?\\n", [post])[0]
     '# Ash\\n\\n**Ann** · 2024-05-03 10:00\\n\\nOr oak?\\n'
     """
-    before, *pieces = _LINES.split(markdown)
+    before, *pieces = _LINES.split(markdown) if LINE[0] in markdown else [markdown]
     written, placed = [before.rstrip("\n")], list(posts)
     size, is_below = len(written[0]), not _HEADINGS.fullmatch(before + "\n")
     for number, text in zip(map(int, pieces[::2]), pieces[1::2], strict=True):

@@ -97,15 +97,16 @@ class Visible:
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
         # Asked for on every page, as `headings` are; not on every page are those below.
-        self._described = self._of_tags([tag for tag in tree.names if " itemprop=" in tag])
+        self._described = self._of_tags(tree.values("itemprop"))
         self._is_of_others: dict[re.Pattern[str], dict[int, bool]] = {_OF_OTHERS: {}, _OF_OTHER_PAGES: {}}
         self._says: dict[tuple[re.Pattern[str], str], bool] = {}
 
     @cached_property
     def _stating(self) -> list[tuple[int, str]]:
         """What may state something by its class, and times: elements with their start tags."""
-        classed = [tag for tag in self._tree.names if " class=" in tag or tag.startswith("<time")]
-        return self._of_tags(_find_stating(classed))
+        tree = self._tree
+        named = [tag for tag, classes in tree.values("class").items() if _may_state(classes.lower())]
+        return self._of_tags([*named, *(tag for tag, name in tree.names.items() if name == "time")])
 
     def items(self, name: str) -> Iterator[str]:
         """Yield the values of a microdata property (`itemprop`)."""
@@ -123,8 +124,8 @@ class Visible:
 
     def related(self, kind: str) -> Iterator[str]:
         """Yield the texts of links of a `rel`."""
-        linked = _find_stating(tag for tag in self._tree.names if " rel=" in tag and kind in tag.lower())
-        for element, _ in self._of_tags(tag for tag in linked if kind in _read_relations(tag)):
+        linked = [tag for tag, kinds in self._tree.values("rel").items() if kind in kinds.lower().split()]
+        for element, _ in self._of_tags(linked):
             yield self._text(element)
 
     def bylines(self) -> Iterator[str]:
@@ -283,13 +284,8 @@ class Visible:
 
     def _is_translators(self, element: int) -> bool:
         """Tell whether an element is of the bar of Google Translate, which saved pages have."""
-        return self._has_translator and any(
-            "goog-gt" in self._tree.start_tag(above) for above in self._tree.nearest(element, _MOST_ABOVE)
-        )
-
-    @cached_property
-    def _has_translator(self) -> bool:
-        return any("goog-gt" in tag for tag in self._tree.names)
+        around = self._tree.nearest(element, _MOST_ABOVE)
+        return any("goog-gt" in self._tree.start_tag(above) for above in around)
 
     def _of_tags(self, tags: Iterable[str]) -> list[tuple[int, str]]:
         """Return the elements that have one of these start tags, none too long, with it."""
@@ -349,30 +345,18 @@ class Visible:
         return unescape(text) if len(text) <= _LONGEST else ""
 
 
-def _find_stating(tags: Iterable[str]) -> list[str]:
-    """Return the start tags that may be among those looked for. A search for one expression takes
-    three times as long."""
-    return [
-        tag
-        for tag in tags
-        if " itemprop=" in tag
-        or "uthor" in tag
-        or "yline" in tag
-        or "date" in tag
-        or "Date" in tag
-        or "imestamp" in tag
-        or "ublish" in tag
-        or "sername" in tag
-        or "serName" in tag
-        or "poster" in tag
-        or "ubmitted" in tag
-        or 'tag"' in tag
-        or tag.startswith(("<time", "<h1"))
-    ]
-
-
-def _read_relations(tag: str) -> list[str]:
-    return (attribute(tag, "rel") or "").lower().split()
+def _may_state(classes: str) -> bool:
+    """Tell whether class names in small letters may be among those looked for."""
+    return (
+        "date" in classes
+        or "time" in classes
+        or "author" in classes
+        or "byline" in classes
+        or "publish" in classes
+        or "submit" in classes
+        or "user" in classes
+        or "poster" in classes
+    )
 
 
 def find_first_date(texts: Iterator[str], parse: Callable[[str], str | None] = parse_date) -> str | None:

@@ -94,7 +94,7 @@ def _parse(url: str, *, is_own: bool) -> Base | None:
 def clean_address(address: str) -> str:
     """Return an address without what the standard ignores: controls and blanks around it, tabs and
     line breaks within."""
-    return address.strip(_ENDS).translate(_DROPPED)
+    return address.strip() if address.isprintable() else address.strip(_ENDS).translate(_DROPPED)
 
 
 def follow_dots(path: str) -> str:

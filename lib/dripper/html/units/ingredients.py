@@ -19,7 +19,7 @@ _FEWEST = 4
 """Ingredients that stand on the page; with fewer, a match says little."""
 _SHORTEST, _LONGEST = 4, 150
 """Letters of an ingredient."""
-_MARK = re.compile(r' itemprop="[^"]*\b(?:recipeIngredient|ingredients)\b')
+_MARK = re.compile(r"\b(?:recipeIngredient|ingredients)\b")
 _NO_LETTER = re.compile(r"\W+")
 
 
@@ -42,7 +42,7 @@ def add_ingredients(page: Page, main: list[bool]) -> None:
 def _find_declared(page: Page) -> Iterator[str]:
     yield from page.hints.ingredients
     tree = page.elements
-    marked = {tag for tag in tree.names if "ngredient" in tag and _MARK.search(tag)}
+    marked = {tag for tag, names in tree.values("itemprop").items() if _MARK.search(names)}
     for element in tree.tagged(marked):
         if tree.lasts[element] - element <= _LONGEST:
             yield tree.text(element)

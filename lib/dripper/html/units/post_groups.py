@@ -40,11 +40,10 @@ _INNER = 0.6
 """Share of the text of a group that another has, of more elements, which then is the one of
 posts."""
 _POSTS = re.compile(
-    r"(?:^|[\s\"_-])(?:(comment|comtr|message|msg|reply|replies|answer|question|review(?!ed)|responses?\b)|post(?!ed)|topic|bubble)"
-    r"(?!s?[-_]?(?:meta|form|head|info|count|card|teaser|link|button|nav|tag|title|type|action))",
-    re.IGNORECASE,
+    r"[\s\"_-](?:(comment|comtr|message|msg|reply|replies|answer|question|review(?!ed)|responses?\b)|post(?!ed)|topic|bubble)"
+    r"(?!s?[-_]?(?:meta|form|head|info|count|card|teaser|link|button|nav|tag|title|type|action))"
 )
-"""The group: also where posts have no date, or no author, that is known."""
+"""In small letters, which a search takes a third of the time for. The group: also where posts have no date, or no author, that is known."""
 _NO_POSTS_NAMED = re.compile(r"(?:^|[\s_-])(?:menu|nav|recom|related|teaser|filter|shar)", re.IGNORECASE)
 _OPENING = re.compile(
     r" (?:class|id)=\"[^\"]*?\b(?:(?:question|discussion|topic)(?:[-_]?(?:post|item|body))?"
@@ -69,7 +68,7 @@ def find_named(tree: Tree) -> tuple[list[int], dict[str, list[Key]]]:
     Most pages end here, at their distinct start tags.
     """
     holders = [tag for tag, name in tree.names.items() if name in HOLDERS and " " in tag]
-    named = {tag for tag in holders if tag[1] != "/" and _POSTS.search(tag, 0, NAMES_WITHIN)}
+    named = {tag for tag in holders if _POSTS.search(tag[:NAMES_WITHIN].lower())}
     elements = tree.tagged(named)
     keys = {tag: _read_keys(tag, tree.names[tag]) for tag in named}
     n_alike = Counter(key for element in elements for key in keys[tree.parts[tree.opens[element]]] if key[0])
@@ -242,5 +241,5 @@ def _read_keys(tag: str, name: str) -> list[Key]:
 
 
 def _rate(names: str) -> int:
-    found = _POSTS.search(names)
+    found = _POSTS.search(f" {names.lower()}")
     return 0 if found is None else 2 if found[1] else 1

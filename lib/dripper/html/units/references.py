@@ -7,7 +7,9 @@ Works on the page's tree, and on that of main HTML afterwards. Linear.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import NamedTuple
 
 from dripper.html.tree.elements import HEADINGS, INLINE, words
@@ -27,7 +29,6 @@ _NAMED_NOTES = re.compile(
 )
 _NAMES = re.compile(r' (?:class|id|role|rel|data-fn|epub:type)="([^"]{1,200})')
 _FRAGMENT = re.compile(r' href="#([^"]+)"')
-_IDS = re.compile(r' (?:id|name)="([^"]+)"')
 _MOST_AROUND = 4
 """Elements between a mark and what has its id, or its place."""
 _MOST_ABOVE = 8
@@ -105,13 +106,10 @@ def _read_target(tag: str) -> str | None:
 
 def _find_ids(tree: Tree, wanted: frozenset[str]) -> dict[str, int]:
     """Return the first element of each id; a link's `name` is one too."""
-    tags = {
-        tag: found
-        for tag in tree.names
-        if (" id=" in tag or " name=" in tag)
-        and (found := wanted.intersection(_IDS.findall(tag.replace("&amp;", "&"))))
-    }
-    ids: dict[str, int] = {}
+    tags, ids = defaultdict[str, list[str]](list), dict[str, int]()
+    for tag, value in chain(tree.values("id").items(), tree.values("name").items()):
+        if (name := unescape(value)) in wanted:
+            tags[tag].append(name)
     for element in tree.tagged(tags):
         for each in tags[tree.start_tag(element)]:
             ids.setdefault(each, element)
@@ -174,8 +172,7 @@ def find_holder(tree: Tree, target: int) -> int | None:
 
 def find_controls(tree: Tree) -> dict[int, int]:
     """Return what opens something on the page (`aria-controls`), to what it opens."""
-    named = (tag for tag in tree.names if " aria-controls=" in tag)
-    controls = {tag: controlled for tag in named if (controlled := attribute(tag, "aria-controls"))}
+    controls = {tag: unescape(value) for tag, value in tree.values("aria-controls").items() if value}
     ids = _find_ids(tree, frozenset(controls.values())) if controls else {}
     return {
         element: ids[controlled]

@@ -14,7 +14,6 @@ import numpy as np
 
 from dripper.html import Page
 from dripper.html.tree.elements import CONSENT
-from dripper.html.tree.tree import attribute
 from dripper.labels.arrays import BoolArray
 
 _FEWEST = 30
@@ -68,9 +67,7 @@ def _is_choice(text: str) -> bool:
 
 def _mark_dialogs(page: Page, found: BoolArray) -> None:
     tree = page.elements
-    named = [tag for tag in tree.names if ' id="' in tag and not CONSENT.isdisjoint(tag.split('"'))]
-    tags = {tag for tag in named if attribute(tag, "id") in CONSENT}
-    dialogs = tree.tagged(tags)
+    dialogs = tree.tagged({tag for tag, name in tree.values("id").items() if name in CONSENT})
     firsts = [block.first for block in page.blocks] if dialogs else []
     for dialog in dialogs:
         found[bisect_left(firsts, tree.opens[dialog]) : bisect_left(firsts, tree.closes[dialog])] = True
