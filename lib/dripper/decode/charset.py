@@ -229,8 +229,7 @@ def _find_unmistakable(payload: bytes) -> str | None:
         if tag in head and not n_others and n_zeros > _FEWEST_ZEROS * len(head) / 2:
             return name
     # One byte is looked for thirty times as fast as two.
-    is_escaped = b"\x1b" in payload and payload.isascii() and _ISO_2022_JP.search(payload) is not None
-    return "iso-2022-jp" if is_escaped else None
+    return "iso-2022-jp" if b"\x1b" in payload and payload.isascii() and _ISO_2022_JP.search(payload) else None
 
 
 def _count_broken(payload: bytes) -> int:

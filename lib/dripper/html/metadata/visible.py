@@ -104,9 +104,13 @@ class Visible:
     @cached_property
     def _stating(self) -> list[tuple[int, str]]:
         """What may state something by its class, and times: elements with their start tags."""
-        tree = self._tree
-        named = [tag for tag, classes in tree.values("class").items() if _may_state(classes.lower())]
-        return self._of_tags([*named, *(tag for tag, name in tree.names.items() if name == "time")])
+        tree, named = self._tree, self._tree.values("class").items()
+        stating = [
+            tag for tag, classes in named
+            if "date" in (low := classes.lower()) or "time" in low or "author" in low or "byline" in low
+            or "publish" in low or "submit" in low or "user" in low or "poster" in low
+        ]  # fmt: skip
+        return self._of_tags([*stating, *(tag for tag, name in tree.names.items() if name == "time")])
 
     def items(self, name: str) -> Iterator[str]:
         """Yield the values of a microdata property (`itemprop`)."""
@@ -272,20 +276,17 @@ class Visible:
         to the home page (the site's name), or what is around links to other pages of a thread."""
         tree, last = self._tree, self._tree.lasts[element]
         inside = tree.tags[element + 1 : last + 1]
-        if "nav" in inside or self._is_translators(element):
+        around = tree.nearest(element, _MOST_ABOVE)
+        # Saved pages have the bar of Google Translate.
+        if "nav" in inside or any("goog-gt" in tree.parts[tree.opens[above]] for above in around):
             return True
-        links = [above for above in reversed(tree.nearest(element, _MOST_ABOVE)) if tree.tags[above] == "a"]
+        links = [above for above in reversed(around) if tree.tags[above] == "a"]
         links += [inner for inner in range(element + 1, last + 1) if tree.tags[inner] == "a"]
         return any(
             _HOME.fullmatch((attribute(tree.start_tag(link), "href") or "").strip())
             and (link < element or self._text(link) == self._text(element))
             for link in links
         )
-
-    def _is_translators(self, element: int) -> bool:
-        """Tell whether an element is of the bar of Google Translate, which saved pages have."""
-        around = self._tree.nearest(element, _MOST_ABOVE)
-        return any("goog-gt" in self._tree.start_tag(above) for above in around)
 
     def _of_tags(self, tags: Iterable[str]) -> list[tuple[int, str]]:
         """Return the elements that have one of these start tags, none too long, with it."""
@@ -343,20 +344,6 @@ class Visible:
         parts[1::2] = [" " if self._tree.names[tag] in LINE_BREAKING else "" for tag in parts[1::2]]
         text = " ".join("".join(parts).split())
         return unescape(text) if len(text) <= _LONGEST else ""
-
-
-def _may_state(classes: str) -> bool:
-    """Tell whether class names in small letters may be among those looked for."""
-    return (
-        "date" in classes
-        or "time" in classes
-        or "author" in classes
-        or "byline" in classes
-        or "publish" in classes
-        or "submit" in classes
-        or "user" in classes
-        or "poster" in classes
-    )
 
 
 def find_first_date(texts: Iterator[str], parse: Callable[[str], str | None] = parse_date) -> str | None:

@@ -165,7 +165,7 @@ def parse_page(
     if _may_end_in_raw_text(document, html) and (closed := close_raw_text(html)) != html:
         document = parse_document(closed)
     title, unseen = read_title(document), find_unseen(document)
-    if opens_shadows and any(map(shadow.is_root, unseen)):
+    if opens_shadows and any(node.tag == "template" and shadow.SIGN in node.attributes for node in unseen):
         html = shadow.open_roots(html)
         refuse_costly(html, limits)
         document = parse_document(html)
@@ -318,18 +318,15 @@ class LosslessProfile:
 
     def preprocess(self, html: bytes, limits: ParserLimits, url: str | None = None) -> Page:
         """Return the page, given as UTF-8, split into blocks."""
-        parsed = self._parse(html, limits, url)
-        if self.keeps_units:
-            if is_printed(parsed.tree) and (joined := join_printed_lines(html)) != html:
-                parsed = self._parse(joined, limits, url)
-            join_formulas(parsed.tree)
-        return replace(self._split(parsed.tree, parsed.title), hints=parsed.hints, metadata=parsed.metadata)
-
-    def _parse(self, html: bytes, limits: ParserLimits, url: str | None) -> ParsedPage:
-        return parse_page(
+        parsed = parse_page(
             html, self.read_tags, self.hidden_share, limits,
             keep_players=self.places_media, opens_shadows=self.keeps_units, url=url,
         )  # fmt: skip
+        if self.keeps_units and is_printed(parsed.tree) and (joined := join_printed_lines(html)) != html:
+            return self.preprocess(joined, limits, url)
+        if self.keeps_units:
+            join_formulas(parsed.tree)
+        return replace(self._split(parsed.tree, parsed.title), hints=parsed.hints, metadata=parsed.metadata)
 
     def prune(self, mapping_html: str, main_ids: Collection[int], *, with_media: bool = False) -> str:
         """Return the main HTML.

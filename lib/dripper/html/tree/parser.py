@@ -58,7 +58,7 @@ _START_TAG = re.compile(rb"<[a-zA-Z][^\t\n\f\r />]*+((?:" + _ATTRIBUTE + rb")*+)
 _FORMATTING_TAG = re.compile(
     rb"<(?:" + b"|".join(_FORMATTING) + rb")(?=[\t\n\f\r /])(?:" + _ATTRIBUTE + rb")*+", re.IGNORECASE
 )
-_LETTERS = np.frombuffer(b"abcdefghijklmnopqrstuvwxyz!/?", np.uint8) | 32
+_LETTERS = frozenset(letter | 32 for letter in b"abcdefghijklmnopqrstuvwxyz!/?")
 _LONG_GAP = 2_000
 """Bytes that a tag of many attributes has."""
 _ATTRIBUTE_BYTES = 4
@@ -148,8 +148,10 @@ def _may_be_costly(html: bytes, limits: ParserLimits) -> bool:
     tags = _match_at(_START_TAG, html, begins[looked_at])
     n_attributes = sum(sum(map(bool, _ATTRIBUTES.findall(match[1]))) for match in tags if match[1])
     # A `<` that begins nothing may stand within a tag.
-    odd = ~np.isin(letters.take(begins + 1, mode="clip") | 32, _LETTERS) & (gaps > _LONG_GAP)
-    return n_attributes + int(gaps[odd].sum()) // _ATTRIBUTE_BYTES > limits.attributes
+    long = np.flatnonzero(gaps > _LONG_GAP)
+    firsts = (letters.take(begins[long] + 1, mode="clip") | 32).tolist()
+    n_odd: int = sum(gap for gap, first in zip(gaps[long].tolist(), firsts, strict=True) if first not in _LETTERS)
+    return n_attributes + n_odd // _ATTRIBUTE_BYTES > limits.attributes
 
 
 def _match_at(pattern: re.Pattern[bytes], html: bytes, begins: npt.NDArray[np.intp]) -> Iterator[re.Match[bytes]]:

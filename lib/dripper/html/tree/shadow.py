@@ -11,16 +11,13 @@ import re
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 _TEMPLATE = re.compile(rb"<(/?)template(?=[\s/>])([^>]*)>", re.IGNORECASE)
-_SIGN, _MARK = "shadowrootmode", "data-shadow-root"
+SIGN = "shadowrootmode"
+"""Attribute of the templates that are shadow roots."""
+_MARK = "data-shadow-root"
 _MOST_ROOTS = 500
 """Most roots whose slots are filled, so that nested components cost no more than others."""
 _MOST_GIVEN = 2_000
 """Most nodes that a page gives one root."""
-
-
-def is_root(node: LexborNode) -> bool:
-    """Tell whether an element is the template of a shadow root."""
-    return node.tag == "template" and _SIGN in node.attributes
 
 
 def open_roots(html: bytes) -> bytes:
@@ -31,7 +28,7 @@ def open_roots(html: bytes) -> bytes:
     def replace(tag: re.Match[bytes]) -> bytes:
         if tag[1]:
             return b"</span>" if are_roots and are_roots.pop() else tag[0]
-        are_roots.append(_SIGN.encode() in tag[2].lower())
+        are_roots.append(SIGN.encode() in tag[2].lower())
         return b'<span %s="">' % _MARK.encode() if are_roots[-1] else tag[0]
 
     return _TEMPLATE.sub(replace, html)

@@ -154,9 +154,9 @@ def add_titles(page: Blocks, main: list[bool]) -> None:
     2,109 labelled pages have five, with 25 titles in the truth and 3 that are not.
     """
     said = [index for index, block in enumerate(page.blocks) if block.text]
-    if not any(main[following] and not main[title] and page.is_link(title) for title, following in pairwise(said)):
-        return  # As on most pages: lists are looked for where there is something to add.
-    for records in find_records(page.tree):
+    missing = [each for each, following in pairwise(said) if main[following] and not main[each] and page.is_link(each)]
+    around = [page.blocks[each].element for each in missing]
+    for records in find_records(page.tree, around) if around else ():
         texts = [[i for i in page.inside(record) if page.blocks[i].text] for record in records]
         titles = [each[:2] for each in texts if len(each) > 1]
         says = Counter(page.blocks[title].text for title, _ in titles)

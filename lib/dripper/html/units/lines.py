@@ -118,7 +118,9 @@ _SENTENCE_ENDS = tuple('.!?:;"\u201d\u00bb')
 def is_printed(tree: Tree) -> bool:
     """Tell whether a page may have lines of a printed sheet, by its distinct tags."""
     return any(
-        'class="t m' in tag or "position:absolute;top:" in tag for tag, name in tree.names.items() if name in ("div", "p")
+        'class="t m' in tag or "position:absolute;top:" in tag
+        for tag, name in tree.names.items()
+        if name in ("div", "p")
     )
 
 

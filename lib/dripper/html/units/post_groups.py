@@ -43,7 +43,8 @@ _POSTS = re.compile(
     r"[\s\"_-](?:(comment|comtr|message|msg|reply|replies|answer|question|review(?!ed)|responses?\b)|post(?!ed)|topic|bubble)"
     r"(?!s?[-_]?(?:meta|form|head|info|count|card|teaser|link|button|nav|tag|title|type|action))"
 )
-"""In small letters, which a search takes a third of the time for. The group: also where posts have no date, or no author, that is known."""
+"""Names of posts, in small letters: a search takes a third of the time so. The group: also where
+posts have no date, or no author, that is known."""
 _NO_POSTS_NAMED = re.compile(r"(?:^|[\s_-])(?:menu|nav|recom|related|teaser|filter|shar)", re.IGNORECASE)
 _OPENING = re.compile(
     r" (?:class|id)=\"[^\"]*?\b(?:(?:question|discussion|topic)(?:[-_]?(?:post|item|body))?"

@@ -1,6 +1,6 @@
 """Finds records: siblings of one shape, as cards, rows, items and posts are."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from dripper.html.tree.elements import words
 from dripper.html.tree.tree import Tree
@@ -10,10 +10,17 @@ _FEWEST = 3
 """Siblings with equal start tags; two may be columns."""
 
 
-def find_records(tree: Tree) -> Iterator[list[int]]:
-    """Yield the lists of a page: siblings with equal start tags, in document order."""
-    lists = dict[tuple[int, str], list[int]]()
-    for element, name in enumerate(tree.tags):
-        if name in _RECORDS:
-            lists.setdefault((tree.parents[element], tree.start_tag(element)), []).append(element)
-    yield from (records for records in lists.values() if len(records) >= _FEWEST)
+def find_records(tree: Tree, inner: Iterable[int]) -> Iterator[list[int]]:
+    """Yield the lists around some elements: siblings with equal start tags, in document order."""
+    around, lists = {-1}, dict[tuple[int, str], list[int]]()
+    for element in inner:
+        while element not in around:
+            around.add(element)
+            element = tree.parents[element]
+    for parent in sorted(
+        {tree.parents[element] for element in around if element >= 0 and tree.tags[element] in _RECORDS}
+    ):
+        for child in tree.children(parent) if parent >= 0 else ():
+            if tree.tags[child] in _RECORDS:
+                lists.setdefault((parent, tree.start_tag(child)), []).append(child)
+    yield from sorted(records for records in lists.values() if len(records) >= _FEWEST)

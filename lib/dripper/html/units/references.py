@@ -7,9 +7,7 @@ Works on the page's tree, and on that of main HTML afterwards. Linear.
 """
 
 import re
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from itertools import chain
 from typing import NamedTuple
 
 from dripper.html.tree.elements import HEADINGS, INLINE, words
@@ -106,13 +104,12 @@ def _read_target(tag: str) -> str | None:
 
 def _find_ids(tree: Tree, wanted: frozenset[str]) -> dict[str, int]:
     """Return the first element of each id; a link's `name` is one too."""
-    tags, ids = defaultdict[str, list[str]](list), dict[str, int]()
-    for tag, value in chain(tree.values("id").items(), tree.values("name").items()):
-        if (name := unescape(value)) in wanted:
-            tags[tag].append(name)
-    for element in tree.tagged(tags):
-        for each in tags[tree.start_tag(element)]:
-            ids.setdefault(each, element)
+    ids: dict[str, int] = {}
+    for values in (tree.values("id"), tree.values("name")):
+        tags = {tag: name for tag, value in values.items() if (name := value.replace("&amp;", "&")) in wanted}
+        for element in tree.tagged(tags):
+            name = tags[tree.start_tag(element)]
+            ids[name] = min(element, ids.get(name, element))
     return ids
 
 

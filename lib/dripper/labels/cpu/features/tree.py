@@ -10,7 +10,7 @@ import functools
 import re
 from collections.abc import Sequence
 from itertools import groupby, repeat
-from operator import itemgetter
+from operator import itemgetter, or_
 
 import numpy as np
 import numpy.typing as npt
@@ -70,10 +70,8 @@ def encode_names(start_tags: Sequence[str]) -> list[int]:
 
 
 def _name_bits(names: str) -> int:
-    bits = 0
-    for word in _lower_words(names) if names.islower() else _WORD.findall(names):
-        bits |= _word_bits(word)
-    return bits
+    words = _lower_words(names) if names.islower() else _WORD.findall(names)
+    return functools.reduce(or_, map(_word_bits, words), 0)
 
 
 def _lower_words(names: str) -> list[str]:
