@@ -53,9 +53,8 @@ def rewrite(main_html: str, settings: HtmlSettings, base: Base | None = None, *,
     if tags.growth * len(tree) > limit - len(main_html):
         refuse_large("main HTML", sum(map(len, tree.parts)), limit)
     if settings.inert and not UNWRAPPED.isdisjoint(tree.tags):
-        for element, name in enumerate(tree.tags):
-            if name in UNWRAPPED:
-                tree.retag(element, "", "")
+        for element in tree.named(UNWRAPPED):
+            tree.retag(element, "", "")
         tree.names[""] = ""
     if is_pruned:
         show_pictures(tree)

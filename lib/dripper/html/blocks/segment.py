@@ -132,9 +132,8 @@ def classify(
         _find_tables(tree, removed, block, columns_decide, in_line) if "table" in is_block else frozenset[int]()
     )
     quiet = _mark(tree, "cc-no-block", "true")
-    if "math" in is_block:
-        quiet |= {element for element, tag in enumerate(tags) if tag == "math"}
-    special = quiet.union([element for element, tag in enumerate(tags) if tag in LISTS])
+    quiet.update(tree.find("math"))
+    special = quiet.union(tree.named(LISTS))
     for element in compress(range(len(tags)), removed):
         block[element] = 0
         special.discard(element)
@@ -160,7 +159,7 @@ def _find_tables(
     tree: Tree, removed: bytearray, block: bytearray, columns_decide: bool, in_line: Set[int]
 ) -> frozenset[int]:
     """Return the tables of data, and mark the cells of all others (layout) as blocks."""
-    tables = [i for i, tag in enumerate(tree.tags) if tag == "table" and not removed[i]]
+    tables = [element for element in tree.find("table") if not removed[element]]
     data, layout, cells = set[int](), set[int](), list[int]()
     # Tables with `col`; those that frame something: another table or a form.
     with_columns, with_frames = set[int](), set[int]()

@@ -176,7 +176,7 @@ def shorten_lists(tree: Tree, parts: list[str], spans: Sequence[tuple[int, int, 
         spans: (element, first, last) of each block; a run inside a list is shortened like one,
             whatever its elements are.
     """
-    lists = [i for i, tag in enumerate(tree.tags) if tag in LISTS]
+    lists = tree.named(LISTS)
     firsts = [first for _, first, _ in spans] if lists else []
     for each in lists:
         holder = bisect_right(firsts, tree.opens[each]) - 1

@@ -28,7 +28,7 @@ def find_repeated_headings(tree: Tree, texts: Sequence[str], look: Look) -> set[
     """Return the headings right behind, or right before, one of a higher level that says the
     same."""
     repeated = set[int]()
-    headings = [element for element, name in enumerate(tree.tags) if name in HEADINGS]
+    headings = tree.named(HEADINGS)
     kept = last = headings[0] if headings else -1
     for element in headings[1:]:
         if _is_next(tree, look, last, element) and "" != _read(tree, texts, kept) == _read(tree, texts, element):

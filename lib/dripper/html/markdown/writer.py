@@ -49,7 +49,7 @@ class Writer(LinkWriter, ListWriter, TableWriter):
     def __init__(self, tree: Tree, settings: MarkdownSettings, limit: int, *, is_below: bool = False) -> None:
         super().__init__(tree, settings, limit)
         self._card_links = {}
-        tops = [element for element, name in enumerate(tree.tags) if name == "h1"]
+        tops = tree.find("h1")
         self._lower_from = -1 if is_below and tops else tops[0] if len(tops) > 1 else len(tree)
         self._set_apart_posts()
         self._repeated = find_repeated_headings(tree, self._texts, self._look)

@@ -85,7 +85,7 @@ def show_pictures(tree: Tree) -> None:
     names = set(tree.names.values())
     if "picture" in names:
         end = -1
-        for picture in [element for element, tag in enumerate(tree.tags) if tag == "picture"]:
+        for picture in tree.find("picture"):
             if picture <= end:  # within another one, which has its addresses too
                 continue
             end = tree.lasts[picture]
@@ -94,7 +94,7 @@ def show_pictures(tree: Tree) -> None:
             if image > 0 and (best := find_addresses(tree, picture)):
                 _write(tree, image, set_source(tree.start_tag(image), best[0]), "img")
     if "amp-img" in names:
-        for element in [element for element, tag in enumerate(tree.tags) if tag == "amp-img"]:
+        for element in tree.find("amp-img"):
             if tree.start_tag(element).startswith("<amp-img"):
                 first, last = tree.opens[element], tree.closes[element]
                 tree.parts[first + 1 : last + 1] = [""] * (last - first)

@@ -134,7 +134,7 @@ def find_images(tree: Tree) -> list[Image]:
 def _find_bare_figures(tree: Tree) -> list[int]:
     """Return the figures without an image: a script will show it, and the caption is there."""
     figures = tree.find("figure")
-    shown = [element for element, tag in enumerate(tree.tags) if tag in IMAGES] if figures else []
+    shown = tree.named(IMAGES) if figures else []
     return [element for element in figures if _count_between(shown, element, tree.lasts[element]) == 0]
 
 

@@ -13,9 +13,10 @@ escaped in texts and attribute values. Then `<[^>]*>` is exact.
 
 import re
 from bisect import bisect_left
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Set
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import compress
 
 _NAME = re.compile(r"</?([^\t\n\f\r />]+)")
 _ATTRIBUTE = re.compile(r"""[\t\n\f\r ](=?[^\t\n\f\r =>/]*)(?:=(?:"([^"]*)"|'([^']*)'))?""")
@@ -62,6 +63,10 @@ class Tree:
                 element = self.tags.index(name, element + 1)
                 elements.append(element)
         return elements
+
+    def named(self, names: Set[str]) -> list[int]:
+        """Return the elements of several names, in document order."""
+        return list(compress(range(len(self.tags)), map(names.__contains__, self.tags)))
 
     def text(self, element: int) -> str:
         """Return the characters in an element."""

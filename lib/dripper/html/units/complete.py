@@ -135,7 +135,7 @@ def add_cells(page: Blocks, main: list[bool]) -> None:
     On 3,598 labelled pages there are 46 such tables; of their other blocks the truth has 126, and
     23 it has not, of few characters.
     """
-    for table in (element for element, name in enumerate(page.tree.tags) if name == "table"):
+    for table in page.tree.find("table"):
         inside = page.inside(table)
         before, after = inside.start - 1, inside.stop
         if len(inside) > 1 and before >= 0 and after < len(main) and main[before] and main[after]:

@@ -37,8 +37,7 @@ def find_headings(tree: Tree, blocks: Sequence[Block]) -> list[Heading]:
     """Return the headings of a page in document order."""
     inside = {
         element: heading
-        for heading, tag in enumerate(tree.tags)
-        if tag in HEADINGS
+        for heading in tree.named(HEADINGS)
         for element in range(heading, min(tree.lasts[heading], heading + _MOST_INSIDE) + 1)
     }
     found = list[tuple[int, int, int]]()

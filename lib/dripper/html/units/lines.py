@@ -45,15 +45,15 @@ def find_in_line(tree: Tree) -> frozenset[int]:
     odd, phrasing = (names - _SHOWN_ALONE) | (names & {"select"}), names & PHRASING
     if not odd and not phrasing:
         return frozenset()
-    found = {element for element, name in enumerate(tree.tags) if name in phrasing}
+    found = set(tree.named(phrasing))
     for element in [element for element in found if tree.tags[element] == _WORD_END]:
         inside = tree.parts[tree.opens[element] + 1 : tree.closes[element] : 2]
         if len(inside) <= _FEW_PARTS and not any(map(str.strip, inside)):
             # An empty paragraph that was opened in it lays out no table.
             found.update(range(element, tree.lasts[element] + 1))
-    breaks = [element for element, name in enumerate(tree.tags) if name in LINE_BREAKING and name not in _CHOICES]
+    breaks = tree.named(LINE_BREAKING - _CHOICES)
     last = 0
-    for element in [element for element, name in enumerate(tree.tags) if name in odd]:
+    for element in tree.named(odd):
         if element > last and _has_no_break(breaks, tree, element) and _is_beside_text(tree, element):
             last = tree.lasts[element]
             found.update(range(element, last + 1))
@@ -91,9 +91,9 @@ def join_formulas(tree: Tree) -> None:
     `<p>When <div>…` ends the paragraph by the rules of HTML, and writers of formulas made many such
     pages: `<p>When </p><math>…</math>, there are two`.
     """
-    for element, name in enumerate(tree.tags) if "math" in tree.tags else ():
+    for element in tree.find("math"):
         before = tree.opens[element] - 2
-        if name != "math" or before < 0 or tree.parts[before] != "</p>" or tree.parts[before + 1].strip():
+        if before < 0 or tree.parts[before] != "</p>" or tree.parts[before + 1].strip():
             continue
         said, after = tree.parts[before - 1].rstrip(), tree.parts[tree.closes[element] + 1]
         if said and said[-1].isalpha() and _GOES_ON.match(after):
@@ -166,7 +166,7 @@ def write_annotations(tree: Tree) -> list[str]:
     if "rt" not in names and "select" not in names:
         return parts
     parts, end = parts.copy(), -1
-    for element in [element for element, name in enumerate(tree.tags) if name in _ANNOTATED]:
+    for element in tree.named(_ANNOTATED):
         name, first, last = tree.tags[element], tree.opens[element] + 1, tree.closes[element]
         if element <= end:
             continue

@@ -174,7 +174,7 @@ class Groups:
         """Count what stands outside of links."""
         tree, end = self._tree, -1
         counts = list(map(len, map(str.strip, tree.parts[::2])))
-        for element in [element for element, name in enumerate(tree.tags) if name == "a"]:
+        for element in tree.find("a"):
             first, last = tree.opens[element] // 2 + 1, tree.closes[element] // 2 + 1
             if first >= end:
                 counts[first:last], end = [0] * (last - first), last
@@ -188,7 +188,7 @@ class Groups:
     def _titles(self) -> tuple[list[int], list[str]]:
         """Headings that lead elsewhere, and their texts."""
         tree, titles = self._tree, dict[int, str]()
-        for element in [element for element, name in enumerate(tree.tags) if name in HEADINGS]:
+        for element in tree.named(HEADINGS):
             around = (*tree.nearest(element, 3)[:-1], *range(element + 1, min(tree.lasts[element], element + 9) + 1))
             links = [attribute(tree.start_tag(each), "href") or "#" for each in around if tree.tags[each] == "a"]
             if any("#" not in link and not PROFILE.search(link) for link in links):

@@ -107,7 +107,7 @@ class _Reader:
         names = names or self._marks.find_unmarked(elements)
         ids = self._read_ids(elements)
         numbers = {found[0]: each for each in ids.values() if each and (found := _NUMBER.search(each))}
-        quotations = [element for element, name in enumerate(tree.tags) if name == "blockquote"] if numbers else []
+        quotations = tree.find("blockquote") if numbers else []
         posts, open_ones = list[FoundPost](), list[int]()
         for element in elements:
             while open_ones and tree.lasts[open_ones[-1]] < element:

@@ -135,7 +135,7 @@ def sum_link_chars(tree: Tree) -> list[int]:
     """Return how many characters stand inside links before each text of the page, and in all of it:
     one number more than texts. White space at the ends of a text is not counted."""
     counts, covered = [0] * (len(tree.parts) // 2 + 1), -1
-    for element in [element for element, tag in enumerate(tree.tags) if tag == "a"]:
+    for element in tree.find("a"):
         first, last = tree.opens[element] + 1, tree.closes[element]
         if first > covered:
             covered = last
