@@ -27,9 +27,6 @@ class Look:
         self._solid = [2 * at for at, text in enumerate(texts) if text and not text.isspace()]
         self._texts = texts
         self._sums: list[int] = []
-        self._elements: dict[str, list[int]] = {}
-        for element, name in enumerate(tree.tags):
-            self._elements.setdefault(name, []).append(element)
         self._kinds: dict[frozenset[str], list[int]] = {}
 
     def says(self, first: int, last: int) -> bool:
@@ -82,5 +79,5 @@ class Look:
 
     def _find(self, names: frozenset[str]) -> list[int]:
         if names not in self._kinds:
-            self._kinds[names] = sorted(each for name in names for each in self._elements.get(name, ()))
+            self._kinds[names] = self._tree.named(names)
         return self._kinds[names]

@@ -11,6 +11,7 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence, Set
+from functools import cache, partial
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -199,7 +200,7 @@ def _find_declared(tree: Tree, images: Sequence[Image], chosen: Sequence[Image],
     if not name or any(_shows(tree, image, name) for image in chosen):
         return None
     for image in images:
-        if _shows(tree, image, name) and not _find_fault(tree, image):
+        if _shows(tree, image, name) and not _find_fault(tree.start_tag(image.shown), _find_address(tree, image)):
             around = {tree.tags[above] for above in tree.nearest(image.element, _MOST_ABOVE_PICTURE)}
             return None if not around.isdisjoint(_NEVER_AROUND_PICTURE) else image
     return None
@@ -259,6 +260,7 @@ class _Places:
         """The same of those that are main."""
         self._verdicts: dict[int, int] = {}
         self._names: dict[str, frozenset[str]] = {}
+        self._find_address = cache(partial(_find_address, tree))
 
     def judge(self, images: Sequence[Image]) -> Iterator[tuple[Image, str]]:
         """Yield each image with the reason why it is not main; "": it is, as those in kept pieces
@@ -270,7 +272,7 @@ class _Places:
             if not is_kept:
                 is_repeated = counts[tree.start_tag(image.shown)] >= _REPEATED
                 fault = self._find_fault(image, before, is_repeated=is_repeated)
-            picture = "" if fault else _name_picture(tree, image)
+            picture = "" if fault else _name_picture(self._find_address(image))
             if not fault and not is_kept and picture in pictures and not self._is_in_figure(image.element):
                 fault = "shown before"
             if not fault:
@@ -284,7 +286,7 @@ class _Places:
             return "its place is not main"
         if self._is_copy(image, before):
             return "a copy of the one before, for browsers without scripts"
-        if fault := _find_fault(self._tree, image):
+        if fault := _find_fault(self._tree.start_tag(image.shown), self._find_address(image)):
             return fault
         return "an ornament that the page repeats" if is_repeated and not self._is_in_figure(image.element) else ""
 
@@ -369,14 +371,14 @@ class _Places:
         return names
 
 
-def _find_fault(tree: Tree, image: Image) -> str:
-    """Return what in an image's own tag says that it is no content, "" where nothing does."""
-    tag = tree.start_tag(image.shown)
+def _find_fault(tag: str, address: str) -> str:
+    """Return what in an image's own tag or its address says that it is no content, "" where nothing
+    does."""
     if _is_small(tag):
         return "small"
     if not _OTHER.isdisjoint(read_names(tag)):
         return "named as no content"
-    address = _find_address(tree, image).partition("?")[0].lower()
+    address = address.partition("?")[0].lower()
     if not address or _is_tracker(address):
         return "a tracker" if address else "no address"
     return "its file is named as no content" if _is_other_file(address) else ""
@@ -387,10 +389,9 @@ def _find_address(tree: Tree, image: Image) -> str:
     return next(iter(find_addresses(tree, image.element)), "")
 
 
-def _name_picture(tree: Tree, image: Image) -> str:
+def _name_picture(address: str) -> str:
     """Return an image's address without its size: WordPress has the same picture as `rain.jpg` and
     `rain-300x200.jpg`."""
-    address = _find_address(tree, image)
     file = address.partition("?")[0]
     return _SIZE_OF_FILE.sub("", file) if _FILE.search(file) else address
 

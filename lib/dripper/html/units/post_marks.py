@@ -137,7 +137,8 @@ class Marks:
         for span in spans:
             first = tree.opens[span] + 1
             for index, text in enumerate(tree.parts[first : tree.closes[span] : 2]):
-                if 3 < len(text) < 2 * _LONGEST_DATE and (_DIGIT.search(text) or "day" in text) and _DATE.search(text):
+                may_state = 3 < len(text) < 2 * _LONGEST_DATE and not text.isspace()
+                if may_state and (_DIGIT.search(text) or "day" in text) and _DATE.search(text):
                     text = " ".join(unescape(text).split())
                     holder = self._find_holder(first + 2 * index) if len(text) <= _LONGEST_DATE else 0
                     if holder and tree.tags[holder] not in _NO_DATES:
