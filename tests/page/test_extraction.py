@@ -259,6 +259,7 @@ def test_settings_are_looked_at_anew_with_every_call() -> None:
     [
         ({"labeler": "lm"}, "set labels.lm.model"),
         ({"comment": "include"}, "did you mean labels.cpu.comments"),
+        ({"labeler": "cpu,trafilatura", "title": "include"}, "title: 'cpu,trafilatura' asks several labelers, so say"),
         ({"settings": {"profile": "papper"}}, "profile='papper'"),
     ],
 )

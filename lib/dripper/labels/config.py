@@ -89,6 +89,10 @@ def split_settings(
     # A labeler that asks others has no section of its own: its options are sections of its members.
     asks_others = is_chain or find_entry(name).members
     section = "labels" if asks_others else f"labels.{name}"
+    if asks_others and (plain := [key for key, value in options.items() if not isinstance(value, Mapping)]):
+        raise SettingsError(
+            f"{plain[0]}: {name!r} asks several labelers, so say which of them the option is for, as in cpu={{'title': 'include'}}"
+        )
     return from_values(values | {f"{section}.{key}": value for key, value in options.items()})
 
 
