@@ -170,15 +170,9 @@ def run_guarded(job: Callable[[], int]) -> int:
         signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         return job()
-    except UsageError as error:
+    except (UsageError, BusyError, DifferenceError, StorageError, NoPageError) as error:
         sys.stderr.write(printable(str(error), keeps="\n") + "\n")
-        return 2
-    except (BusyError, DifferenceError, StorageError) as error:
-        sys.stderr.write(printable(str(error), keeps="\n") + "\n")
-        return 3
-    except NoPageError as error:
-        sys.stderr.write(printable(str(error), keeps="\n") + "\n")
-        return 5
+        return 2 if isinstance(error, UsageError) else 5 if isinstance(error, NoPageError) else 3
     except KeyboardInterrupt:
         sys.stderr.write("interrupted; run the same command again: only what is missing is done\n")
         return 3

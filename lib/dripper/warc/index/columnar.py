@@ -2,6 +2,8 @@
 pushed down to their row groups."""
 
 from collections.abc import Iterator
+from functools import reduce
+from operator import and_, or_
 from typing import TYPE_CHECKING, Any
 
 from dripper.addresses import host_name
@@ -75,30 +77,17 @@ class ColumnarIndex:
             # A registered domain is a suffix of the host; what was asked for may be a suffix of
             # that, or the other way round.
             ends = [domain.split(".")[-1] for domain in chosen.domains]
-            tests.append(
-                _join_with_or(pc.ends_with(pc.field(_DOMAIN), "." + end) | (pc.field(_DOMAIN) == end) for end in ends)
-            )
+            of_domain = (pc.ends_with(pc.field(_DOMAIN), "." + end) | (pc.field(_DOMAIN) == end) for end in ends)
+            tests.append(reduce(or_, of_domain))
         if chosen.statuses:
             tests.append(pc.field(_STATUS).isin(list(chosen.statuses)))
         if chosen.urls is not None:
             tests.append(pc.field("url").isin(sorted(chosen.urls)))
         if chosen.url_prefixes:
-            tests.append(_join_with_or(pc.starts_with(pc.field("url"), prefix) for prefix in chosen.url_prefixes))
+            tests.append(reduce(or_, (pc.starts_with(pc.field("url"), prefix) for prefix in chosen.url_prefixes)))
         if chosen.languages:
-            tests.append(_join_with_or(pc.match_substring(pc.field(_LANGUAGES), code) for code in chosen.languages))
-        if not tests:
-            return None
-        condition = tests[0]
-        for test in tests[1:]:
-            condition = condition & test
-        return condition
-
-
-def _join_with_or(tests: Iterator[Any]) -> Any:
-    condition = next(tests)
-    for test in tests:
-        condition = condition | test
-    return condition
+            tests.append(reduce(or_, (pc.match_substring(pc.field(_LANGUAGES), code) for code in chosen.languages)))
+        return reduce(and_, tests) if tests else None
 
 
 def _open_file_system(path: str, settings: S3Settings) -> tuple[str, Any]:

@@ -122,34 +122,38 @@ def expand(spec: str, settings: ReadSettings | None = None) -> list[SourceFile]:
     Raises:
         InputError: A part of `spec` does not exist, or stands for no file.
     """
-    settings = settings or ReadSettings()
-    files_by_address: dict[str, SourceFile] = {}
+    settings, files = settings or ReadSettings(), list[SourceFile]()
     for part in _split_parts(spec):
-        files = list(_expand_part(part, settings))
-        if not files:
+        found = list(_expand_part(part, settings))
+        if not found:
             raise InputError(
                 f"no archive files in {loggable(part)}: names must end in .warc or .arc, with .gz, .zst or .lz4 or without"
             )
-        for file in files:
-            files_by_address.setdefault(file.address, file)
-    return list(files_by_address.values())
+        files += found
+    return _each_once(files)
 
 
 def list_named_files(spec: str, settings: ReadSettings) -> list[SourceFile]:
     """Return the files that `spec` names, as `expand` does, but also those that do not exist (any
     more)."""
-    files_by_address: dict[str, SourceFile] = {}
+    files: list[SourceFile] = []
     for part in _split_parts(spec):
         part = _normalize_part(part)
         try:
-            files = expand(part, settings)
+            files += expand(part, settings)
         except InputError:
             if part.startswith("@"):
                 raise
-            files = [SourceFile(part)]
-        for file in files:
-            files_by_address.setdefault(file.address, file)
-    return list(files_by_address.values())
+            files.append(SourceFile(part))
+    return _each_once(files)
+
+
+def _each_once(files: Sequence[SourceFile]) -> list[SourceFile]:
+    """Return the files, of those with the same address the first."""
+    by_address: dict[str, SourceFile] = {}
+    for file in files:
+        by_address.setdefault(file.address, file)
+    return list(by_address.values())
 
 
 def _split_parts(spec: str) -> list[str]:
@@ -192,14 +196,14 @@ def _normalize_part(part: str) -> str:
 def _expand_local(part: str) -> Iterator[SourceFile]:
     path = local_path(part)
     if path.is_dir():
-        return _stat_files([file for file in list_files_below(path) if ARCHIVE_NAME.search(file.name)])
+        return (_stat_if_local(str(file)) for file in list_files_below(path) if ARCHIVE_NAME.search(file.name))
     if path.exists():
         LocalFile(part)
         return iter([_stat_local_file(part)])
     if not _GLOB.search(part):
         raise explain_absence(part)
     matches = sorted(Path(match) for match in glob.glob(str(path), recursive=True))  # noqa: PTH207, Path.glob takes no absolute
-    return _stat_files([match for match in matches if not match.is_dir()])
+    return (_stat_if_local(str(match)) for match in matches if not match.is_dir())
 
 
 def explain_absence(part: str) -> InputError:
@@ -228,10 +232,6 @@ def list_files_below(folder: Path) -> list[Path]:
             names.sort()
             starts += [Path(place, name) for name in names if Path(place, name).is_symlink()]
     return sorted(paths)
-
-
-def _stat_files(paths: list[Path]) -> Iterator[SourceFile]:
-    return (_stat_if_local(str(path)) for path in paths)
 
 
 def _stat_local_file(path: str) -> SourceFile:

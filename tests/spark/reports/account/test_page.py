@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dripper.spark.reports.account import PageFacts, RunFacts, page
-from dripper.spark.reports.account.charts import duration, growth_chart, nice, rate_chart
+from dripper.spark.reports.account.charts import duration, nice, rate_chart
 from support.chromium import Chromium, find_chromium
 from support.run_facts import EVIL, FACTS, FILES, RUN, START, at, evil_facts
 
@@ -131,10 +131,10 @@ def test_batches_committed_at_once_are_one_point() -> None:
 
 
 def test_charts_stay_within_their_frame() -> None:
-    for drawn in (rate_chart([(5, 3.0), (9, 0.0)], 20, 1.5, "a <b>"), growth_chart([(5, 3.0), (30, 9.0)], 20, "grown")):
-        for x, y in re.findall(r"([\d.]+),([\d.]+)", drawn.split('points="', 1)[1]):
-            assert 0 <= float(x) <= 900
-            assert 0 <= float(y) <= 210
+    drawn = rate_chart([(5, 3.0), (9, 0.0), (30, 9.0)], 20, 1.5, "a <b>")
+    for x, y in re.findall(r"([\d.]+),([\d.]+)", drawn.split('points="', 1)[1]):
+        assert 0 <= float(x) <= 900
+        assert 0 <= float(y) <= 210
     assert "a &lt;b&gt;" in rate_chart([], 20, 0, "a <b>")
 
 

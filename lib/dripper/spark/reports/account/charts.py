@@ -36,13 +36,6 @@ def rate_chart(points: Sequence[Point], end: float, mean: float, label: str) -> 
     return frame.svg(drawn, label)
 
 
-def growth_chart(points: Sequence[Point], end: float, label: str) -> str:
-    """Return a chart of what grows from nothing at the start; as `rate_chart`."""
-    frame = _Frame.around([*points, (end, 0)])
-    corners = " ".join([frame.place(0, 0), *(frame.place(*point) for point in points)])
-    return frame.svg(f'<polyline class="line" points="{corners}"/>', label)
-
-
 def bar(share: float) -> str:
     """Return a bar of so much of its full width, 0 to 1, for a row of a table."""
     width = max(0.0, min(1.0, share)) * 100

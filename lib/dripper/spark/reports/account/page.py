@@ -11,7 +11,7 @@ from string import Template
 
 import dripper
 from dripper.page.rows import DOUBTFUL, SURE
-from dripper.spark.reports.account.charts import bar, duration, figure, growth_chart, rate_chart
+from dripper.spark.reports.account.charts import bar, duration, figure, rate_chart
 from dripper.spark.reports.account.facts import SHORT, FileFacts, PageFacts, RunFacts
 from dripper.standalone import asset, policy, style_of
 
@@ -91,20 +91,15 @@ def _speed(facts: RunFacts) -> str:
     if started is None or not commits:
         return "<p>No file that this run read is known by it any more: later runs have read them again.</p>"
     ends = [(max((moment - started).total_seconds(), 0.001), pages) for moment, pages in commits]
-    total, so_far, before, rates, sums = sum(pages for _, pages in ends), 0, 0.0, [], []
+    before, rates = 0.0, []
     for second, pages in ends:
-        so_far += pages
         rates.append((second, pages / max(second - before, 0.001)))
-        sums.append((second, float(so_far)))
         before = second
     end = facts.seconds or before
-    mean = total / end
+    mean = sum(pages for _, pages in ends) / end
     words = f"{figure(mean)} pages a second over {duration(end)}, {len(commits)} commits"
-    return (
-        f"<p>{words}</p><h3>Pages a second, between commits; dashed: the mean</h3>"
-        + rate_chart(rates, end, mean, f"Pages a second between commits: {words}")
-        + "<h3>Pages committed</h3>"
-        + growth_chart(sums, end, f"Pages committed over time, {total:,} in all")
+    return f"<p>{words}</p><h3>Pages a second, between commits; dashed: the mean</h3>" + rate_chart(
+        rates, end, mean, f"Pages a second between commits: {words}"
     )
 
 
