@@ -43,9 +43,6 @@ from dripper_lab.datasets import read_pages
 
 OUT = "page_id string, main array<boolean>, probability array<float>"
 SCHEMA = pa.schema([("page_id", pa.string()), ("main", pa.list_(pa.bool_())), ("probability", pa.list_(pa.float32()))])
-ONE_THREAD = {"stages.engine_threads": 1}
-"""Of the stage, whose engine otherwise has all cores of the machine; of a UDF it is the default."""
-
 Form = Callable[[DataFrame], DataFrame]
 
 
@@ -155,8 +152,10 @@ def main(arguments: list[str]) -> int:
                     "profile": "any",
                 },
             )
+        # Else the stage's engine has all cores of the machine; a UDF's has one.
+        one_thread = {"stages.engines": os.cpu_count()}
         forms = {
-            "stage": of_stage(split_settings(labeler, ONE_THREAD, options)),
+            "stage": of_stage(split_settings(labeler, one_thread, options)),
             "label_udf": of_udf(labeler, options),
         }
         measure(frame, forms, len(rows), given.runs)

@@ -99,6 +99,7 @@ class TimedLoader:
         """Return the labeler, warm."""
         # The worker's CPU so far is Python's own start and its imports: part of what is paid once.
         wall = time.monotonic()
+        os.environ["OMP_NUM_THREADS"] = "1"
         labeler = load_labeler(settings)
         labeler.label_simplified([ONE_BLOCK])
         note(self.file, "start", Cost(time.process_time(), time.monotonic() - wall))
@@ -144,7 +145,6 @@ def measure(options: argparse.Namespace, folder: Path) -> None:
     settings = load(
         assignments=[
             "spark.master=local[1]", "labeler.name=lm", f"labels.lm.model={model}", "labels.lm.dtype=float32",
-            "stages.engine_threads=1",
         ]
     )  # fmt: skip
     spark = open_session(settings.spark, "lm_stage")
@@ -213,7 +213,7 @@ def without_spark(settings: Settings, batches: Sequence[list[dict[str, Any]]]) -
     costs = []
     for rows in batches:
         before = Cost.now()
-        for group in groups(rows, settings.stages):
+        for group in groups(rows):
             labeler.label_simplified([SimplifiedPage(row["simplified_html"], len(row["item_ids"])) for row in group])
         costs.append(Cost.now() - before)
     return costs

@@ -35,6 +35,7 @@ from dripper.labels.config import load
 from dripper.settings import Settings
 from dripper.spark.ledger.ledger import Ledger
 from dripper.spark.ledger.plan import BatchSize, make_plan
+from dripper.spark.run.run import BATCH_BYTES
 from dripper.spark.session.session import open_session
 from dripper.spark.tables.batches import PlannedFile
 from dripper.spark.tables.spark_books import SparkBooks
@@ -166,7 +167,7 @@ def _ledger(tables: Tables, folder: Path, n_files: int, settings: Settings, spar
     listed.write_text("".join(f"s3://bucket/crawl/{i // 100:05d}/CC-MAIN-{i:08d}.warc.gz\n" for i in range(n_files)))
     tables.create("warc_files")
     book = Ledger(SparkBooks(spark, tables), "scaling", is_new=True)
-    size = BatchSize(settings.batch.files, settings.batch.bytes_per_core * 8)
+    size = BatchSize(settings.batch.files, BATCH_BYTES * 8)
     files = told("list them", jvm, lambda: _files(f"@{listed}", settings))
     plan = told("plan them", jvm, lambda: make_plan(files, book.entries(), size))
     told("write the plan down", jvm, lambda: book.record(plan))

@@ -223,5 +223,5 @@ def test_one_page_is_worked_on_in_a_process_of_its_own(
     file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("dripper.page.finish.write_markdown", lambda *_, **__: os._exit(3) if parent_process() else "")
-    assert main(["extract", str(file), "--set", "limits.page_wall_seconds=101"]) == 1
+    assert main(["extract", str(file), "--set", "limits.page_cpu_seconds=19"]) == 1
     assert "has no extraction (crashed" in capsys.readouterr().err

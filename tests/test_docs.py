@@ -384,5 +384,5 @@ def test_the_settings_that_operations_name_exist() -> None:
         re.findall(r"`((?:batch|limits|labeler|reading|stages)\.\w+)`", (ROOT / "docs/operations.md").read_text())
     )
     settings = load().model_dump()
-    assert {"batch.in_flight", "limits.page_memory_bytes"} <= words
+    assert {"batch.files", "limits.page_memory_bytes"} <= words
     assert {word for word in words if word.split(".")[1] not in settings[word.split(".")[0]]} == set()

@@ -76,7 +76,7 @@ SMALL = {
 STAGES = {
     "gpus": "1",
     "engines": "2",
-    "partition_pages": "1",
+    "commit_pages": "10",
     "executor_cores": "2",
     "executor_memory": "900m",
     "executor_memory_overhead": "1g",
@@ -160,7 +160,7 @@ def three_commands(folder: Path) -> list[Command]:
         "spark.executor.resource.gpu.discoveryScript": f"{folder}/bin/gpus.sh",
     }
     flags = [flag for key, value in gpus.items() for flag in ("--conf", f"{key}={value}")]
-    label = ["--labeler", "gpu", "--set", "stages.partition_pages=1", "--set", "stages.engines=2"]
+    label = ["--labeler", "gpu", "--set", "stages.commit_pages=10", "--set", "stages.engines=2"]
     return [
         Command("preprocess", ["--warcs", str(folder / "a.warc"), "--labeler", "gpu"]),
         Command("label", label, flags),

@@ -31,7 +31,7 @@ class ErrorCode(StrEnum):
     """The parser gave up on the page."""
     TIME_LIMIT = "time_limit"
     """The page used more CPU or wall seconds than `limits.page_cpu_seconds` or
-    `limits.page_wall_seconds`."""
+    15 times as much by the clock."""
     MEMORY_LIMIT = "memory_limit"
     """The page wanted more memory than `limits.page_memory_bytes`."""
     CRASHED = "crashed"

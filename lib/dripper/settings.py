@@ -69,23 +69,26 @@ class LimitSettings(Section):
 
     page_cpu_seconds: int = Field(default=20, ge=1)
     """The slowest real page seen took under 2 s; a busy machine does not spend this, as it is CPU
-    time."""
-    page_wall_seconds: int = Field(default=300, ge=1)
-    """For a page that sleeps. Far above the CPU limit: wall clocks misfired on good pages of busy
-    machines."""
+    time. A page that sleeps ends after 15 times as much by the clock."""
     page_memory_bytes: int = Field(default=1 * GIB, ge=64 * MIB)
     """Address space above what the page process starts with."""
     stall_seconds: int = Field(default=1800, ge=0)
     """A worker that reads or extracts and has made no progress for so long, outside of pages too,
-    ends itself, and Spark tries its task again. Above twice page_wall_seconds, as a page is tried
-    twice. 0: never."""
+    ends itself, and Spark tries its task again. Above 30 times page_cpu_seconds, as a page is
+    tried twice. 0: never."""
+
+    @property
+    def page_wall_seconds(self) -> int:
+        """Seconds of a page by the clock, for one that sleeps. Far above the CPU limit: wall clocks
+        misfired on good pages of busy machines."""
+        return 15 * self.page_cpu_seconds
 
     @model_validator(mode="after")
     def _leave_pages_their_time(self) -> "LimitSettings":
         if 0 < self.stall_seconds <= 2 * self.page_wall_seconds:
             raise ValueError(
-                f"stall_seconds={self.stall_seconds} must be above twice page_wall_seconds={self.page_wall_seconds}, as a page is "
-                "tried twice; or 0, for no limit"
+                f"stall_seconds={self.stall_seconds} must be above 30 times page_cpu_seconds={self.page_cpu_seconds}, as a "
+                "page has 15 times as much by the clock, and is tried twice; or 0, for no limit"
             )
         return self
 
@@ -171,15 +174,6 @@ class BatchSettings(Section):
 
     files: int = Field(default=1000, ge=1)
     """Files of a batch at most; bounds the reports that travel to the driver (1 kB each)."""
-    bytes_per_core: int = Field(default=2 * GIB, ge=1)
-    """A batch ends after so many archive bytes times Spark's default parallelism: two Common Crawl
-    files a core."""
-    in_flight: int = Field(default=2, ge=1)
-    """Batches worked on at once, so that the last slow file of one does not leave the cluster
-    idle."""
-    file_attempts: int = Field(default=3, ge=1)
-    """Tries of a file that does not exist, or that takes its worker down; then it is set aside
-    until --redo names it."""
 
 
 class OutputSettings(Section):
@@ -210,16 +204,11 @@ class StageSettings(Section):
     """Memory of its JVM, which only passes rows on."""
     executor_memory_overhead: str = "16g"
     """Memory of its Python worker: the engine's weights on their way to the GPU."""
-    engine_threads: int | None = Field(default=None, ge=1)
-    """Threads of an engine on CPU; None: the machine's cores, shared among the engines."""
-    partition_pages: int = Field(default=2000, ge=1)
-    """Pages of a task at most: what an executor that is lost has to do again, 8 minutes of an L4 at
-    4 pages a second. The engine outlives the task."""
     commit_pages: int = Field(default=20_000, ge=1)
     """Pages of an engine between two commits of the labels of a batch: what a driver that is lost
-    has to do again, 80 minutes of an L4. Engines wait for the last of them before each commit."""
-    batch_pages: int = Field(default=256, ge=1)
-    """Pages that an engine gets at once; one that fails is tried again in halves."""
+    has to do again, 80 minutes of an L4 at 4 pages a second. Engines wait for the last of them
+    before each commit. A task has a tenth of them: what an executor that is lost has to do
+    again."""
     stall_seconds: int = Field(default=7200, ge=0)
     """An engine that has not started and labelled what it got at once in so long hangs: its worker
     ends itself, and Spark tries the task again. 0: never."""
@@ -301,15 +290,24 @@ class Settings(Section):
 
 GONE = frozenset(
     {
-        *("batch.max_failures", "batch.split_bytes", "cost.sample_pages", "labels.encoder.context_tokens"),
+        *("batch.file_attempts", "batch.max_failures", "batch.split_bytes"),
+        *("cost.sample_pages", "labels.encoder.context_tokens"),
         *("labels.encoder.overlap_blocks", "labels.encoder.threshold", "labels.lm.attempts", "labels.lm.draft"),
         *("labels.lm.overlap_blocks", "labels.lm.temperature", "labels.lm.timeout_seconds"),
-        *("labels.neuscraper.batch_nodes", "labels.neuscraper.threshold", "labels.web2text.pair_weight"),
+        *("labels.neuscraper.batch_nodes", "labels.neuscraper.device", "labels.neuscraper.threshold"),
+        *("labels.web2text.pair_weight", "stages.batch_pages", "stages.engine_threads"),
         *("limits.parser_attributes", "limits.parser_options", "limits.parser_repeats", "limits.parser_steps"),
         *("sites.batches", "sites.most_fingerprints", "sites.most_pages", "spark.delta_package", "stages.batch_tokens"),
     }
 )
 """Keys that earlier versions knew, and that are constants now."""
+REPLACED = {
+    "batch.bytes_per_core": "batch.files",
+    "batch.in_flight": "batch.files",
+    "limits.page_wall_seconds": "limits.page_cpu_seconds",
+    "stages.partition_pages": "stages.commit_pages",
+}
+"""Keys that earlier versions knew, and those that do their job."""
 
 S = TypeVar("S", bound=Section)
 
@@ -355,6 +353,8 @@ def _write_sentence(problem: Mapping[str, Any], prefix: str, valid_keys: list[st
         return f"setting {key}={problem['input']!r}: {problem['msg'][0].lower()}{problem['msg'][1:]}"
     if key in GONE:
         return f"setting {key} is gone, as nobody had to change its value: leave it out"
+    if key in REPLACED:
+        return f"setting {key} is gone: {REPLACED[key]} sets it too"
     value = problem["input"]
     while isinstance(value, dict) and value:
         # An unknown section: what stands in it tells best which one was meant.

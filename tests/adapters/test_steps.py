@@ -100,7 +100,8 @@ def test_only_pages_below_a_confidence_reach_the_engine() -> None:
     assert {method for method in methods if method != "cpu"} == {"cpu:instead_of_true"}
 
 
-def test_batches_of_the_engine_keep_to_the_settings() -> None:
+def test_the_engine_gets_no_more_pages_at_once_than_it_may(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dripper.labels.engine.BATCH_PAGES", 2)
     sizes = []
 
     class Counting(HashLabeler):
@@ -108,7 +109,7 @@ def test_batches_of_the_engine_keep_to_the_settings() -> None:
             sizes.append(len(pages))
             return super().label_simplified(pages)
 
-    plan = PagePlan.make(None, STAGED | {"stages.batch_pages": 2}, {}, loader=lambda settings: Counting())
+    plan = PagePlan.make(None, STAGED, {}, loader=lambda settings: Counting())
     run(table(*(page(i)[1] for i in range(5))), plan)
     assert sizes == [2, 2, 1]
 

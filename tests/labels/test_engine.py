@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dripper.errors import MachineError, SettingsError
-from dripper.labels import Labels, SimplifiedPage
+from dripper.labels import Labels, SimplifiedPage, engine
 from dripper.labels.base import LabelerStoppedError
 from dripper.labels.config import load
 from dripper.labels.engine import Engine, EngineError, check_labeler, environment, groups, load_labeler
@@ -105,23 +105,29 @@ def rows(*tokens: int) -> list[dict[str, object]]:
     return [{"tokens": n} for n in tokens]
 
 
-def test_batches_end_by_pages_or_by_tokens() -> None:
-    by_pages = groups(rows(5, 4, 3, 2, 1), StageSettings(batch_pages=2))
+def test_batches_end_by_pages_or_by_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "BATCH_PAGES", 2)
+    by_pages = groups(rows(5, 4, 3, 2, 1))
     assert [[row["tokens"] for row in group] for group in by_pages] == [[5, 4], [3, 2], [1]]
-    by_tokens = groups(rows(90, 8, 3, 2, 1), StageSettings(), 10)
+    monkeypatch.setattr(engine, "BATCH_PAGES", 5)
+    monkeypatch.setattr(engine, "BATCH_TOKENS", 10)
+    by_tokens = groups(rows(90, 8, 3, 2, 1))
     assert [[row["tokens"] for row in group] for group in by_tokens] == [[90], [8], [3, 2, 1]]
 
 
 @given(st.lists(st.integers(0, 50), max_size=30), st.integers(1, 5), st.integers(1, 60))
 def test_batches_hold_every_page_once_in_order(tokens: list[int], pages: int, most: int) -> None:
-    made = list(groups(rows(*tokens), StageSettings(batch_pages=pages), most))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engine, "BATCH_PAGES", pages)
+        patch.setattr(engine, "BATCH_TOKENS", most)
+        made = list(groups(rows(*tokens)))
     assert [row["tokens"] for group in made for row in group] == tokens
     assert all(0 < len(group) <= pages for group in made)
     assert all(len(group) == 1 or sum(row["tokens"] for row in group) <= most for group in made)
 
 
 def test_the_environment_is_the_engines() -> None:
-    told = environment(Settings(stages=StageSettings(engine_threads=3), labeler=LabelerSettings(name="lm")))
+    told = environment(Settings(labeler=LabelerSettings(name="lm")), 3)
     threads = {"OMP_NUM_THREADS": "3", "OMP_WAIT_POLICY": "PASSIVE"}
     assert told == {"VLLM_ENABLE_V1_MULTIPROCESSING": "0", **threads}
     assert int(environment(Settings(stages=StageSettings(engines=1000)))["OMP_NUM_THREADS"]) == 1

@@ -299,7 +299,7 @@ def test_a_page_that_ends_its_process_is_an_error_and_no_more(monkeypatch: pytes
     monkeypatch.setattr(
         "dripper.page.finish.write_markdown", lambda *_, **__: os._exit(3) if multiprocessing.parent_process() else ""
     )
-    extraction = dripper.extract(HTML, guard=True, settings={"limits.page_wall_seconds": 101})
+    extraction = dripper.extract(HTML, guard=True, settings={"limits.page_cpu_seconds": 19})
     assert extraction.error_code is ErrorCode.CRASHED
 
 

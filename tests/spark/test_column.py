@@ -124,7 +124,7 @@ def test_labels_in_sql(spark: SparkSession) -> None:
         "id int, simplified_html string, n_blocks int",
     )
     blocks.repartition(2, "id").createOrReplaceTempView("blocks_of_a_table")
-    spark.udf.register("label", dripper.spark.label_udf("all", settings={"stages.batch_pages": 2}))
+    spark.udf.register("label", dripper.spark.label_udf("all"))
     told = spark.sql(
         "SELECT id, l.* FROM (SELECT id, label(simplified_html, n_blocks) AS l FROM blocks_of_a_table) ORDER BY id"
     ).collect()

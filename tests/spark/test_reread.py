@@ -26,9 +26,8 @@ class Output:
         self.folder = str(folder)
         self.tables = Tables(spark, self.folder)
 
-    def run(self, warcs: str | Path, redo: str = "", attempts: int = 3) -> Outcome:
-        settings = load(assignments=[f"batch.file_attempts={attempts}"])
-        outcome = run(self.spark, str(warcs), self.folder, settings, redo=redo)
+    def run(self, warcs: str | Path, redo: str = "") -> Outcome:
+        outcome = run(self.spark, str(warcs), self.folder, Settings(), redo=redo)
         assert outcome.ledger["pages"] == len(self.rows())
         return outcome
 
@@ -86,11 +85,14 @@ def test_a_changed_file_is_read_again_in_the_place_of_its_old_rows(output: Outpu
 
 
 @pytest.mark.slow
-def test_a_file_that_is_gone_is_told_then_set_aside_and_dismissed(output: Output, tmp_path: Path) -> None:
+def test_a_file_that_is_gone_is_told_then_set_aside_and_dismissed(
+    output: Output, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dripper.spark.ledger.ledger.MAX_ATTEMPTS", 2)
     write_warc(tmp_path / "a.warc", pages(1, 1))
     (tmp_path / "list").write_text(f"{tmp_path}/a.warc\n{tmp_path}/gone.warc\n")
     warcs = f"@{tmp_path}/list"
-    assert [output.run(warcs, attempts=2).exit_code for _ in range(2)] == [4, 4]
+    assert [output.run(warcs).exit_code for _ in range(2)] == [4, 4]
     assert output.ledger()["gone.warc"] == ("set_aside", 0, "gone")
     quiet = output.run(warcs)
     assert (quiet.totals.files, quiet.exit_code) == (0, 4)

@@ -35,7 +35,7 @@ def test_what_the_labeler_warns_of_stands_in_the_last_lines(
     spark: SparkSession, preprocessed: Preprocessed, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Once, however many engines and batches of pages said it; no work is left for it."""
-    settings = STAGED.model_copy(update={"stages": STAGED.stages.model_copy(update={"batch_pages": 2, "engines": 2})})
+    settings = STAGED.model_copy(update={"stages": STAGED.stages.model_copy(update={"commit_pages": 20, "engines": 2})})
     outcome = run_stages(spark, ["label"], str(preprocessed.output), settings, loader=load_warning)
     assert (outcome.exit_code, outcome.complaints) == (0, ())
     (warning,) = outcome.totals.label.warnings
@@ -170,10 +170,9 @@ def test_an_engine_starts_once_a_worker(spark: SparkSession, tmp_path: Path) -> 
     stage gets its worker."""
     for i in range(4):
         write_warc(tmp_path / f"{i}.warc", pages(10 * i, 2))
-    one_page_a_batch = ["batch.files=1", "stages.batch_pages=1"]
     settings = load(
         assignments=[
-            *one_page_a_batch,
+            "batch.files=1",
             "labeler.staged=true",
             "labeler.fallback=body",
             f"labels.lm.model={tmp_path}/log",
@@ -182,7 +181,7 @@ def test_an_engine_starts_once_a_worker(spark: SparkSession, tmp_path: Path) -> 
     outcome = run(spark, str(tmp_path), str(tmp_path / "out"), settings, loader=load_writing)
     assert outcome.complaints == ()
     events = [(what, float(when)) for what, when in map(str.split, (tmp_path / "log").read_text().splitlines())]
-    assert [what for what, _ in events].count("labelled") == 8
+    assert [what for what, _ in events].count("labelled") == 4
     # The first start is the driver's check before the run, the second the worker's.
     assert [what for what, _ in events[:3]] == ["started", "started", "labelled"]
     for (_, before), (what, when) in pairwise(events[2:]):

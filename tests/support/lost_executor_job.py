@@ -1,7 +1,7 @@
 """A staged run on a cluster of two executors, of which one is killed while it labels; prints how
 often a page was labelled, and the run's complaints, as JSON.
 
-Arguments: a WARC file, an output folder, stages.partition_pages, labelled pages after which to
+Arguments: a WARC file, an output folder, stages.commit_pages, labelled pages after which to
 kill.
 """
 
@@ -59,7 +59,7 @@ def kill_executor(noted: Path, after_pages: int) -> None:
     os.kill(min(executors), signal.SIGKILL)
 
 
-def main(archive: str, output: str, partition_pages: str, after_pages: str) -> None:
+def main(archive: str, output: str, commit_pages: str, after_pages: str) -> None:
     """Run and tell."""
     noted = Path(output).with_name("noted")
     paths = os.pathsep.join([str(ROOT / "lib"), str(ROOT / "tests"), os.environ.get("PYTHONPATH", "")])
@@ -70,8 +70,7 @@ def main(archive: str, output: str, partition_pages: str, after_pages: str) -> N
         "labeler.staged=true",
         "labeler.name=all",
         "stages.engines=2",
-        "stages.batch_pages=1",
-        f"stages.partition_pages={partition_pages}",
+        f"stages.commit_pages={commit_pages}",
         f"stages.gpu_discovery_script={noted}",
     ]
     settings = load([ROOT / "conf" / "local.yml"], given)

@@ -50,8 +50,8 @@ def extract_dataset(
         concurrency: Engines, or from how many to how many. Without a labeler that runs in a stage
             of its own, such as `lm` or `encoder`, there are none.
         num_gpus: Of an engine; None: one, where the labeler is at home on GPUs.
-        batch_pages: Pages that an actor gets at once. Of them it makes batches for its engine, by
-            the setting `stages.batch_pages`, and a million tokens.
+        batch_pages: Pages that an actor gets at once. Of them it makes batches for its engine, of
+            at most 256 pages and about a million tokens.
         loader: Loads the labeler of an engine, in place of the registry.
 
     Raises:

@@ -153,7 +153,7 @@ def label_table(pages: pa.Table, plan: PagePlan, engine: Engine) -> pa.Table:
     questions.sort(key=lambda page: -page["tokens"])
     labels: list[Row] = [{_LABELLED.name: None} for _ in range(len(pages))]
     by = {"labeler": engine.labeler.name, "labeler_version": engine.labeler.version}
-    for group in groups(questions, plan.settings.stages):
+    for group in groups(questions):
         drafts = [_read_draft(prepared[page["row"]]) if is_chain else None for page in group]
         outcomes = engine.label(
             [

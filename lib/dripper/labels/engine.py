@@ -21,7 +21,7 @@ from dripper.labels.base import (
 )
 from dripper.labels.chain import chain_of
 from dripper.labels.registry import find_entry, load_from_settings
-from dripper.settings import Settings, StageSettings
+from dripper.settings import Settings
 
 logger = logging.getLogger(__name__)
 
@@ -133,33 +133,36 @@ def _check_length(labels: Labels, page: SimplifiedPage) -> Labels | str:
     return labels if n_labels == page.n_blocks else f"{n_labels} labels for {page.n_blocks} blocks"
 
 
-def environment(settings: Settings) -> dict[str, str]:
+def environment(settings: Settings, threads: int | None = None) -> dict[str, str]:
     """Return what an engine's process needs in its environment, set before the engine's packages
     are imported.
 
     What the labeler's entry says, and threads: Spark sets OMP_NUM_THREADS to a task's cores, one by
     default; an engine on CPU wants its share of the machine. They sleep while they wait: threads
     that spin (OpenMP's default) take cores from Spark and from each other.
+
+    Args:
+        threads: None: the machine's cores, shared among the engines.
     """
-    stages, names = settings.stages, chain_of(settings.labeler.name)
+    names = chain_of(settings.labeler.name)
     variables = {key: value for name in names for key, value in find_entry(name).environment.items()}
-    threads = stages.engine_threads or max(1, (os.cpu_count() or 1) // max(1, stages.engines or 1))
+    threads = threads or max(1, (os.cpu_count() or 1) // (settings.stages.engines or 1))
     return {**variables, "OMP_NUM_THREADS": str(threads), "OMP_WAIT_POLICY": "PASSIVE"}
 
 
+BATCH_PAGES = 256
+"""Pages that an engine gets at once; one that fails is tried again in halves."""
 BATCH_TOKENS = 1_000_000
 """Tokens that an engine gets at once, unless a single page has more."""
 
 
-def groups(
-    rows: Iterable[dict[str, Any]], settings: StageSettings, most_tokens: int = BATCH_TOKENS
-) -> Iterator[list[dict[str, Any]]]:
-    """Yield the rows in batches for the engine, at most `batch_pages` pages or about so many tokens
-    each."""
+def groups(rows: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    """Yield the rows in batches for the engine, of at most BATCH_PAGES pages and about BATCH_TOKENS
+    tokens."""
     group: list[dict[str, Any]] = []
     tokens = 0
     for row in rows:
-        if group and (len(group) >= settings.batch_pages or tokens + (row["tokens"] or 0) > most_tokens):
+        if group and (len(group) >= BATCH_PAGES or tokens + (row["tokens"] or 0) > BATCH_TOKENS):
             yield group
             group, tokens = [], 0
         group.append(row)

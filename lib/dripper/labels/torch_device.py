@@ -21,7 +21,7 @@ def limit_children_to_one_thread() -> None:
     os.register_at_fork(after_in_child=lambda: torch.set_num_threads(1))
 
 
-def choose_device(device: str, setting: str) -> str:
+def choose_device(device: str = "auto", setting: str = "") -> str:
     """Return `cuda` or `cpu`.
 
     Args:

@@ -79,11 +79,11 @@ def label_udf(
     blocks it makes a struct of `main` and `probability`, a value for each block, and of
     `confidence`, `error_code` and `error_detail`.
 
-    It is an iterator UDF: each worker keeps one engine, and batches are made by tokens
-    (`stages.batch_pages`), as in the stage `label`. With
+    It is an iterator UDF: each worker keeps one engine, and batches are made by tokens,
+    as in the stage `label`. With
     `spark.udf.register("label", label_udf("lm", model=FOLDER))` SQL has it:
     `SELECT page_id, label(simplified_html, size(item_ids)).main FROM blocks`. On CPUs an engine has
-    as many threads as a task has cores (`spark.task.cpus`), or `stages.engine_threads`.
+    as many threads as a task has cores (`spark.task.cpus`).
 
     Raises SettingsError or MachineError, here, for a labeler that cannot be had, or that reads
     whole pages (`cpu`); of one that wants GPUs only the settings are looked at.

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dripper.errors import SettingsError
 from dripper.labels.base import Labeler
 from dripper.labels.entry import LabelerEntry, Use, check_presence, local_folder
-from dripper.labels.torch_device import Device
 from dripper.settings import Section
 from dripper_labelers.neuscraper.checkpoint import Shape
 
@@ -16,8 +15,6 @@ class NeuScraperSettings(Section):
 
     model: str = ""
     """A folder with a checkpoint, as `python -m dripper_lab.train.neuscraper` writes it."""
-    device: Device = "auto"
-    """auto: a GPU where there is one."""
 
 
 def _load(settings: NeuScraperSettings) -> Labeler:

@@ -43,7 +43,7 @@ class NeuScraperLabeler:
         with needed("the labeler neuscraper", "encoder"):
             from dripper_labelers.neuscraper.model import load_model
         limit_children_to_one_thread()
-        device = choose_device(settings.device, "labels.neuscraper.device")
+        device = choose_device()
         model = load_model(folder, shape).to(device)
         return cls(model, load_tokenizer(folder), shape, hash_weights(folder))
 

@@ -28,7 +28,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def neuscraper(model: Path) -> NeuScraperLabeler:
-    return NeuScraperLabeler.load(NeuScraperSettings(model=str(model), device="cpu"))
+    return NeuScraperLabeler.load(NeuScraperSettings(model=str(model)))
 
 
 def test_a_label_a_block_of_real_pages(model: Path) -> None:

@@ -55,7 +55,7 @@ class Slow(int):
 
 
 def test_failures_of_batches_in_flight_are_all_counted() -> None:
-    isolation = Isolation(MemoryLedger(), 3, lambda: True)  # type: ignore[arg-type]
+    isolation = Isolation(MemoryLedger(), lambda: True)  # type: ignore[arg-type]
     isolation._in_a_row = Slow()
 
     def fail(batch: Batch, tasks: Tasks) -> None:
@@ -82,7 +82,7 @@ def work_off(poison: set[str], names: Sequence[str], slots: int = 2) -> tuple[li
         done.extend(file.warc_file for file in batch.files)
 
     batch = Batch(1, tuple(PlannedFile(name, 300_000) for name in names))
-    isolation = Isolation(ledger, 3, lambda: False)  # type: ignore[arg-type]
+    isolation = Isolation(ledger, lambda: False)  # type: ignore[arg-type]
     isolation.work_off(batch, lambda b: split_into_tasks(b, slots), attempt, lambda b, why: None)
     return done, ledger.aside
 
@@ -109,7 +109,7 @@ def test_a_machine_on_which_nothing_works_sets_no_file_aside() -> None:
     def attempt(batch: Batch, tasks: Tasks) -> None:
         raise RuntimeError(CRASH.format(task=0))
 
-    isolation = Isolation(ledger, 3, lambda: False)  # type: ignore[arg-type]
+    isolation = Isolation(ledger, lambda: False)  # type: ignore[arg-type]
     with pytest.raises(RuntimeError):
         isolation.work_off(
             Batch(1, tuple(PlannedFile(name, 1) for name in NAMES)),
@@ -133,6 +133,6 @@ def test_what_is_no_files_fault_is_raised() -> None:
         raise OSError("the output cannot be written")
 
     with pytest.raises(OSError, match="cannot be written"):
-        Isolation(MemoryLedger(), 3, lambda: False).work_off(  # type: ignore[arg-type]
+        Isolation(MemoryLedger(), lambda: False).work_off(  # type: ignore[arg-type]
             Batch(1, (PlannedFile("a"),)), lambda b: [b.files], attempt, print
         )

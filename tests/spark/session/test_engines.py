@@ -109,7 +109,7 @@ def test_a_lost_executor_takes_no_more_than_its_partitions_with_it(tmp_path: Pat
     archive = write_warc(tmp_path / "a.warc", pages(1, 60))
     path = os.pathsep.join([str(TESTS.parent / "lib"), str(TESTS), os.environ.get("PYTHONPATH", "")])
     job = subprocess.run(
-        [python, str(TESTS / "support" / "lost_executor_job.py"), str(archive), str(tmp_path / "out"), "5", "25"],
+        [python, str(TESTS / "support" / "lost_executor_job.py"), str(archive), str(tmp_path / "out"), "50", "25"],
         capture_output=True,
         text=True,
         check=False,

@@ -44,10 +44,9 @@ def mapped(mapper: Callable[[list[pa.RecordBatch]], object], given: list[dict[st
     return [row for out in mapper([batch]) for row in out.to_pylist()]  # type: ignore[attr-defined]
 
 
-def test_rows_keep_their_keys() -> None:
-    made = mapped(
-        labels_mapper(load_hash, load(assignments=["stages.batch_pages=2"]), SCHEMA, None), rows(9, 7, 7, 1, 1)
-    )
+def test_rows_keep_their_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dripper.labels.engine.BATCH_PAGES", 2)
+    made = mapped(labels_mapper(load_hash, load(), SCHEMA, None), rows(9, 7, 7, 1, 1))
     assert [row["page_id"] for row in made] == ["0", "1", "2", "3", "4"]
     assert {(row["labeler"], row["labeler_version"], row["batch"], row["passes"]) for row in made} == {
         ("hash", "1", 1, 3)
@@ -70,14 +69,15 @@ def test_a_task_without_rows_starts_no_engine() -> None:
     assert list(labels_mapper(load_dead, load(), SCHEMA, None)([empty])) == []
 
 
-def test_a_udf_makes_its_own_batches_and_keeps_every_row() -> None:
+def test_a_udf_makes_its_own_batches_and_keeps_every_row(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of batches as Spark cuts them; rows without blocks among them."""
     given = [rows(9, 7, 7, 1, 1), rows(2)]
     batches = [
         (pd.Series([row["simplified_html"] for row in part] + [None]), pd.Series([1.0] * len(part) + [math.nan]))
         for part in given
     ]
-    frames = list(label_function(load_hash, load(assignments=["stages.batch_pages=3"]))(iter(batches)))
+    monkeypatch.setattr("dripper.labels.engine.BATCH_PAGES", 3)
+    frames = list(label_function(load_hash, load())(iter(batches)))
     assert [len(frame) for frame in frames] == [3, 3, 2]
     labelled = mapped(labels_mapper(load_hash, load(), SCHEMA, None), [*given[0], *given[1]])
     told = [row for frame in frames for row in frame.to_dict("records")]
@@ -86,14 +86,10 @@ def test_a_udf_makes_its_own_batches_and_keeps_every_row() -> None:
 
 
 def test_an_engine_of_a_udf_takes_the_cores_of_its_task(monkeypatch: pytest.MonkeyPatch) -> None:
-    def threads(*assignments: str) -> str:
-        monkeypatch.setenv("OMP_NUM_THREADS", "3")
-        pages = (pd.Series([simplified("a page").simplified_html]), pd.Series([1]))
-        list(label_function(load_hash, load(assignments=assignments))(iter([pages])))
-        return os.environ["OMP_NUM_THREADS"]
-
-    assert threads() == "3"
-    assert threads("stages.engine_threads=5") == "5"
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    pages = (pd.Series([simplified("a page").simplified_html]), pd.Series([1]))
+    list(label_function(load_hash, load())(iter([pages])))
+    assert os.environ["OMP_NUM_THREADS"] == "3"
 
 
 def test_a_udf_says_why_there_are_no_labels() -> None:

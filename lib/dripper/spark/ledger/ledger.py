@@ -34,15 +34,18 @@ _ENTRY_COLUMNS = (
 
 Report = dict[str, Any]
 
+MAX_ATTEMPTS = 3
+"""Tries of a file that does not exist, or that takes its worker down; then it is set aside until
+--redo names it."""
+
 
 class Ledger:
     """Reads and writes the ledger; every write is one commit. Its batches are this driver's alone
     (`dripper.spark.ledger.lease`), so it is read once, and what is written is known."""
 
-    def __init__(self, books: Books, run_id: str, max_attempts: int = 3, is_new: bool = False) -> None:
+    def __init__(self, books: Books, run_id: str, is_new: bool = False) -> None:
         self._books = books
         self._run_id = run_id
-        self._max_attempts = max_attempts
         self._last_batch = 0
         self._cached_entries: dict[Key, LedgerEntry] | None = {} if is_new else None
         # Two commits at once of one driver would be one conflict after the other: each rewrites
@@ -181,7 +184,7 @@ class Ledger:
         # and no file.
         is_own_fault = report.get("error_kind") == FileErrorKind.GONE or any_read
         attempts = file.attempts + is_own_fault
-        return row | {"attempts": attempts, "state": "set_aside" if attempts >= self._max_attempts else "failed"}
+        return row | {"attempts": attempts, "state": "set_aside" if attempts >= MAX_ATTEMPTS else "failed"}
 
     def isolate(self, batch: Batch, suspects: Sequence[Collection[str]]) -> list[Batch]:
         """Give each group of suspected files of `batch` a batch of its own, a single one with an

@@ -17,7 +17,7 @@ from dripper.spark.run.notes import Notes
 from dripper.spark.run.outcome import Report, Totals, is_outage
 from dripper.spark.run.output import BETWEEN, OF_SITES
 from dripper.spark.run.progress import Progress, cancel, describe_jobs
-from dripper.spark.run.scheduler import BatchLocks, Breaker, work_through
+from dripper.spark.run.scheduler import IN_FLIGHT, BatchLocks, Breaker, work_through
 from dripper.spark.session import capacity
 from dripper.spark.tables.arrow import arrow_schema
 from dripper.spark.tables.batches import Batch, of_selections_apart, replaced_rows
@@ -38,15 +38,14 @@ class FusedJob:
         self._work = work
         self._totals = Totals()
         self._breaker = Breaker()
-        attempts = work.settings.batch.file_attempts
         self._locks = BatchLocks()
         self._notes = Notes(work.ledger, work.lease.check, self._count_noted)
         self._new: set[int] = set()
         """Batches of which no row can be there yet."""
-        self._isolation = Isolation(work.ledger, attempts, lambda: self._breaker.is_open)
+        self._isolation = Isolation(work.ledger, lambda: self._breaker.is_open)
 
     def run(self, batches: Sequence[Batch], progress: Progress, new: Iterable[int] = ()) -> Totals:
-        """Work through `batches`, `settings.batch.in_flight` at a time. A batch that fails is noted
+        """Work through `batches`, IN_FLIGHT at a time. A batch that fails is noted
         in `failed_batches` and stays `planned`; the others go on.
 
         Args:
@@ -70,10 +69,9 @@ class FusedJob:
                     self._give_up,
                 )
 
-        in_flight = work.settings.batch.in_flight
         stop = lambda: cancel(work.spark, work.lease.run_id)  # noqa: E731
         try:
-            worked = work_through(batches, in_flight, take, self._breaker, stop)
+            worked = work_through(batches, IN_FLIGHT, take, self._breaker, stop)
         except KeyboardInterrupt:
             self._notes.finish()
             raise

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
-from dripper.spark.ledger.ledger import Ledger
+from dripper.spark.ledger.ledger import MAX_ATTEMPTS, Ledger
 from dripper.spark.tables.batches import Batch
 from dripper.spark.tables.sql import reason
 from dripper.spark.workers.parts import Tasks
@@ -42,9 +42,8 @@ def suspects(error: Exception, tasks: Tasks) -> list[str] | None:
 class Isolation:
     """Works a batch off, whatever its files do."""
 
-    def __init__(self, ledger: Ledger, max_attempts: int, is_stopped: Callable[[], bool]) -> None:
+    def __init__(self, ledger: Ledger, is_stopped: Callable[[], bool]) -> None:
         self._ledger = ledger
-        self._max_attempts = max_attempts
         self._is_stopped = is_stopped
         # Batches in flight count together.
         self._lock = threading.Lock()
@@ -85,7 +84,7 @@ class Isolation:
                     # To the end: what works meanwhile shows that it is this file, and not the
                     # machine.
                     waiting += self._ledger.isolate(current, [suspected])
-                    if current.files[0].attempts + 1 >= self._max_attempts and len(waiting) == 1:
+                    if current.files[0].attempts + 1 >= MAX_ATTEMPTS and len(waiting) == 1:
                         raise
 
     def _count_success(self) -> None:
@@ -105,7 +104,7 @@ class Isolation:
         # over several runs.
         with self._lock:
             factor = 1 if self._any_succeeded else 2
-        if file.attempts + 1 < self._max_attempts * factor:
+        if file.attempts + 1 < MAX_ATTEMPTS * factor:
             return False
         set_aside(batch, why)
         self._ledger.set_aside(batch, why, datetime.now(UTC))

@@ -162,9 +162,9 @@ class LabelStage:
 
     def _n_partitions(self, n_pages: int) -> int:
         """Return how many partitions there are: as many rounds of the engines as keep partitions
-        below `stages.partition_pages`. An executor that is lost takes no more work with it than the
-        partitions it was at."""
-        n, most = self._engines.n, self._settings.stages.partition_pages
+        below a tenth of `stages.commit_pages`. An executor that is lost takes no more work with it
+        than the partitions it was at."""
+        n, most = self._engines.n, max(1, self._settings.stages.commit_pages // 10)
         return n * max(1, math.ceil(n_pages / (n * most)))
 
     def _label_blocks(self, blocks: DataFrame, n_pages: int, progress: Progress, tokens_seen: Observation) -> DataFrame:

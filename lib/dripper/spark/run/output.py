@@ -25,6 +25,7 @@ from dripper.spark.ledger.ledger import Ledger
 from dripper.spark.ledger.reconcile import reconcile
 from dripper.spark.ledger.work import Work
 from dripper.spark.run.outcome import Outcome, Totals
+from dripper.spark.run.scheduler import IN_FLIGHT
 from dripper.spark.tables.log_store import require_log_store
 from dripper.spark.tables.spark_books import SparkBooks
 from dripper.spark.tables.store import Tables
@@ -69,7 +70,7 @@ def open_output(
     tables = Tables(spark, output)
     require_log_store(spark, tables, settings.output.single_writer)
     is_new = _bring_up_tables(tables, settings, is_staged)
-    writers = max(settings.batch.in_flight, _STAGES_AT_ONCE if is_staged else 1)
+    writers = _STAGES_AT_ONCE if is_staged else IN_FLIGHT
     run_lease, start = Lease(SparkBooks(spark, tables), writers=writers), time.monotonic()
     run_lease.take(
         is_new=is_new[lease.TABLE],
@@ -115,7 +116,7 @@ def _open_books(
     # A table that was new before the lease was taken may be full by now, of a run that came
     # between.
     is_empty = is_new.get("warc_files", False) and run_lease.is_first
-    ledger = Ledger(books, run_lease.run_id, settings.batch.file_attempts, is_new=is_empty)
+    ledger = Ledger(books, run_lease.run_id, is_new=is_empty)
     rules = NO_RULES
     if not (is_empty and is_new.get("extractions", False)):
         rules = reconcile(spark, tables, SparkPages(tables), ledger, run_lease)

@@ -43,6 +43,9 @@ from dripper.warc.open.expand import list_named_files
 
 logger = logging.getLogger(__name__)
 
+BATCH_BYTES = 2 << 30
+"""Archive bytes of a batch, times the tasks that can run at once: two Common Crawl files a core."""
+
 
 def dry_plan(
     spark: SparkSession,
@@ -158,7 +161,7 @@ def _plan(
     moves: Sequence[Move] = (),
 ) -> Plan:
     # For the cores that the cluster may come to have: it grows only while tasks wait for more.
-    size = BatchSize(settings.batch.files, settings.batch.bytes_per_core * capacity.slots(spark))
+    size = BatchSize(settings.batch.files, BATCH_BYTES * capacity.slots(spark))
     entries = ledger.entries()
     if entries:
         moves = [*read_moves(SparkBooks(spark, tables)), *moves]

@@ -13,6 +13,9 @@ from dripper.errors import BusyError
 from dripper.spark.tables.batches import Batch, touched_batches
 from dripper.spark.tables.sql import reason
 
+IN_FLIGHT = 2
+"""Batches worked on at once, so that the last slow file of one does not leave the cluster idle."""
+
 
 class BatchLocks:
     """Locks of batches: who holds one may write into it. Safe to use from several threads."""

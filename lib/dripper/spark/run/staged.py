@@ -35,7 +35,7 @@ from dripper.spark.run.isolation import Isolation
 from dripper.spark.run.label_stage import LabelStage, read_purposes, with_labels
 from dripper.spark.run.outcome import Report, Totals, is_outage
 from dripper.spark.run.progress import Progress, cancel, describe_jobs
-from dripper.spark.run.scheduler import BatchLocks, Breaker, work_through
+from dripper.spark.run.scheduler import IN_FLIGHT, BatchLocks, Breaker, work_through
 from dripper.spark.session import capacity
 from dripper.spark.session.engines import Engines
 from dripper.spark.sites.layouts import Layouts
@@ -71,7 +71,7 @@ class StagedJob:
         self._totals = Totals()
         self._reports: dict[int, list[Report]] = {}
         self._breaker = Breaker()
-        self._isolation = Isolation(work.ledger, work.settings.batch.file_attempts, lambda: self._breaker.is_open)
+        self._isolation = Isolation(work.ledger, lambda: self._breaker.is_open)
         self._locks = BatchLocks()
         # While the stage `label` is planned, the session's environment says so, and no other stage
         # may be.
@@ -99,7 +99,7 @@ class StagedJob:
         if self._sites is not None:
             return self._run_by_sites(batches, progress, stages, self._sites)
         # One batch a stage at least, so that CPUs and GPUs are both at work.
-        self._work_through(batches, max(self._settings.batch.in_flight, len(stages)), take)
+        self._work_through(batches, max(IN_FLIGHT, len(stages)), take)
         return self._totals
 
     def _run_by_sites(
@@ -120,7 +120,7 @@ class StagedJob:
             self._do("extract", batch, partial(self._extract, batch, progress))
             progress.batch_done(batch.number, "extract")
 
-        if "preprocess" in stages and not self._work_through(at["planned"], self._settings.batch.in_flight, preprocess):
+        if "preprocess" in stages and not self._work_through(at["planned"], IN_FLIGHT, preprocess):
             return self._totals
         ready = sorted(at["preprocessed"], key=lambda batch: batch.number)
         if "label" in stages:
@@ -136,7 +136,7 @@ class StagedJob:
                 return self._totals
             at["labelled"] += ready
         if "extract" in stages:
-            self._work_through(at["labelled"], self._settings.batch.in_flight, extract)
+            self._work_through(at["labelled"], IN_FLIGHT, extract)
         return self._totals
 
     def _whole_before_label(self, batches: Sequence[Batch]) -> list[Batch]:

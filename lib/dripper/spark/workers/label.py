@@ -40,7 +40,7 @@ def labels_mapper(
 
     def label_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         rows = (row for batch in batches for row in batch.to_pylist())
-        for group in groups(rows, settings.stages):
+        for group in groups(rows):
             engine, outcomes = _label_rows(loader, settings.model_dump_json(), group)
             by = {"labeler": engine.labeler.name, "labeler_version": engine.labeler.version}
             pairs = zip(group, outcomes, strict=True)
@@ -65,11 +65,16 @@ def label_function(
     columns ANSWER. Like the stage it keeps one engine a worker, and makes its own batches."""
 
     def label_batches(batches: Iterable[tuple[pd.Series, pd.Series]]) -> Iterator[pd.DataFrame]:
-        told = _with_threads_of_a_task(settings).model_dump_json()
+        # In the stage as many tasks run as there are engines. A UDF's tasks fill the machine, each
+        # with an engine: where each took all cores, threads would mostly wait for each other. Spark
+        # sets the variable to a task's cores.
+        cores = os.environ.get("OMP_NUM_THREADS", "")
+        threads = int(cores) if cores.isdigit() else 1
+        told = settings.model_dump_json()
         rows = (_row(html, n) for htmls, counts in batches for html, n in zip(htmls, counts, strict=True))
-        for group in groups(rows, settings.stages):
+        for group in groups(rows):
             pages = [row for row in group if row["n_blocks"]]
-            outcomes = iter(_label_rows(loader, told, pages)[1] if pages else ())
+            outcomes = iter(_label_rows(loader, told, pages, threads)[1] if pages else ())
             answers = [outcome_columns(next(outcomes)) if row["n_blocks"] else _NO_PAGE for row in group]
             rows_told = [[answer.get(name) for name in ANSWER] for answer in map(storable, answers)]
             # Of objects: pandas would make NaN of what is not there.
@@ -86,19 +91,6 @@ def label_function(
     return label
 
 
-def _with_threads_of_a_task(settings: Settings) -> Settings:
-    """Return the settings with as many threads of an engine as Spark gives a task cores.
-
-    In the stage as many tasks run as there are engines. A UDF's tasks fill the machine, each with
-    an engine: where each took all cores, threads would mostly wait for each other.
-    """
-    if settings.stages.engine_threads:
-        return settings
-    cores = os.environ.get("OMP_NUM_THREADS", "")  # Spark sets it.
-    stages = settings.stages.model_copy(update={"engine_threads": int(cores) if cores.isdigit() else 1})
-    return settings.model_copy(update={"stages": stages})
-
-
 _NO_PAGE: Row = {"error_code": ErrorCode.EMPTY_PAGE.value, "error_detail": "there is no block"}
 
 
@@ -107,7 +99,9 @@ def _watched(settings: Settings, work: Callable[[Iterable[In]], Iterator[Out]], 
     return watchdog.watch(work(watchdog.rest(batches)))
 
 
-def _label_rows(loader: Loader, settings: str, rows: Sequence[Row]) -> tuple[Engine, list[Labels | str]]:
+def _label_rows(
+    loader: Loader, settings: str, rows: Sequence[Row], threads: int | None = None
+) -> tuple[Engine, list[Labels | str]]:
     """Return the worker's engine, and what it says of each page. settings: as JSON."""
     # Only now: a task without rows starts no engine.
     for profile in {row["profile"] for row in rows}:
@@ -115,7 +109,7 @@ def _label_rows(loader: Loader, settings: str, rows: Sequence[Row]) -> tuple[Eng
         _check_blocks(settings, profile)
     try:
         os.environ.update(hold_devices())
-        engine = _engine(loader, settings)
+        engine = _engine(loader, settings, threads)
         return engine, engine.label([_read_page(row) for row in rows])
     except Exception:
         # Spark tries the task again, maybe in this worker: with an engine of its own.
@@ -130,11 +124,11 @@ def _check_blocks(settings: str, profile: str) -> None:
 
 
 @WorkerSingleton
-def _engine(loader: Loader, settings: str) -> Engine:
+def _engine(loader: Loader, settings: str, threads: int | None) -> Engine:
     """The worker's engine singleton. settings: as JSON, which unlike them can be compared and
     hashed."""
     parsed = Settings.model_validate_json(settings)
-    os.environ.update(environment(parsed))
+    os.environ.update(environment(parsed, threads))
     return Engine(lambda: loader(parsed))
 
 

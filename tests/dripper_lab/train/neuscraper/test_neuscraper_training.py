@@ -50,7 +50,7 @@ def test_it_learns_and_its_checkpoint_labels(tmp_path: Path) -> None:
     assert main([*flags, "--output", str(tmp_path / "made")]) == 0
     told = json.loads((tmp_path / "made" / "scores.json").read_text())
     assert told["pages"] + told["held_out_pages"] == 11
-    labeler = load("neuscraper", model=str(tmp_path / "made"), device="cpu")
+    labeler = load("neuscraper", model=str(tmp_path / "made"))
     truth = np.concatenate([example.truth.main for example in read_examples(labelled_pages(), "page")])
     said = np.concatenate([labels.main for labels in labeler.label(pages())])
     assert (said == truth).mean() > max(truth.mean(), 1 - truth.mean()) + 0.05, "better than one answer for all"
