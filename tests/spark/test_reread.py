@@ -7,7 +7,6 @@ import pytest
 from pyspark.sql import SparkSession
 
 from dripper.errors import InputError
-from dripper.labels.config import load
 from dripper.settings import Settings
 from dripper.spark.ledger.plan import Plan
 from dripper.spark.run.outcome import Outcome
