@@ -49,6 +49,15 @@ def test_posts_are_set_apart_and_headed():
     assert "_post" not in result.main_html
 
 
+def test_rows_behind_the_head_are_of_the_post():
+    rows = "".join(
+        f'<tr><td><a class="username">{PEOPLE[i]}</a> 2024-05-0{i}<tr><td><p>{TEXT} {i}</p>' for i in range(1, 5)
+    )
+    result = extract(f"<title>Wheels</title><table>{rows}</table>", ["willows"])
+    assert f"**Ann** · 2024-05-01\n\n{TEXT} 1\n\n---\n\n**Bo \\*Ray\\*** · 2024-05-02\n\n" in result.markdown
+    assert len(result.posts) == 4
+
+
 def test_the_first_author_is_the_authors():
     result = dripper.extract(thread(), labeler="all")
     assert (result.page_kind, result.metadata.authors, result.metadata.published) == (

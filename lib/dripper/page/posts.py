@@ -107,7 +107,7 @@ def find_page_posts(page: Page, kind: str | None) -> PagePosts:
         while following < len(found) and tree.opens[found[following].element] <= block.first:
             around.append(following)
             following += 1
-        while around and tree.closes[found[around[-1]].element] < block.first:
+        while around and found[around[-1]].end < block.first:
             around.pop()
         owners.append(around[-1] if around else -1)
     return PagePosts(THREAD if is_thread else kind, found, owners)

@@ -11,11 +11,15 @@ JOINED = ("2017-03-14", "2019-09-25", "2017-03-14", "2012-01-01")
 DAYS = ("2024-05-03", "2024-05-04", "2024-05-04", "2024-05-06")
 
 
+def write(post, before="", after="", n=4):
+    """Return the tree of a page of such posts."""
+    written = (post.format(i=i, name=PEOPLE[i], day=DAYS[i], joined=JOINED[i], text=TEXT) for i in range(n))
+    return preprocess(f"{before}{''.join(written)}{after}<p>Contact").elements
+
+
 def find(post, before="", after="", *, n=4, is_thread=False):
     """Return author, date, id, and what it answers, of each post of a page."""
-    written = (post.format(i=i, name=PEOPLE[i], day=DAYS[i], joined=JOINED[i], text=TEXT) for i in range(n))
-    page = preprocess(f"{before}{''.join(written)}{after}<p>Contact")
-    return [post[1:] for post in find_posts(page.elements, is_thread=is_thread)]
+    return [post[1:5] for post in find_posts(write(post, before, after, n), is_thread=is_thread)]
 
 
 @pytest.mark.parametrize(
@@ -53,6 +57,21 @@ def test_boards(post, ids):
     expected = [(PEOPLE[i], DAYS[i], ids.format(i), None) for i in range(4)]
     found = find(post, is_thread=True)
     assert [(author, day[:10], id, reply_to) for author, day, id, reply_to in found] == expected
+
+
+ROWS = (
+    '<tr><td rowspan=2><a name="{i}"></a><div class="profile-box"><b>{name}</b><br>Looks in from time to time</div>'
+    "<td>#{i} written: {day}</tr><tr><td>{text}<p><small>[Changed by {name} on {joined}]</small></tr>"
+)
+
+
+@pytest.mark.parametrize("post", [ROWS, ROWS.replace("</tr><tr>", '</tr><tr class="posting-row">')])
+def test_a_post_goes_on_in_the_rows_behind_its_head(post):
+    page = write(f"{post}<tr><td>Advertisement</tr>", "<table>", f"<tr><td>{TEXT}</tr></table>")
+    found = find_posts(page, is_thread=True)
+    assert [each[1:4] for each in found] == [(PEOPLE[i], DAYS[i], str(i)) for i in range(4)]
+    says = ["".join(page.parts[page.opens[each.element] + 1 : each.end : 2]) for each in found]
+    assert [said.count(TEXT) for said in says] == [1] * 4
 
 
 COMMENT = (

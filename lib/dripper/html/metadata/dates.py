@@ -23,7 +23,7 @@ _ISO = re.compile(
 _YEAR_FIRST = re.compile(r"(?<!\d)(\d{4})\s*[/.年]\s*(\d{1,2})\s*[/.月]\s*(\d{1,2})(?!\d)")
 _COMPACT = re.compile(r"(\d{4})(\d{2})(\d{2})(?:T?\d{4,6}Z?)?")
 _DAY_MONTH = re.compile(
-    r"(?<!\d)(\d{1,2})(?:st|nd|rd|th)?[\s-]+(?:of\s+)?" + _MONTH + r",?[\s-]+(\d{4})(?!\d)", re.IGNORECASE
+    r"(?<!\d)(\d{1,2})(?:st|nd|rd|th|\.)?[\s-]+(?:of\s+)?" + _MONTH + r",?[\s-]+(\d{4})(?!\d)", re.IGNORECASE
 )
 _MONTH_DAY = re.compile(_MONTH + r"\s+(\d{1,2})(?:st|nd|rd|th)?,?\s+(\d{4})(?!\d)", re.IGNORECASE)
 _MONTHS_ABROAD = {

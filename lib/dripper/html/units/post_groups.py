@@ -7,7 +7,7 @@ have titles that lead elsewhere is one of articles.
 """
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from functools import cached_property
@@ -30,6 +30,8 @@ from dripper.html.units.post_marks import (
 
 HOLDERS = words("article blockquote dd div dl dt fieldset li ol section table tbody tr ul")
 """Elements that may be posts."""
+ROWS = words("tr dt")
+"""Elements that may be the heads of what stands behind them."""
 NAMES_WITHIN = 300
 """Characters of a start tag among which its names stand."""
 _FEWEST_CHARACTERS = 20
@@ -91,6 +93,11 @@ class Groups:
         self.unnamed = -1
         """The element that opens the thread, by its place alone; -1: none."""
         self._keys = keys
+        self._ends = dict[int, int]()
+
+    def end(self, element: int) -> int:
+        """Return the index of the part where a post ends that begins with an element."""
+        return self._ends.get(element, self._tree.closes[element])
 
     def _read_keys(self, element: int) -> list[Key]:
         tag = self._tree.parts[self._tree.opens[element]]
@@ -110,7 +117,12 @@ class Groups:
             return []
         self._count_characters()
         ranked = list[tuple[float, int, int, Key]]()
+        marks = sorted((*authors, *dates), key=lambda mark: mark.element)
+        places = [mark.element for mark in marks]
         for key, elements in groups.items():
+            if self._is_thread and tree.tags[elements[0]] in ROWS:
+                first, end = bisect_left(places, elements[0]), bisect_right(places, tree.lasts[elements[-1]])
+                elements[:] = self._find_heads(elements, marks[first:end])
             if score := self._score(key, elements, with_author, with_date, dates):
                 ranked.append((-score[0], elements[0], score[1], key))
         if not ranked:
@@ -124,6 +136,29 @@ class Groups:
         posts = self._drop_containers(groups[chosen])
         opening = self._find_opening(posts[0])
         return posts if opening is None else [opening, *posts]
+
+    def _find_heads(self, rows: list[int], marks: Sequence[Mark]) -> list[int]:
+        """Return the rows that are heads, and note where the post of each ends: in the row before
+        the next one. Return all rows where they say more than what is between them.
+
+        Args:
+            marks: Those in the rows.
+        """
+        tree, alike = self._tree, defaultdict[object, list[int]](list)
+        for mark in marks:
+            alike[mark.shape].append(rows[bisect_right(rows, mark.element) - 1])
+        heads = set(max(alike.values(), key=lambda each: len(set(each))))
+        beside = tree.children(tree.parents[rows[0]])
+        places = [place for place, row in enumerate(beside) if row in heads]
+        if not 1 < len(heads) == len(places):
+            return rows
+        gaps = [after - before for before, after in pairwise(places)]
+        gaps.append(min(Counter(gaps).most_common(1)[0][0], len(beside) - places[-1]))
+        ends = {beside[place]: tree.closes[beside[place + gap - 1]] for place, gap in zip(places, gaps, strict=True)}
+        if sum(self._count(head, end) for head, end in ends.items()) < 2 * sum(map(self._said, heads)):
+            return rows
+        self._ends |= ends
+        return sorted(heads)
 
     def _drop_containers(self, elements: list[int]) -> list[int]:
         """Return the elements that say something beside what others in them say."""
@@ -151,7 +186,7 @@ class Groups:
         characters = sum(map(sizes.__getitem__, said))
         if not is_typed and self._has_titles(said):
             return None
-        if named or (kind == "id" and self._is_thread):
+        if named or (self._is_thread and (kind == "id" or elements[0] in self._ends)):
             if len(complete) >= max(1 if is_typed else 2, len(said) / 2):
                 return characters, len(complete)
             stating = max(sum(each in marked for each in said) for marked in (with_author, with_date))
@@ -181,7 +216,10 @@ class Groups:
         self._characters = list(accumulate(counts, initial=0))
 
     def _said(self, element: int) -> int:
-        first, last = self._tree.opens[element] // 2 + 1, self._tree.closes[element] // 2 + 1
+        return self._count(element, self.end(element))
+
+    def _count(self, element: int, end: int) -> int:
+        first, last = self._tree.opens[element] // 2 + 1, end // 2 + 1
         return self._characters[last] - self._characters[first]
 
     @cached_property

@@ -106,7 +106,9 @@ class Marks:
                 continue
             inner = range(element + 1, min(tree.lasts[element], element + NEAR) + 1) if ranks[tag] == _TYPED else ()
             named = next((each for each in inner if 'itemprop="name"' in tree.start_tag(each)), element)
-            text = (attribute(tree.start_tag(named), "content") if named != element else None) or self.text(named)
+            text = (attribute(tree.start_tag(named), "content") if named != element else None) or self.text(
+                named, is_line=True
+            )
             text = _AROUND_NAME.sub("", text).strip(" :,-–—@·|") if len(text) <= 2 * _LONGEST_NAME else ""
             is_short = 1 < len(text) <= _LONGEST_NAME and text.count(" ") < _MOST_WORDS
             if is_short and _LETTERS.search(text) and not _DATE.search(text):
@@ -174,12 +176,19 @@ class Marks:
             element = self._tree.parents[element]
         return 0
 
-    def text(self, element: int) -> str:
-        """Return the text of an element; "" of one that has too many parts to state one thing."""
+    def text(self, element: int, *, is_line: bool = False) -> str:
+        """Return the text of an element; "" of one that has too many parts to state one thing.
+
+        Args:
+            is_line: Only the first line, where `<br>` parts several.
+        """
         first, last = self._tree.opens[element], self._tree.closes[element]
         if last - first > _MOST_INSIDE:
             return ""
-        return " ".join(unescape("".join(self._tree.parts[first + 1 : last : 2])).split())
+        parts = self._tree.parts[first + 1 : last]
+        parts[1::2] = ["\v" if tag[:3] == "<br" else "" for tag in parts[1::2]]
+        text = "".join(parts).strip()
+        return " ".join(unescape(text.partition("\v")[0] if is_line else text).split())
 
 
 def find_around(tree: Tree, marks: Iterable[Mark]) -> set[int]:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from dripper.html.metadata.dates import parse_date
 from dripper.html.tree.elements import words
 from dripper.html.tree.tree import Tree, attribute
-from dripper.html.units.post_groups import HOLDERS, NAMES_WITHIN, Groups, find_named
+from dripper.html.units.post_groups import HOLDERS, NAMES_WITHIN, ROWS, Groups, find_named
 from dripper.html.units.post_marks import (
     BY_CLASS,
     FEWEST_IN_ORDER,
@@ -47,6 +47,8 @@ class FoundPost(NamedTuple):
     """The fragment of the page's address that leads to it."""
     reply_to: str | None
     """The id of the post that it answers, where that is on the page."""
+    end: int
+    """Index of the part of the tree where it ends."""
 
 
 def find_posts(tree: Tree, *, is_thread: bool = False) -> list[FoundPost]:
@@ -61,6 +63,9 @@ def find_posts(tree: Tree, *, is_thread: bool = False) -> list[FoundPost]:
     if not spans and not is_thread:
         return []
     reader = _Reader(tree, Groups(tree, is_thread, keys))
+    if is_thread:  # The head of a post may stand in the row above the one that is named.
+        around = {tree.parents[each] if tree.tags[each] in ROWS else each for each in spans}
+        spans = tree.outermost(sorted(around))
     return (spans and reader.search(spans)) or (reader.search([0]) if is_thread else [])
 
 
@@ -114,11 +119,11 @@ class _Reader:
                 open_ones.pop()
             around = ids[open_ones[-1]] if open_ones else None
             place = bisect_left(quotations, element)
-            is_quoting = place < len(quotations) and quotations[place] <= tree.lasts[element]
+            end = self._groups.end(element)
+            is_quoting = place < len(quotations) and tree.opens[quotations[place]] < end
             reply_to = around or (self._find_quoted(quotations[place], ids[element], numbers) if is_quoting else None)
-            posts.append(
-                FoundPost(element, names.get(element), parse_date(days.get(element, "")), ids[element], reply_to)
-            )
+            published = parse_date(days.get(element, ""))
+            posts.append(FoundPost(element, names.get(element), published, ids[element], reply_to, end))
             open_ones.append(element)
         if elements and elements[0] == self._groups.unnamed and not _opens(*posts[:2]):
             del posts[0]
