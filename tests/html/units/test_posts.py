@@ -74,6 +74,17 @@ def test_a_post_goes_on_in_the_rows_behind_its_head(post):
     assert [said.count(TEXT) for said in says] == [1] * 4
 
 
+def test_dates_are_read_as_the_others_of_the_page():
+    post = (
+        '<div class="post" id="p{i}1"><p class="joined"><span class="when">{joined}</span><p><b class="username">{name}</b>'
+        '<span class="when">%s</span><p>{text}</div>'
+    )
+    in_two_ways = write("".join(post % day for day in ("05-03-2024", "05-04-2024", "05-14-2024")), n=1)
+    assert [each.published for each in find_posts(in_two_ways)] == ["2024-05-03", "2024-05-04", "2024-05-14"]
+    found = find_posts(write(post % "Tue 16-Jun-20 23:12"))
+    assert [each.published for each in found] == ["2020-06-16"] * 4
+
+
 COMMENT = (
     '<li class="comment" id="comment-{i}9"><cite class="fn">{name}</cite> says: <a href="#comment-{i}9">'
     "<time datetime={day}>May</time></a><p>{text}</p>"

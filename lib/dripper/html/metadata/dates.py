@@ -1,6 +1,7 @@
 """Parses the dates that pages state, and writes them as ISO 8601."""
 
 import re
+from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from email.utils import parsedate_to_datetime
 
@@ -53,6 +54,10 @@ _DAY_MONTH_ABROAD = re.compile(
     re.IGNORECASE,
 )
 _NUMBERS = re.compile(r"(?<!\d)(\d{1,2})([./-])(\d{1,2})\2(\d{4})(?!\d)")
+_WEEKDAY = re.compile(r"\b(mon|tue|wed|thu|fri|sat|sun)", re.IGNORECASE)
+_SHORT_YEAR = re.compile(
+    r"(?<![\d./:-])(\d\d?([/-])(?:\d\d?|[a-z]{3})\2|\d\d\.\d\d\.)([0-6]\d)(?![\d./:-])", re.IGNORECASE
+)
 _SECONDS = re.compile(r"1\d{9}(?:\d{3})?")
 _IN_ADDRESS = re.compile(r"/((?:19|20)\d\d)[/-](\d{1,2})[/-](\d{1,2})(?![\d])")
 
@@ -84,6 +89,37 @@ def parse_date(text: str) -> str | None:
     if match := _DAY_MONTH_ABROAD.search(text):
         return _format_date(match[3], _MONTHS_ABROAD[match[2].lower()], match[1])
     return _parse_numbers(match) if (match := _NUMBERS.search(text)) else None
+
+
+def parse_dates(texts: Sequence[str]) -> list[str | None]:
+    """Return the dates of the posts of a page, which all have one form: where some can be read in
+    two ways, as the others are, or as the days of the week tell. Years may have two figures.
+
+    >>> parse_dates(["03/05/2024", "14/05/2024"]), parse_dates(["Fri, 03/05/2024"])
+    (['2024-05-03', '2024-05-14'], ['2024-05-03'])
+    """
+    texts = [_SHORT_YEAR.sub(r"\g<1>20\g<3>", text) for text in texts]
+    matches = [_NUMBERS.search(text[:_LONGEST]) for text in texts]
+    numbers = [(text, each) for text, each in zip(texts, matches, strict=True) if each and each[2] != "."]
+    ways = (
+        [is_day_first for is_day_first in (True, False) if all(_may_be(*each, is_day_first) for each in numbers)]
+        if numbers
+        else []
+    )
+    dates = [parse_date(text) for text in texts]
+    if len(ways) != 1:
+        return dates
+    places = (1, 3) if ways[0] else (3, 1)
+    return [
+        date or (_format_date(match[4], match[places[1]], match[places[0]]) if match else None)
+        for date, match in zip(dates, matches, strict=True)
+    ]
+
+
+def _may_be(text: str, match: re.Match[str], is_day_first: bool) -> bool:
+    day = _format_date(match[4], *((match[3], match[1]) if is_day_first else (match[1], match[3])))
+    stated = _WEEKDAY.search(text)
+    return day is not None and (stated is None or date.fromisoformat(day).strftime("%a") == stated[1].capitalize())
 
 
 def has_two_dates(text: str) -> bool:

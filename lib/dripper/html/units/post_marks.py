@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from dripper.html.metadata.dates import parse_date
+from dripper.html.metadata.dates import parse_date, parse_dates
 from dripper.html.tree.elements import words
 from dripper.html.tree.tree import Tree, attribute, unescape
 
@@ -56,11 +56,9 @@ _DATE = re.compile(
 )
 _LETTERS = re.compile(r"[^\W\d_]{2}|[\u3400-\u9fff]")
 _DIGIT = re.compile(r"\d")
-_EDITED = re.compile(r"\b(?:edited|modified|updated|bearbeitet|modifié)\W*(?:on\W*)?$", re.IGNORECASE)
 _STATING_DATES = ("datetime", "content", "title", "data-time", "data-timestamp", "data-date")
 _BEFORE_DATES = (" title=", " data-t", " data-d", ' itemprop="date', ' itemprop="commentTime')
 _NO_NAMES = words("article button form img input main ol section svg table tbody tr ul use")
-_NO_DATES = words("blockquote option li")
 _TYPED, _BY_LINK, BY_CLASS = 3, 2, 1
 """The ranks of marks of a person: named by a type, by where a link leads, by a class."""
 
@@ -93,6 +91,9 @@ class Marks:
         if tag not in self._shapes:
             self._shapes[tag] = read_shape(tag, self._tree.tags[element])
         return self._shapes[tag]
+
+    def _place(self, element: int) -> tuple[tuple[str, ...], ...]:
+        return self._shape(element), self._shape(max(self._tree.parents[element], 0))
 
     def _find_authors(self, elements: Sequence[int]) -> list[Mark]:
         """Return what may name a person, in document order."""
@@ -133,9 +134,9 @@ class Marks:
             if tag not in stated:
                 may_state = tag[:5] == "<time" or any(name in tag for name in _BEFORE_DATES)
                 stated[tag] = _read_date(tag) if may_state and len(tag) <= LONGEST_TAG else None
-            if (value := stated[tag]) is not None and not _EDITED.search(tree.parts[tree.opens[element] - 1]):
+            if (value := stated[tag]) is not None:
                 rank = 3 if tag[:5] == "<time" else 2
-                marks.append(Mark(element, rank, self._shape(element), value or self.text(element)))
+                marks.append(Mark(element, rank, self._place(element), value or self.text(element)))
         for span in spans:
             first = tree.opens[span] + 1
             for index, text in enumerate(tree.parts[first : tree.closes[span] : 2]):
@@ -143,8 +144,8 @@ class Marks:
                 if may_state and (_DIGIT.search(text) or "day" in text) and _DATE.search(text):
                     text = " ".join(unescape(text).split())
                     holder = self._find_holder(first + 2 * index) if len(text) <= _LONGEST_DATE else 0
-                    if holder and tree.tags[holder] not in _NO_DATES:
-                        marks.append(Mark(holder, int(tree.tags[holder] != "p"), self._shape(holder), text))
+                    if holder:
+                        marks.append(Mark(holder, int(tree.tags[holder] != "p"), self._place(holder), text))
         return sorted(marks, key=lambda mark: (mark.element, -mark.rank))
 
     def find_unmarked(self, elements: list[int]) -> dict[int, str]:
@@ -229,6 +230,6 @@ def _read_date(tag: str) -> str | None:
 
 def are_in_order(texts: Sequence[str]) -> bool:
     """Tell whether dates rise or fall."""
-    known = [date[:16] for text in texts if (date := parse_date(text))]
+    known = [date[:16] for date in parse_dates(texts) if date]
     n_rises, n_falls = (sum(a <= b for a, b in pairwise(each)) for each in (known, known[::-1]))
     return len(known) >= FEWEST_IN_ORDER and max(n_rises, n_falls) >= 0.85 * (len(known) - 1)

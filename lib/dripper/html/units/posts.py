@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from dripper.html.metadata.dates import parse_date
+from dripper.html.metadata.dates import parse_dates
 from dripper.html.tree.elements import words
 from dripper.html.tree.tree import Tree, attribute
 from dripper.html.units.post_groups import HOLDERS, NAMES_WITHIN, ROWS, Groups, find_named
@@ -108,13 +108,18 @@ class _Reader:
 
     def _read_posts(self, elements: list[int], authors: Sequence[Mark], dates: Sequence[Mark]) -> list[FoundPost]:
         tree = self._tree
-        names, days = self._by_position(elements, authors), self._by_position(elements, dates, are_in_order)
+        # The same words in all posts are a label ("Member").
+        names = self._by_position(
+            elements, authors, lambda texts: len(set(texts)) > 1 or len(texts) < 0.8 * len(elements)
+        )
+        days = self._by_position(elements, dates, are_in_order)
         names = names or self._marks.find_unmarked(elements)
         ids = self._read_ids(elements)
         numbers = {found[0]: each for each in ids.values() if each and (found := _NUMBER.search(each))}
         quotations = tree.find("blockquote") if numbers else []
         posts, open_ones = list[FoundPost](), list[int]()
-        for element in elements:
+        dates = parse_dates([days.get(element, "") for element in elements])
+        for element, day in zip(elements, dates, strict=True):
             while open_ones and tree.lasts[open_ones[-1]] < element:
                 open_ones.pop()
             around = ids[open_ones[-1]] if open_ones else None
@@ -122,15 +127,14 @@ class _Reader:
             end = self._groups.end(element)
             is_quoting = place < len(quotations) and tree.opens[quotations[place]] < end
             reply_to = around or (self._find_quoted(quotations[place], ids[element], numbers) if is_quoting else None)
-            published = parse_date(days.get(element, ""))
-            posts.append(FoundPost(element, names.get(element), published, ids[element], reply_to, end))
+            posts.append(FoundPost(element, names.get(element), day, ids[element], reply_to, end))
             open_ones.append(element)
         if elements and elements[0] == self._groups.unnamed and not _opens(*posts[:2]):
             del posts[0]
         return posts
 
     def _by_position(
-        self, elements: list[int], marks: Sequence[Mark], rate: Callable[[list[str]], bool] = bool
+        self, elements: list[int], marks: Sequence[Mark], rate: Callable[[list[str]], bool]
     ) -> dict[int, str]:
         """Return what each element states by the shape of marks that most elements have, the surest
         and first one, and where one lacks it, by the next.
@@ -159,11 +163,7 @@ class _Reader:
         }  # fmt: skip
         stated = dict[int, str]()
         for key in sorted(inside, key=quality.__getitem__, reverse=True):
-            # The same words in all posts are a label ("Member"), unless nothing else is there.
-            fewest = max(FEWEST_IN_ORDER, 0.8 * len(elements))
-            is_label = len(set(inside[key].values())) == 1 and len(inside[key]) >= fewest
-            is_unsure = key[0] <= BY_CLASS and not quality[key][1] and len(inside[key]) > FEWEST_IN_ORDER
-            if not is_unsure and (not is_label or (not stated and key[0] > BY_CLASS)):
+            if key[0] > BY_CLASS or quality[key][1] or len(inside[key]) <= FEWEST_IN_ORDER:
                 stated = inside[key] | stated
         return stated
 
