@@ -58,8 +58,11 @@ def test_rows_behind_the_head_are_of_the_post():
     assert len(result.posts) == 4
 
 
-def test_the_first_author_is_the_authors():
-    result = dripper.extract(thread(), labeler="all")
+@pytest.mark.parametrize(
+    "joined", ["", '<time datetime="2009-04-11">Joined</time>', '<meta name="date" content="2024-06-07">']
+)
+def test_the_first_post_says_author_and_date(joined):
+    result = dripper.extract(joined + thread(), labeler="all")
     assert (result.page_kind, result.metadata.authors, result.metadata.published) == (
         "forum",
         ("Ann",),

@@ -24,6 +24,7 @@ from dripper.html.selectors import check_selector, find_kept_blocks
 from dripper.html.tree.tree import Tree
 from dripper.html.tree.urls import Base
 from dripper.html.units.complete import complete
+from dripper.html.units.posts import FoundPost
 from dripper.labels import Labels, load
 from dripper.labels.fallback import Fallback, fall_back
 from dripper.labels.registry import resolve_fallback
@@ -295,7 +296,7 @@ class Finisher:
             method=choice.method,
             confidence=None if math.isnan(choice.confidence) else round(choice.confidence, 4),
             page_kind=choice.posts.kind,
-            metadata=_credit(page, posts if choice.posts.kind == THREAD else ()),
+            metadata=_credit(page, choice.posts.found if choice.posts.kind == THREAD else ()),
             images=place_images(images, markdown),
             posts=posts,
             comments=kept.comments,
@@ -330,18 +331,19 @@ class Finisher:
         return markdown if is_said else f"{line}\n\n{markdown}"
 
 
-def _credit(page: Splits, posts: Sequence[Post]) -> Metadata | None:
-    """Return a page's metadata; those of a thread have the author of its first post, unless they
-    name somebody who wrote none that is known, and its date where the page declares none."""
+def _credit(page: Splits, posts: Sequence[FoundPost]) -> Metadata | None:
+    """Return a page's metadata; those of a thread have the date of its first post, and its author
+    unless they name somebody who wrote none that is known."""
     if page.metadata is None:
         return None
     metadata = page.metadata.completed(page.base)
-    first = posts[0].author if posts else None
-    known = {post.author for post in posts}
-    if first is None or any(name not in known and first not in name for name in metadata.authors):
+    if not posts:
         return metadata
-    published = metadata.published or posts[0].published
-    return replace(metadata, authors=(first,), published=published, published_precision=find_precision(published))
+    first, known = posts[0], {post.author for post in posts}
+    is_other = any(name not in known and (first.author or "") not in name for name in metadata.authors)
+    authors = (first.author,) if first.author and not is_other else metadata.authors
+    published = first.published or metadata.published
+    return replace(metadata, authors=authors, published=published, published_precision=find_precision(published))
 
 
 def _complete(page: Splits, main: npt.NDArray[np.bool_], kind: str | None) -> tuple[npt.NDArray[np.bool_], PagePosts]:
