@@ -45,28 +45,12 @@ _ROLE = re.compile(
 """What somebody is, behind a comma after the name: what follows is of that person, too."""
 _MORE = re.compile(r",?\s+(?:et al\b|u\.\s?a\.|and others).*|\s+@\s.*", re.IGNORECASE)
 """What follows a name: others, or where somebody writes."""
-_NOBODY = frozenset(
-    {
-        *("ph.d", "phd", "m.d", "md", "dr", "mba", "esq"),
-        *("admin", "administrator", "author", "authors", "the author", "about the author", "webmaster", "user"),
-        *(
-            "unknown",
-            "none",
-            "null",
-            "undefined",
-            "by",
-            "von",
-            "par",
-            "por",
-            "staff",
-            "guest",
-            "super user",
-            "superuser",
-        ),
-        *("editor", "editors", "contributor", "anonymous", "wordpress", "joomla", "drupal", "typo3", "wix", "shopify"),
-        *("squarespace", "blogger", "moderator", "member", "root", "system", "site admin", "siteadmin", "web admin"),
-    }
+_NOBODY = re.compile(
+    r"ph\.?d|m\.?d|dr|mba|esq|(?:(?:site|web) ?)?admin|administrator|(?:the |about the )?author|authors|webmaster|super ?user|user|"
+    r"unknown|none|null|undefined|by|von|par|por|staff|guest|editors?|contributor|anonymous|wordpress|joomla|drupal|typo3|"
+    r"wix|shopify|squarespace|blogger|moderator|member|root|system"
 )
+"""In lower case."""
 
 
 def join_lines(text: str) -> str:
@@ -103,7 +87,7 @@ def split_authors(texts: Iterable[str], is_one: Callable[[str], bool] = lambda t
         are_several = all(map(_may_be_name, parts)) and not is_one(line)
         for name in (part.strip(_ENDS) for part in (parts if are_several else [line])):
             is_name = 1 < len(name) <= _LONGEST and not _NO_NAME.search(name) and not _OF_SENTENCES.search(name)
-            if is_name and name.casefold().rstrip(".") not in _NOBODY:
+            if is_name and not _NOBODY.fullmatch(name.casefold().rstrip(".")):
                 names.setdefault(name.casefold(), name)
     return tuple(names.values())[:_MOST]
 

@@ -24,6 +24,7 @@ from dripper.html.metadata.names import (
 )
 from dripper.html.metadata.titles import SiteName, choose_title
 from dripper.html.metadata.visible import Visible, find_first_date
+from dripper.html.tree.elements import words
 from dripper.html.tree.head import Head, read_types
 from dripper.html.tree.tree import Tree, attribute
 from dripper.html.tree.urls import Base
@@ -83,18 +84,7 @@ class Metadata:
         )
 
 
-_WORKS = (
-    "article",
-    "posting",
-    "report",
-    "recipe",
-    "videoobject",
-    "podcastepisode",
-    "book",
-    "movie",
-    "course",
-    "question",
-)
+_WORKS = tuple(words("article posting report recipe videoobject podcastepisode book movie course question"))
 """Ends of the names of types that are what a page is about: NewsArticle, BlogPosting, …"""
 _PAGES = ("webpage", "itempage", "faqpage", "profilepage", "aboutpage", "collectionpage", "product", "event")
 

@@ -11,13 +11,15 @@ from dripper.html.tree.plain import fold
 
 _BETWEEN = re.compile(r"\s+[|\-–—·•»«:/›]+\s+|\s*[|»«›]\s*")
 """What parts a page's title from its site's name."""
-_FORUM = re.compile(
+_FRAME = re.compile(
     r"\A\(\d{1,3}\+?\)\s+"
     r"|\A.{1,200}?\s[•·:-]+\s(?:View topic|Thema anzeigen|Voir le sujet|Ver tema|Leggi argomento|Bekijk onderwerp|Zobacz temat|"
-    r"Просмотр темы|Exibir tópico)\s-\s",
+    r"Просмотр темы|Exibir tópico)\s-\s"
+    r"|\s\(View topic\)(?=\s|\Z)|\s+[|\-–—·•«»:/›]+\Z",
     re.IGNORECASE,
 )
-"""What stands before a title: the number of unread messages, and what phpBB writes."""
+"""What stands before or behind a title: the number of unread messages, what phpBB writes, a mark
+behind which nothing stands."""
 _LONGEST = 500
 """Characters; a longer title is none, and each of its marks would be looked at."""
 _BARS = re.compile(r"\s*[|»]\s*|\s::\s")
@@ -119,16 +121,16 @@ def choose_title(
         site: What the site is called.
         list_lower: Gives the texts of headings of the next levels.
     """
-    declared, page_title = declared or "", _FORUM.sub("", page_title)
+    declared, page_title = declared or "", _FRAME.sub("", page_title)
     parts = [part for part in _BETWEEN.split(page_title) if part.strip()]
     own = _choose_headings(declared, headings, page_title, parts, site, list_lower)
     if len(own) == 1 and len([text for text in headings if text]) == 1:
         if declared and not site.is_in(declared) and _is_of_something_else(own[0], declared, page_title):
-            return _cut_bar(site.cut(_FORUM.sub("", declared)))
+            return _cut_bar(site.cut(_FRAME.sub("", declared)))
         return site.cut(_cut_after(own[0], declared))
     if (heading := _find_stated(own, declared, page_title, parts)) is not None:
         return site.cut(heading)
-    cut = [site.cut(_FORUM.sub("", text)) for text in (declared, page_title)]
+    cut = [site.cut(_FRAME.sub("", text)) for text in (declared, page_title)]
     if (heading := _find_behind_colon(cut[1], own, list_lower)) is not None:
         return heading
     is_heading = fold(declared) in map(fold, headings)

@@ -22,7 +22,6 @@ _LONGEST_TAG = 2000
 _BYLINE = re.compile(
     r"(?:^|[\s_-])(?:author|byline|submitted)(?:[\s_-]*name)?(?:$|[\s_-](?!(?:bio|box|details|info)\b))", re.IGNORECASE
 )
-_AUTHOR_BOX = re.compile(r"(?:^|[\s_-])author[\s_-](?:bio|box|details|info)\b", re.IGNORECASE)
 _USER_NAME = re.compile(
     r"(?:^|[\s_-])(?:big|qa)?user[_-]?name(?:$|\s)|(?:^|\s)poster(?:[_-]?name)?(?:$|\s)", re.IGNORECASE
 )
@@ -134,11 +133,10 @@ class Visible:
 
     def bylines(self) -> Iterator[str]:
         """Yield the texts of elements that a class calls author or byline, not of what readers
-        wrote: then of those that it calls a box about the author, with a rank or a biography."""
-        for pattern in (_BYLINE, _AUTHOR_BOX):
-            for element, classes in self._held:
-                if pattern.search(classes) and not _NO_BYLINE.search(classes) and not self._of_others(element):
-                    yield self._line(element)
+        wrote, nor of boxes about the author."""
+        for element, classes in self._held:
+            if _BYLINE.search(classes) and not _NO_BYLINE.search(classes) and not self._of_others(element):
+                yield self._line(element)
 
     def posters(self) -> Iterator[str]:
         """Yield the texts of elements that a class calls the name of a user, in a post of a
