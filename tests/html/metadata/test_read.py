@@ -178,6 +178,8 @@ def test_meta_and_link_elements() -> None:
         ("<title>Code • View topic - Rain in Bergen</title>", "title", "Rain in Bergen"),
         (meta(og__site_name="E.com", og__title="E.com") + "<title>Rain - E.com</title>", "title", "Rain"),
         ('<title>Rain</title><div id="goog-gt-tt"><h1>Original text</h1></div>', "title", "Rain"),
+        ("<title>Rain in Bergen (View topic) • Weather</title>", "title", "Rain in Bergen"),
+        ("<title>Rain in Bergen –</title>", "title", "Rain in Bergen"),
         (2 * '<p itemscope itemtype="//schema.org/Review"><meta itemprop="author" content="Bo">', "authors", ()),
         ('<p itemscope itemtype="Article"><meta itemprop="author" content="Bo Ray">', "authors", ("Bo Ray",)),
         ('<meta itemprop="author" content="Bo Ray">', "authors", ("Bo Ray",)),
@@ -277,10 +279,7 @@ def test_real_pages_declare_it() -> None:
         ("<title>Why rain falls</title><a href=https://e.org><h1>The Blog</h1></a>", "Why rain falls"),
         ("<title>Rain? | Us</title><h1>Why <a href=/>it</a> rains</h1>", "Why it rains"),
         ("<title>Rain | Us</title><h1><nav>Page 2 of 3 <a href=?3>Next</a></nav>Rain</h1>", "Rain"),
-        (
-            meta(og__title="Rain falls") + "<title>Rain falls | News | Us</title><h1>Rain falls | News</h1>",
-            "Rain falls",
-        ),
+        (meta(og__title="Rain falls") + "<title>Rain falls | News | Us</title><h1>Rain falls | News</h1>", "Rain falls"),
     ],
 )  # fmt: skip
 def test_the_title_is_the_pages_own(html: str, title: str) -> None:

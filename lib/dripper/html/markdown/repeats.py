@@ -1,5 +1,5 @@
 """Finds what a page says twice in a row: a heading behind the same one, the alternative text of an
-image beside the same text, short forms beside words for screen readers."""
+image beside the same text, what is shown beside words for screen readers."""
 
 import re
 from collections.abc import Sequence
@@ -17,11 +17,12 @@ _MOST_TIMES = 4
 """A text so many times as long as another does not say the same."""
 _LINES_AND_SHOWS = LINE_BREAKING | SHOWS
 _SPOKEN = re.compile(
-    r' class="(?:[^"]*\s)?(?:[\w-]*-)?(?:visually-?hidden|sr-only|screen-?reader(?:-text|-only)?|offscreen)[\s"]',
+    r' class="(?:[^"]*\s)?(?:[\w-]*-)?(?:visually-?hidden|sr-only|screen-?reader(?:-text|-only)?|offscreen|clipped)[\s"]',
     re.IGNORECASE,
 )
-_MAX_TWIN = 60
-"""Characters of what is shown in place of words for screen readers."""
+_SHOWN = ' aria-hidden="true"'
+_MAX_TWIN = 200
+"""Characters of what is said twice."""
 
 
 def find_repeated_headings(tree: Tree, texts: Sequence[str], look: Look) -> set[int]:
@@ -63,24 +64,31 @@ def is_said_beside(look: Look, texts: Sequence[str], place: int, alt: str) -> bo
     return bool(near) and leave_marks(alt) in map(leave_marks, near)
 
 
-def find_shown_twins(tree: Tree) -> set[str]:
-    """Return the start tags of what is shown in place of words for screen readers, if there are
-    such words."""
-    shown = {tag for tag in tree.names if ' aria-hidden="true"' in tag}
-    return shown if shown and any(_SPOKEN.search(tag) for tag in tree.names) else set()
+def find_twins(tree: Tree, texts: Sequence[str], look: Look) -> set[int]:
+    """Return what is shown in short where words for screen readers stand right beside it (the
+    `mins` of `10 minutes`), and such words that only say what is shown beside them."""
+    spoken = {tag for tag in tree.names if _SPOKEN.search(tag)}
+    shown = {tag for tag in tree.names if _SHOWN in tag} if spoken else set()
+    twins, gone = set[int](), set[int]()
+    for element in tree.tagged(shown):
+        if any(_SPOKEN.search(tree.parts[side - 1]) for side in _find_beside(tree, look, element)):
+            twins.add(element)
+            gone.update(range(tree.opens[element], tree.closes[element]))
+    for element in tree.tagged(spoken - shown):
+        beside = [side for side in _find_beside(tree, look, element) if side not in gone]
+        if beside and _read(tree, texts, element) in (leave_marks(texts[side // 2]) for side in beside):
+            twins.add(element)
+            gone.update(range(tree.opens[element], tree.closes[element]))
+    return twins
 
 
-def is_shown_twin(tree: Tree, look: Look, element: int) -> bool:
-    """Tell whether an element shows in short what is written for screen readers right before it:
-    the `mins` of `10 minutes`."""
-    start = tree.opens[element]
-    if tree.closes[element] - start > _NEAR or not look.has_text(element) or look.size(element) > _MAX_TWIN:
-        return False
+def _find_beside(tree: Tree, look: Look, element: int) -> list[int]:
+    """Return the places of the texts right before and behind a few words, in one line with them."""
+    start, end = tree.opens[element], tree.closes[element]
+    if end - start > _NEAR or not look.has_text(element) or look.size(element) > _MAX_TWIN:
+        return []
     if not _LINES_AND_SHOWS.isdisjoint(tree.tags[element : tree.lasts[element] + 1]):
-        return False
-    before = look.near(start, -1)
-    if before is None or start - before > _NEAR:
-        return False
-    if any(tree.names.get(tag) in LINE_BREAKING for tag in tree.parts[before + 1 : start : 2]):
-        return False
-    return _SPOKEN.search(tree.parts[before - 1]) is not None
+        return []
+    sides = ((look.near(start, -1), start), (look.near(end, 1), end))
+    near = [(side, *sorted((side, place))) for side, place in sides if side is not None and abs(side - place) < _NEAR]
+    return [side for side, first, last in near if LINE_BREAKING.isdisjoint(map(tree.names.get, tree.parts[first:last]))]

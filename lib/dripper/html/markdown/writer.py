@@ -17,7 +17,7 @@ from dripper.html.markdown.look import STRUCTURE
 from dripper.html.markdown.notes import find_notes
 from dripper.html.markdown.output import APART
 from dripper.html.markdown.posts import LINE
-from dripper.html.markdown.repeats import find_repeated_headings, find_shown_twins, is_shown_twin
+from dripper.html.markdown.repeats import find_repeated_headings, find_twins
 from dripper.html.markdown.tables import TableWriter
 from dripper.html.tree.elements import HEADINGS, LINE_BREAKING, words
 from dripper.html.tree.tree import Tree, attribute
@@ -53,14 +53,13 @@ class Writer(LinkWriter, ListWriter, TableWriter):
         self._lower_from = -1 if is_below and tops else tops[0] if len(tops) > 1 else len(tree)
         self._set_apart_posts()
         self._repeated = find_repeated_headings(tree, self._texts, self._look)
-        self._twins = find_shown_twins(tree)
+        self._roles |= dict.fromkeys(find_twins(tree, self._texts, self._look), "gone")
         self._notes = find_notes(tree, self._texts, self._look)
         self._roles |= self._notes.roles
         if " data-lang" in "".join(tree.names):
             self._roles |= dict.fromkeys(find_code_boxes(tree), "code-box")
         self._notable = {tree.start_tag(element) for element in self._roles}
-        """The start tags of what may be a formula, or a link that edits a section, or a twin, or of
-        a note."""
+        """The start tags of what may be a formula, or a link that edits a section, or of a note."""
 
     def _set_apart_posts(self) -> None:
         """Let what is around the marks of posts be no list, quotation or table."""
@@ -118,7 +117,6 @@ class Writer(LinkWriter, ListWriter, TableWriter):
         kinds |= {tag: _SPECIAL for tag, name in names.items() if name in _HANDLERS}
         if _is_notable("\n".join(names)):
             self._notable.update(tag for tag in names if tag[1:2] != "/" and _is_notable(tag))
-        self._notable |= self._twins
         return kinds | dict.fromkeys(self._notable, _SPECIAL)
 
     def _begin(self, element: int, tag: str) -> bool:
@@ -130,8 +128,6 @@ class Writer(LinkWriter, ListWriter, TableWriter):
                 return True
             if "mw-editsection" in tag and _EDIT_LINK.search(tag):
                 self._pieces.append(" ")
-                return True
-            if tag in self._twins and is_shown_twin(self._tree, self._look, element):
                 return True
         if role == "none":
             self._at_end(element, do_nothing)

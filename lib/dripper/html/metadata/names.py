@@ -32,10 +32,6 @@ _NO_NAME = re.compile(
     r"|^(?:for|special to|from|exclusive)\b",
     re.IGNORECASE,
 )
-_OF_SENTENCES = re.compile(
-    r"\b(?:are|be|been|can|click|has|have|here|is|it|please|thank|thanks|this|was|we|will|you|your)\b"
-)
-"""Words in lower case that no name has."""
 _ROLE = re.compile(
     r"\b(?:(?:vice )?president|chair(?:man|woman)?|c[efot]o|chief|director|head of|manager|officer|founder|partner at|professor|"
     r"lecturer|fellow|editor|reporter|correspondent|columnist|contributor|writer|journalist|analyst|engineer|scientist|"
@@ -86,7 +82,7 @@ def split_authors(texts: Iterable[str], is_one: Callable[[str], bool] = lambda t
         # each.
         are_several = all(map(_may_be_name, parts)) and not is_one(line)
         for name in (part.strip(_ENDS) for part in (parts if are_several else [line])):
-            is_name = 1 < len(name) <= _LONGEST and not _NO_NAME.search(name) and not _OF_SENTENCES.search(name)
+            is_name = 1 < len(name) <= _LONGEST and not _NO_NAME.search(name)
             if is_name and not _NOBODY.fullmatch(name.casefold().rstrip(".")):
                 names.setdefault(name.casefold(), name)
     return tuple(names.values())[:_MOST]

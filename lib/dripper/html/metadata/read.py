@@ -5,7 +5,6 @@ Of each field the sources in the order in which they are tried; the first that s
 decides. The tables of names are the documentation: docs/metadata.md repeats them.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from html import unescape
@@ -23,7 +22,7 @@ from dripper.html.metadata.names import (
     split_tags,
 )
 from dripper.html.metadata.titles import SiteName, choose_title
-from dripper.html.metadata.visible import Visible, find_first_date
+from dripper.html.metadata.visible import HOME, Visible, find_first_date
 from dripper.html.tree.elements import words
 from dripper.html.tree.head import Head, read_types
 from dripper.html.tree.tree import Tree, attribute
@@ -143,21 +142,14 @@ class JsonLd:
 
     def organisations(self) -> Iterator[str]:
         """Yield the names of authors that are organisations by their type."""
-        seen = set[str]()
         for value in self._works:
             for name in ("author", "creator"):
                 authors = value.get(name)
-                for item in authors if isinstance(authors, list) else [authors]:
-                    identity = item.get("@id") if isinstance(item, Mapping) else None
-                    # Once each: a page can refer to a large object as often as it likes.
-                    if not isinstance(item, Mapping) or (isinstance(identity, str) and identity in seen):
-                        continue
-                    node = item
-                    if isinstance(identity, str):
-                        seen.add(identity)
-                        node = self._named.get(identity, item)
+                nodes = map(self._follow, authors if isinstance(authors, list) else [authors])
+                # Once each: a page can refer to a large object as often as it likes.
+                for node in {id(node): node for node in nodes if isinstance(node, Mapping)}.values():
                     if any(kind.endswith(_ORGANISATIONS) for kind in read_types(node)):
-                        yield from self._texts(item)
+                        yield from self._texts(node)
 
     def image(self) -> Iterator[str]:
         """Yield addresses of the page's picture."""
@@ -165,14 +157,18 @@ class JsonLd:
             for name in ("image", "thumbnailUrl"):
                 yield from self._texts(value.get(name), ("url", "contentUrl", "@id"))
 
+    def _follow(self, item: Any) -> Any:
+        """Return the object that one refers to, else itself."""
+        identity = item.get("@id") if isinstance(item, Mapping) else None
+        return self._named.get(identity, item) if isinstance(identity, str) else item
+
     def _texts(self, value: Any, inside: tuple[str, ...] = ("name",)) -> Iterator[str]:
         """Yield the texts of a property: its own, those of a list's items, the name of an object or
         of one referred to."""
         for item in value if isinstance(value, list) else [value]:
             if isinstance(item, str):
                 yield item
-            elif isinstance(item, Mapping):
-                node = self._named.get(item["@id"], item) if isinstance(item.get("@id"), str) else item
+            elif isinstance(node := self._follow(item), Mapping):
                 names = (node.get(name) for name in inside)
                 text = next((name[0] if isinstance(name, list) and name else name for name in names if name), None)
                 if text is None:
@@ -212,7 +208,6 @@ _MOST_BYLINES = 20
 """That are looked at."""
 _FEWEST_LISTED = 6
 """Different bylines on a page that does not say to be an article: it is a list of articles."""
-_HOME = re.compile(r"https?://[^/?#]+/?(?:index\.\w+)?", re.IGNORECASE)
 _MOST_DATES = 2
 """Days of publication that microdata of a single page state."""
 
@@ -252,13 +247,14 @@ def read_metadata(head: Head, tree: Tree, page_title: str = "", url: str | None 
     page_title = join_lines(page_title)
     sites = chain(metas.each(SITES[:1]), data.sites(), metas.each(SITES[1:]))
     declared = _take_first(data.texts("headline"), metas.each(TITLES), visible.own_items("headline", 1))
-    is_home = _is_home(canonical or url)
+    # Whoever is named on a site's first page wrote something else.
+    is_home = HOME.fullmatch(canonical or url or "") is not None
     site = _take_first(text for text in sites if "://" not in text)
     if site is not None and site == declared and not is_home and page_title.startswith(site):
         # Some editors write the headline into `og:site_name`.
         site = site if SiteName(None, canonical, url).is_in(site) else None
     name = SiteName(site, canonical, url)
-    site = _cut_claim(site, page_title) if site is not None else name.find_in(page_title)
+    site = site or name.find_in(page_title)
     # On a shop's page, those whom its elements name wrote reviews.
     is_product = data.describes_product or any(kind.startswith("product") for kind in metas.each(("og:type",)))
     published = _find_published(metas, data, visible, canonical or url or "", is_product)
@@ -314,22 +310,6 @@ def _take_first(*sources: Iterable[str]) -> str | None:
     return None
 
 
-def _cut_claim(site: str, page_title: str) -> str:
-    """Return a site's name without the claim behind its bar, where `<title>` has the name alone.
-
-    >>> _cut_claim("Bergen Health | Care for the West", "Opening hours | Bergen Health")
-    'Bergen Health'
-    """
-    name, bar, _ = site.partition(" | ")
-    return name if bar and page_title.endswith(f" {name}") else site
-
-
-def _is_home(address: str | None) -> bool:
-    """Tell whether an address is that of a site's first page: whoever is named there wrote
-    something else."""
-    return address is not None and _HOME.fullmatch(address) is not None
-
-
 def _choose_authors(
     metas: _Metas, data: JsonLd, visible: Visible, site: SiteName, declared_only: bool
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -362,7 +342,7 @@ def _choose_authors(
         visible_names = (*(sources if is_article else map(_leave_lists, sources)), visible.posters())
 
     def split(texts: Iterable[str]) -> tuple[str, ...]:
-        return split_authors(map(_strip_markup, texts), site.is_in)
+        return split_authors(map(remove_tags, map(unescape, texts)), site.is_in)
 
     def is_credible(name: str) -> bool:
         """Of a page that is no article, `meta` elements name the designer, too."""
@@ -386,10 +366,6 @@ def _leave_lists(names: Iterable[str]) -> Iterator[str]:
     """Yield a page's bylines, if they are few: more are those of what a list leads to."""
     found = list(islice(filter(None, names), _MOST_BYLINES))
     yield from found if len(set(found)) < _FEWEST_LISTED else ()
-
-
-def _strip_markup(text: str) -> str:
-    return remove_tags(unescape(text))
 
 
 def _choose_tags(metas: _Metas, data: JsonLd, visible: Visible) -> tuple[str, ...]:

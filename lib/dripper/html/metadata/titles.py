@@ -127,7 +127,8 @@ def choose_title(
     if len(own) == 1 and len([text for text in headings if text]) == 1:
         if declared and not site.is_in(declared) and _is_of_something_else(own[0], declared, page_title):
             return _cut_bar(site.cut(_FRAME.sub("", declared)))
-        return site.cut(_cut_after(own[0], declared))
+        is_more = own[0].startswith(declared) and _BETWEEN.match(own[0], len(declared)) is not None
+        return site.cut(declared if is_more else own[0])
     if (heading := _find_stated(own, declared, page_title, parts)) is not None:
         return site.cut(heading)
     cut = [site.cut(_FRAME.sub("", text)) for text in (declared, page_title)]
@@ -194,18 +195,6 @@ def _find_stated(headings: Sequence[str], declared: str, page_title: str, parts:
         if len(plain) > 2 and (plain in plain_parts or any(start.startswith(plain) for start in starts)):
             return text
     return None
-
-
-def _cut_after(heading: str, declared: str) -> str:
-    """Return a heading without what stands behind a mark after the declared title.
-
-    >>> _cut_after("Rain in Bergen | Weather", "Rain in Bergen")
-    'Rain in Bergen'
-    """
-    if not declared or len(heading) > _LONGEST:
-        return heading
-    ends = (match.start() for match in _BETWEEN.finditer(heading))
-    return next((heading[:end] for end in ends if fold(heading[:end]) == fold(declared)), heading)
 
 
 def _cut_before(heading: str, stated: Iterable[str], page_title: str) -> str:

@@ -52,7 +52,7 @@ _OF_OTHER_PAGES = re.compile(
     re.IGNORECASE,
 )
 """The same: around what leads to other pages."""
-_HOME = re.compile(r"(?:https?://[^/?#]+/?|\./|/)|(?:https?://[^/?#]+/|\./|/)?(?:index|default)\.\w+", re.IGNORECASE)
+HOME = re.compile(r"(?:https?://[^/?#]+/?|\./|/)|(?:https?://[^/?#]+/|\./|/)?(?:index|default)\.\w+", re.IGNORECASE)
 """The address of a site's first page."""
 _GOES_ON = re.compile(r"(?:\b(?:by|and|von|und|par|et|por|y)|[,&:(])$", re.IGNORECASE)
 _FOLLOWS = re.compile(r"[,&:.)]|(?:and|und|et|y|on)\b", re.IGNORECASE)
@@ -281,7 +281,7 @@ class Visible:
         links = [above for above in reversed(around) if tree.tags[above] == "a"]
         links += [inner for inner in range(element + 1, last + 1) if tree.tags[inner] == "a"]
         return any(
-            _HOME.fullmatch((attribute(tree.start_tag(link), "href") or "").strip())
+            HOME.fullmatch((attribute(tree.start_tag(link), "href") or "").strip())
             and (link < element or self._text(link) == self._text(element))
             for link in links
         )
