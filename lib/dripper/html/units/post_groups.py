@@ -11,7 +11,8 @@ from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from functools import cached_property
-from itertools import accumulate, pairwise
+from itertools import accumulate, pairwise, starmap
+from operator import itemgetter
 
 from dripper.html.tree.elements import HEADINGS, words
 from dripper.html.tree.tree import Tree, attribute
@@ -117,7 +118,7 @@ class Groups:
             return []
         self._count_characters()
         ranked = list[tuple[float, int, int, Key]]()
-        marks = sorted((*authors, *dates), key=lambda mark: mark.element)
+        marks = sorted((*authors, *dates), key=itemgetter(0))
         places = [mark.element for mark in marks]
         for key, elements in groups.items():
             if self._is_thread and tree.tags[elements[0]] in ROWS:
@@ -155,7 +156,7 @@ class Groups:
         gaps = [after - before for before, after in pairwise(places)]
         gaps.append(min(Counter(gaps).most_common(1)[0][0], len(beside) - places[-1]))
         ends = {beside[place]: tree.closes[beside[place + gap - 1]] for place, gap in zip(places, gaps, strict=True)}
-        if sum(self._count(head, end) for head, end in ends.items()) < 2 * sum(map(self._said, heads)):
+        if sum(starmap(self._said, ends.items())) < 2 * sum(map(self._said, heads)):
             return rows
         self._ends |= ends
         return sorted(heads)
@@ -215,10 +216,8 @@ class Groups:
                 counts[first:last], end = [0] * (last - first), last
         self._characters = list(accumulate(counts, initial=0))
 
-    def _said(self, element: int) -> int:
-        return self._count(element, self.end(element))
-
-    def _count(self, element: int, end: int) -> int:
+    def _said(self, element: int, end: int = 0) -> int:
+        end = end or self._ends.get(element, self._tree.closes[element])
         first, last = self._tree.opens[element] // 2 + 1, end // 2 + 1
         return self._characters[last] - self._characters[first]
 
