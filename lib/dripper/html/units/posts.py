@@ -118,8 +118,8 @@ class _Reader:
         numbers = {found[0]: each for each in ids.values() if each and (found := _NUMBER.search(each))}
         quotations = tree.find("blockquote") if numbers else []
         posts, open_ones = list[FoundPost](), list[int]()
-        dates = parse_dates([days.get(element, "") for element in elements])
-        for element, day in zip(elements, dates, strict=True):
+        published = parse_dates([days.get(element, "") for element in elements])
+        for element, day in zip(elements, published, strict=True):
             while open_ones and tree.lasts[open_ones[-1]] < element:
                 open_ones.pop()
             around = ids[open_ones[-1]] if open_ones else None
