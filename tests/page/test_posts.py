@@ -49,6 +49,18 @@ def test_posts_are_set_apart_and_headed():
     assert "_post" not in result.main_html
 
 
+def test_what_holds_the_text_of_posts_is_no_quotation():
+    """That of the second begins with its title, which stands outside."""
+    held = '<blockquote class="body"><p>{text} {i}</p><p>Post {i}.</p><blockquote><p>Oak?</p></blockquote></blockquote>'
+    html = thread().replace("<h3>Re: Wheels</h3>", "")
+    for i in range(1, 5):
+        title = "<h3>Re: Wheels</h3>" if i == 2 else ""
+        html = html.replace(f"<p>{TEXT} {i}</p><p>Post {i}.</p>", title + held.format(text=TEXT, i=i))
+    result = extract(html, ["Wheels", "willows", "Post ", "Oak"])
+    assert f"### Re: Wheels\n\n{TEXT} 2\n" in result.markdown
+    assert result.markdown.count("\n> Oak?") == 4
+
+
 def test_rows_behind_the_head_are_of_the_post():
     rows = "".join(
         f'<tr><td><a class="username">{PEOPLE[i]}</a> 2024-05-0{i}<tr><td><p>{TEXT} {i}</p>' for i in range(1, 5)

@@ -208,7 +208,7 @@ def test_real_pages_are_shown_as_they_are(index: int) -> None:
         "<table>" + "<tr><td colspan=1000>x<td>y" * 3000 + "</table>",
         "<ul><li>x" * 240 + "<br>x" * 5000,
         "<ul><li>x" * 240 + "<pre>" + "x\n" * 5000,
-        "<blockquote>" * 400 + "<p>x" * 2000,
+        f"<p>{'x' * 1000}<p>" + "<blockquote>" * 400 + "<p>x" * 2000,
     ],
 )
 def test_output_that_pads_itself_is_refused_before_it_is_made(html: str) -> None:

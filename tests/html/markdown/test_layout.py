@@ -165,3 +165,12 @@ def test_a_heading_has_no_link_to_itself(html: str, markdown: str) -> None:
 )
 def test_quotations_one_after_another_stay_apart(html: str, markdown: str) -> None:
     assert to_markdown(html) == markdown
+
+
+def test_a_quotation_that_holds_the_page_is_an_indentation() -> None:
+    text = "<p>" + "The ice held until the last week of April, and then it broke in one night. " * 6
+    page = f"<h1>Ice</h1><blockquote>{text}<blockquote><p>It is gone!</blockquote></blockquote>"
+    markdown = to_markdown(page)
+    assert markdown.startswith("# Ice\n\nThe ice")
+    assert markdown.endswith("\n\n> It is gone!\n")
+    assert to_markdown(page + text).startswith("# Ice\n\n> The ice")
