@@ -9,7 +9,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from itertools import accumulate
 
-from dripper.html.tree.elements import words
+from dripper.html.tree.elements import HEADINGS, words
 from dripper.html.tree.scan import StartTag
 from dripper.html.tree.tree import Tree, unescape
 
@@ -55,7 +55,9 @@ def _is_caption(tree: Tree, element: int) -> bool:
     if tree.lasts[element] - element > LONGEST_CAPTION:
         return False
     inside = tree.tags[element : tree.lasts[element] + 1]
-    return inside[0] != "table" and IMAGES.isdisjoint(inside) and 0 < len(read_text(tree, element)) <= LONGEST_CAPTION
+    if inside[0] == "table" or not IMAGES.isdisjoint(inside) or ("a" in inside and not HEADINGS.isdisjoint(inside)):
+        return False
+    return 0 < len(read_text(tree, element)) <= LONGEST_CAPTION
 
 
 def pair_captions(tree: Tree, images: Sequence[int]) -> list[tuple[int, Sequence[int]]]:
