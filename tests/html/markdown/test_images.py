@@ -101,6 +101,15 @@ def test_a_link_around_an_icon_alone_goes_with_it() -> None:
     assert "/rss" not in result.markdown
 
 
+def test_a_sign_again_and_again_is_no_image_unless_it_says_something() -> None:
+    def count(sign: str) -> int:
+        return len(extract("".join(f"<p>{sign} {STORY} {number}</p>" for number in range(3))).images)
+
+    assert count("<img src=note.png>") == 0
+    assert [count(f"<img src=note.png {said}>") for said in ("alt=New", "title=New", "width=300")] == [3, 3, 3]
+    assert count("<figure><img src=note.png></figure>") == 3
+
+
 def test_what_an_icon_says_in_a_cell_stays() -> None:
     rows = f"<tr><th>Part<th>Done<tr><td>{STORY}<td><img src=tick.png width=20 height=20>"
     assert len(extract(f"<table>{rows}</table>").images) == 1
@@ -122,6 +131,16 @@ def test_the_declared_picture_is_kept_where_the_page_shows_it_and_leads() -> Non
     assert dripper.extract(menu).images == ()
 
 
+def test_of_a_series_of_pictures_the_declared_one_leads() -> None:
+    """Their numbers look like sizes."""
+    head = "<meta property=og:image content='https://e.org/u/rain-in-bergen-14.jpg'>"
+    series = "".join(f"<p>{STORY} <img src=/u/rain-in-bergen-{number}.jpg></p>" for number in (12, 14, 18))
+    page = f"{head}<body><article><h1>Rain</h1>{series}</article>"
+    assert [image.role for image in dripper.extract(page).images] == ["content", "lead", "content"]
+    resized = head.replace("14", "1200") + f"<body><article><h1>Rain</h1><p>{STORY} <img src=/u/rain-in-bergen-800.jpg>"
+    assert [image.role for image in dripper.extract(resized).images] == ["lead"]
+
+
 def test_roles() -> None:
     row = "".join(f"<li><img src=p{letter}.jpg></li>" for letter in "abc")
     result = extract(f"<ul class=shots>{row}</ul><p>{STORY}</p><p>{STORY} <img src=alone.jpg> {STORY}</p>")
@@ -133,7 +152,7 @@ def test_roles() -> None:
 def test_what_is_shown_again_and_again_is_an_icon() -> None:
     def list_roles(size: str) -> set[str]:
         return {
-            image.role for image in extract("".join(f"<p><img src=v.svg {size}> {STORY}</p>" for _ in "abc")).images
+            image.role for image in extract("".join(f"<p><img src=v.svg alt=Done {size}> {STORY}</p>" for _ in "abc")).images
         }
 
     assert list_roles("") == list_roles("width=80") == {"icon"}

@@ -112,6 +112,20 @@ def test_a_text_that_stands_apart_from_the_image_is_no_caption() -> None:
     assert "4.6" not in kept
 
 
+def test_a_card_is_no_caption_though_it_is_named_one() -> None:
+    def has_caption(caption: str) -> bool:
+        return "data-dripper" in keep(surround(f"<div><img src=a.jpg><div class=product-caption>{caption}</div></div>"))
+
+    assert not has_caption("<h3><a href=/bag>Bag</a></h3> 30 euros")
+    assert has_caption("<h3>Bag</h3>")
+    assert has_caption("<a href=/bag>Bag</a>")
+
+
+def test_a_sign_that_something_loads_is_no_image_while_it_is_hidden() -> None:
+    assert "wait.gif" not in keep(surround("<div><img style='display:none' src=wait.gif></div>"))
+    assert "slide.jpg" in keep(surround("<div><img style='display:none' src=slide.jpg></div>"))
+
+
 def test_a_caption_is_that_of_the_images_beside_it() -> None:
     images = "<img src=far.jpg><p>And then, in May, the ice melted.</p><img src=a.jpg><b>Enlarge</b><img src=b.jpg>"
     tree = preprocess(f"<div>{images}<p class=credit-caption>Ann Lee</p><p class=caption>The lake</p></div>").elements
