@@ -152,7 +152,8 @@ def test_roles() -> None:
 def test_what_is_shown_again_and_again_is_an_icon() -> None:
     def list_roles(size: str) -> set[str]:
         return {
-            image.role for image in extract("".join(f"<p><img src=v.svg alt=Done {size}> {STORY}</p>" for _ in "abc")).images
+            image.role
+            for image in extract("".join(f"<p><img src=v.svg alt=Done {size}> {STORY}</p>" for _ in "abc")).images
         }
 
     assert list_roles("") == list_roles("width=80") == {"icon"}

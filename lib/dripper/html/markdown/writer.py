@@ -37,8 +37,8 @@ word is that of a note."""
 _NEAREST = 32
 """Pieces before an exponent among which its base is looked for."""
 _SHARE_INDENTED = 0.85
-"""Of a page's text, in a quotation that is none: on 5,619 training pages ten of eleven; one is what a
-shop says of an album."""
+"""Share of a page's text in a quotation that is none: on 5,619 training pages ten of eleven; one is
+what a shop says of an album."""
 _LEAST_INDENTED = 300
 """Characters of such a quotation."""
 _NOTHING, _BLOCK, _SPECIAL = range(3)
@@ -58,7 +58,8 @@ class Writer(LinkWriter, ListWriter, TableWriter):
         tops = tree.find("h1")
         self._lower_from = -1 if is_below and tops else tops[0] if len(tops) > 1 else len(tree)
         self._set_apart_posts()
-        self._set_apart_indented()
+        if "blockquote" in tree.tags:
+            self._set_apart_indented()
         self._repeated = find_repeated_headings(tree, self._texts, self._look)
         self._roles |= dict.fromkeys(find_twins(tree, self._texts, self._look), "gone")
         self._notes = find_notes(tree, self._texts, self._look)
@@ -84,10 +85,10 @@ class Writer(LinkWriter, ListWriter, TableWriter):
             self._roles |= dict.fromkeys(tree.tagged({max(holders, key=holders.__getitem__)}), "div")
 
     def _set_apart_indented(self) -> None:
-        """Let a quotation that holds next to all that the page says be none: old pages indent so."""
+        """Let a quotation that holds next to all that a page says be none: old pages indent so."""
         least = max(_LEAST_INDENTED, _SHARE_INDENTED * sum(map(len, self._texts)))
-        for element, name in enumerate(self._tree.tags):
-            if name == "blockquote" and self._look.size(element) > least:
+        for element in self._tree.find("blockquote"):
+            if self._look.size(element) > least:
                 self._roles[element] = "div"
 
     def write(self) -> str:

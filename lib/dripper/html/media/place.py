@@ -197,11 +197,11 @@ def explain_images(tree: Tree, blocks: Sequence[Block], main: Set[int], picture:
 def _find_declared(tree: Tree, images: Sequence[Image], chosen: Sequence[Image], picture: str | None) -> Image | None:
     """Return the first image that shows what the page declares as its picture; None where it is
     kept anyway, or is a logo, a tracker or of a menu."""
-    showing = _find_showing(tree, images, picture)
-    if not set(showing).isdisjoint(chosen):
+    name = _name_file(picture or "")
+    if not name or any(_shows(tree, image, name) for image in chosen):
         return None
-    for image in showing:
-        if not _find_fault(tree.start_tag(image.shown), _find_address(tree, image)):
+    for image in images:
+        if _shows(tree, image, name) and not _find_fault(tree.start_tag(image.shown), _find_address(tree, image)):
             around = {tree.tags[above] for above in tree.nearest(image.element, _MOST_ABOVE_PICTURE)}
             return None if not around.isdisjoint(_NEVER_AROUND_PICTURE) else image
     return None
@@ -214,10 +214,11 @@ def _find_showing(tree: Tree, images: Sequence[Image], picture: str | None) -> l
     The pictures of a series, `cake-12.jpg` and `cake-14.jpg`, differ so, too: on 67 of 5,619
     training pages several were the page's own.
     """
-    name, own = _name_file(picture or ""), _name_picture(picture or "").rpartition("/")[2]
-    showing = [image for image in images if name and _shows(tree, image, name)]
+    name = _name_file(picture or "")
+    showing = [image for image in images if _shows(tree, image, name)] if name else []
     if len(showing) > 1:
-        alike = [i for i in showing if any(_name_picture(each).endswith(own) for each in find_addresses(tree, i.element))]
+        own = _name_picture(picture or "").rpartition("/")[2]
+        alike = [i for i in showing if any(_name_picture(a).endswith(own) for a in find_addresses(tree, i.element))]
         return alike or showing
     return showing
 
@@ -457,9 +458,10 @@ def replace_icons(tree: Tree) -> None:
         tag = tree.start_tag(image.shown)
         around = {tree.tags[above] for above in tree.nearest(image.element, _AROUND_ICONS)[:-1]}
         alt = (attribute(tag, "alt") or "").strip()
-        is_bare = not alt and attribute(tag, "title") is None and not _is_large(tag) and "figure" not in around
-        is_bullet = counts[tag] >= _REPEATED and is_bare
-        if tree.tags[image.shown] != "img" or not CELLS.isdisjoint(around) or not (is_bullet or _is_other(tag)):
+        is_bullet = counts[tag] >= _REPEATED and not alt and " title=" not in tag and "figure" not in around
+        if tree.tags[image.shown] != "img" or not CELLS.isdisjoint(around):
+            continue
+        if not (is_bullet and not _is_large(tag)) and not _is_other(tag):
             continue
         first = tree.opens[image.element]
         tree.replace(image.element, "")
