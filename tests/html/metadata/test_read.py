@@ -127,6 +127,8 @@ def test_meta_and_link_elements() -> None:
         ('<h2 itemprop="headline">Rain</h2>', "title", "Rain"),
         ('<a rel="author" href="/ann">Ann Lee</a>', "authors", ("Ann Lee",)),
         ('<a rel="tag">rain</a><a rel="category tag">sea</a>', "tags", ("rain", "sea")),
+        ('<a rel="tag nofollow">rain</a>', "tags", ("rain",)),
+        ('<div class="post-body"><span class="user_name">Ann Lee</span></div>', "authors", ("Ann Lee",)),
         ('<span class="post-author">By Ann Lee</span>', "authors", ("Ann Lee",)),
         ('<div class="byline">By Ann Lee on May 3</div>', "authors", ("Ann Lee",)),
         ('<span class="entry-date">May 3, 2024</span>', "published", "2024-05-03"),
