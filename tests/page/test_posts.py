@@ -70,6 +70,17 @@ def test_rows_behind_the_head_are_of_the_post():
     assert len(result.posts) == 4
 
 
+@pytest.mark.parametrize(("name", "begin"), [("bbCode", "> "), ("postcontent", "")])
+def test_a_post_may_begin_with_a_quotation(name, begin):
+    posts = "".join(
+        f'<div class="message" id="m-{i}"><b class="author">{PEOPLE[i]}</b><blockquote class="{name}"><p>{TEXT} Why?</p>'
+        f"</blockquote><p>{TEXT} {i}</p></div>"
+        for i in range(1, 5)
+    )
+    result = extract(f"<title>Wheels</title>{posts}", ["willows"])
+    assert f"**Ann**\n\n{begin}{TEXT} Why?\n\n{TEXT} 1\n\n---\n\n**Bo " in result.markdown
+
+
 @pytest.mark.parametrize(
     "joined", ["", '<time datetime="2009-04-11">Joined</time>', '<meta name="date" content="2024-06-07">']
 )

@@ -7,6 +7,7 @@ it: the cells of a table of data, the terms of a list, the heading that a card's
 import re
 from collections import Counter
 from collections.abc import Callable
+from itertools import pairwise
 
 from dripper.html.markdown.code import find_code_boxes
 from dripper.html.markdown.formulas import may_be_formula, read_formula
@@ -30,6 +31,8 @@ _CODE = words("code kbd samp tt")
 _UNREAD = words("select datalist iframe script style template noembed noframes xmp plaintext head title")
 """Elements of which nothing is written: what is to be filled in, or is no text."""
 _EDIT_LINK = re.compile(r'class="(?:[^"]*\s)?mw-editsection[\s"]')
+_BODY = re.compile(r"post|message|content", re.IGNORECASE)
+"""A part of the start tag of a quotation that is a whole post."""
 _EXPONENT = re.compile(r"\s*[-+\u2212\u2013]?[0-9]{1,4}\s*")
 _BASE = re.compile(r"[0-9)]$|(?<![^\W\d_])[^\W\d_]{1,2}$")
 """Base of an exponent: a number, or a name or unit of one or two letters. A number behind a longer
@@ -57,6 +60,7 @@ class Writer(LinkWriter, ListWriter, TableWriter):
         self._card_links = {}
         tops = tree.find("h1")
         self._lower_from = -1 if is_below and tops else tops[0] if len(tops) > 1 else len(tree)
+        self._quoting = dict[int, str]()
         self._set_apart_posts()
         if "blockquote" in tree.tags:
             self._set_apart_indented()
@@ -74,8 +78,14 @@ class Writer(LinkWriter, ListWriter, TableWriter):
         that is written as the one around most of the marks is: it holds the text of a post, too."""
         tree, holders = self._tree, Counter[str]()
         marks = tree.tagged({tag for tag in tree.names if tag[:10] == "<hr _post="})
-        for mark in marks:
+        for mark, following in pairwise([*marks, len(tree)]):
+            end = tree.opens[following] if following < len(tree) else len(tree.parts)
             above, holder = tree.parents[mark], ""
+            for around in tree.nearest(above, _NEAREST):
+                if tree.tags[around] == "blockquote" and self._leads(around, mark, end):
+                    self._roles |= {mark: "gone", around: "quotation"}
+                    self._quoting[around], above = tree.start_tag(mark), tree.parents[around]
+                    break
             while above >= 0 and above not in self._roles:
                 self._roles[above] = "div"
                 holder = tree.start_tag(above) if tree.tags[above] == "blockquote" else holder
@@ -83,6 +93,12 @@ class Writer(LinkWriter, ListWriter, TableWriter):
             holders[holder] += " class=" in holder
         if marks and 2 * max(holders.values()) > len(marks):
             self._roles |= dict.fromkeys(tree.tagged({max(holders, key=holders.__getitem__)}), "div")
+
+    def _leads(self, element: int, mark: int, end: int) -> bool:
+        """Tell whether a quotation around the mark of a post is one that it begins with."""
+        opens, closes, says = self._tree.opens, self._tree.closes, self._look.says
+        is_body = _BODY.search(self._tree.start_tag(element)) is not None
+        return not is_body and not says(opens[element], opens[mark]) and says(closes[element], end)
 
     def _set_apart_indented(self) -> None:
         """Let a quotation that holds next to all that a page says be none: old pages indent so."""
@@ -238,6 +254,10 @@ class Writer(LinkWriter, ListWriter, TableWriter):
     def _leave_out(self, element: int, tag: str) -> bool:
         return True
 
+    def _quote_in_post(self, element: int, tag: str) -> bool:
+        self._write_rule(element, self._quoting[element])
+        return self._begin_quotation(element, tag)
+
     def _begin_quotation(self, element: int, tag: str) -> bool:
         self._break()
         if self._cell is not None or self._n_inline:
@@ -286,5 +306,6 @@ _ROLES: dict[str, _Handler] = {
     "mark": Writer._write_mark,
     "note": Writer._begin_note,
     "gone": Writer._leave_out,
+    "quotation": Writer._quote_in_post,
 }
 """Handlers of the parts of lists, tables and notes, whatever their elements are named."""
