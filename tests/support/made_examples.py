@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dripper.labels.cpu.features.page_features import NAMES
+from dripper.labels.cpu.features.page_features import NAMES, STRUCTURE_NAMES
 from dripper.labels.cpu.network import BlockSequence
 from dripper_lab.train.examples import Example
 from dripper_lab.truth import Texts
@@ -22,5 +22,5 @@ def made_example(number: int, blocks: int = 30) -> Example:
         key=("made", str(number)), host=f"host{number}.example", page_type="", words=words, matched=matched,
         blocks=BlockSequence(features, levels, levels + blocks), truth_words=int(matched.sum()),
         title=np.zeros(blocks, bool), comments=np.zeros(blocks, bool),
-        texts=Texts.of(texts, truth),
+        texts=Texts.of(texts, truth), structure=np.zeros(len(STRUCTURE_NAMES)),
     )  # fmt: skip

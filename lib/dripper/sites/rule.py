@@ -31,8 +31,8 @@ def decide_again(page: PageBlocks, labels: Labels, log_odds: FloatArray) -> Labe
     )
 
 
-NO_CONSENSUS = frozenset(("listing", "form"))
-NO_REPETITION = frozenset(("listing", "product", "documentation", "forum"))
+NO_CONSENSUS = frozenset(("listing", "collection", "form"))
+NO_REPETITION = frozenset(("listing", "collection", "product", "documentation", "forum"))
 """Both: kinds of pages. On labelled pages of wcxb-dev and web-kinds each of them lost."""
 UNSURE = 0.7
 """Pages of lower confidence go by consensus. 0.8 was as good on pages of daniel-waddle, and lost

@@ -11,6 +11,7 @@ import numpy as np
 
 from dripper.labels.arrays import FloatArray, IntArray
 from dripper.labels.cpu.decide import KINDS
+from dripper.labels.cpu.features.page_features import STRUCTURE_NAMES
 from dripper.labels.cpu.second_opinion import DOUBTFUL
 from dripper_lab.datasets import DATA_SETS
 from dripper_lab.train.card_tables import table
@@ -74,9 +75,10 @@ Pages of other collections, which no training saw: see
 
 ## Kinds of pages
 
-Read from means of the features over blocks and over words, after the network, by multinomial logistic regression; the labels
-of blocks do not depend on it. Held-out sites: **{accuracy:.3f}** of the pages get their kind ({kind_accuracy:.3f} on the mean
-of the kinds). Collections of shops count as listings, error pages as nothing.
+Read after the network by multinomial logistic regression, from means of the features and of what the network knows of blocks:
+over blocks, words and words that are likely main; and from {structure} counts of the page's elements, fields and declared
+types. The labels of blocks do not depend on it. Held-out sites: **{accuracy:.3f}** of the pages get their kind
+({kind_accuracy:.3f} on the mean of the kinds). Error pages count as nothing.
 
 {kinds}
 
@@ -178,7 +180,8 @@ def model_card(
     kinds = held_out.kinds.argmax(axis=1), held_out.empty_kinds.argmax(axis=1)
     right = _right(pages, kinds[0]), _right(held_out.empty, kinds[1])
     return _CARD.format(
-        version=version, parameters=f"{parameters:,}", features=examples[0].blocks.features.shape[1],
+        version=version, parameters=f"{parameters:,}", structure=len(STRUCTURE_NAMES),
+        features=examples[0].blocks.features.shape[1],
         layers=len(recipe.shape.dilations), levels=examples[0].blocks.starts.shape[1], minutes=cpu_seconds / 60,
         doubtful=DOUBTFUL, others=len(recipe.other_recipes) + kept, power=1 - recipe.balance, empty=len(empty),
         kept_note=f" ({kept} of them are kept from earlier weights)" if kept else "", flags=_flags(folds, kept, start),

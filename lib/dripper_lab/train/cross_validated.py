@@ -16,6 +16,7 @@ from dripper_lab.train.examples import Example
 from dripper_lab.train.folds import compute_held_out_logits, network_of
 from dripper_lab.train.kinds import compute_held_out_kinds, fit_confidence
 from dripper_lab.train.validate import Calibration, PageScores, calibrate, keep_calibration, page_scores, reliability
+from dripper_lab.train.weights import take_confidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,7 @@ class HeldOut:
             confidence = _confidence_by_halves(both, expected, kinds, reached)
             coefficients = fit_confidence(expected, kinds, reached)
         else:
-            coefficients = start.matrices["confidence"]
+            coefficients = take_confidence(start)
             confidence = _confidence(coefficients, expected, kinds)
         n = len(full)
         return cls(

@@ -21,7 +21,8 @@ def digest_of(examples: Sequence[Example]) -> str:
     for example in examples:
         digest.update(repr((example.key, example.truth_words)).encode())
         texts = example.texts.words, example.texts.starts
-        for array in (example.blocks.features.astype(np.float32), example.words, example.matched, *texts):
+        features = example.blocks.features.astype(np.float32), example.structure
+        for array in (*features, example.words, example.matched, *texts):
             digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()[:16]
 

@@ -47,6 +47,8 @@ class Example:
     texts: Texts
     """For the score of a choice of blocks as the report has it; of the whole page in a window
     too."""
+    structure: FloatArray
+    """Columns as in `page_features.STRUCTURE_NAMES`, of the whole page in a window too."""
     variants: "Mapping[str, tuple[Example, ...]]" = field(default_factory=dict)
     """The same page made otherwise, by the kind of change (named as in
     `dripper_lab.train.recipe.Shares`), features in half precision."""
@@ -135,7 +137,7 @@ def example_from(page: Page, truth: Sequence[str], key: tuple[str, str], host: s
     title = title_block(features)
     return Example(
         key, host, page_type, features.blocks, features.words, matched, len(truth), title, comments,
-        Texts.of(words, truth),
+        Texts.of(words, truth), features.structure,
     )  # fmt: skip
 
 

@@ -8,17 +8,17 @@ from dataclasses import replace
 import numpy as np
 
 from dripper.labels.arrays import FloatArray
-from dripper.labels.cpu.decide import KINDS, PageSummary, make_evidence
-from dripper.labels.cpu.labeler import classify_page, normalize_page
+from dripper.labels.cpu.decide import KINDS, PageSummary, make_evidence, probabilities
+from dripper.labels.cpu.labeler import classify_page, normalize_page, score_blocks
 from dripper.labels.cpu.network import WEIGHT_STEPS
 from dripper.labels.cpu.weights import Weights
 from dripper_lab.train.examples import Example
 
-ALIASES: Mapping[str, str] = {"collection": "listing", "error": "nothing"}
+ALIASES: Mapping[str, str] = {"error": "nothing"}
 """Types of the data sets that are no kinds of their own."""
-KIND_BALANCE = 0.5
-"""Pages of a kind count n^-0.5 each: else half of the forms would be services."""
-KIND_RIDGE = 0.03
+KIND_BALANCE = 0.6
+"""Pages of a kind count n^-0.6 each: else rare kinds would be taken for frequent ones."""
+KIND_RIDGE = 0.1
 CONFIDENCE_RIDGE = 10.0
 """Both: penalties on squared coefficients (of inputs of deviation 1; of a sum over pages)."""
 # Means that hardly vary over pages would be blown up.
@@ -34,26 +34,27 @@ def kind_of(example: Example) -> str:
 
 def summary_of(weights: Weights, example: Example) -> PageSummary:
     """Return the means of a page, whose features are raw."""
-    summary = PageSummary()
-    summary.add(normalize_page(weights, example.blocks).features, example.words)
+    page, summary = normalize_page(weights, example.blocks), PageSummary()
+    logits, states = score_blocks(weights, page)
+    summary.add(example.words, probabilities(logits), page.features, states)
     return summary
 
 
 def compute_held_out_kinds(weights: Weights, example: Example) -> FloatArray:
     """Return the probabilities of KINDS of a page that the weights did not see, shape
     (n_kinds,)."""
-    return classify_page(weights, summary_of(weights, example))
+    return classify_page(weights, summary_of(weights, example), example.structure)
 
 
 def with_page_kinds(weights: Weights, examples: Sequence[Example]) -> Weights:
     """Return the weights with the layer of page kinds: a multinomial logistic regression."""
     pages = [example for example in examples if len(example.words)]
-    means = np.stack([summary_of(weights, example).means() for example in pages])
+    inputs = np.stack([np.concatenate([summary_of(weights, page).means(), page.structure]) for page in pages])
     kinds = np.array([KINDS.index(kind_of(example)) for example in pages])
-    center, scale = means.mean(axis=0), means.std(axis=0) + _LEAST_DEVIATION
+    center, scale = inputs.mean(axis=0), inputs.std(axis=0) + _LEAST_DEVIATION
     counts = Counter(kinds.tolist())
     weight = np.array([counts[kind] ** -KIND_BALANCE for kind in kinds.tolist()])
-    matrix = _multinomial((means - center) / scale, np.eye(len(KINDS))[kinds], weight / weight.sum())
+    matrix = _multinomial((inputs - center) / scale, np.eye(len(KINDS))[kinds], weight / weight.sum())
     layer = np.rint(matrix[:-1] / scale[:, None] * WEIGHT_STEPS) / WEIGHT_STEPS
     bias = np.rint((matrix[-1] - center @ layer) * WEIGHT_STEPS) / WEIGHT_STEPS
     return replace(weights, matrices={**weights.matrices, "kind": layer, "kind_bias": bias})

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from dripper.labels.arrays import FloatArray
+from dripper.labels.cpu.decide import KINDS
 from dripper.labels.cpu.network import WEIGHT_STEPS
 from dripper.labels.cpu.weights import Network, Weights
 
@@ -20,6 +21,19 @@ SEEN_BY_START = frozenset({
     "web-forum-52", "web-kinds",
 })  # fmt: skip
 """The data sets that they were taught on: no scores of what goes on from them can be of these."""
+
+
+KINDS_OF_START = (
+    "article", "documentation", "form", "forum", "listing", "nothing", "other", "product", "recipe", "service",
+)  # fmt: skip
+"""The kinds of pages that they tell; their listings are shops' collections too."""
+
+
+def take_confidence(start: Weights) -> FloatArray:
+    """Return the coefficients of `decide.estimate_confidence` in the weights of `START`, for the
+    kinds of today."""
+    columns = [KINDS_OF_START.index("listing" if kind == "collection" else kind) for kind in KINDS]
+    return np.asarray(start.matrices["confidence"].reshape(2, -1)[:, columns].ravel())
 
 
 def fold_network(earlier: Weights, network: Network, weights: Weights) -> Network:

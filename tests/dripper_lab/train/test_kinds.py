@@ -10,35 +10,42 @@ from support.made_examples import made_example
 pytest.importorskip("scipy", reason="needs the extra [train]")
 
 from dripper.labels.cpu.decide import KINDS, estimate_confidence
-from dripper.labels.cpu.features.page_features import NAMES
-from dripper.labels.cpu.network import Shape
+from dripper.labels.cpu.features.page_features import NAMES, STRUCTURE_NAMES
+from dripper.labels.cpu.network import Shape, list_weight_shapes
 from dripper.labels.cpu.weights import Weights
 from dripper_lab.train.examples import Example
 from dripper_lab.train.kinds import compute_held_out_kinds, fit_confidence, kind_of, with_page_kinds
 
-PLAIN = Weights({}, np.zeros(len(NAMES)), np.ones(len(NAMES)), Shape((), ()), NAMES, 1.0, 0.0)
+SHAPE = Shape((1,), ())
+PLAIN = Weights(
+    {name: np.zeros(of) for name, of in list_weight_shapes(SHAPE, len(NAMES), 6, 4, 2).items()},
+    np.zeros(len(NAMES)), np.ones(len(NAMES)), SHAPE, NAMES, 1.0, 0.0,
+)  # fmt: skip
 
 
 def page(number: int, page_type: str) -> Example:
-    """Pages of a kind share the mean of one feature."""
+    """Pages of a kind share the mean of one feature; recipes say that they are."""
     example = made_example(number)
     features = example.blocks.features.copy()
     features[:, 5] += 2.0 * (page_type == "forum") - 2.0 * (page_type == "product")
-    return replace(example, page_type=page_type, blocks=example.blocks._replace(features=features))
+    structure = np.array([name == page_type == "recipe" for name in STRUCTURE_NAMES], np.float64)
+    blocks = example.blocks._replace(features=features)
+    return replace(example, page_type=page_type, blocks=blocks, structure=structure)
 
 
 def test_types_of_the_data_sets_are_kinds() -> None:
     kinds = {name: kind_of(replace(made_example(1), page_type=name)) for name in ("", "collection", "error", "poem")}
-    assert kinds == {"": "article", "collection": "listing", "error": "nothing", "poem": "other"}
+    assert kinds == {"": "article", "collection": "collection", "error": "nothing", "poem": "other"}
     assert kind_of(replace(made_example(1), page_type="form", truth_words=0)) == "nothing"
 
 
-def test_a_kind_is_told_from_the_mean_of_a_feature() -> None:
-    types = ("forum", "product", "")
-    weights = with_page_kinds(PLAIN, [page(number, types[number % 3]) for number in range(30)])
-    for number in range(30, 36):
-        found = KINDS[int(np.argmax(compute_held_out_kinds(weights, page(number, types[number % 3]))))]
-        assert found == (types[number % 3] or "article")
+def test_a_kind_is_told_from_the_mean_of_a_feature_and_from_what_a_page_says() -> None:
+    types = ("forum", "product", "", "recipe")
+    weights = with_page_kinds(PLAIN, [page(number, types[number % 4]) for number in range(40)])
+    for number in range(40, 48):
+        other = page(number, types[number % 4])
+        found = KINDS[int(np.argmax(compute_held_out_kinds(weights, other)))]
+        assert found == (types[number % 4] or "article")
 
 
 def test_the_confidence_is_what_was_reached_by_kind() -> None:

@@ -5,9 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dripper.labels.cpu.decide import KINDS
 from dripper.labels.cpu.labeler import normalize_page, score_by_others
 from dripper.labels.cpu.weights import load_weights
-from dripper_lab.train.weights import fold_network
+from dripper_lab.train.weights import KINDS_OF_START, START, fold_network, take_confidence
 from support.made_examples import made_example
 
 
@@ -29,3 +30,11 @@ def test_other_features_are_refused() -> None:
     weights = load_weights()
     with pytest.raises(ValueError, match="other features"):
         fold_network(replace(weights, feature_names=("a", "b")), weights.others[0], weights)
+
+
+def test_collections_are_as_sure_as_listings_were() -> None:
+    earlier = load_weights(START).matrices["confidence"].reshape(2, -1)
+    now = take_confidence(load_weights(START)).reshape(2, -1)
+    for kind in KINDS:
+        before = "listing" if kind == "collection" else kind
+        assert np.array_equal(now[:, KINDS.index(kind)], earlier[:, KINDS_OF_START.index(before)])

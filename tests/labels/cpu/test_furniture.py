@@ -57,6 +57,24 @@ def test_a_dialog_that_asks_for_consent_is_furniture() -> None:
     assert found(STORY + dialog.replace("onetrust-pc-sdk", "cookie-recipes")) == []
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["class='CookieDeclaration'", "class='cky-cookie-des-table'", "class='x consent-banner__text'", "id='cookieModal'"],
+)
+def test_what_is_named_for_cookies_or_consent_is_furniture(name: str) -> None:
+    table = f"<div {name}><p>_ga: two years</p></div>"
+    assert found(STORY + table) == ["_ga: two years"]
+    assert found(f"<title>Cookies</title>{STORY}{table}") == [], "a page that explains them"
+
+
+@pytest.mark.parametrize(
+    "name", ["class='age-of-consent-wrapper'", "class='with-cookie-info'", "class='cookie-bar-open'", "id='cookies'"]
+)
+def test_other_names_that_speak_of_them_are_not(name: str) -> None:
+    assert found(f"<div {name}>{STORY}</div>") == []
+    assert found(f"<body class='cookie-bar'>{STORY}</body>") == []
+
+
 def test_the_labeler_takes_none_of_it_unless_there_is_nothing_else() -> None:
     labeler = load("cpu")
     items = "".join(f"<li><p>{code} is a country</p></li>" for code in CODES)

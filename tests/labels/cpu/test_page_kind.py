@@ -9,17 +9,19 @@ from dripper.labels.cpu.decide import KINDS, PageSummary, classify, estimate_con
 
 FEATURES = np.arange(24, dtype=np.float64).reshape(8, 3) / 256
 WORDS = np.array([3, 0, 5, 9, 1, 1, 2, 4])
+MAIN = np.arange(8) / 8
 
 
 def test_means_are_the_same_however_the_page_is_cut() -> None:
     whole = PageSummary()
-    whole.add(FEATURES, WORDS)
+    whole.add(WORDS, MAIN, FEATURES[:, :2], FEATURES[:, 2:])
     for cut in range(1, 8):
         parts = PageSummary()
-        parts.add(FEATURES[:cut], WORDS[:cut])
-        parts.add(FEATURES[cut:], WORDS[cut:])
+        parts.add(WORDS[:cut], MAIN[:cut], FEATURES[:cut])
+        parts.add(WORDS[cut:], MAIN[cut:], FEATURES[cut:])
         assert np.array_equal(parts.means(), whole.means())
-    expected = np.concatenate([FEATURES.mean(axis=0), WORDS @ FEATURES / WORDS.sum()])
+    weights = np.stack([np.ones(8), WORDS, WORDS * MAIN])
+    expected = (weights @ FEATURES / weights.sum(axis=1, keepdims=True)).ravel()
     assert whole.means() == pytest.approx(expected, abs=1 / 256)
     assert np.array_equal(whole.means() * 256, np.rint(whole.means() * 256))
 
@@ -28,16 +30,16 @@ def test_a_page_without_words_has_means_and_one_without_anything_none() -> None:
     summary = PageSummary()
     with pytest.raises(ValueError, match="no means"):
         summary.means()
-    summary.add(FEATURES, WORDS * 0)
-    assert summary.means()[3:].tolist() == [0, 0, 0]
+    summary.add(WORDS * 0, MAIN, FEATURES)
+    assert summary.means()[3:].tolist() == [0] * 6
     summary = PageSummary()
-    summary.add(FEATURES[:0], WORDS[:0])
-    assert summary.means().tolist() == [0] * 6
+    summary.add(WORDS[:0], MAIN[:0], FEATURES[:0])
+    assert summary.means().tolist() == [0] * 9
 
 
 def test_the_likeliest_kind_has_the_largest_logit() -> None:
     matrix = np.zeros((6, len(KINDS)))
-    matrix[0, 3] = 2.0
+    matrix[0, KINDS.index("forum")] = 2.0
     probability = classify(matrix, np.zeros(len(KINDS)), np.array([3.0, 0, 0, 0, 0, 0]))
     assert KINDS[int(np.argmax(probability))] == "forum"
     assert probability.sum() == pytest.approx(1, abs=0.002)

@@ -2,8 +2,10 @@
 2012, "Optimizing F-measure"). It also tells the kind of a page and how far its labels can be
 trusted.
 
-The kind is read by a linear layer from means of the blocks' features: over blocks, and over words,
-so that a menu of a hundred links does not hide the one long text.
+The kind is read by a linear layer from means of the blocks' features and of what the network knows
+of them: over blocks, over words, so that a menu of a hundred links does not hide the one long text,
+and over what is likely main. Counts of elements and fields, and the types that a page says to be
+of, come to them.
 
 A threshold of one half maximises accuracy. F1 is another goal: on a page of many doubtful blocks (a
 listing) it pays to take all of them or none. With blocks weighed by their words, the best set is
@@ -95,10 +97,12 @@ def decide(probability: FloatArray, words: IntArray, beta: float = 1.0, threshol
     return Decision(main | ((words == 0) & (probability >= cut)), float(f1[best]))
 
 
-KINDS = ("article", "documentation", "form", "forum", "listing", "nothing", "other", "product", "recipe", "service")
-"""Kinds of pages, in the order of the layer's columns. forum: threads, questions with answers.
-listing: a shop's collections too. other: portals, and what fits nowhere. nothing: no main content,
-as on error pages and login walls."""
+KINDS = (
+    "article", "collection", "documentation", "form", "forum", "listing", "nothing", "other", "product", "recipe", "service",
+)  # fmt: skip
+"""Kinds of pages, in the order of the layer's columns. collection: a shop's list of products.
+forum: threads, questions with answers. other: portals, and what fits nowhere. nothing: no main
+content, as on error pages and login walls."""
 
 # An expected F1 of 0 or 1 has no logit.
 _SUREST = 0.998
@@ -106,47 +110,48 @@ _SUREST = 0.998
 
 @dataclass(slots=True)
 class PageSummary:
-    """Means of a page's features, gathered window by window.
+    """Means of what is known of a page's blocks, gathered window by window.
 
     >>> summary = PageSummary()
-    >>> summary.add(np.array([[1.0], [3.0]]), np.array([3, 1]))
+    >>> summary.add(np.array([3, 1]), np.array([1.0, 0.0]), np.array([[1.0], [3.0]]))
     >>> summary.means().tolist()
-    [2.0, 1.5]
+    [2.0, 1.5, 1.0]
     """
 
-    n_blocks: int = 0
-    n_words: int = 0
     sums: FloatArray | None = None
-    """(2, n_features): over blocks, over words."""
+    """(3, 1 + n_columns): over blocks, over words, over words times the probability of main; first
+    of ones."""
 
-    def add(self, features: Array, words: IntArray) -> None:
+    def add(self, words: IntArray, probability: FloatArray, *columns: Array) -> None:
         """Count more blocks.
 
         Args:
-            features: (n_blocks, n_features), standardised, on the grid.
+            words: (n_blocks,).
+            probability: (n_blocks,) of main, as the network has it, multiples of 1/4096.
+            columns: Each (n_blocks, any number), on the grid of activations.
         """
-        # Sums of multiples of 1/256 are exact, so their order does not matter.
-        own = np.stack([features.sum(axis=0), words.astype(np.float64) @ features])
+        # Sums of products of grids are exact, so their order does not matter.
+        weights = np.stack([np.ones(len(words)), words, words * probability])
+        own = np.concatenate([weights.sum(axis=1, keepdims=True), *(weights @ each for each in columns)], axis=1)
         self.sums = own if self.sums is None else self.sums + own
-        self.n_blocks, self.n_words = self.n_blocks + len(words), self.n_words + int(words.sum())
 
     def means(self) -> FloatArray:
-        """Return the means over blocks, then over words (0 where there are none), shape
-        (2 · n_features,), on the grid of activations. Raises ValueError where nothing was added."""
+        """Return the means over blocks, over words and over main words (0 where there are none),
+        shape (3 · n_columns,), on the grid of activations. Raises ValueError where nothing was
+        added."""
         if self.sums is None:
             raise ValueError("a page of which nothing was added has no means")
-        means: FloatArray = (self.sums / np.array([[max(self.n_blocks, 1)], [max(self.n_words, 1)]])).ravel()
-        return np.asarray(snap(means))
+        return np.asarray(snap((self.sums[:, 1:] / np.maximum(self.sums[:, :1], 1)).ravel()))
 
 
-def classify(matrix: FloatArray, bias: FloatArray, means: FloatArray) -> FloatArray:
+def classify(matrix: FloatArray, bias: FloatArray, inputs: FloatArray) -> FloatArray:
     """Return the probability of each of KINDS, multiples of 1/4096; shape (n_kinds,).
 
     Args:
-        matrix: (2 · n_features, n_kinds), on the grid of weights, as bias is.
-        means: Of a `PageSummary`.
+        matrix: (n_inputs, n_kinds), on the grid of weights, as bias is.
+        inputs: Of the page, on the grid of activations.
     """
-    logits = means @ matrix + bias  # exact: products of two grids
+    logits = inputs @ matrix + bias  # exact: products of two grids
     odds = np.exp(logits - logits.max())
     return np.asarray(np.rint(odds / odds.sum() * PROBABILITY_STEPS) / PROBABILITY_STEPS)
 

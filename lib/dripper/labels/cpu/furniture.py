@@ -3,7 +3,8 @@ script makes a field of, and dialogs that ask for consent. Both read like tables
 
 Of 2,914 training pages of every kind, 38 have such a list, 6 of them 30 to 235 countries and hardly
 anything else as main content, and 12 a dialog with most of the page's text; none has either in its
-truth.
+truth. Dialogs that are named for cookies or consent stand on another 139 of 5,375 pages, with
+25,892 words, none of them in a truth; networks had kept 6,846.
 """
 
 import re
@@ -13,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 
 from dripper.html import Page
-from dripper.html.tree.elements import CONSENT
+from dripper.html.tree.elements import CONSENT, words
 from dripper.labels.arrays import BoolArray
 
 _FEWEST = 30
@@ -24,6 +25,14 @@ _GAP = 4
 """Blocks from a choice to the next: some countries have no code, or stand beside their own."""
 _CODE = r"\(?\+\s?\d{1,4}(?:[\s-]\d{1,4})?\)?"
 _CHOICE = re.compile(rf"\D*{_CODE}|{_CODE}\D*")
+_DIALOG = re.compile(
+    r"(?:^|\s)(?:cky-|(?:cookies?|consent|gdpr)[_-]?"
+    r"(?:banner|bar|notice|notif|modal|popup|message|dialog|overlay|declaration|consent|law|preference|setting|warning|alert))"
+    r"(?![\w-]*(?:open|active|visible|shown|enabled))",
+    re.IGNORECASE,
+)
+"""Names of dialogs, and of lists of cookies; not states of a page that has one."""
+_WHOLE = words("html body main article")
 _SHARE = 0.4
 """Share of lines with a code in a block with all choices; names often have lines of their own."""
 
@@ -67,7 +76,13 @@ def _is_choice(text: str) -> bool:
 
 def _mark_dialogs(page: Page, found: BoolArray) -> None:
     tree = page.elements
-    dialogs = tree.tagged({tag for tag, name in tree.values("id").items() if name in CONSENT})
+    ids = tree.values("id")
+    tags = {tag for tag, name in ids.items() if name in CONSENT}
+    if "ookie" not in page.title:  # A page that explains cookies lists them.
+        named = [*ids.items(), *tree.values("class").items()]
+        said = [each for each in named if "ookie" in (n := each[1]) or "onsent" in n or "gdpr" in n or "cky-" in n]
+        tags.update(tag for tag, name in said if tree.names[tag] not in _WHOLE and _DIALOG.search(name))
+    dialogs = tree.tagged(tags)
     firsts = [block.first for block in page.blocks] if dialogs else []
     for dialog in dialogs:
         found[bisect_left(firsts, tree.opens[dialog]) : bisect_left(firsts, tree.closes[dialog])] = True

@@ -51,6 +51,8 @@ class CpuLabeler:
         if weights.feature_names != NAMES:
             unlike = sorted(set(weights.feature_names) ^ set(NAMES))
             raise ValueError(f"weights were trained on other features; the first that differ: {unlike[:5]}")
+        if weights.matrices["kind_bias"].shape != (len(KINDS),):
+            raise ValueError("weights were trained on other kinds of pages")
         self.version = "".join([weights.version, *conventions.suffixes(), settings.suffix()])
         self._decision = settings.decision()
         self._weights = weights
@@ -94,12 +96,15 @@ class CpuLabeler:
         """furniture: which blocks cannot be main; None: all can."""
         summary = PageSummary()
         probability = np.concatenate(
-            [score_main(self._weights, *window, self._conventions, summary)[own] for window, own in _cut_windows(page)]
+            [
+                score_main(self._weights, *window[:2], self._conventions, summary)[own]
+                for window, own in _cut_windows(page)
+            ]
         )
         if furniture is not None and page.words[~furniture].any():
             probability[furniture] = np.minimum(probability[furniture], _NEVER_MAIN)
         decision = decide(probability, page.words, **self._decision)
-        kinds = classify_page(self._weights, summary)
+        kinds = classify_page(self._weights, summary, page.structure)
         confidence = estimate_confidence(self._weights.matrices["confidence"], decision.expected_f1, kinds)
         return Labels(
             decision.main, probability.astype(np.float32), confidence if page.words.any() else 0.0,
@@ -107,9 +112,11 @@ class CpuLabeler:
         )  # fmt: skip
 
 
-def classify_page(weights: Weights, summary: PageSummary) -> FloatArray:
-    """Return the probability of each of `decide.KINDS`, shape (n_kinds,)."""
-    return classify(weights.matrices["kind"], weights.matrices["kind_bias"], summary.means())
+def classify_page(weights: Weights, summary: PageSummary, structure: FloatArray) -> FloatArray:
+    """Return the probability of each of `decide.KINDS`, shape (n_kinds,); structure: as in
+    `page_features.STRUCTURE_NAMES`."""
+    inputs = np.concatenate([summary.means(), structure])
+    return classify(weights.matrices["kind"], weights.matrices["kind_bias"], inputs)
 
 
 def score_main(
@@ -130,12 +137,14 @@ def score_main(
         summary: To which the blocks are added.
     """
     page = normalize_page(weights, blocks)
+    logits, states = score_blocks(weights, page)
     if summary is not None:
-        summary.add(page.features, words)
-    logits, parts = score_blocks(weights, page, switch=conventions != AS_LEARNED)
+        summary.add(words, probabilities(logits), page.features, states)
     calibration = weights.temperature, weights.shift
     main = probability_with_second_opinion(logits, lambda: score_by_others(weights, page), calibration, blocks, words)
-    return conventions.apply(main, probabilities(parts))
+    if conventions == AS_LEARNED:
+        return main
+    return conventions.apply(main, probabilities(score_parts(weights, page, states)))
 
 
 class NormalizedPage(NamedTuple):
@@ -152,21 +161,17 @@ def normalize_page(weights: Weights, blocks: BlockSequence) -> NormalizedPage:
     return NormalizedPage(snap(standardise(weights, blocks.features)), choose_operations(blocks.starts, blocks.ends))
 
 
-def score_blocks(weights: Weights, page: NormalizedPage, *, switch: bool = False) -> tuple[FloatArray, FloatArray]:
-    """Return two logits, not calibrated: of main, (n_blocks,), and of the conventions' parts,
-    (n_blocks, 2).
+def score_blocks(weights: Weights, page: NormalizedPage) -> tuple[FloatArray, Array]:
+    """Return the logit of main, not calibrated, (n_blocks,), and what the network knows of every
+    block, (n_blocks, width)."""
+    states = compute_states(weights.exact, weights.shape, page.features, page.ops)
+    return compute_logits(weights.exact, states, page.ops).astype(np.float64), states
 
-    Args:
-        weights: Of the network.
-        page: As the network sees it.
-        switch: Whether the logits of the conventions' parts are computed; else they are 0.
-    """
-    hidden = compute_states(weights.exact, weights.shape, page.features, page.ops)
-    logits = compute_logits(weights.exact, hidden, page.ops).astype(np.float64)
-    if not switch:
-        return logits, np.zeros((len(logits), len(AS_LEARNED)))
-    inputs = np.concatenate([page.features, hidden], axis=1)
-    return logits, page.ops.linear(inputs, weights.exact["switch"], weights.exact["switch_bias"]).astype(np.float64)
+
+def score_parts(weights: Weights, page: NormalizedPage, states: Array) -> FloatArray:
+    """Return the logits of the conventions' parts, (n_blocks, 2), of blocks of these states."""
+    inputs = np.concatenate([page.features, states], axis=1)
+    return np.asarray(page.ops.linear(inputs, weights.exact["switch"], weights.exact["switch_bias"]).astype(np.float64))
 
 
 def score_by_others(weights: Weights, page: NormalizedPage) -> list[FloatArray]:
@@ -201,4 +206,4 @@ def _cut_window(page: PageFeatures, start: int, end: int) -> PageFeatures:
     features, starts, ends = (part[start:end] for part in page.blocks)
     length = len(features)
     blocks = BlockSequence(features, np.clip(starts - start, 0, length - 1), np.clip(ends - start, 1, length))
-    return PageFeatures(blocks, page.words[start:end])
+    return PageFeatures(blocks, page.words[start:end], page.structure)

@@ -4,6 +4,7 @@ its containers.
 Numbers are float32, so that a page of 100,000 blocks does not cost a worker its memory.
 """
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -13,6 +14,7 @@ import numpy.typing as npt
 from dripper.html.blocks.page import Page
 from dripper.html.tree.head import Hints
 from dripper.labels.arrays import FloatArray, IntArray
+from dripper.labels.cpu.arithmetic import snap
 from dripper.labels.cpu.features.groups import NAMES as GROUP_NAMES
 from dripper.labels.cpu.features.groups import compute_group_features
 from dripper.labels.cpu.features.places import FARTHEST, LEVELS, find_places, link_chars
@@ -43,6 +45,22 @@ KIND_NAMES = (*(f"is_{kind}" for kind in KINDS), "has_types", "has_description")
 NAMES = (*TEXT_NAMES, *TREE_NAMES, *POSITION_NAMES, *GROUP_NAMES, *KIND_NAMES)
 """The columns, in order."""
 
+_COUNTED, _TYPES, _FIELDS = map(
+    str.split,
+    (
+        "input select textarea button form label fieldset table tr td th ul li ol dl dt time article section img figure h1 h2 "
+        "h3 h4 pre code iframe video blockquote p a span div svg option strong header footer nav aside main br",
+        "article blogposting newsarticle product productgroup offer recipe howtostep nutritioninformation aggregaterating "
+        "review event faqpage question qapage discussionforumposting person organization localbusiness postaladdress "
+        "breadcrumblist itemlist collectionpage webpage website searchaction imageobject videoobject techarticle "
+        "softwareapplication book movie profile contactpage",
+        "text email tel password search checkbox radio hidden submit number",
+    ),
+)
+STRUCTURE_NAMES = (*_COUNTED, *_TYPES, *(f"field_{field}" for field in _FIELDS))
+"""Columns of a page as a whole, for its kind: elements (log), whether it says to be of a type, and
+fields by type (log; equal start tags count once); on the grid of activations."""
+
 # A block of so many characters is nearly always prose: over it, menus and captions are rare.
 LONG_BLOCK_CHARS = 200
 
@@ -51,18 +69,20 @@ class PageFeatures(NamedTuple):
     """blocks: features as in `NAMES`, raw, with the container ranges (own element and ancestors,
     then the page).
 
-    words: (n_blocks,), number of words of each block.
+    words: (n_blocks,), number of words of each block. structure: as in `STRUCTURE_NAMES`.
     """
 
     blocks: BlockSequence
     words: IntArray
+    structure: FloatArray
 
 
 def compute_features(page: Page) -> PageFeatures:
     """Return the features of a page; cost is linear in its characters, elements and blocks."""
     if not page.blocks:
         none = np.zeros((0, LEVELS + 1), np.int64)
-        return PageFeatures(BlockSequence(np.zeros((0, len(NAMES)), np.float32), none, none), none[:, 0])
+        empty = BlockSequence(np.zeros((0, len(NAMES)), np.float32), none, none)
+        return PageFeatures(empty, none[:, 0], np.zeros(len(STRUCTURE_NAMES)))
     texts = [block.text for block in page.blocks]
     chars = np.fromiter(map(len, texts), np.float64, len(texts))
     in_links = np.minimum(link_chars(page), chars)
@@ -84,7 +104,15 @@ def compute_features(page: Page) -> PageFeatures:
         np.concatenate([places.starts, whole], axis=1),
         np.concatenate([places.ends, whole + len(texts)], axis=1),
     )
-    return PageFeatures(blocks, words)
+    return PageFeatures(blocks, words, _count_structure(page))
+
+
+def _count_structure(page: Page) -> FloatArray:
+    counts, types = Counter(page.elements.tags), frozenset(page.hints.types)
+    inputs = "".join(tag for tag, name in page.elements.names.items() if name == "input").lower()
+    fields = [inputs.count(f' type="{field}"') for field in _FIELDS]
+    said = np.array([kind in types for kind in _TYPES], np.float64)
+    return np.asarray(snap(np.concatenate([np.log1p([counts[name] for name in _COUNTED]), said, np.log1p(fields)])))
 
 
 def _read_kinds(hints: Hints) -> list[bool]:
