@@ -318,7 +318,7 @@ class Driver:
         ledger.record(plan)
         self._new = {batch.number for batch in plan.fresh}
         self._notes = Notes(ledger, self.lease.check, lambda _: None, self._seconds)
-        isolation = Isolation(ledger, 3, lambda: False)
+        isolation = Isolation(ledger, lambda: False)
         for batch in [*plan.resumed, *plan.fresh]:
             try:
                 isolation.work_off(batch, _tasks, lambda part, _: self._attempt(part, ledger), self._give_up)
