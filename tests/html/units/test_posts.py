@@ -91,6 +91,18 @@ COMMENT = (
 )
 
 
+def test_what_a_date_states_goes_before_its_words():
+    reply = (
+        '<article class="reply" id="reply_{i}1"><a class="author" href="/users/{i}">{name}</a><div class="time">'
+        '<time class="date"><a href="#{i}1"><time datetime="{day}">05/05/24</time></a></time></div><p>{text}</article>'
+    )
+    first = (
+        '<article class="topic" id="topic_1"><a class="author" href="/users/9">Eve</a><div class="metadata">'
+        f'<time class="date"><time datetime="2024-05-02">05/02/24</time></time></div><p>{TEXT}</article>'
+    )
+    assert [post[1] for post in find(reply, first, is_thread=True)] == ["2024-05-02", *DAYS]
+
+
 def test_what_stands_in_a_post_answers_it():
     found = find(COMMENT + "<ul>", "<ol>", "</ol>")
     assert [(author, reply_to) for author, _, _, reply_to in found] == [

@@ -141,7 +141,7 @@ class Marks:
                 may_state = tag[:5] == "<time" or any(name in tag for name in _BEFORE_DATES)
                 stated[tag] = _read_date(tag) if may_state and len(tag) <= LONGEST_TAG else None
             if (value := stated[tag]) is not None:
-                rank = 3 if tag[:5] == "<time" else 2
+                rank = 3 if value and tag[:5] == "<time" else 2
                 marks.append(Mark(element, rank, self._place(element), value or self.text(element)))
         for span in spans:
             first = tree.opens[span] + 1
