@@ -5,6 +5,7 @@ antique and commented. Beside networks taught on every kind of page they keep wh
 article out of it.
 """
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from dripper.labels.arrays import FloatArray
 from dripper.labels.cpu.decide import KINDS
 from dripper.labels.cpu.network import WEIGHT_STEPS
-from dripper.labels.cpu.weights import Network, Weights
+from dripper.labels.cpu.weights import Network, Weights, load_weights
 
 START = Path(__file__).with_name("cpu_start.npz")
 """The weights `db5b0d30908d`, which were taught from scratch."""
@@ -27,6 +28,14 @@ KINDS_OF_START = (
     "article", "documentation", "form", "forum", "listing", "nothing", "other", "product", "recipe", "service",
 )  # fmt: skip
 """The kinds of pages that they tell; their listings are shops' collections too."""
+
+
+def load_start() -> Weights:
+    """Return the weights of `START` as a labeler of today reads them: with the layer for kinds of
+    the weights that ship. Their labels are as they were."""
+    start, shipped = load_weights(START), load_weights()
+    of_kinds = {name: shipped.matrices[name] for name in ("kind", "kind_bias", "confidence")}
+    return replace(start, matrices={**start.matrices, **of_kinds})
 
 
 def take_confidence(start: Weights) -> FloatArray:

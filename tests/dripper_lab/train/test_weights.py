@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from dripper.labels.cpu.decide import KINDS
-from dripper.labels.cpu.labeler import normalize_page, score_by_others
+from dripper.labels.cpu.labeler import CpuLabeler, normalize_page, score_by_others
 from dripper.labels.cpu.weights import load_weights
-from dripper_lab.train.weights import KINDS_OF_START, START, fold_network, take_confidence
+from dripper_lab.train.weights import KINDS_OF_START, START, fold_network, load_start, take_confidence
+from support.labelled import pages
 from support.made_examples import made_example
 
 
@@ -38,3 +39,13 @@ def test_collections_are_as_sure_as_listings_were() -> None:
     for kind in KINDS:
         before = "listing" if kind == "collection" else kind
         assert np.array_equal(now[:, KINDS.index(kind)], earlier[:, KINDS_OF_START.index(before)])
+
+
+def test_a_labeler_of_today_reads_the_start() -> None:
+    start, now = load_weights(START), load_start()
+    changed = {name for name, values in start.matrices.items() if not np.array_equal(values, now.matrices[name])}
+    assert changed == {"kind", "kind_bias", "confidence"}
+    page = pages()[0]
+    (labels,) = CpuLabeler(now).label([page])
+    assert len(labels.main) == len(page.blocks)
+    assert labels.page_kind in KINDS

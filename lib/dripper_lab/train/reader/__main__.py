@@ -33,7 +33,7 @@ from dripper_lab.train.reader.base import BaseModel, find_base, read_base
 from dripper_lab.train.reader.examples import Example, find_doubtful, make_examples, make_tables
 from dripper_lab.train.reader.recipe import Recipe
 from dripper_lab.train.reader.scoring import fit_weights, score
-from dripper_lab.train.weights import SEEN_BY_START, START
+from dripper_lab.train.weights import SEEN_BY_START, load_start
 from dripper_labelers.reader.weights import GRAPH, TABLES, Tables
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def train_and_save(
         with needed("training the labeler reader", "train-reader"):
             import onnx  # noqa: F401
             import onnxruntime  # noqa: F401
-    model, cpu = read_base(base or find_base()), CpuLabeler.load(START)
+    model, cpu = read_base(base or find_base()), CpuLabeler(load_start())
     pages = (page for data_set in data_sets for page in read_training_pages(data, data_set, sample=sample, empty=True))
     doubtful = list(find_doubtful(pages, cpu))
     tables = make_tables(model, doubtful)
