@@ -11,6 +11,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from functools import cached_property
+from heapq import nlargest
 from itertools import accumulate, pairwise, starmap
 from operator import itemgetter
 
@@ -33,6 +34,9 @@ HOLDERS = words("article blockquote dd div dl dt fieldset li ol section table tb
 """Elements that may be posts."""
 ROWS = words("tr dt")
 """Elements that may be the heads of what stands behind them."""
+_MOST_WITH_HEADS = 16
+"""Groups of rows, the largest, in which heads are looked for: each reads all marks among its rows
+and all rows beside them."""
 NAMES_WITHIN = 300
 """Characters of a start tag among which its names stand."""
 _FEWEST_CHARACTERS = 20
@@ -119,10 +123,12 @@ class Groups:
         self._count_characters()
         ranked = list[tuple[float, int, int, Key]]()
         marks = sorted((*authors, *dates), key=itemgetter(0))
-        places = [mark.element for mark in marks]
+        of_rows = [key for key, each in groups.items() if self._is_thread and tree.tags[each[0]] in ROWS]
+        with_heads = set(nlargest(_MOST_WITH_HEADS, of_rows, key=lambda key: len(groups[key])))
         for key, elements in groups.items():
-            if self._is_thread and tree.tags[elements[0]] in ROWS:
-                first, end = bisect_left(places, elements[0]), bisect_right(places, tree.lasts[elements[-1]])
+            if key in with_heads:
+                first = bisect_left(marks, elements[0], key=itemgetter(0))
+                end = bisect_right(marks, tree.lasts[elements[-1]], key=itemgetter(0))
                 elements[:] = self._find_heads(elements, marks[first:end])
             if score := self._score(key, elements, with_author, with_date, dates):
                 ranked.append((-score[0], elements[0], score[1], key))
@@ -203,8 +209,8 @@ class Groups:
 
     def _is_in_order(self, elements: list[int], dates: Sequence[Mark]) -> bool:
         """Tell whether the first dates of elements rise or fall."""
-        places = [mark.element for mark in dates]
-        return are_in_order([dates[min(bisect_left(places, each), len(dates) - 1)].text for each in elements])
+        firsts = (bisect_left(dates, each, key=itemgetter(0)) for each in elements)
+        return are_in_order([dates[min(first, len(dates) - 1)].text for first in firsts])
 
     def _count_characters(self) -> None:
         """Count what stands outside of links."""

@@ -79,7 +79,6 @@ class Marks:
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
         self._shapes = dict[str, tuple[str, ...]]()
-        self._places = dict[tuple[str, ...], object]()
 
     def find(self, spans: Sequence[int]) -> tuple[set[int], list[Mark], list[Mark]]:
         """Return the elements in some, which are apart, and what states a person and a date there,
@@ -95,11 +94,7 @@ class Marks:
 
     def _place(self, element: int) -> object:
         """Return the shapes of an element and of the one around it."""
-        tree, around = self._tree, max(self._tree.parents[element], 0)
-        tags = tree.parts[tree.opens[element]], tree.parts[tree.opens[around]]
-        if tags not in self._places:
-            self._places[tags] = self._shape(element), self._shape(around)
-        return self._places[tags]
+        return self._shape(element), self._shape(max(self._tree.parents[element], 0))
 
     def _find_authors(self, elements: Sequence[int]) -> list[Mark]:
         """Return what may name a person, in document order."""
