@@ -59,6 +59,7 @@ def test_every_settings_file_loads(file: Path) -> None:
         ),
         ("limits.page_wall_seconds=5", "setting limits.page_wall_seconds is gone: limits.page_cpu_seconds sets it too"),
         ("labels.lm.temperature=2", "setting labels.lm.temperature is gone, as nobody had to change its value"),
+        ("batch.in_flight=3", "setting batch.in_flight is gone, as nobody had to change its value"),
         ("sites.batches=4", "setting sites.batches is gone, as nobody had to change its value"),
         ("limits.page_cpu_second=5", "unknown setting limits.page_cpu_second; did you mean limits.page_cpu_seconds?"),
         ("limit.page_cpu_seconds=5", "unknown setting limit.page_cpu_seconds; did you mean limits.page_cpu_seconds?"),

@@ -290,7 +290,7 @@ class Settings(Section):
 
 GONE = frozenset(
     {
-        *("batch.file_attempts", "batch.max_failures", "batch.split_bytes"),
+        *("batch.file_attempts", "batch.in_flight", "batch.max_failures", "batch.split_bytes"),
         *("cost.sample_pages", "labels.encoder.context_tokens"),
         *("labels.encoder.overlap_blocks", "labels.encoder.threshold", "labels.lm.attempts", "labels.lm.draft"),
         *("labels.lm.overlap_blocks", "labels.lm.temperature", "labels.lm.timeout_seconds"),
@@ -303,7 +303,6 @@ GONE = frozenset(
 """Keys that earlier versions knew, and that are constants now."""
 REPLACED = {
     "batch.bytes_per_core": "batch.files",
-    "batch.in_flight": "batch.files",
     "limits.page_wall_seconds": "limits.page_cpu_seconds",
     "stages.partition_pages": "stages.commit_pages",
 }
