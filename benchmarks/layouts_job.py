@@ -1,7 +1,6 @@
 """The figures of benchmarks/layouts.py once more, by the whole job (docs/research/layouts.md).
 
 python benchmarks/layouts_job.py --data ../shared/data [--set dragnet] [--most 250] [--least 8]
-[--representatives 2]
 
 The pages of the sites are written into archives, ten to a file, site after site, and
 jobs/run.py's code runs the chain of `cpu` and a labeler that knows the truth over them, by site. So
@@ -94,7 +93,6 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--set", default="dragnet")
     parser.add_argument("--most", type=int, default=250, help="pages of the set, about")
     parser.add_argument("--least", type=int, default=8, help="pages of a site")
-    parser.add_argument("--representatives", type=int, default=2)
     arguments = parser.parse_args(argv)
     found: dict[str, Truth] = {}
     known: dict[str, list[bool]] = {}
@@ -106,7 +104,6 @@ def main(argv: Sequence[str]) -> int:
             pages.append((url, page.labelled))
             found[url], known[page.simplified_html] = page.truth, page.truth.main.tolist()
     told = ["labeler.name=cpu,all", "labeler.escalate_below=0", "sites.enabled=true", "spark.master=local[2]"]
-    told.append(f"sites.representatives={arguments.representatives}")
     settings = load([Path(__file__).parents[1] / "conf/local.yml"], told)
     spark = open_session(settings.spark, "layouts_job")
     print("| pages | others | cpu | with templates | as the job wrote them | taken | F1 there (cpu) | calls |")

@@ -35,7 +35,7 @@ LOCAL_KINDS = [kind for kind in KINDS if kind != "executor"]
 SHUFFLE = ["spark.properties.spark.databricks.delta.optimizeWrite.enabled=true"]
 STAGES = ["labeler.staged=true"]
 SITES = ["labeler.name=cpu", "sites.enabled=true"]
-CHAIN_BY_SITE = ["labeler.name=cpu,slow_true", "sites.enabled=true", "sites.representatives=30"]
+CHAIN_BY_SITE = ["labeler.name=cpu,slow_true", "sites.enabled=true"]
 EXECUTORS = [
     f"spark.properties.spark.{name}={value}"
     for name, value in {

@@ -15,10 +15,10 @@ CONF = Path(__file__).parents[1] / "conf"
 
 def test_later_layers_win(tmp_path: Path) -> None:
     first, second = tmp_path / "a.yml", tmp_path / "b.yml"
-    first.write_text("limits: {page_cpu_seconds: 5, stall_seconds: 700}\n")
+    first.write_text("limits: {page_cpu_seconds: 5, page_memory_bytes: 70000000}\n")
     second.write_text("limits: {page_cpu_seconds: 6}\n")
-    settings = load([first, second], ["limits.stall_seconds=800"])
-    assert (settings.limits.page_cpu_seconds, settings.limits.stall_seconds) == (6, 800)
+    settings = load([first, second], ["limits.page_memory_bytes=80000000"])
+    assert (settings.limits.page_cpu_seconds, settings.limits.page_memory_bytes) == (6, 80_000_000)
 
 
 def test_base_yml_is_what_dripper_settings_prints(capfdbinary: pytest.CaptureFixture[bytes]) -> None:

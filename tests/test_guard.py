@@ -14,7 +14,7 @@ import pytest
 from lxml import etree
 
 from dripper.errors import ErrorCode, PageError
-from dripper.guard import Guard, GuardLimits, Watchdog
+from dripper.guard import Guard, GuardLimits
 
 LIMITS = GuardLimits(cpu_seconds=1, wall_seconds=120, memory_bytes=512 << 20)
 
@@ -260,10 +260,6 @@ def test_a_process_whose_interpreter_is_held_ends_too() -> None:
 def test_who_works_or_waits_for_others_is_left_alone(how: str) -> None:
     ended = watched(how, 1)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "at its end\n", "")
-
-
-def test_no_limit_is_no_watchdog() -> None:
-    assert list(Watchdog(0, "").watch(iter([1, 2]))) == [1, 2]
 
 
 def test_a_handler_of_the_parent_does_not_keep_the_child() -> None:

@@ -201,7 +201,7 @@ class Watchdog:
     """
 
     def __init__(self, seconds: float, doing: str) -> None:
-        """seconds: without progress; 0: for ever. doing: named in the error."""
+        """seconds: without progress. doing: named in the error."""
         self._seconds = seconds
         self._doing = doing
         self._since: float | None = None
@@ -211,9 +211,6 @@ class Watchdog:
     def watch(self, items: Iterable[Item]) -> Iterator[Item]:
         """Yield the items. Time counts while one is being made, not while the caller has it. To be
         called once."""
-        if not self._seconds:
-            yield from items
-            return
         threading.Thread(target=self._look, name="watchdog", daemon=True).start()
         making = iter(items)
         try:

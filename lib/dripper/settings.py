@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from dripper.errors import SettingsError
 
@@ -72,10 +72,6 @@ class LimitSettings(Section):
     time. A page that sleeps ends after 15 times as much by the clock."""
     page_memory_bytes: int = Field(default=1 * GIB, ge=64 * MIB)
     """Address space above what the page process starts with."""
-    stall_seconds: int = Field(default=1800, ge=0)
-    """A worker that reads or extracts and has made no progress for so long, outside of pages too,
-    ends itself, and Spark tries its task again. Above 30 times page_cpu_seconds, as a page is
-    tried twice. 0: never."""
 
     @property
     def page_wall_seconds(self) -> int:
@@ -83,14 +79,12 @@ class LimitSettings(Section):
         misfired on good pages of busy machines."""
         return 15 * self.page_cpu_seconds
 
-    @model_validator(mode="after")
-    def _leave_pages_their_time(self) -> "LimitSettings":
-        if 0 < self.stall_seconds <= 2 * self.page_wall_seconds:
-            raise ValueError(
-                f"stall_seconds={self.stall_seconds} must be above 30 times page_cpu_seconds={self.page_cpu_seconds}, as a "
-                "page has 15 times as much by the clock, and is tried twice; or 0, for no limit"
-            )
-        return self
+    @property
+    def stall_seconds(self) -> int:
+        """Seconds without progress after which a worker that reads or extracts ends itself, so that
+        Spark tries its task again. A page is tried twice; ten tries of a storage, of a minute each,
+        pass before."""
+        return max(1800, 3 * self.page_wall_seconds)
 
 
 class LabelerSettings(Section):
@@ -209,9 +203,6 @@ class StageSettings(Section):
     has to do again, 80 minutes of an L4 at 4 pages a second. Engines wait for the last of them
     before each commit. A task has a tenth of them: what an executor that is lost has to do
     again."""
-    stall_seconds: int = Field(default=7200, ge=0)
-    """An engine that has not started and labelled what it got at once in so long hangs: its worker
-    ends itself, and Spark tries the task again. 0: never."""
 
 
 class SiteSettings(Section):
@@ -220,8 +211,6 @@ class SiteSettings(Section):
 
     enabled: bool = False
     """Whether labels go by what other pages of the host say too. The run is then staged."""
-    representatives: int = Field(default=2, ge=1)
-    """Pages of a layout that the next labeler of a chain gets, to label the others by."""
 
 
 class DeviceSettings(Section):
@@ -297,13 +286,15 @@ GONE = frozenset(
         *("labels.neuscraper.batch_nodes", "labels.neuscraper.device", "labels.neuscraper.threshold"),
         *("labels.web2text.pair_weight", "stages.batch_pages", "stages.engine_threads"),
         *("limits.parser_attributes", "limits.parser_options", "limits.parser_repeats", "limits.parser_steps"),
-        *("sites.batches", "sites.most_fingerprints", "sites.most_pages", "spark.delta_package", "stages.batch_tokens"),
+        *("sites.batches", "sites.most_fingerprints", "sites.most_pages", "sites.representatives"),
+        *("spark.delta_package", "stages.batch_tokens", "stages.stall_seconds"),
     }
 )
 """Keys that earlier versions knew, and that are constants now."""
 REPLACED = {
     "batch.bytes_per_core": "batch.files",
     "limits.page_wall_seconds": "limits.page_cpu_seconds",
+    "limits.stall_seconds": "limits.page_cpu_seconds",
     "stages.partition_pages": "stages.commit_pages",
 }
 """Keys that earlier versions knew, and those that do their job."""

@@ -19,7 +19,6 @@ from dripper.warc import read_records
 from support.stage_labelers import (
     HashLabeler,
     load_dead,
-    load_hanging,
     load_hash,
     load_poisoned,
     load_warning,
@@ -188,14 +187,6 @@ def test_an_engine_starts_once_a_worker(spark: SparkSession, tmp_path: Path) -> 
         # On a machine that takes its time: Spark ends a worker that was idle for a minute.
         assert what == "labelled" or when - before > 50
     assert "DRIPPER_STAGE" not in spark.sparkContext.environment
-
-
-def test_an_engine_that_hangs_ends_its_worker_and_says_so(spark: SparkSession, preprocessed: Preprocessed) -> None:
-    """Spark sees a crash, and tries again on a cluster; nothing would wait for ever."""
-    settings = load(assignments=["labeler.name=all", "labeler.staged=true", "stages.stall_seconds=1"])
-    outcome = run_stages(spark, ["label"], str(preprocessed.output), settings, loader=load_hanging)
-    assert (outcome.exit_code, outcome.ledger["preprocessed"]) == (3, 1)
-    assert "no progress for 1 s while the labeler all labels: this worker process ends itself" in outcome.complaints[0]
 
 
 @pytest.mark.parametrize("name", ["cpu", "cpu,web2text"])

@@ -140,7 +140,12 @@ def measure_consistency(pages: Sequence[tuple[PageBlocks, Labels, npt.NDArray[np
     return float(np.mean(scores))
 
 
-def choose_representatives(pages: Mapping[str, PageBlocks], k: int) -> list[str]:
+REPRESENTATIVES = 2
+"""Pages of a layout that the next labeler of a chain labels, for the others to be labelled by. More
+of them cost calls and hardly add to F1 (docs/research/layouts.md)."""
+
+
+def choose_representatives(pages: Mapping[str, PageBlocks], k: int = REPRESENTATIVES) -> list[str]:
     """Return the ids of k pages of a layout, or of all where there are fewer, which together show
     the most of it.
 

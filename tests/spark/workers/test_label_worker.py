@@ -2,6 +2,8 @@
 
 import math
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 
 import pandas as pd
@@ -67,6 +69,29 @@ def test_a_task_without_rows_starts_no_engine() -> None:
     empty = pa.RecordBatch.from_pylist(rows(1)).slice(0, 0)
     assert list(labels_mapper(load_dead, load(), SCHEMA, None)([])) == []
     assert list(labels_mapper(load_dead, load(), SCHEMA, None)([empty])) == []
+
+
+HANGS = """
+from dripper.spark.workers import label
+from spark.workers.test_label_worker import SCHEMA, load, mapped, rows
+from support.stage_labelers import load_hanging
+label.STALL_SECONDS = 0.5
+mapped(label.labels_mapper(load_hanging, load(), SCHEMA, None), rows(1))
+"""
+
+
+def test_an_engine_that_hangs_ends_its_worker_and_says_so() -> None:
+    """Spark sees a crash, and tries again on a cluster; nothing would wait for ever."""
+    ended = subprocess.run(
+        [sys.executable, "-c", HANGS],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert "no progress for 0.5 s while the labeler cpu labels: this worker process ends itself" in ended.stderr
 
 
 def test_a_udf_makes_its_own_batches_and_keeps_every_row(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,7 @@ from dripper.labels.cost import Device, Sample, describe_actual, describe_estima
 from dripper.labels.registry import bound_of, labeler_settings, runs_staged
 from dripper.page.rows import DOUBTFUL, GRADES, SURE
 from dripper.settings import Settings
+from dripper.sites.templates import REPRESENTATIVES
 from dripper.spark.ledger.plan import Plan
 from dripper.spark.reports.sample import PagesRead, take_sample
 from dripper.spark.run.outcome import Outcome, Totals
@@ -177,8 +178,9 @@ def _chain_words(sample: Sample, settings: Settings) -> list[str]:
         else f"a confidence below {bound_of(labeler):g}"
     )
     if settings.sites.enabled:
-        k = settings.sites.representatives
-        chosen = f"{k} of a layout, of pages in none {chosen}; with more pages of a host read, a smaller share"
+        chosen = (
+            f"{REPRESENTATIVES} of a layout, of pages in none {chosen}; with more pages of a host read, a smaller share"
+        )
     return [
         f"chain     {went / sample.split:.1%} of {sample.split} pages go on from {names[0]} to {names[1]} ({chosen})"
     ]

@@ -128,7 +128,7 @@ def _choose_by_layout(pages: Sequence[tuple[str, Prepared]], settings: Settings)
             going += _choose_going_on([page for page, _ in layout], settings.labeler)
         else:
             blocks_by_name = {f"{i:09}": memory.blocks for i, (_, memory) in enumerate(layout)}
-            going += [layout[int(i)][0] for i in choose_representatives(blocks_by_name, settings.sites.representatives)]
+            going += [layout[int(i)][0] for i in choose_representatives(blocks_by_name)]
     return going
 
 

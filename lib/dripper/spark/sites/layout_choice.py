@@ -15,7 +15,6 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StringType, StructField, StructType
 
 from dripper.page.rows import Row
-from dripper.settings import SiteSettings
 from dripper.sites import Skeleton
 from dripper.sites.layouts import join_layouts
 from dripper.sites.templates import LEAST_PAGES, choose_representatives
@@ -74,9 +73,7 @@ def _names_of(group: Iterable[Row]) -> Iterator[Row]:
         yield {"host": rows[0]["host"], "skeleton": skeleton, "layout_id": layout}
 
 
-def choices(
-    pages: DataFrame, placed: DataFrame, earlier: DataFrame, batches: DataFrame, settings: SiteSettings, below: float
-) -> DataFrame:
+def choices(pages: DataFrame, placed: DataFrame, earlier: DataFrame, batches: DataFrame, below: float) -> DataFrame:
     """Return the rows of `layouts` for some batches of which nothing is chosen yet.
 
     Args:
@@ -92,7 +89,7 @@ def choices(
     few = F.when(F.col("host") == NOWHERE, NO_LAYOUT).when(F.col("n") < LEAST_PAGES, TOO_FEW_PAGES)
     layouts = layouts.select(*_KEY, F.coalesce("known", few.otherwise(CHOSEN)).alias("state"))
     states = placed.join(layouts, _KEY)
-    chosen = _representatives(pages, states.where(F.col("state") == CHOSEN), settings.representatives)
+    chosen = _representatives(pages, states.where(F.col("state") == CHOSEN))
     states = states.join(chosen.withColumn("is_chosen", F.lit(True)), "page_id", "left")
     is_unsure = ~F.col("state").isin(CHOSEN, TEMPLATE) & (F.col("confidence") < below)
     states = states.withColumn("goes_on", F.coalesce("is_chosen", is_unsure))
@@ -107,7 +104,7 @@ def choices(
     )
 
 
-def _representatives(pages: DataFrame, placed: DataFrame, k: int) -> DataFrame:
+def _representatives(pages: DataFrame, placed: DataFrame) -> DataFrame:
     """Return the representatives of each layout, in the column `page_id`."""
     place = F.row_number().over(Window.partitionBy(*_KEY).orderBy("page_id"))
     compared = placed.withColumn("place", place).where(F.col("place") <= _MOST_COMPARED).select("page_id", *_KEY)
@@ -115,7 +112,7 @@ def _representatives(pages: DataFrame, placed: DataFrame, k: int) -> DataFrame:
     remembered = remembered.repartition(*_KEY).sortWithinPartitions(*_KEY, "page_id")
 
     def choose(rows: Iterable[Row]) -> Iterator[Row]:
-        for page_id in choose_representatives({row["page_id"]: page_blocks(row) for row in rows}, k):
+        for page_id in choose_representatives({row["page_id"]: page_blocks(row) for row in rows}):
             yield {"page_id": page_id}
 
     return remembered.mapInArrow(grouped_mapper(_KEY, choose, _CHOSEN), _CHOSEN)

@@ -79,7 +79,7 @@ class Layouts:
             stored = self._tables.read("layouts").where(~F.col("batch").isin(touched)).unionByName(recounted)
             numbers = self._work.spark.createDataFrame([(number,) for number in sorted(new)], "batch long")
             is_new, below = F.col("batch").isin(new), bound_of(self._settings.labeler)
-            new_rows = choices(pages.where(is_new), placed.where(is_new), stored, numbers, self._settings.sites, below)
+            new_rows = choices(pages.where(is_new), placed.where(is_new), stored, numbers, below)
             rows = new_rows.unionByName(recounted, allowMissingColumns=True).select(*LAYOUTS.names)
             self._work.lease.check()
             self._tables.replace_where("layouts", rows, within(touched))

@@ -91,11 +91,15 @@ def label_function(
     return label
 
 
+STALL_SECONDS = 7200.0
+"""Seconds in which an engine starts and labels what it got at once; it hangs after them, and its
+worker ends itself, so that Spark tries the task again. The largest checkpoints take minutes."""
+
 _NO_PAGE: Row = {"error_code": ErrorCode.EMPTY_PAGE.value, "error_detail": "there is no block"}
 
 
 def _watched(settings: Settings, work: Callable[[Iterable[In]], Iterator[Out]], batches: Iterable[In]) -> Iterator[Out]:
-    watchdog = Watchdog(settings.stages.stall_seconds, f"the labeler {settings.labeler.name} labels")
+    watchdog = Watchdog(STALL_SECONDS, f"the labeler {settings.labeler.name} labels")
     return watchdog.watch(work(watchdog.rest(batches)))
 
 

@@ -36,7 +36,7 @@ def is_staged(settings: Settings) -> bool:
         )
     if later and labeler.escalate_share is not None:
         raise SettingsError(
-            "labeler.escalate_share is for chains without sites.enabled: of a layout sites.representatives pages go on, of pages "
+            "labeler.escalate_share is for chains without sites.enabled: of each layout a few pages go on, of pages "
             "in no layout those below labeler.escalate_below"
         )
     if not find_entry(first).tells_confidence:
