@@ -16,21 +16,20 @@ pytestmark = pytest.mark.spark
 pytest.importorskip("torch", reason=WHY_NOT)
 
 
-@pytest.fixture
-def encoder(tmp_path: Path) -> list[str]:
-    return ["labeler.name=encoder", f"labels.encoder.model={make_encoder(tmp_path / 'tiny', 'bert', 'outline')}"]
-
-
-def archives(folder: Path) -> Path:
-    folder.mkdir()
+@pytest.fixture(scope="module")
+def warcs(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("in")
     for i in range(2):
         write_warc(folder / f"{i}.warc", [*pages(10 * i, 3), (f"http://example.org/empty/{i}", b"<html></html>")])
-    return folder
+    return str(folder)
 
 
-def test_from_archives_to_extractions(spark: SparkSession, encoder: list[str], tmp_path: Path) -> None:
+def test_from_archives_to_extractions_and_in_one_pass_with_the_same_labels(
+    spark: SparkSession, warcs: str, tmp_path: Path
+) -> None:
+    encoder = ["labeler.name=encoder", f"labels.encoder.model={make_encoder(tmp_path / 'tiny', 'bert', 'outline')}"]
     output = str(tmp_path / "out")
-    outcome = run(spark, str(archives(tmp_path / "in")), output, load(assignments=[*encoder, "batch.files=1"]))
+    outcome = run(spark, warcs, output, load(assignments=[*encoder, "batch.files=1"]))
     assert outcome.complaints == ()
     label = outcome.totals.label
     assert (outcome.totals.rows, label.pages, label.failed) == (8, 6, 0)
@@ -47,25 +46,18 @@ def test_from_archives_to_extractions(spark: SparkSession, encoder: list[str], t
         "encoder:windowed",
         "fallback:cpu",
     }
-
-
-def test_in_one_pass_it_gives_the_same_labels(spark: SparkSession, encoder: list[str], tmp_path: Path) -> None:
-    warcs = str(archives(tmp_path / "in"))
-    said = []
-    for staged in ("true", "false"):
-        output = str(tmp_path / staged)
-        outcome = run(spark, warcs, output, load(assignments=[*encoder, f"labeler.staged={staged}"]))
-        assert outcome.complaints == ()
-        rows = Tables(spark, output).read("extractions").collect()
-        said.append({row["page_id"]: (row["main_html"], row["n_main"], row["method"]) for row in rows})
-    assert said[0] == said[1]
+    fused = str(tmp_path / "fused")
+    assert run(spark, warcs, fused, load(assignments=[*encoder, "labeler.staged=false"])).complaints == ()
+    columns = ("page_id", "main_html", "n_main", "method")
+    said = [Tables(spark, folder).read("extractions").select(*columns).collect() for folder in (output, fused)]
+    assert sorted(said[0]) == sorted(said[1])
     assert len(said[0]) == 8
 
 
-def test_neuscraper_closes_its_counts_too(spark: SparkSession, tmp_path: Path) -> None:
+def test_neuscraper_closes_its_counts_too(spark: SparkSession, warcs: str, tmp_path: Path) -> None:
     settings = ["labeler.name=neuscraper", f"labels.neuscraper.model={make_neuscraper(tmp_path / 'tiny')}"]
     output = str(tmp_path / "out")
-    outcome = run(spark, str(archives(tmp_path / "in")), output, load(assignments=settings))
+    outcome = run(spark, warcs, output, load(assignments=settings))
     assert outcome.complaints == ()
     assert (outcome.totals.rows, outcome.totals.label.pages, outcome.totals.label.failed) == (8, 6, 0)
     rows = Tables(spark, output).read("extractions").collect()

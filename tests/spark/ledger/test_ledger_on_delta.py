@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from dripper.spark.ledger.lease import Lease
 from dripper.spark.ledger.ledger import Ledger
-from dripper.spark.ledger.plan import BatchSize, LedgerEntry, Plan, make_plan
+from dripper.spark.ledger.plan import LedgerEntry, Plan, make_plan
 from dripper.spark.tables.batches import Batch, PlannedFile
 from dripper.spark.tables.counts import FileRows
 from dripper.spark.tables.spark_books import SparkBooks
@@ -63,6 +63,19 @@ def test_from_planned_to_done(ledger: Ledger) -> None:
     }
 
 
+AGAIN = Plan(fresh=(Batch(2, files("b")),), moved=(LedgerEntry(PlannedFile("b"), 1, "failed"),))
+WRITES: dict[str, tuple[Callable[[Ledger], object], str, str]] = {
+    "finish": (lambda ledger: ledger.finish([(Batch(1, files("a")), [report("a")])], NOW), "a", "done"),
+    "isolate": (lambda ledger: ledger.isolate(Batch(1, files("a")), [["a"]]), "a", "planned"),
+    "dismiss": (lambda ledger: ledger.dismiss(["b"]), "b", "dismissed"),
+    "record": (lambda ledger: ledger.record(AGAIN), "b", "planned"),
+    "set aside": (lambda ledger: ledger.set_aside(Batch(1, files("a")), "it crashed", NOW), "a", "set_aside"),
+}
+"""What writes, the file that it is about, and the state that this has then."""
+
+
+@pytest.mark.draw("optimize")
+@pytest.mark.parametrize("how", WRITES)
 def test_an_optimize_beside_a_run_fails_no_write(
     spark: SparkSession,
     tables: Tables,
@@ -70,32 +83,24 @@ def test_an_optimize_beside_a_run_fails_no_write(
     ledger: Ledger,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
+    how: str,
 ) -> None:
-    """Each of them reads or rewrites data files that are joined before it ends."""
+    """It reads or rewrites data files that are joined before it ends."""
     caplog.set_level("INFO", "dripper.spark.tables.fence")
+    write, name, state = WRITES[how]
     tables.create("runs")
     lease = Lease(books)
     lease.take()
-    ledger.record(make_plan(files("a", "b"), [], BatchSize(1, 1 << 40)))
-    again = Plan(fresh=(Batch(3, files("b")),), moved=(LedgerEntry(PlannedFile("b"), 2, "failed"),))
-    writes: list[Callable[[], object]] = [
-        lambda: ledger.finish([(Batch(2, files("b")), [report("b", error="x")])], NOW),
-        lambda: ledger.isolate(Batch(1, files("a")), [["a"]]),
-        lambda: ledger.dismiss(["b"]),
-        lambda: ledger.record(again),
-        lambda: ledger.set_aside(Batch(3, files("b")), "it crashed", NOW),
-    ]
-    amending = writes[2:4]
-    for number, write in enumerate(writes, start=10):
-        ledger.record(make_plan(files(f"more {number}"), [LedgerEntry(PlannedFile("z"), number, "done")], SIZE))
-        with monkeypatch.context() as patch:
-            join = lambda: optimize(spark, tables, "warc_files")  # noqa: E731
-            source = "pairs" if write in amending else "frame"
-            patch.setattr(books, source, meanwhile(getattr(books, source), join))
-            write()
-        assert "another commit was first" in caplog.text
-        caplog.clear()
-    assert (states(ledger)["a"][1:], states(ledger)["b"][:2]) == (("planned", 1, 1), (3, "set_aside"))
+    ledger.record(make_plan(files("a", "b"), [], SIZE))
+    ledger.finish([(Batch(1, files("b")), [report("b", error="x")])], NOW)
+    ledger.record(make_plan(files("c"), ledger.entries(), SIZE))
+    source = "pairs" if how in ("dismiss", "record") else "frame"
+    with monkeypatch.context() as patch:
+        join = lambda: optimize(spark, tables, "warc_files")  # noqa: E731
+        patch.setattr(books, source, meanwhile(getattr(books, source), join))
+        write(ledger)
+    assert "another commit was first" in caplog.text
+    assert states(Ledger(books, ""))[name][1] == states(ledger)[name][1] == state
     lease.end("ended", exit_code=0)
 
 
@@ -109,41 +114,44 @@ def test_many_data_files_are_joined(tables: Tables, ledger: Ledger, monkeypatch:
     assert states(ledger) == before
 
 
+CHANGES: dict[str, tuple[Callable[[Ledger], object], str, tuple[object, ...]]] = {
+    "dismiss": (lambda ledger: ledger.dismiss(["b"]), "b", (1, "dismissed", 1, {"status": 2})),
+    "record": (lambda ledger: ledger.record(AGAIN), "b", (2, "planned", 1, {"status": 2})),
+    "forget": (
+        lambda ledger: ledger.forget([(ledger.entries()[0], FileRows())], NOW),
+        "a",
+        (1, "done", 0, {"status": 2, "forgotten": 1}),
+    ),
+    "put back": (
+        lambda ledger: ledger.put_back(Batch(1, files("a", "b")), "labelled"),
+        "a",
+        (1, "labelled", 1, {"status": 2}),
+    ),
+}
+
+
+@pytest.mark.draw("beside a person")
+@pytest.mark.parametrize("how", CHANGES)
 def test_what_a_person_writes_between_the_look_at_rows_and_their_change_is_kept(
-    spark: SparkSession, tables: Tables, books: SparkBooks, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+    spark: SparkSession, tables: Tables, books: SparkBooks, ledger: Ledger, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
+    change, file, told = CHANGES[how]
     name = tables.sql_name("warc_files")
     spark.sql(f"ALTER TABLE {name} ADD COLUMNS (mine MAP<STRING, INT>, `it's` STRING)")
-    ledger.record(make_plan(files("a", "b", "c"), [], SIZE))
-    reports = [report("a"), report("b", error="x"), report("c", error="x")]
-    ledger.finish([(Batch(1, files("a", "b", "c")), reports)], NOW)
-    again = Plan(fresh=(Batch(2, files("b")),), moved=(LedgerEntry(PlannedFile("b"), 1, "failed"),))
-    left = [(entry, FileRows()) for entry in ledger.entries() if entry.file.warc_file == "a"]
-    writes: list[Callable[[], object]] = [
-        lambda: ledger.dismiss(["c"]),
-        lambda: ledger.record(again),
-        lambda: ledger.forget(left, NOW),
-        lambda: ledger.put_back(Batch(1, files("a", "c")), "labelled"),
-    ]
-    for number, write in enumerate(writes):
-        looked: list[Any] = []
+    ledger.record(make_plan(files("a", "b"), [], SIZE))
+    ledger.finish([(Batch(1, files("a", "b")), [report("a"), report("b", error="x")])], NOW)
+    looked: list[Any] = []
 
-        def first(*args: Any, number: int = number, looked: list[Any] = looked) -> bool:
-            if not looked:
-                spark.sql(f"UPDATE {name} SET mine = map('n', {number}), `it's` = warc_file")
-            looked.append(args)
-            return SparkBooks.amend(books, *args)
+    def first(*args: Any) -> bool:
+        if not looked:
+            spark.sql(f"UPDATE {name} SET mine = map('n', 7), `it's` = warc_file")
+        looked.append(args)
+        return SparkBooks.amend(books, *args)
 
-        monkeypatch.setattr(books, "amend", first)
-        write()
-        assert len(looked) == 2
-        rows = {row["warc_file"]: row for row in books.read("warc_files")}
-        assert [(row["mine"], row["it's"]) for row in rows.values()] == [({"n": number}, key) for key in rows]
-        entries = Ledger(books, "").entries()
-        assert sorted(entries, key=repr) == sorted(ledger.entries(), key=repr)
-    told = {key: (row["batch"], row["state"], row["pages"], row["skipped"]) for key, row in rows.items()}
-    assert told == {
-        "a": (1, "labelled", 0, {"status": 2, "forgotten": 1}),
-        "b": (2, "planned", 1, {"status": 2}),
-        "c": (1, "labelled", 1, {"status": 2}),
-    }
+    monkeypatch.setattr(books, "amend", first)
+    change(ledger)
+    assert len(looked) == 2
+    rows = {row["warc_file"]: row for row in books.read("warc_files")}
+    assert [(row["mine"], row["it's"]) for row in rows.values()] == [({"n": 7}, key) for key in rows]
+    assert sorted(Ledger(books, "").entries(), key=repr) == sorted(ledger.entries(), key=repr)
+    assert tuple(rows[file][column] for column in ("batch", "state", "pages", "skipped")) == told

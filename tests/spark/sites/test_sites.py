@@ -73,8 +73,7 @@ def rows_of(spark: SparkSession, output: Path, table: str) -> list[Row]:
 
 
 @pytest.fixture(scope="module")
-def preprocessed(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Ran:
-    """The same after its first stage."""
+def ran(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Ran:
     folder = tmp_path_factory.mktemp("sites")
     first = [
         *stories("a.org", SUBJECTS[:3]),
@@ -83,17 +82,9 @@ def preprocessed(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) 
     ]
     write_warc(folder / "1.warc", first)
     write_warc(folder / "2.warc", [*stories("a.org", SUBJECTS[3:]), *stories("b.org", SUBJECTS[:2])])
-    outcome = run_stages(spark, ["preprocess"], str(folder / "out"), SETTINGS, f"{folder}/*.warc")
-    assert outcome.complaints == ()
-    return Ran(f"{folder}/*.warc", folder / "out", "")
-
-
-@pytest.fixture(scope="module")
-def ran(spark: SparkSession, preprocessed: Ran, tmp_path_factory: pytest.TempPathFactory) -> Ran:
-    output = shutil.copytree(preprocessed.output, tmp_path_factory.mktemp("ran") / "out")
-    outcome = run(spark, preprocessed.archives, str(output), SETTINGS)
-    assert (outcome.complaints, outcome.totals.files) == ((), 0)
-    return Ran(preprocessed.archives, output, summary(outcome, "out"))
+    outcome = run(spark, f"{folder}/*.warc", str(folder / "out"), SETTINGS)
+    assert (outcome.complaints, outcome.totals.files) == ((), 2)
+    return Ran(f"{folder}/*.warc", folder / "out", summary(outcome, "out"))
 
 
 @pytest.fixture
@@ -215,11 +206,11 @@ def test_pages_of_one_template_have_one_layout(spark: SparkSession, ran: Ran) ->
 
 @pytest.mark.slow
 def test_a_run_that_is_killed_between_its_commits_writes_the_same_rows(
-    spark: SparkSession, preprocessed: Ran, ran: Ran, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    spark: SparkSession, ran: Ran, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After the labels are written, and before the ledger knows."""
-
-    output = shutil.copytree(preprocessed.output, tmp_path / "out")
+    output = tmp_path / "out"
+    assert run_stages(spark, ["preprocess"], str(output), SETTINGS, ran.archives).complaints == ()
     with monkeypatch.context() as patch:
         patch.setattr("dripper.spark.sites.stage.layouts_of", killed)
         first = run_stages(spark, ["label"], str(output), SETTINGS)

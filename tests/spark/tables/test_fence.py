@@ -126,6 +126,7 @@ def test_a_late_commit_changes_nothing_and_its_driver_hears_of_it(spark: SparkSe
 
 
 @pytest.mark.spark
+@pytest.mark.draw("lane")
 @pytest.mark.parametrize("lane", [0, 1])
 def test_a_commit_under_way_fails_when_another_takes_over(spark: SparkSession, tmp_path: Path, lane: int) -> None:
     """As of a killed client of Spark Connect, whose query goes on. Nobody else writes its batch."""
