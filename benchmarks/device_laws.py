@@ -75,7 +75,7 @@ def make_labeler(name: str, folder: Path, pages: Sequence[SimplifiedPage]) -> Ca
         model = str(make_encoder(folder, name))
         return lambda device, precision: load("encoder", model=model, device=device, precision=precision)
     model = str(make_checkpoint(folder, pages[:2], **(HUNYUAN if name == "hunyuan" else {})))
-    options = {"model": model, "engine": "transformers", "answer": "compact", "cpu_cache_gib": 1}
+    options = {"model": model, "engine": "transformers", "answer": "compact"}
     return lambda device, precision: load("lm", **options, device=device, dtype=precision)
 
 

@@ -35,7 +35,7 @@ from dripper_labelers.encoder.checkpoint import EncoderCheckpoint
 from dripper_labelers.encoder.network import EncoderNetwork
 from dripper_labelers.encoder.reading import PULPIE_SEPARATOR, Reading
 from dripper_labelers.encoder.sequence import Chunk, Sequencer
-from dripper_labelers.encoder.settings import EncoderSettings
+from dripper_labelers.encoder.settings import BATCH_TOKENS, EncoderSettings
 from dripper_labelers.torch_batches import split_into_batches
 from lm_pages import choose
 from support.labelled import pages as committed_pages
@@ -123,7 +123,8 @@ def compare(shape: str, device: str, batch_tokens: int, pages: Sequence[Simplifi
     made = (chunk for page in pages for chunk in sequencer.chunks(page, 0))
     chunks = [replace(chunk, ids=[token % vocabulary for token in chunk.ids]) for chunk in made]
     lengths = [len(chunk.ids) for chunk in chunks]
-    settings = EncoderSettings(device=device, batch_tokens=batch_tokens)  # type: ignore[arg-type]
+    settings = EncoderSettings(device=device)  # type: ignore[arg-type]
+    BATCH_TOKENS[device] = batch_tokens
     checkpoint = EncoderCheckpoint(Path(shape), shape, Reading(), context, outcomes=2, main=1)
     with torch.device(device):
         model = make_model(

@@ -142,16 +142,12 @@ def main(arguments: list[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         labeler, options = "all", dict[str, Any]()
         if given.encoder:
+            from dripper_labelers.encoder.reading import Reading
             from support.tiny_encoder import make_encoder
 
-            labeler, options = (
-                "encoder",
-                {
-                    "model": str(make_encoder(Path(folder) / "tiny", max_position_embeddings=512)),
-                    "device": "cpu",
-                    "profile": "any",
-                },
-            )
+            model = make_encoder(Path(folder) / "tiny", max_position_embeddings=512)
+            Reading().save(model)
+            labeler, options = "encoder", {"model": str(model), "device": "cpu"}
         # Else the stage's engine has all cores of the machine; a UDF's has one.
         one_thread = {"stages.engines": os.cpu_count()}
         forms = {

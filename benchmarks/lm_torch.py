@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from dripper.labels.base import SimplifiedPage
-from dripper.labels.lm.decoder import DecisionRule, DecodedLabels
+from dripper.labels.lm.decoder import DecodedLabels
 from dripper.labels.lm.encoder import Job, PageEncoder
 from dripper.labels.lm.in_torch import TorchDecoder
 from dripper.labels.lm.settings import LmSettings
@@ -56,7 +56,7 @@ def main(arguments: Sequence[str]) -> int:
         settings = LmSettings.model_validate(
             {
                 "model": str(model), "engine": "transformers", "device": device, "dtype": options.dtype,
-                "answer": options.answer, "cpu_cache_gib": options.cpu_cache_gib,
+                "answer": options.answer,
             }
         )  # fmt: skip
         found = measure(settings, pages, options, device)
@@ -78,7 +78,6 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--pages", type=int, default=100)
     parser.add_argument("--compared", type=int, default=10, metavar="PAGES")
     parser.add_argument("--alone", type=int, default=5, metavar="PAGES")
-    parser.add_argument("--cpu-cache-gib", type=int, default=4)
     parser.add_argument("--out", type=Path, help="a file for the line")
     return parser.parse_args(arguments)
 
@@ -155,9 +154,9 @@ def compare(
         torch, settings.dtype
     )
     model = library.AutoModelForCausalLM.from_pretrained(settings.model, dtype=dtype).to(device).eval()
-    decision, differing, compared = DecisionRule.of(settings), 0, 0
+    differing, compared = 0, 0
     for job, one in zip(jobs, decoded, strict=False):
-        labels = write_answer(model, job, encoder.templates, decision)
+        labels = write_answer(model, job, encoder.templates)
         differing += int((np.array(labels) != one.main).sum())
         compared += job.n_blocks
     return differing, compared

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[1]
 SHARED = ROOT.parent / "shared"
 
+# Engines of tests hold tiny models, several of them in a process.
+os.environ.setdefault("VLLM_CPU_KVCACHE_SPACE", "1")
+
 # Tests are never timed: a busy machine, or a first call that loads a dictionary, is no failure.
 # What must pass before a change lands gives the same answer for the same commit; `make test-all`
 # draws other examples each time, as does `make fuzz`.

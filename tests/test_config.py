@@ -58,6 +58,10 @@ def test_every_settings_file_loads(file: Path) -> None:
             "setting limits.parser_steps is gone, as nobody had to change its value: leave it out",
         ),
         ("limits.page_wall_seconds=5", "setting limits.page_wall_seconds is gone: limits.page_cpu_seconds sets it too"),
+        (
+            "labels.lm.profile=any",
+            "setting labels.lm.profile is gone: a checkpoint whose labels.lm.prompt is set labels",
+        ),
         ("labels.lm.temperature=2", "setting labels.lm.temperature is gone, as nobody had to change its value"),
         ("batch.in_flight=3", "setting batch.in_flight is gone, as nobody had to change its value"),
         ("sites.batches=4", "setting sites.batches is gone, as nobody had to change its value"),

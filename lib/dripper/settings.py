@@ -280,9 +280,9 @@ class Settings(Section):
 GONE = frozenset(
     {
         *("batch.file_attempts", "batch.in_flight", "batch.max_failures", "batch.split_bytes"),
-        *("cost.sample_pages", "labels.encoder.context_tokens"),
+        *("cost.sample_pages", "labels.encoder.batch_tokens", "labels.encoder.context_tokens"),
         *("labels.encoder.overlap_blocks", "labels.encoder.threshold", "labels.lm.attempts", "labels.lm.draft"),
-        *("labels.lm.overlap_blocks", "labels.lm.temperature", "labels.lm.timeout_seconds"),
+        *("labels.lm.overlap_blocks", "labels.lm.temperature", "labels.lm.threshold", "labels.lm.timeout_seconds"),
         *("labels.neuscraper.batch_nodes", "labels.neuscraper.device", "labels.neuscraper.threshold"),
         *("labels.web2text.pair_weight", "stages.batch_pages", "stages.engine_threads"),
         *("limits.parser_attributes", "limits.parser_options", "limits.parser_repeats", "limits.parser_steps"),
@@ -292,12 +292,15 @@ GONE = frozenset(
 )
 """Keys that earlier versions knew, and that are constants now."""
 REPLACED = {
-    "batch.bytes_per_core": "batch.files",
-    "limits.page_wall_seconds": "limits.page_cpu_seconds",
-    "limits.stall_seconds": "limits.page_cpu_seconds",
-    "stages.partition_pages": "stages.commit_pages",
+    "batch.bytes_per_core": "batch.files sets it too",
+    "labels.encoder.profile": "a checkpoint's dripper_encoder.json says how it reads pages",
+    "labels.lm.cpu_cache_gib": "set VLLM_CPU_KVCACHE_SPACE in the environment of the engine",
+    "labels.lm.profile": "a checkpoint whose labels.lm.prompt is set labels blocks of any profile",
+    "limits.page_wall_seconds": "limits.page_cpu_seconds sets it too",
+    "limits.stall_seconds": "limits.page_cpu_seconds sets it too",
+    "stages.partition_pages": "stages.commit_pages sets it too",
 }
-"""Keys that earlier versions knew, and those that do their job."""
+"""Keys that earlier versions knew, and what does their job."""
 
 S = TypeVar("S", bound=Section)
 
@@ -344,7 +347,7 @@ def _write_sentence(problem: Mapping[str, Any], prefix: str, valid_keys: list[st
     if key in GONE:
         return f"setting {key} is gone, as nobody had to change its value: leave it out"
     if key in REPLACED:
-        return f"setting {key} is gone: {REPLACED[key]} sets it too"
+        return f"setting {key} is gone: {REPLACED[key]}"
     value = problem["input"]
     while isinstance(value, dict) and value:
         # An unknown section: what stands in it tells best which one was meant.

@@ -100,7 +100,7 @@ def test_blocks_of_a_profile_that_the_checkpoint_does_not_read_are_refused(
     with pytest.raises(SettingsError, match=r"preprocess with --set profile=mineru-1\.1 into another output"):
         run(spark, preprocessed.archive, str(preprocessed.output / "new"), load(assignments=asked), loader=load_dead)
     assert not (preprocessed.output / "new").exists()
-    check_profiles(Tables(spark, str(preprocessed.output)), [1], load(assignments=[*asked, "labels.lm.profile=any"]))
+    check_profiles(Tables(spark, str(preprocessed.output)), [1], load(assignments=[*asked, "labels.lm.prompt=own"]))
 
 
 @pytest.mark.slow

@@ -51,7 +51,7 @@ def load_slow(settings: Settings) -> HashLabeler:
 def main(archives: str, output: str, told: str, model: str) -> int:
     """Run until killed; 3 as the jobs' exit code where the run ends short."""
     fixed = ["spark.master=local[2]", "labeler.staged=true", f"labeler.name={'lm' if model else 'all'}"]
-    fixed += [f"labels.lm.model={model}", "labels.lm.dtype=float32", "labels.lm.cpu_cache_gib=1"]
+    fixed += [f"labels.lm.model={model}", "labels.lm.dtype=float32"]
     settings = load([ROOT / "conf" / "local.yml"], [*fixed, f"labels.lm.prompt_folder={told}"])
     with cli.session(settings) as spark:
         outcome = run(spark, archives, output, settings, loader=load_slow)

@@ -3,20 +3,19 @@ attention and cache; what the decoder in PyTorch is held against where there is 
 
 from typing import Any
 
-from dripper.labels.lm.decoder import DecisionRule
 from dripper.labels.lm.encoder import Job
 from dripper.labels.lm.fsm_rules import HOLE, Machine
 from dripper.labels.lm.template import Templates
 
 
-def write_answer(model: Any, job: Job, templates: Templates, decision: DecisionRule) -> list[bool]:
+def write_answer(model: Any, job: Job, templates: Templates) -> list[bool]:
     """Return which blocks of a window are main: greedily, of the whole vocabulary under the mask of
     the machine. Between labels the machine leaves one token, so that these are read together."""
     import torch
 
     template = templates.of(job.n_blocks)
     answer = template.tokens[: template.holes[-1] + 1].tolist()
-    machine = Machine(answer, templates.main, templates.other, decision.margin)
+    machine = Machine(answer, templates.main, templates.other)
     read: list[int] = [*job.prompt_ids]
     cache, labels = None, list[bool]()
     with torch.inference_mode():

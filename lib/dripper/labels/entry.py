@@ -18,9 +18,6 @@ CountTokens = Callable[[str], int]
 
 _THERE = "on those it runs on"
 
-ProfileName = Literal["auto", "any", "dripper", "mineru-1.0", "mineru-1.1", "paper"]
-"""The profile that blocks have to be of. auto: that which the checkpoint was trained on."""
-
 FallbackName = Literal["cpu", "trafilatura", "body", "empty"]
 DEFAULT_FALLBACK: FallbackName = "trafilatura"
 

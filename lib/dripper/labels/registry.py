@@ -212,8 +212,7 @@ def check_blocks(labeler: LabelerSettings, labels: LabelsSettings, profile: str)
         if its_profile is not None and its_profile != profile:
             raise SettingsError(
                 f"the blocks are of profile {profile}, and the checkpoint of the labeler {name} reads {its_profile}: preprocess "
-                f"with --set profile={its_profile} into another output, or, if it shall label them all the same, --set "
-                f"labels.{name}.profile=any"
+                f"with --set profile={its_profile} into another output"
             )
 
 

@@ -65,8 +65,6 @@ def _check_vllm(settings: EncoderSettings, use: Use) -> None:
 
 
 def _reads_profile(settings: EncoderSettings) -> str | None:
-    if settings.profile != "auto":
-        return None if settings.profile == "any" else settings.profile
     folder = local_folder(settings.model)
     if is_hub_name(settings.model) and not folder.is_dir():
         return PULPIE_PROFILE if "pulpie" in settings.model.lower() else None

@@ -17,7 +17,7 @@ from dripper.labels.torch_device import choose_device, limit_children_to_one_thr
 from dripper_labelers.encoder.checkpoint import EncoderCheckpoint
 from dripper_labelers.encoder.packing import place_tokens, prepare_model, segments
 from dripper_labelers.encoder.sequence import Chunk
-from dripper_labelers.encoder.settings import EncoderSettings
+from dripper_labelers.encoder.settings import BATCH_TOKENS, EncoderSettings
 
 log = logging.getLogger(__name__)
 
@@ -52,7 +52,7 @@ class EncoderNetwork:
         """Return a model that is in memory, ready to run on a device (`cpu`, `cuda`). Raises
         SettingsError for a precision that the device does not have."""
         limit_children_to_one_thread()
-        precision, batch_tokens = settings.precision_on(device), settings.batch_tokens_on(device)
+        precision, batch_tokens = settings.precision_on(device), BATCH_TOKENS[device]
         if precision == "int8" and device == "cuda":
             raise SettingsError("labels.encoder.precision=int8 is for CPUs; bfloat16 is what a GPU is fast in")
         model = model.to(device, _dtype_of(precision)).eval()

@@ -18,7 +18,7 @@ from dripper.labels.lm.checkpoint import read_config
 from dripper.labels.lm.engine import call_engine, engine_version, prepare_environment, stop_engine, summarize
 from dripper_labelers.encoder.checkpoint import EncoderCheckpoint
 from dripper_labelers.encoder.sequence import Chunk
-from dripper_labelers.encoder.settings import EncoderSettings
+from dripper_labelers.encoder.settings import BATCH_TOKENS, EncoderSettings
 
 log = logging.getLogger(__name__)
 
@@ -61,9 +61,8 @@ class PoolingNetwork:
             raise MachineError(
                 f"labels.encoder.device={settings.device}: the vLLM that is installed here runs on {device}"
             )
-        precision, tokens = settings.precision_on(device), settings.batch_tokens_on(device)
-        # On a CPU each chunk goes alone unless batches are asked for: labels do not depend on
-        # company, as in PyTorch.
+        precision, tokens = settings.precision_on(device), BATCH_TOKENS[device]
+        # On a CPU each chunk goes alone, as in PyTorch.
         options: dict[str, Any] = {} if tokens else {"max_num_seqs": 1}
         try:
             engine = vllm.LLM(

@@ -75,7 +75,7 @@ def test_a_tiny_model_learns_from_it_and_labels(exported: Path, checkpoint: Path
     losses = fine_tune(checkpoint, shortest, tmp_path / "tuned", epochs=40)
     assert losses[-1] < losses[0] - 1.5
     taught = {messages[0]["content"] for messages in shortest}
-    made = load("lm", **settings_of(exported, tmp_path / "tuned"), dtype="float32", cpu_cache_gib=1)
+    made = load("lm", **settings_of(exported, tmp_path / "tuned"), dtype="float32")
     assert isinstance(made, LmLabeler)
     said, true = [], []
     try:

@@ -155,7 +155,7 @@ def test_every_step_runs_on_a_cpu(tmp_path: Path) -> None:
     lm, encoder = make_checkpoint(tmp_path / "tiny-lm", simplified), make_encoder(tmp_path / "tiny-encoder")
     out = tmp_path / "check.html"
     flags = ["--limit", "6", "--gpu", "L4", "--dollars-per-hour", "0.5", "--authors", str(tmp_path), "--out", str(out)]
-    settings = ["labels.lm.dtype=float32", "labels.lm.cpu_cache_gib=1", "labels.encoder.device=cpu"]
+    settings = ["labels.lm.dtype=float32", "labels.encoder.device=cpu"]
     told = [part for setting in settings for part in ("--set", setting)]
     assert main([str(FOLDER / "wcxb-dev"), "--lm", str(lm), "--encoder", str(encoder), *flags, *told]) == 0
     page = out.read_text(encoding="utf-8")

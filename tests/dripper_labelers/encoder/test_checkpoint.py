@@ -156,7 +156,6 @@ def test_blocks_of_another_profile_than_the_checkpoint_reads_are_refused(tmp_pat
         SettingsError, match="of profile dripper, and the checkpoint of the labeler encoder reads mineru"
     ):
         check("dripper")
-    check("dripper", "labels.encoder.profile=any")
     Reading(form="outline").save(tmp_path)
     check("dripper")
 

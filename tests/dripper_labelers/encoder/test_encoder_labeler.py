@@ -14,7 +14,7 @@ from dripper_labelers.encoder.entry import ENCODER
 from dripper_labelers.encoder.labeler import EncoderLabeler
 from dripper_labelers.encoder.network import EncoderNetwork
 from dripper_labelers.encoder.reading import Reading
-from dripper_labelers.encoder.settings import EncoderSettings
+from dripper_labelers.encoder.settings import BATCH_TOKENS, EncoderSettings
 from support.in_company import assert_company_changes_nothing, equal
 from support.labelled import pages
 from support.tiny_encoder import CONTEXT, WHY_NOT, make_encoder, make_model, make_tokenizer, rename_weights, simplified
@@ -56,9 +56,11 @@ def test_on_a_cpu_labels_do_not_depend_on_company(model: Path, precision: str) -
     assert_company_changes_nothing(encoder(model, precision=precision), simplified()[:5])
 
 
-def test_packed_they_are_the_same_up_to_rounding(model: Path) -> None:
+def test_packed_they_are_the_same_up_to_rounding(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     some = simplified()[:5]
-    alone, packed = encoder(model), encoder(model, batch_tokens=4 * CONTEXT)
+    alone = encoder(model)
+    monkeypatch.setitem(BATCH_TOKENS, "cpu", 4 * CONTEXT)
+    packed = encoder(model)
     assert isinstance(packed._network, EncoderNetwork)
     assert packed._network.batch_tokens == 4 * CONTEXT, "it can pack"
     order = np.random.default_rng(1).permutation(len(some))

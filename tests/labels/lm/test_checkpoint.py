@@ -88,9 +88,7 @@ def test_blocks_of_another_profile_than_the_checkpoint_reads_are_refused(model: 
         check(wanted)
         with pytest.raises(SettingsError, match=f"of profile dripper, .* labeler lm reads {wanted}: preprocess with"):
             check("dripper")
-        check("dripper", "labels.lm.profile=any")
-    with pytest.raises(SettingsError, match="reads paper"):
-        check("dripper", "labels.lm.profile=paper")
+        check("dripper", "labels.lm.prompt=own")
 
 
 def test_trainings_name_prompts_that_exist() -> None:

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dripper.labels.arrays import FloatArray
-from dripper.labels.lm.decoder import DecisionRule
 from dripper.labels.lm.parallel import Draft, decode_to_fixed_point
 
 
@@ -19,13 +18,13 @@ def margin(seed: int, page: int, before: Sequence[bool]) -> float:
     return int.from_bytes(digest, "big") / 2**63 - 1.0
 
 
-def greedy(seed: int, page: int, size: int, decision: DecisionRule) -> tuple[list[bool], list[float]]:
+def greedy(seed: int, page: int, size: int) -> tuple[list[bool], list[float]]:
     """The state machine: one label after the other."""
     labels: list[bool] = []
     margins: list[float] = []
     for _ in range(size):
         margins.append(margin(seed, page, labels))
-        labels.append(bool(decision.main(np.array(margins[-1:]))[0]))
+        labels.append(margins[-1] > 0)
     return labels, margins
 
 
@@ -50,17 +49,12 @@ class Model:
 @given(
     st.integers(0, 2**32),
     st.lists(st.integers(1, 40), max_size=6),
-    st.floats(0.2, 0.8),
-    st.floats(0.2, 5.0),
 )
-def test_labels_and_margins_are_those_of_the_state_machine(
-    seed: int, sizes: list[int], threshold: float, temperature: float
-) -> None:
-    decision = DecisionRule(threshold, temperature)
-    drafts = decode_to_fixed_point(sizes, Model(seed), decision)
+def test_labels_and_margins_are_those_of_the_state_machine(seed: int, sizes: list[int]) -> None:
+    drafts = decode_to_fixed_point(sizes, Model(seed))
     assert len(drafts) == len(sizes)
     for page, (draft, size) in enumerate(zip(drafts, sizes, strict=True)):
-        labels, margins = greedy(seed, page, size, decision)
+        labels, margins = greedy(seed, page, size)
         assert draft.main.tolist() == labels
         assert draft.margins.tolist() == margins
         assert 1 <= draft.passes <= size
@@ -70,7 +64,7 @@ def test_labels_and_margins_are_those_of_the_state_machine(
 @given(st.integers(0, 2**32), st.lists(st.integers(1, 30), min_size=1, max_size=6))
 def test_a_page_takes_the_same_passes_in_company_and_none_when_done(seed: int, sizes: list[int]) -> None:
     model = Model(seed)
-    drafts = decode_to_fixed_point(sizes, model, DecisionRule())
+    drafts = decode_to_fixed_point(sizes, model)
     assert len(model.batches) == max(draft.passes for draft in drafts)
     for draft in drafts:
         assert sum(draft.page in batch for batch in model.batches) == draft.passes
@@ -79,13 +73,13 @@ def test_a_page_takes_the_same_passes_in_company_and_none_when_done(seed: int, s
 
 def test_labels_that_do_not_depend_on_each_other_take_two_passes() -> None:
     wanted = np.array([1.0, -1.0, 1.0, 1.0, -1.0])
-    (draft,) = decode_to_fixed_point([5], lambda drafts: [wanted[one.settled :] for one in drafts], DecisionRule())
+    (draft,) = decode_to_fixed_point([5], lambda drafts: [wanted[one.settled :] for one in drafts])
     assert draft.main.tolist() == [True, False, True, True, False]
     assert draft.passes == 2
 
 
 def test_the_first_draft_may_be_right() -> None:
-    (draft,) = decode_to_fixed_point([9], lambda drafts: [np.full(9, -1.0)], DecisionRule())
+    (draft,) = decode_to_fixed_point([9], lambda drafts: [np.full(9, -1.0)])
     assert not draft.main.any()
     assert draft.passes == 1
 
@@ -96,7 +90,7 @@ def test_the_worst_case_ends_after_as_many_passes_as_blocks() -> None:
     def score(drafts: Sequence[Draft]) -> list[FloatArray]:
         return [np.where(np.concatenate([[True], one.main[:-1]]), 1.0, -1.0)[one.settled :] for one in drafts]
 
-    (draft,) = decode_to_fixed_point([30], score, DecisionRule())
+    (draft,) = decode_to_fixed_point([30], score)
     assert draft.main.all()
     assert draft.passes == 30
 
@@ -109,13 +103,13 @@ def test_the_first_draft_decides_the_passes_and_not_the_labels(
     first = [
         data.draw(st.none() | st.lists(st.booleans(), min_size=size, max_size=size), label="first") for size in sizes
     ]
-    drafts = decode_to_fixed_point(sizes, Model(seed), DecisionRule(), first)
+    drafts = decode_to_fixed_point(sizes, Model(seed), first)
     for page, (draft, size) in enumerate(zip(drafts, sizes, strict=True)):
-        labels, margins = greedy(seed, page, size, DecisionRule())
+        labels, margins = greedy(seed, page, size)
         assert (draft.main.tolist(), draft.margins.tolist()) == (labels, margins)
-    right = [greedy(seed, page, size, DecisionRule())[0] for page, size in enumerate(sizes)]
-    assert {draft.passes for draft in decode_to_fixed_point(sizes, Model(seed), DecisionRule(), right)} == {1}
+    right = [greedy(seed, page, size)[0] for page, size in enumerate(sizes)]
+    assert {draft.passes for draft in decode_to_fixed_point(sizes, Model(seed), right)} == {1}
 
 
 def test_no_pages() -> None:
-    assert decode_to_fixed_point([], Model(0), DecisionRule()) == []
+    assert decode_to_fixed_point([], Model(0)) == []

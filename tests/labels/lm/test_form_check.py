@@ -11,7 +11,6 @@ import pytest
 from dripper.labels.base import SimplifiedPage
 from dripper.labels.lm import generating, parallel
 from dripper.labels.lm.answer import FORMS
-from dripper.labels.lm.decoder import DecisionRule
 from dripper.labels.lm.encoder import Job, PageEncoder
 from dripper.labels.lm.form_check import FormCheck, Rival, find_rivals
 from dripper.labels.lm.generating import FsmDecoder
@@ -108,7 +107,7 @@ def test_parallel_tells_from_its_first_pass(
 ) -> None:
     monkeypatch.setattr(parallel, "import_extra", lambda _: SimpleNamespace(PoolingParams=SimpleNamespace))
     check, templates, engine = set_to_compact(form)
-    ParallelDecoder(engine, templates, DecisionRule(), 1 << 30, check).decode(JOBS)
+    ParallelDecoder(engine, templates, 1 << 30, check).decode(JOBS)
     assert not check.wants
     assert ("would rather begin to write" in caplog.text) == told
     assert (f" {form}" in caplog.text) == told
@@ -121,7 +120,7 @@ def test_the_state_machine_asks_for_the_next_token(
     vllm = SimpleNamespace(SamplingParams=SimpleNamespace)
     monkeypatch.setattr(generating, "import_extra", lambda _: vllm)
     check, templates, engine = set_to_compact(form)
-    decoder = FsmDecoder(engine, templates, DecisionRule(), check)
+    decoder = FsmDecoder(engine, templates, check)
     assert [one.main.tolist() for one in decoder.decode(JOBS)] == [[False]] * 4
     assert not check.wants
     assert ("would rather begin to write" in caplog.text) == told
@@ -134,7 +133,7 @@ def test_the_logits_are_the_models(checkpoint: Path, simplified: list[Simplified
     import torch
     import transformers
 
-    settings = LmSettings(model=str(checkpoint), dtype="float32", cpu_cache_gib=1)
+    settings = LmSettings(model=str(checkpoint), dtype="float32")
     encoder = PageEncoder.load(settings)
     jobs = [job for page in simplified[:2] for _, job in encoder.read(page)]
     caplog.set_level(logging.WARNING)

@@ -5,12 +5,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from dripper.errors import PageError, SettingsError
+from dripper.errors import PageError
 from dripper.labels.lm.answer import FORMS
-from dripper.labels.lm.decoder import DecisionRule
 from dripper.labels.lm.fsm_rules import HOLE, Machine, check_arguments, machine_of
 from dripper.labels.lm.generating import PROCESSORS, follow
-from dripper.labels.lm.server import allowed_tokens, label_bias
+from dripper.labels.lm.server import allowed_tokens
 from dripper.labels.lm.template import Templates
 
 
@@ -19,7 +18,7 @@ def encode(text: str) -> list[int]:
 
 
 TEMPLATES = Templates(FORMS["compact"], encode)
-ARGUMENTS = {"dripper_answer": [1, HOLE, 2, HOLE], "dripper_labels": [10, 11], "dripper_margin": 0.5}
+ARGUMENTS = {"dripper_answer": [1, HOLE, 2, HOLE], "dripper_labels": [10, 11]}
 
 
 def test_an_answer_is_followed() -> None:
@@ -39,7 +38,7 @@ def test_requests_of_others_are_left_alone() -> None:
 
 
 def test_a_request_of_ours() -> None:
-    assert machine_of(ARGUMENTS) == Machine([1, HOLE, 2, HOLE], 10, 11, 0.5)
+    assert machine_of(ARGUMENTS) == Machine([1, HOLE, 2, HOLE], 10, 11)
     check_arguments(ARGUMENTS)
 
 
@@ -51,14 +50,9 @@ def test_a_request_that_cannot_be_followed_is_refused(change: dict[str, object])
         check_arguments(ARGUMENTS | change)
 
 
-def test_a_margin_that_is_missing_is_refused() -> None:
-    with pytest.raises(ValueError, match="dripper_margin"):
-        check_arguments({"dripper_answer": [1], "dripper_labels": [10, 11]})
-
-
 @pytest.mark.parametrize(
     ("written", "margin_of_main", "left"),
-    [(0, 9.0, 1), (1, 0.6, 10), (1, 0.5, 11), (1, -3.0, 11), (2, 9.0, 2), (3, 0.6, 10), (99, 0.6, 10)],
+    [(0, 9.0, 1), (1, 0.1, 10), (1, 0.0, 11), (1, -3.0, 11), (2, 9.0, 2), (3, 0.6, 10), (99, 0.6, 10)],
 )
 def test_one_token_is_left(written: int, margin_of_main: float, left: int) -> None:
     torch = pytest.importorskip("torch", reason="needs torch: make test-vllm installs it")
@@ -112,7 +106,7 @@ def test_the_second_runner_masks_rows_as_the_first() -> None:
     prompts = np.array([5, 7, 3, 4])
     states = SimpleNamespace(max_num_reqs=4, device=torch.device("cpu"), prompt_len=SimpleNamespace(np=prompts))
     machine = StateMachine(SimpleNamespace(model_config=SimpleNamespace(max_model_len=32)), states)
-    other_answer = ARGUMENTS | {"dripper_answer": [3, HOLE], "dripper_labels": [12, 13], "dripper_margin": -1.0}
+    other_answer = ARGUMENTS | {"dripper_answer": [3, HOLE], "dripper_labels": [12, 13]}
     arguments = [other_answer, ARGUMENTS, None, other_answer]
     machine.add_request(0, SimpleNamespace(extra_args=ARGUMENTS))
     taken = [machine.add_request(slot, SimpleNamespace(extra_args=each)) for slot, each in enumerate(arguments)]
@@ -139,12 +133,3 @@ def test_both_runners_have_a_processor() -> None:
 
 def test_the_answers_own_tokens_are_allowed() -> None:
     assert allowed_tokens(TEMPLATES.of(12), TEMPLATES) == [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]
-
-
-def test_a_threshold_is_a_bias_within_what_vllm_takes() -> None:
-    assert label_bias(TEMPLATES, DecisionRule()) is None
-    assert label_bias(TEMPLATES, DecisionRule(0.2)) == {10: pytest.approx(np.log(4))}
-    with pytest.raises(
-        SettingsError, match=r"a bias of -4595120 on a logit, and vLLM takes 100 at most.*decoder=parallel"
-    ):
-        label_bias(TEMPLATES, DecisionRule(0.99, temperature=1e6))

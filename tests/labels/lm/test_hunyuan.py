@@ -31,7 +31,7 @@ def hunyuan(tmp_path_factory: pytest.TempPathFactory, simplified: list[Simplifie
 
 
 def label(model: Path, pages: Sequence[SimplifiedPage], **options: object) -> tuple[list[Labels], PageEncoder]:
-    made = load("lm", model=str(model), dtype="float32", cpu_cache_gib=1, answer="tagged", **options)
+    made = load("lm", model=str(model), dtype="float32", answer="tagged", **options)
     assert isinstance(made, LmLabeler)
     try:
         return made.label_simplified(pages), made.encoder

@@ -18,7 +18,6 @@ from dripper.labels import Labels, Use, load
 from dripper.labels.base import SimplifiedPage
 from dripper.labels.lm import in_torch
 from dripper.labels.lm.answer import FORMS
-from dripper.labels.lm.decoder import DecisionRule
 from dripper.labels.lm.encoder import PageEncoder
 from dripper.labels.lm.entry import LM
 from dripper.labels.lm.in_torch import Piece, cut_rows
@@ -42,9 +41,7 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory, simplified: list[Simpli
 
 
 def labeler(checkpoint: Path, **options: Any) -> LmLabeler:
-    made = load(
-        "lm", model=str(checkpoint), **{"engine": "transformers", "device": "cpu", "cpu_cache_gib": 1} | options
-    )
+    made = load("lm", model=str(checkpoint), **{"engine": "transformers", "device": "cpu"} | options)
     assert isinstance(made, LmLabeler)
     return made
 
@@ -61,13 +58,13 @@ def by_state_machine(checkpoint: Path, pages: Sequence[SimplifiedPage], **option
     import transformers
 
     settings = LmSettings.model_validate({"model": str(checkpoint), **options})
-    encoder, decision = PageEncoder.load(settings), DecisionRule.of(settings)
+    encoder = PageEncoder.load(settings)
     library: Any = transformers
     model = library.AutoModelForCausalLM.from_pretrained(checkpoint, dtype="float32").eval()
     found = []
     for page in pages:
         windows, jobs = zip(*encoder.read(page), strict=True)
-        answers = [np.array(write_answer(model, job, encoder.templates, decision)) for job in jobs]
+        answers = [np.array(write_answer(model, job, encoder.templates)) for job in jobs]
         found.append(merge_windows(windows, answers).tolist())
     return found
 
@@ -91,10 +88,10 @@ def test_the_state_machines_labels_in_every_answer_form(
 def test_the_state_machines_labels_of_pages_in_windows_and_rows(
     tmp_path: Path, simplified: list[SimplifiedPage], architecture: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Windows, a threshold, pages that break off within a row, a cache that holds few of them."""
+    """Windows, pages that break off within a row, a cache that holds few of them."""
     pytest.importorskip("torch", reason="needs PyTorch: make test-vllm installs it")
     model = make_checkpoint(tmp_path / "tiny", simplified[:3], **MODELS[architecture])
-    options = {"answer": "compact", "context_tokens": 1000, "threshold": 0.48}
+    options = {"answer": "compact", "context_tokens": 1000}
     some = simplified[:4]
     expected = by_state_machine(model, some, **options)
     monkeypatch.setattr(in_torch, "ROW_TOKENS", {"cpu": 700})
@@ -258,7 +255,7 @@ ONE_PASS = """
 import sys
 import dripper
 from support.labelled import pages
-settings = {"labels": {"lm": {"model": sys.argv[1], "engine": "transformers", "device": "cpu", "cpu_cache_gib": 1}}}
+settings = {"labels": {"lm": {"model": sys.argv[1], "engine": "transformers", "device": "cpu"}}}
 extraction = dripper.extract(sys.stdin.read(), labeler="lm", settings=settings, guard=True)
 print(extraction.method, extraction.error_code)
 """

@@ -12,7 +12,7 @@ from dripper.labels.base import Labels, SimplifiedPage
 from dripper.labels.fallback import AllLabeler
 from dripper.labels.lm.answer import FORMS
 from dripper.labels.lm.checkpoint import Checkpoint
-from dripper.labels.lm.decoder import DecisionRule, DecodedLabels
+from dripper.labels.lm.decoder import DecodedLabels
 from dripper.labels.lm.encoder import Job, PageEncoder
 from dripper.labels.lm.form_check import FormCheck, Rival
 from dripper.labels.lm.labeler import DECODERS, LmLabeler
@@ -75,7 +75,7 @@ def labeler(rule: Rule, tmp_path) -> LmLabeler:  # type: ignore[no-untyped-def]
     tokenizer = Characters()
     templates = Templates(FORMS["compact"], tokenizer.encode)
     encoder = PageEncoder(checkpoint, tokenizer, Prompt("own", "Label: "), templates, LmSettings())  # type: ignore[arg-type]
-    return LmLabeler(encoder, rule, DecisionRule(temperature=2.0))
+    return LmLabeler(encoder, rule)
 
 
 def page(n_blocks: int, size: int = 1) -> SimplifiedPage:
@@ -87,7 +87,7 @@ def test_pages_get_their_own_labels_in_order(labeler: LmLabeler, rule: Rule) -> 
     labels = labeler.label_simplified([page(3), page(0), page(1), page(5)])
     assert [one.main.tolist() for one in labels] == [[True, False, True], [], [True], [True, False, True, False, True]]
     assert [(one.passes, one.windows) for one in labels] == [(3, 1), (0, 1), (3, 1), (3, 1)]
-    assert labels[2].probability.tolist() == [pytest.approx(1 / (1 + np.exp(-0.5)))]
+    assert labels[2].probability.tolist() == [pytest.approx(1 / (1 + np.exp(-1)))]
     assert labels[0].main.dtype == bool
     assert labels[0].probability.dtype == np.float32
     assert rule.calls == [3]
@@ -126,7 +126,7 @@ def test_whole_pages_are_drafted_by_another_labeler(labeler: LmLabeler, rule: Ru
     made = preprocess("<body><p>One</p><p>Two</p><h2>Three</h2></body>")
     labeler.label([made])
     assert rule.drafts == [None]
-    drafted = LmLabeler(labeler.encoder, rule, DecisionRule(), AllLabeler())
+    drafted = LmLabeler(labeler.encoder, rule, AllLabeler())
     assert drafted.label([made])[0].main.tolist() == [True, False, True]
     assert rule.drafts == [[True, True, True]]
 

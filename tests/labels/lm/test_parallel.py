@@ -11,7 +11,6 @@ import pytest
 from dripper.errors import ErrorCode, PageError
 from dripper.labels.lm import parallel
 from dripper.labels.lm.answer import FORMS
-from dripper.labels.lm.decoder import DecisionRule
 from dripper.labels.lm.encoder import Job
 from dripper.labels.lm.parallel import ParallelDecoder, Reading, cache_tokens, count_cached_tokens, margins_at, rounds
 from dripper.labels.lm.template import Templates
@@ -73,7 +72,7 @@ def _vllm(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def decoder_of(engine: Engine, cache_tokens: int = 1 << 30) -> ParallelDecoder:
-    return ParallelDecoder(engine, Templates(FORMS["compact"], encode), DecisionRule(), cache_tokens)
+    return ParallelDecoder(engine, Templates(FORMS["compact"], encode), cache_tokens)
 
 
 def length(job: Job) -> int:

@@ -123,7 +123,7 @@ def test_the_command_tells_what_a_real_engine_writes(
     checkpoint: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.undo()
-    given = ["--tokens", "8", "--set", "labels.lm.dtype=float32", "--set", "labels.lm.cpu_cache_gib=1"]
+    given = ["--tokens", "8", "--set", "labels.lm.dtype=float32"]
     code = main(["lm", "probe", str(checkpoint), str(PAGE), *given])
     told = capsys.readouterr().out
     lines = [line.split() for line in told.splitlines() if line.startswith("  ") and "'" in line]

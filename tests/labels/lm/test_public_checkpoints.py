@@ -17,11 +17,11 @@ from dripper.errors import SettingsError
 from dripper.html import preprocess
 from dripper.labels import Labels, config, load
 from dripper.labels.base import SimplifiedPage
-from dripper.labels.entry import ProfileName
 from dripper.labels.lm.checkpoint import find_checkpoint
 from dripper.labels.lm.labeler import LmLabeler
 from dripper.labels.lm.prompt import PACKAGE, read_prompts
 from dripper.labels.registry import check_blocks
+from dripper.settings import Settings
 from dripper.warc import decode
 from dripper_labelers.encoder.checkpoint import EncoderCheckpoint
 from dripper_labelers.encoder.labeler import EncoderLabeler
@@ -112,13 +112,12 @@ def test_blocks_of_other_profiles_are_refused_in_a_sentence(tmp_path: Path, name
     for model in (name, str(folder)):
         settings = config.load(assignments=[f"labeler.name={labeler}", f"labels.{labeler}.model={model}"])
         check_blocks(settings.labeler, settings.labels, wanted)
-        for other in set(get_args(ProfileName)) - {wanted, "auto", "any"}:
+        for other in set(get_args(Settings.model_fields["profile"].annotation)) - {wanted}:
             with pytest.raises(SettingsError) as caught:
                 check_blocks(settings.labeler, settings.labels, other)
             assert str(caught.value) == (
                 f"the blocks are of profile {other}, and the checkpoint of the labeler {labeler} reads {wanted}: "
-                f"preprocess with --set profile={wanted} into another output, or, if it shall label them all the same, "
-                f"--set labels.{labeler}.profile=any"
+                f"preprocess with --set profile={wanted} into another output"
             )
 
 
@@ -160,7 +159,7 @@ def models(tmp_path_factory: pytest.TempPathFactory, prompts: Path) -> Mapping[s
 @contextmanager
 def started(model: Path, prompts: Path, engine: str) -> Iterator[LmLabeler]:
     options = {"device": "cpu"} if engine == "transformers" else {}
-    made = load("lm", model=str(model), prompt_folder=str(prompts), engine=engine, dtype="float32", cpu_cache_gib=1,
+    made = load("lm", model=str(model), prompt_folder=str(prompts), engine=engine, dtype="float32",
                 **options)  # fmt: skip
     assert isinstance(made, LmLabeler)
     try:

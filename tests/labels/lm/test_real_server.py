@@ -76,7 +76,7 @@ def test_a_server_gives_the_same_labels_as_the_engine_in_the_worker(
     theirs = remote.label_simplified(simplified[:6])  # type: ignore[attr-defined]
     remote.close()  # type: ignore[attr-defined]
 
-    local = load("lm", dtype="float32", cpu_cache_gib=1, **options)
+    local = load("lm", dtype="float32", **options)
     ours = local.label_simplified(simplified[:6])  # type: ignore[attr-defined]
     local.close()  # type: ignore[attr-defined]
     assert all(np.array_equal(one.main, two.main) for one, two in zip(ours, theirs, strict=True))

@@ -16,7 +16,6 @@ from dripper.errors import ErrorCode, MachineError, PageError, SettingsError
 from dripper.labels.lm import api
 from dripper.labels.lm.answer import FORMS
 from dripper.labels.lm.api import Access, Api
-from dripper.labels.lm.decoder import DecisionRule
 from dripper.labels.lm.encoder import Job
 from dripper.labels.lm.server import ServerDecoder, choose_model, parse_served_answer
 from dripper.labels.lm.settings import LmSettings
@@ -78,12 +77,12 @@ def start(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., tuple[Stub,
     monkeypatch.setattr(api, "Access", partial(api.Access, timeout_seconds=5))
     running = ExitStack()
 
-    def started(reply: Reply, decision: DecisionRule = DecisionRule(), **options: object) -> tuple[Stub, ServerDecoder]:  # noqa: B008
+    def started(reply: Reply, **options: object) -> tuple[Stub, ServerDecoder]:
         stub = running.enter_context(serving(Stub(reply)))
         address = f"http://127.0.0.1:{stub.server_address[1]}/v1"
         settings = LmSettings.model_validate({"endpoint": address, **options})
         templates = Templates(FORMS["compact"], encode)
-        decoder = ServerDecoder(Api.of(settings), "tiny", templates, decision, settings.concurrency)
+        decoder = ServerDecoder(Api.of(settings), "tiny", templates, settings.concurrency)
         running.callback(decoder.close)
         return stub, decoder
 
@@ -112,12 +111,6 @@ def test_answers_come_in_order_with_what_they_cost(start) -> None:  # type: igno
     assert (body["model"], body["temperature"], body["max_tokens"]) == ("tiny", 0, 4)
     assert body["authorization"] == "Bearer secret"
     assert "logit_bias" not in body
-
-
-def test_a_threshold_becomes_a_bias(start) -> None:  # type: ignore[no-untyped-def]
-    stub, decoder = start(right, DecisionRule(threshold=0.8, temperature=2.0))
-    decoder.decode(JOBS[:1])
-    assert stub.bodies[0]["logit_bias"] == {"10": pytest.approx(-2 * np.log(4))}
 
 
 def test_no_more_requests_are_under_way_than_set(start) -> None:  # type: ignore[no-untyped-def]

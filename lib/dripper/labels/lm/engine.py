@@ -31,10 +31,15 @@ DEFAULTS = {
 }
 
 
-def prepare_environment(cpu_cache_gib: int) -> None:
-    """Set what vLLM reads from the environment: in one process, the size of a CPU's cache; unless
-    set, no telemetry."""
-    os.environ.update({**ENVIRONMENT, "VLLM_CPU_KVCACHE_SPACE": str(cpu_cache_gib)})
+CPU_CACHE_GIB = 4
+"""Memory for keys and values of an engine on a CPU: 32,768 tokens of a Qwen3-0.6B take 3.5 GiB."""
+
+
+def prepare_environment(cpu_cache_gib: int = CPU_CACHE_GIB) -> None:
+    """Set what vLLM reads from the environment: in one process; unless set, the size of a CPU's
+    cache, and no telemetry."""
+    os.environ.update(ENVIRONMENT)
+    os.environ.setdefault("VLLM_CPU_KVCACHE_SPACE", str(cpu_cache_gib))
     for name, value in DEFAULTS.items():
         os.environ.setdefault(name, value)
 
@@ -49,7 +54,7 @@ def start_engine(encoder: PageEncoder, settings: LmSettings, **options: object) 
         MachineError: If vLLM is not installed, is too old for an option, or cannot start,
             saying what to do.
     """
-    prepare_environment(settings.cpu_cache_gib)
+    prepare_environment()
     vllm = import_extra("vllm")
     try:
         engine = vllm.LLM(**{**common_options(encoder, settings), **options})
@@ -69,7 +74,7 @@ def start_engine(encoder: PageEncoder, settings: LmSettings, **options: object) 
 def require(settings: LmSettings, module: str, name: str) -> Any:
     """Return something of vLLM that a decoder needs. Raises MachineError, with another decoder to
     use, where it is not there."""
-    prepare_environment(settings.cpu_cache_gib)
+    prepare_environment()
     import_extra("vllm")
     try:
         return attrgetter(name)(import_extra(module))
@@ -102,7 +107,7 @@ def common_options(encoder: PageEncoder, settings: LmSettings) -> Mapping[str, o
 def uses_model_runner_v2(encoder: PageEncoder, settings: LmSettings) -> bool:
     """Tell which of its two model runners vLLM would take: they want different logits
     processors."""
-    prepare_environment(settings.cpu_cache_gib)
+    prepare_environment()
     arguments = import_extra("vllm").EngineArgs(**common_options(encoder, settings))
     return bool(getattr(arguments.create_engine_config(), "use_v2_model_runner", False))
 
@@ -158,7 +163,8 @@ def advice(decoder: str) -> str:
     """Return what else to try where a decoder's engine does not start."""
     other = {"parallel": "fsm", "fsm": "parallel"}[decoder]
     return (
-        "If memory is the matter, lower labels.lm.context_tokens or see labels.lm.gpu_memory_share and cpu_cache_gib; if this "
+        "If memory is the matter, lower labels.lm.context_tokens or see labels.lm.gpu_memory_share (on a CPU "
+        "VLLM_CPU_KVCACHE_SPACE, in GiB); if this "
         f"version lacks what the decoder needs, labels.lm.decoder={other} gives the same labels; if it is the GPU's driver, see "
         "Versions in docs/labeler_lm.md, or set labels.lm.engine=transformers, which needs PyTorch alone"
     )

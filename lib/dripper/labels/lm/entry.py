@@ -59,11 +59,9 @@ def _check(settings: LmSettings, use: Use) -> Sequence[str]:
 
 
 def _reads_profile(settings: LmSettings) -> str | None:
-    if settings.profile != "auto":
-        return None if settings.profile == "any" else settings.profile
     from dripper.labels.lm.checkpoint import trained_profile
 
-    return trained_profile(settings.model) if settings.model else None
+    return trained_profile(settings.model) if settings.model and settings.prompt == "auto" else None
 
 
 LM = LabelerEntry(

@@ -10,20 +10,18 @@ HOLE = -1
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """answer: the tokens to write, HOLE where a label is chosen. margin: what main's logit must be
-    above other's."""
+    """answer: the tokens to write, HOLE where a label is chosen."""
 
     answer: Sequence[int]
     main: int
     other: int
-    margin: float
 
     def mask(self, logits: Any, written: int) -> None:
         """Leave one token in a row of logits, a tensor of shape (vocabulary,), after so many
         written tokens."""
         token = self.answer[min(written, len(self.answer) - 1)]
         if token == HOLE:
-            token = self.main if float(logits[self.main] - logits[self.other]) > self.margin else self.other
+            token = self.main if float(logits[self.main] - logits[self.other]) > 0 else self.other
         logit = logits[token].clone()
         logits.fill_(-float("inf"))
         logits[token] = logit
@@ -35,7 +33,7 @@ def machine_of(arguments: Mapping[str, Any] | None) -> Machine | None:
     if not arguments or "dripper_answer" not in arguments:
         return None
     main, other = arguments["dripper_labels"]
-    return Machine(arguments["dripper_answer"], main, other, arguments["dripper_margin"])
+    return Machine(arguments["dripper_answer"], main, other)
 
 
 def check_arguments(arguments: Mapping[str, Any] | None) -> None:
@@ -43,6 +41,6 @@ def check_arguments(arguments: Mapping[str, Any] | None) -> None:
     try:
         machine = machine_of(arguments)
     except (KeyError, TypeError, ValueError) as error:
-        raise ValueError(f"dripper_answer without fitting dripper_labels and dripper_margin: {error}") from None
+        raise ValueError(f"dripper_answer without fitting dripper_labels: {error}") from None
     if machine is not None and not machine.answer:
         raise ValueError("dripper_answer is empty")

@@ -28,7 +28,6 @@ class StateMachine(LogitsProcessor):  # type: ignore[misc,unused-ignore]
         self._answers = torch.full((slots, length), FREE, dtype=torch.int32, device=device)
         self._prompts = torch.zeros(slots, dtype=torch.long, device=device)
         self._labels = torch.zeros((slots, 2), dtype=torch.long, device=device)
-        self._margins = torch.zeros(slots, device=device)
 
     @classmethod
     def validate_params(cls, sampling_params: Any) -> None:
@@ -47,7 +46,6 @@ class StateMachine(LogitsProcessor):  # type: ignore[misc,unused-ignore]
         self._answers[req_idx, : len(answer)] = answer
         self._prompts[req_idx] = int(self._states.prompt_len.np[req_idx])
         self._labels[req_idx] = torch.tensor([machine.main, machine.other], device=self._labels.device)
-        self._margins[req_idx] = machine.margin
         return True
 
     def apply(self, logits: torch.Tensor, ctx: LogitsContext) -> torch.Tensor:
@@ -57,7 +55,7 @@ class StateMachine(LogitsProcessor):  # type: ignore[misc,unused-ignore]
         lengths = (ctx.pos.long() + 1 - self._prompts[slots]).clamp_(0, self._answers.shape[1] - 1)
         tokens = self._answers[slots, lengths].long()
         main, other = self._labels[slots].unbind(1)
-        wins = (logits.gather(1, main[:, None]) - logits.gather(1, other[:, None]))[:, 0] > self._margins[slots]
+        wins = (logits.gather(1, main[:, None]) - logits.gather(1, other[:, None]))[:, 0] > 0
         tokens = torch.where(tokens == HOLE, torch.where(wins, main, other), tokens)
         index = tokens.clamp(min=0)[:, None]
         masked = torch.full_like(logits, -float("inf")).scatter_(1, index, logits.gather(1, index))

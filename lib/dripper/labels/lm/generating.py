@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dripper.errors import ErrorCode, PageError
-from dripper.labels.lm.decoder import DecisionRule, DecodedLabels
+from dripper.labels.lm.decoder import DecodedLabels
 from dripper.labels.lm.encoder import Job, PageEncoder
 from dripper.labels.lm.engine import call_engine, require, start_engine, stop_engine, uses_model_runner_v2
 from dripper.labels.lm.form_check import FormCheck
@@ -25,14 +25,11 @@ PROCESSORS = {False: "dripper.labels.lm.fsm_v1:StateMachine", True: "dripper.lab
 class FsmDecoder:
     """Gives no probabilities: the sampler sees only which label won."""
 
-    def __init__(
-        self, engine: Any, templates: Templates, decision: DecisionRule, form_check: FormCheck | None = None
-    ) -> None:
+    def __init__(self, engine: Any, templates: Templates, form_check: FormCheck | None = None) -> None:
         """engine: vLLM's LLM with the state machine among its logits processors."""
         self._engine = engine
         self._templates = templates
         self.form_check = form_check
-        self._decision = decision
 
     @classmethod
     def start(cls, encoder: PageEncoder, settings: LmSettings) -> "FsmDecoder":
@@ -40,7 +37,7 @@ class FsmDecoder:
         require(settings, "vllm.v1.sample.logits_processor", "LogitsProcessor")
         processor = PROCESSORS[uses_model_runner_v2(encoder, settings)]
         engine = start_engine(encoder, settings, logits_processors=[processor])
-        return cls(engine, encoder.templates, DecisionRule.of(settings), FormCheck.of(encoder))
+        return cls(engine, encoder.templates, FormCheck.of(encoder))
 
     def parameters(self, template: Template) -> Any:
         """Return vLLM's SamplingParams that hold an answer to `template`, up to its last label:
@@ -49,7 +46,6 @@ class FsmDecoder:
         machine = {
             "dripper_answer": answer,
             "dripper_labels": [self._templates.main, self._templates.other],
-            "dripper_margin": self._decision.margin,
         }
         return import_extra("vllm").SamplingParams(
             temperature=0, max_tokens=len(answer), ignore_eos=True, detokenize=False, extra_args=machine

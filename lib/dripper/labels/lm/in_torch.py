@@ -25,9 +25,9 @@ import numpy as np
 from dripper.errors import MachineError
 from dripper.extras import needed
 from dripper.labels.arrays import FloatArray, IntArray
-from dripper.labels.lm.decoder import DecisionRule, DecodedLabels
+from dripper.labels.lm.decoder import DecodedLabels
 from dripper.labels.lm.encoder import PageEncoder
-from dripper.labels.lm.engine import summarize, weights
+from dripper.labels.lm.engine import CPU_CACHE_GIB, summarize, weights
 from dripper.labels.lm.form_check import FormCheck
 from dripper.labels.lm.parallel import Draft, ParallelDecoder, Reading, check_form
 from dripper.labels.lm.settings import LmSettings
@@ -251,12 +251,12 @@ class RowModel:
         if not np.abs(found - right).max() <= close * (right.max() - right.min()):
             raise ValueError(f"{type(self._model).__name__} gives other logits where pages share a row")
 
-    def make_room(self, memory_share: float, cpu_bytes: int) -> None:
-        """Make the cache: on a CPU of so many bytes, on a GPU of what of its memory's share is
+    def make_room(self, memory_share: float) -> None:
+        """Make the cache: on a CPU as large as vLLM's, on a GPU of what of its memory's share is
         left beside the weights and a row."""
         import torch
 
-        per_token, room = self.cache.bytes_per_token, cpu_bytes
+        per_token, room = self.cache.bytes_per_token, CPU_CACHE_GIB << 30
         if self.device == "cuda":
             torch.cuda.reset_peak_memory_stats()
             self.cache = PageCache(self._row_tokens)
@@ -351,18 +351,18 @@ class TorchDecoder(ParallelDecoder):
         check = FormCheck.of(encoder)
         tokens = (encoder.templates.main, encoder.templates.other, *check.tokens)
         model = RowModel.load(weights(encoder, settings), tokens, device, dtype)
-        model.make_room(settings.gpu_memory_share, settings.cpu_cache_gib << 30)
+        model.make_room(settings.gpu_memory_share)
         prefix = encoder.tokenizer.prompt_ids(encoder.prompt.text(""))
         room = model.cache.tokens - len(prefix)
         if room < encoder.context and settings.context_tokens:
             raise MachineError(
                 f"labels.lm.context_tokens={settings.context_tokens}: on this {device} there is memory for {room} tokens: "
-                "lower it, or see labels.lm.gpu_memory_share and cpu_cache_gib"
+                "lower it, or see labels.lm.gpu_memory_share"
             )
         if room < encoder.context:
             log.warning("%s: windows of %d tokens, for which there is memory", encoder.checkpoint.version, room)
         encoder.limit_context(room)
-        made = cls(model, encoder.templates, DecisionRule.of(settings), room, check)
+        made = cls(model, encoder.templates, room, check)
         made.read_prefix(prefix)
         log.info("transformers serves %s on %s in %s", encoder.checkpoint.version, device, dtype)
         return made

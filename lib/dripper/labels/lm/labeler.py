@@ -9,7 +9,7 @@ import numpy as np
 from dripper.errors import ErrorCode, PageError, UsageError
 from dripper.html.blocks.page import Page
 from dripper.labels.base import Labeler, Labels, SimplifiedPage
-from dripper.labels.lm.decoder import DecisionRule, DecodedLabels, Decoder
+from dripper.labels.lm.decoder import DecodedLabels, Decoder, probability_of
 from dripper.labels.lm.encoder import Job, PageEncoder
 from dripper.labels.lm.generating import FsmDecoder
 from dripper.labels.lm.in_torch import TorchDecoder
@@ -32,15 +32,12 @@ class LmLabeler:
 
     name = "lm"
 
-    def __init__(
-        self, encoder: PageEncoder, decoder: Decoder, decision: DecisionRule, drafter: Labeler | None = None
-    ) -> None:
+    def __init__(self, encoder: PageEncoder, decoder: Decoder, drafter: Labeler | None = None) -> None:
         """drafter: labels whole pages first, where that saves passes."""
         self.version = encoder.version
         self._drafter = drafter
         self.encoder = encoder
         self._decoder = decoder
-        self._decision = decision
         self._stats = {"pages": 0, "windows": 0, "blocks": 0, "passes": 0, "tokens": 0, "seconds": 0.0}
 
     @classmethod
@@ -52,7 +49,7 @@ class LmLabeler:
         decoders = DECODERS if settings.engine == "vllm" else IN_TORCH
         start = ServerDecoder.start if settings.endpoint else decoders[settings.decoder]
         drafts = settings.decoder == "parallel" and not settings.endpoint
-        return cls(encoder, start(encoder, settings), DecisionRule.of(settings), load("cpu") if drafts else None)
+        return cls(encoder, start(encoder, settings), load("cpu") if drafts else None)
 
     def label(self, pages: Sequence[Page]) -> list[Labels]:
         """Return one `Labels` a page, in order. Raises as `label_simplified`."""
@@ -123,7 +120,7 @@ class LmLabeler:
         main = merge_windows(windows, [one.main for one in decoded])
         margins = merge_windows(windows, [one.margins for one in decoded])
         passes = sum(one.passes for one in decoded)
-        return Labels(main, self._decision.probability(margins), passes=passes, windows=len(windows))
+        return Labels(main, probability_of(margins), passes=passes, windows=len(windows))
 
     def _count(self, labels: Sequence[Labels], decoded: Sequence[DecodedLabels], seconds: float) -> None:
         counts = {

@@ -27,7 +27,7 @@ import numpy.typing as npt
 
 from dripper.errors import ErrorCode, PageError
 from dripper.labels.arrays import FloatArray, IntArray
-from dripper.labels.lm.decoder import DecisionRule, DecodedLabels
+from dripper.labels.lm.decoder import DecodedLabels
 from dripper.labels.lm.encoder import Job, PageEncoder
 from dripper.labels.lm.engine import call_engine, require, start_engine, stop_engine
 from dripper.labels.lm.form_check import FormCheck
@@ -56,7 +56,7 @@ class Draft:
         """Tell whether all labels are final."""
         return self.settled == len(self.main)
 
-    def update(self, margins: FloatArray, decision: DecisionRule) -> None:
+    def update(self, margins: FloatArray) -> None:
         """Take in a pass.
 
         Args:
@@ -64,7 +64,7 @@ class Draft:
         """
         self.passes += 1
         self.margins[self.settled :] = margins
-        scored = decision.main(margins)
+        scored = margins > 0
         changed = np.flatnonzero(scored != self.main[self.settled :])
         self.main[self.settled :] = scored
         self.settled = self.settled + int(changed[0]) + 1 if len(changed) else len(self.main)
@@ -78,7 +78,6 @@ settled,)."""
 def decode_to_fixed_point(
     sizes: Sequence[int],
     score: MarginScorer,
-    decision: DecisionRule,
     first: Sequence[Sequence[bool] | None] | None = None,
 ) -> list[Draft]:
     """Return the settled drafts of a batch of pages, in order. Pages share each pass until they are
@@ -95,7 +94,7 @@ def decode_to_fixed_point(
     ]
     while live := [draft for draft in drafts if not draft.done]:
         for draft, margins in zip(live, score(live), strict=True):
-            draft.update(margins, decision)
+            draft.update(margins)
     return drafts
 
 
@@ -150,7 +149,6 @@ class ParallelDecoder:
         self,
         engine: Any,
         templates: Templates,
-        decision: DecisionRule,
         cache_tokens: int,
         form_check: FormCheck | None = None,
     ) -> None:
@@ -159,7 +157,6 @@ class ParallelDecoder:
         self.form_check = form_check
         self._engine = engine
         self._templates = templates
-        self._decision = decision
         self._cache_tokens = cache_tokens
         self._salts = itertools.count(1)
 
@@ -184,7 +181,7 @@ class ParallelDecoder:
             # There is no token-by-token decoding whose launches a CUDA graph would save.
             enforce_eager=True,
         )
-        return cls(engine, encoder.templates, DecisionRule.of(settings), cache_tokens(engine), check)
+        return cls(engine, encoder.templates, cache_tokens(engine), check)
 
     def decode(self, jobs: Iterable[Job]) -> list[DecodedLabels]:
         """Return one answer a job, in order."""
@@ -201,9 +198,7 @@ class ParallelDecoder:
             return self._margins([readings[draft.page] for draft in drafts], drafts)
 
         jobs = [reading.job for reading in readings]
-        drafts = decode_to_fixed_point(
-            [job.n_blocks for job in jobs], score, self._decision, [job.draft for job in jobs]
-        )
+        drafts = decode_to_fixed_point([job.n_blocks for job in jobs], score, [job.draft for job in jobs])
         return [
             DecodedLabels(draft.main, draft.margins, reading.passes, reading.tokens)
             for reading, draft in zip(readings, drafts, strict=True)

@@ -11,7 +11,7 @@ import numpy as np
 from dripper.errors import ErrorCode, PageError, SettingsError
 from dripper.labels.lm.answer import parse_answer
 from dripper.labels.lm.api import Api
-from dripper.labels.lm.decoder import DecisionRule, DecodedLabels
+from dripper.labels.lm.decoder import DecodedLabels
 from dripper.labels.lm.encoder import Job, PageEncoder
 from dripper.labels.lm.form_check import FormCheck
 from dripper.labels.lm.settings import LmSettings
@@ -30,13 +30,12 @@ class ServerDecoder:
     made of, only its own spelling is left.
     """
 
-    def __init__(self, api: Api, served: str, templates: Templates, decision: DecisionRule, concurrency: int) -> None:
+    def __init__(self, api: Api, served: str, templates: Templates, concurrency: int) -> None:
         """served: the model's name at the server."""
         self.form_check: FormCheck | None = None
         self._api = api
         self._served = served
         self._templates = templates
-        self._bias = label_bias(templates, decision)
         self._requests = ThreadPoolExecutor(concurrency, thread_name_prefix="lm-request")
 
     @classmethod
@@ -48,7 +47,7 @@ class ServerDecoder:
         """
         api = Api.of(settings)
         served = choose_model(api.get("models").get("data", []), encoder, settings)
-        return cls(api, served, encoder.templates, DecisionRule.of(settings), settings.concurrency)
+        return cls(api, served, encoder.templates, settings.concurrency)
 
     def decode(self, jobs: Iterable[Job]) -> list[DecodedLabels]:
         """Return one answer a job, in order. Raises MachineError where the server does not answer
@@ -74,7 +73,7 @@ class ServerDecoder:
         """The prompt goes as tokens: the server's own template and special tokens stay out of
         it."""
         template = self._templates.of(job.n_blocks)
-        request: dict[str, object] = {
+        return {
             "model": self._served,
             "prompt": list(job.prompt_ids),
             "temperature": 0,
@@ -82,9 +81,6 @@ class ServerDecoder:
             "structured_outputs": {"regex": self._templates.form.regex(job.n_blocks)},
             "allowed_token_ids": allowed_tokens(template, self._templates),
         }
-        if self._bias is not None:
-            request["logit_bias"] = {str(token): bias for token, bias in self._bias.items()}
-        return request
 
 
 def parse_served_answer(text: str, n_blocks: int) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
@@ -127,29 +123,7 @@ def choose_model(models: Sequence[Mapping[str, Any]], encoder: PageEncoder, sett
     return served
 
 
-BIAS_LIMIT = 100.0
-"""Largest bias that vLLM takes."""
-
-
 def allowed_tokens(template: Template, templates: Templates) -> list[int]:
     """Return the tokens that an answer is made of: both labels and what stands around them,
     ascending."""
     return sorted({*template.tokens.tolist(), templates.main, templates.other} - {-1})
-
-
-def label_bias(templates: Templates, decision: DecisionRule) -> dict[int, float] | None:
-    """Return what to add to the logit of main so that the arg-max applies the threshold; None for
-    none.
-
-    Raises SettingsError where vLLM takes no such bias: a smaller one would give other labels than
-    the other decoders.
-    """
-    if decision.margin == 0:
-        return None
-    if abs(decision.margin) > BIAS_LIMIT:
-        raise SettingsError(
-            f"labels.lm.threshold={decision.threshold} is a bias of "
-            f"{-decision.margin:.0f} on a logit, and vLLM takes {BIAS_LIMIT:.0f} at most: lower it, or use "
-            "labels.lm.decoder=parallel"
-        )
-    return {templates.main: -decision.margin}

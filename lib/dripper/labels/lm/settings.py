@@ -6,7 +6,6 @@ from pydantic import Field
 
 from dripper import extras as optional
 from dripper.errors import SettingsError
-from dripper.labels.entry import ProfileName
 from dripper.labels.torch_device import Device
 from dripper.settings import Section
 
@@ -36,9 +35,8 @@ class LmSettings(Section):
     by the checkpoint, or the prompt where one is set."""
     prompt: str = "auto"
     """auto: the one that the checkpoint was trained on, else `own`. Or own, v0, v1, v2, compact,
-    short_compact, or a file with `{html}` where the page goes."""
-    profile: ProfileName = "auto"
-    """Profile of the blocks that it may label; auto: by the checkpoint, where it is known."""
+    short_compact, or a file with `{html}` where the page goes. Weights whose prompt is set label
+    blocks of any profile."""
     prompt_folder: str = ""
     """Folder to which `dripper prompts fetch` wrote the public prompts; empty: the user's cache."""
     chat: Literal["auto", "none", "once", "twice"] = "auto"
@@ -48,8 +46,6 @@ class LmSettings(Section):
     """Tokens of prompt and answer together; longer pages are cut into windows. null: as the
     checkpoint's authors run it (1.1: 262,144, else the paper's 32,768), or what the GPU holds where
     that is less. Never more than the model's positions reach."""
-    threshold: float = Field(default=0.5, gt=0, lt=1)
-    """A block is main where its probability is above it; 0.5 is the state machine's arg-max."""
     endpoint: str = ""
     """Address of an OpenAI-compatible vLLM server, such as http://127.0.0.1:8000/v1; empty: the
     engine runs in the worker."""
@@ -59,9 +55,6 @@ class LmSettings(Section):
     """Requests under way at the endpoint, of one worker."""
     gpu_memory_share: float = Field(default=0.9, gt=0, le=1)
     """Share of a GPU's memory that the engine takes."""
-    cpu_cache_gib: int = Field(default=4, ge=1)
-    """Memory for keys and values, in GiB, if the engine runs on a CPU; 32,768 tokens of a
-    Qwen3-0.6B take 3.5."""
 
 
 def check_engine(settings: LmSettings) -> None:
