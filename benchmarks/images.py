@@ -46,10 +46,6 @@ def _ours(page: LabelledPage) -> str:
     return dripper.extract(page.html, url=ADDRESS).main_html
 
 
-def _text_alone(page: LabelledPage) -> str:
-    return dripper.extract(page.html, url=ADDRESS, settings={"html.media": False}).main_html
-
-
 def _trafilatura(page: LabelledPage) -> str:
     markup = trafilatura.extract(page.html, url=ADDRESS, include_images=True, output_format="xml") or ""
     return markup.replace("<graphic", "<img")
@@ -61,7 +57,6 @@ def _readability(page: LabelledPage) -> str:
 
 EXTRACTORS: dict[str, Callable[[LabelledPage], str]] = {
     "dripper": _ours,
-    "dripper, html.media=false": _text_alone,
     "trafilatura with images": _trafilatura,
     "readability-lxml": _readability,
 }

@@ -137,9 +137,6 @@ class HtmlSettings(Section):
     absolute_links: bool = True
     """Relative addresses of links, images and other media are completed by the page's own, `<base
     href>` included. Holds for the Markdown of every profile."""
-    media: bool = True
-    """Images that stand among the main blocks are main, with their captions, whatever their labels
-    say: profile `dripper` alone."""
     keep: tuple[str, ...] = ()
     """CSS selectors, such as [".recipe", "#opening-hours"], for sites that you know: blocks within
     what they find, and around it, are main content, whatever the labeler says. In every profile."""
@@ -280,7 +277,7 @@ class Settings(Section):
 GONE = frozenset(
     {
         *("batch.file_attempts", "batch.in_flight", "batch.max_failures", "batch.split_bytes"),
-        *("cost.sample_pages", "labels.encoder.batch_tokens", "labels.encoder.context_tokens"),
+        *("cost.sample_pages", "html.media", "labels.encoder.batch_tokens", "labels.encoder.context_tokens"),
         *("labels.encoder.overlap_blocks", "labels.encoder.threshold", "labels.lm.attempts", "labels.lm.draft"),
         *("labels.lm.overlap_blocks", "labels.lm.temperature", "labels.lm.threshold", "labels.lm.timeout_seconds"),
         *("labels.neuscraper.batch_nodes", "labels.neuscraper.device", "labels.neuscraper.threshold"),

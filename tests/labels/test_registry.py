@@ -28,7 +28,7 @@ def test_lm_without_a_model_says_what_to_set() -> None:
     [
         ({"modle": "x"}, r"unknown setting labels\.lm\.modle; did you mean labels\.lm\.model"),
         ({"decoder": "fast"}, r"labels\.lm\.decoder='fast': input should be 'parallel' or 'fsm'"),
-        ({"threshold": 1.0}, r"labels\.lm\.threshold=1\.0: input should be less than 1"),
+        ({"gpu_memory_share": 2.0}, r"labels\.lm\.gpu_memory_share=2\.0: input should be less than or equal to 1"),
     ],
 )
 def test_options_of_lm_are_its_settings(options: dict[str, object], words: str) -> None:

@@ -36,7 +36,6 @@ def test_from_archives_to_extractions(spark: SparkSession, model: Path, tmp_path
             "labeler.name=lm",
             f"labels.lm.model={model}",
             "labels.lm.dtype=float32",
-            "labels.lm.cpu_cache_gib=1",
             "batch.files=1",
         ]
     )

@@ -306,10 +306,10 @@ class Finisher:
         """Return the main HTML as it leaves, and the tree from which its Markdown is written, with
         these marks in it."""
         profile = html_core.find_profile(page.profile)
-        pruned = page.prune(main_ids, self._html.media and profile.places_media, marks)
+        pruned = page.prune(main_ids, profile.places_media, marks)
         is_ours = profile.main_html_scans
         tree = html_core.rewrite(pruned, self._html, page.base, is_pruned=is_ours)
-        if self._html.media and profile.places_media:
+        if profile.places_media:
             replace_icons(tree)
         # The main HTML of MinerU's profile is MinerU's, byte for byte.
         return "".join(cut_marks(tree)) if is_ours else pruned, tree

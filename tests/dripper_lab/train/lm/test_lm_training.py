@@ -101,7 +101,7 @@ def test_windows_are_drawn_once_each() -> None:
 def test_the_labeler_reads_it_and_the_table_has_each_way(trained: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("vllm", reason="needs vLLM: make test-vllm installs it")
     folder = last(trained)
-    labeler = load("lm", **options(folder), cpu_cache_gib=1)
+    labeler = load("lm", **options(folder))
     assert isinstance(labeler, LmLabeler)
     try:
         labels = labeler.label(pages())
