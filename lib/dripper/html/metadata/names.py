@@ -13,7 +13,7 @@ _TAG = re.compile(
 )
 """The group: those that stand within words and lines."""
 _ENDS = " -–—|·•,:;»«"
-"""What parts a name from what stood beside it."""
+"""Characters between a name and what stood beside it."""
 _BEFORE = re.compile(
     r"(?:(?:this \w+ was\s+)?(?:added|asked|answered|created|post|posted|published|review|reviewed|story|submitted|text|words|"
     r"written)\s+)?by\b[\s:–-]*"
@@ -25,7 +25,7 @@ _BESIDE = re.compile(
     r"|\s*(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?\s+\d|(?<!\w)\d|\s+\d",
     re.IGNORECASE,
 )
-"""What may follow the name in a line about it: its date, a count, another word of the line."""
+"""The rest of a line after a name: its date, a count, another word."""
 _APART = re.compile(r"\s*[;|•·]\s*|\s+(?:and|und|et|y|e|og|och|en)\s+|\s*&\s*|\s*,\s*(?:and\s+)?", re.IGNORECASE)
 _NO_NAME = re.compile(
     r"https?:|www\.|@|\.(?:com|org|net)/|^[(\[].*[)\]]$|^[\W\d_]*$|[©®]|\be-?mail\b|^user\s?name\b"
@@ -38,15 +38,15 @@ _ROLE = re.compile(
     r"researcher|consultant|specialist|division)\b",
     re.IGNORECASE,
 )
-"""What somebody is, behind a comma after the name: what follows is of that person, too."""
+"""Titles and offices, behind a comma after a name: the rest is about that person, too."""
 _MORE = re.compile(r",?\s+(?:et al\b|u\.\s?a\.|and others).*|\s+@\s.*", re.IGNORECASE)
-"""What follows a name: others, or where somebody writes."""
+"""Endings of a name: further authors, or the place where somebody writes."""
 _NOBODY = re.compile(
     r"ph\.?d|m\.?d|dr|mba|esq|(?:(?:site|web) ?)?admin|administrator|(?:the |about the )?author|authors|webmaster|super ?user|user|"
     r"unknown|none|null|undefined|by|von|par|por|staff|guest|editors?|contributor|anonymous|wordpress|joomla|drupal|typo3|"
     r"wix|shopify|squarespace|blogger|moderator|member|root|system"
 )
-"""In lower case."""
+"""Words in place of an author that name nobody, in lower case."""
 
 
 def join_lines(text: str) -> str:

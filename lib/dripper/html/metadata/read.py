@@ -43,7 +43,7 @@ class Metadata:
     """ISO 8601: a date, or date and time, with the offset from UTC where the page states it; a year
     or a month where it states no more."""
     modified: str | None = None
-    """As `published`."""
+    """Date of the last change, in the form of `published`."""
     site: str | None = None
     """The site's name."""
     description: str | None = None
@@ -54,11 +54,11 @@ class Metadata:
     tags: tuple[str, ...] = ()
     """Keywords."""
     language: str | None = None
-    """As declared (`en-GB`), which need not be the language of the text."""
+    """Declared language (`en-GB`), which need not be that of the text."""
     organisations: tuple[str, ...] = ()
     """Organisations that the page names as its authors; `authors` are then without them."""
     published_precision: str | None = None
-    """How much of `published` the page states: `year`, `month`, `day` or `time`."""
+    """Part of `published` that the page states: `year`, `month`, `day` or `time`."""
     modified_precision: str | None = None
 
     @classmethod
@@ -201,11 +201,11 @@ LANGUAGES = ("content-language", "og:locale", "dc.language", "dcterms.language")
 
 
 _MOST_HEADINGS = 8
-"""Of the first level, that are looked at."""
+"""Headings of the first level that are looked at."""
 _MOST_LOWER = 40
-"""Of the next two."""
+"""Headings of the next two levels that are looked at."""
 _MOST_BYLINES = 20
-"""That are looked at."""
+"""Bylines that are looked at."""
 _FEWEST_LISTED = 6
 """Different bylines on a page that does not say to be an article: it is a list of articles."""
 _MOST_DATES = 2

@@ -10,7 +10,7 @@ from dripper.addresses import host_name, unicode_host
 from dripper.html.tree.plain import fold
 
 _BETWEEN = re.compile(r"\s+[|\-–—·•»«:/›]+\s+|\s*[|»«›]\s*")
-"""What parts a page's title from its site's name."""
+"""Marks between a page's title and its site's name."""
 _FRAME = re.compile(
     r"\A\(\d{1,3}\+?\)\s+"
     r"|\A.{1,200}?\s[•·:-]+\s(?:View topic|Thema anzeigen|Voir le sujet|Ver tema|Leggi argomento|Bekijk onderwerp|Zobacz temat|"
@@ -18,8 +18,8 @@ _FRAME = re.compile(
     r"|\s\(View topic\)(?=\s|\Z)|\s+[|\-–—·•«»:/›]+\Z",
     re.IGNORECASE,
 )
-"""What stands before or behind a title: the number of unread messages, what phpBB writes, a mark
-behind which nothing stands."""
+"""Frames of a title: the number of unread messages, phpBB's words, a mark at the end with nothing
+behind it."""
 _LONGEST = 500
 """Characters; a longer title is none, and each of its marks would be looked at."""
 _BARS = re.compile(r"\s*[|»]\s*|\s::\s")
@@ -30,7 +30,7 @@ _MOST_FIRST = 4
 """Main texts among which a title is looked for."""
 _COLONS = re.compile(r":\s+")
 _TRAIL = re.compile(r"\s+[»›/>]+\s+|\A\w+\s?:\s+")
-"""What parts a heading from the section it begins with."""
+"""Marks between a heading and the section it begins with."""
 _PARTS = re.compile(rf"{_BETWEEN.pattern}|:\s+")
 _ARTICLE = re.compile(r"\Athe\s+", re.IGNORECASE)
 _LEVELS_ABOVE = frozenset({"ac", "co", "com", "edu", "gob", "gouv", "gov", "gv", "net", "nom", "or", "org"})

@@ -36,7 +36,7 @@ _NO_BYLINE = re.compile(
 )
 """A card, a whole post of WordPress (`author-ann`), or what a form answers."""
 _OF_EVENT = re.compile(r"\b(?:event|start|end|expir\w*|valid\w*|due)[_-]?(?:date|time|on|until|from)", re.IGNORECASE)
-"""In start tags of dates that are not a page's own."""
+"""Words in the start tags of dates that are not a page's own."""
 _DATE_CLASS = re.compile(
     r"(?:^|[\s_-])(?:date|published|pubdate|datetime|timestamp|submitted)(?:[\s_-]|$)", re.IGNORECASE
 )
@@ -46,7 +46,7 @@ _OF_OTHERS = re.compile(
     r"|itemtype=.https?://schema\.org/(?:review|comment|answer|rating|usercomments)\b",
     re.IGNORECASE,
 )
-"""In a start tag's class or id: around what readers wrote below, or are asked to."""
+"""Words in the class or id around what readers wrote below, or are asked to write."""
 _OF_OTHER_PAGES = re.compile(
     r"\A<aside\b|[\s\"'](?:widget|widget[-_][\w-]+|sidebar|(?:related|recent|latest|popular)[-_](?:posts?|articles|news))[\s\"']",
     re.IGNORECASE,
@@ -59,7 +59,7 @@ _FOLLOWS = re.compile(r"[,&:.)]|(?:and|und|et|y|on)\b", re.IGNORECASE)
 _MACHINE_DATES = {"time": "datetime", "abbr": "title"}
 """Attributes that state the date that an element shows."""
 _OF_PEOPLE = frozenset({"author", "datePublished", "dateModified"})
-"""What readers' reviews state too."""
+"""Properties that readers' reviews state too."""
 _HOLDERS = words("a span div p strong address cite b li h2 h3 h4 h5 h6 small em i dd td")
 _OF_PERSON = re.compile("/(?:author|profile/|people/|staff/|contributor|writers/|journalist)")
 """A part of addresses of pages about one person."""
@@ -70,7 +70,7 @@ _MOST_BETWEEN = 10
 _OF_PAGES = frozenset({"html", "body", "main", "article"})
 """Elements whose class names say what a page has, as well as what it is."""
 _MOST_WORDS = 3
-"""Of a user's name, and of no more than that."""
+"""Longest user name, in words."""
 _NEAREST = 3
 """Elements that say what a date is of: itself and those right around it."""
 _MOST_ABOVE = 8
@@ -83,7 +83,7 @@ _ONLY_DATE = re.compile(
 )
 """A line that is a date, at most with a word before it ("Published") and a time behind it."""
 _MOST_ROWS = 3
-"""So many short rows of a list with a date, and its dates are of other pages."""
+"""Short dated rows from which on the dates of a list are other pages'."""
 _LONGEST = 200
 _LONGEST_SOURCE = 20_000
 """Characters of a text as written, with all its white space: an element's text is read once for
