@@ -115,7 +115,7 @@ class Guard(Generic[Item, Result]):
             outcome = self._receive()
         except _DiedError as died:
             if died.is_final or self._tries > 1:
-                raise died.as_page_error() from None
+                raise PageError(died.code, died.detail) from None
             logger.info("the page process ended (%s); trying the page once more", died.detail)
             self._send()
             return Again.AGAIN
@@ -281,15 +281,12 @@ class Watchdog:
         os._exit(1)
 
 
-class _DiedError(Exception):
+class _DiedError(PageError):
     """The child is gone. `is_final`: trying again would end the same way."""
 
     def __init__(self, code: ErrorCode, detail: str, is_final: bool) -> None:
-        super().__init__(detail)
-        self.code, self.detail, self.is_final = code, detail, is_final
-
-    def as_page_error(self) -> PageError:
-        return PageError(self.code, self.detail)
+        super().__init__(code, detail)
+        self.is_final = is_final
 
 
 def _serve(pipe: Connection, parents_end: Connection, work: Callable[[Item], Result], limits: GuardLimits) -> None:

@@ -55,7 +55,6 @@ def test_reasons_are_few_and_the_strongest_first(extractor: Extractor) -> None:
         assert sizes == sorted(sizes, reverse=True)
         assert len(sizes) <= REASONS
         assert all(size >= LEAST_REASON for size in sizes)
-    assert not any(block.reasons for block in view_page(extractor, PageInput("a", "a", HTML), reasons=False).blocks)
 
 
 def test_a_labeler_without_probabilities_or_reasons_has_none() -> None:

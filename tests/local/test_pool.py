@@ -4,12 +4,13 @@ import os
 import signal
 import time
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 
 from dripper.errors import ErrorCode, MachineError, PageError
 from dripper.guard import GuardLimits
-from dripper.local.pool import AHEAD, Pool, map_in_order
+from dripper.local.pool import AHEAD, map_guarded, map_in_order
 
 LIMITS = GuardLimits(cpu_seconds=1, wall_seconds=60, memory_bytes=512 << 20)
 
@@ -29,19 +30,16 @@ def work(item: int | str) -> tuple[int, int | str]:
 
 
 def test_every_item_comes_back_once_from_as_many_processes_as_were_asked_for() -> None:
-    with Pool(work, LIMITS, 3) as pool:
-        done = list(pool.map(range(50)))
-        again = list(pool.map(range(50)))
-    assert sorted(item for item, _ in done) == list(range(50))
+    done = list(map_guarded(work, range(100), LIMITS, 3))
+    assert sorted(item for item, _ in done) == list(range(100))
     assert all(isinstance(result, tuple) and result[1] == item for item, result in done)
-    processes = {result[0] for _, result in done + again if isinstance(result, tuple)}
+    processes = {result[0] for _, result in done if isinstance(result, tuple)}
     assert len(processes) == 3
     assert os.getpid() not in processes
 
 
 def test_bad_items_cost_an_error_each_and_the_others_nothing() -> None:
-    with Pool(work, GuardLimits(1, 0.5, 512 << 20), 2) as pool:
-        done = dict(pool.map([1, "crash", 2, "sleep", 3, "hang", 4]))
+    done = dict(map_guarded(work, [1, "crash", 2, "sleep", 3, "hang", 4], GuardLimits(1, 0.5, 512 << 20), 2))
     codes = {item: result.code for item, result in done.items() if isinstance(result, PageError)}
     assert codes.keys() == {"crash", "sleep", "hang"}
     assert (codes["crash"], codes["sleep"]) == (ErrorCode.CRASHED, ErrorCode.TIME_LIMIT)
@@ -49,8 +47,7 @@ def test_bad_items_cost_an_error_each_and_the_others_nothing() -> None:
 
 
 def test_no_items_start_no_process() -> None:
-    with Pool(work, LIMITS, 2) as pool:
-        assert list(pool.map([])) == []
+    assert list(map_guarded(work, [], LIMITS, 2)) == []
 
 
 def test_items_are_taken_as_they_are_needed() -> None:
@@ -61,8 +58,7 @@ def test_items_are_taken_as_they_are_needed() -> None:
             taken.append(number)
             yield number
 
-    with Pool(work, LIMITS, 2) as pool:
-        results = pool.map(items())
+    with closing(map_guarded(work, items(), LIMITS, 2)) as results:
         next(results)
         assert len(taken) <= 4
 
@@ -81,5 +77,5 @@ def test_no_more_is_kept_than_so_many_items_behind_a_slow_one() -> None:
 
 
 def test_what_a_person_has_to_change_ends_the_run() -> None:
-    with Pool(work, LIMITS, 2) as pool, pytest.raises(MachineError, match="the server is gone"):
-        list(pool.map([1, "gone", 2]))
+    with pytest.raises(MachineError, match="the server is gone"):
+        list(map_guarded(work, [1, "gone", 2], LIMITS, 2))

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -219,5 +220,8 @@ def test_a_full_disk_is_one_sentence(tmp_path: Path) -> None:
             super().__init__(tmp_path / "pages.jsonl", {})
             self._stream = Path("/dev/full").open("wb")  # noqa: SIM115
 
-    with Full() as lines, pytest.raises(InputError, match="No space left on device; the same command continues"):
+    with (
+        closing(Full()) as lines,
+        pytest.raises(InputError, match="No space left on device; the same command continues"),
+    ):
         lines.append(b"{}\n", "0" * 32, None)

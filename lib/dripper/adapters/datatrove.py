@@ -10,14 +10,14 @@ its reason.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing, nullcontext
+from contextlib import nullcontext
 from typing import Any
 
 from dripper import extras as optional
 from dripper.adapters import Form, PageStep, collect_metadata
 from dripper.errors import PageError
 from dripper.guard import Guard, GuardLimits
-from dripper.page.extraction import Extraction, shared_extractor
+from dripper.page.extraction import Extraction, make_failed, shared_extractor
 from dripper.settings import Settings
 
 with optional.needed("dripper.adapters.datatrove", "datatrove"):
@@ -66,11 +66,14 @@ class Dripper(PageStep, BaseExtractor):  # type: ignore[misc]
         guard: Guard[tuple[str, str | None], Extraction] = Guard(
             lambda page: extractor.extract(*page), GuardLimits.of(self.settings.limits)
         )
-        with closing(guard), self.exclusion_writer or nullcontext() as excluded:
+        with guard, self.exclusion_writer or nullcontext() as excluded:
             for document in data:
                 self.stat_update(StatHints.total)
                 with self.track_time():
-                    extraction = _extract_guarded(guard, document)
+                    try:
+                        extraction = guard.call((document.text, document.metadata.get("url")))
+                    except PageError as error:
+                        extraction = make_failed(error)
                     content = self.select(extraction)
                 if content:
                     document.text = content
@@ -84,10 +87,3 @@ class Dripper(PageStep, BaseExtractor):  # type: ignore[misc]
                 if excluded is not None:
                     document.metadata.update(error_code=reason, error_detail=extraction.error_detail or "")
                     excluded.write(document, rank)
-
-
-def _extract_guarded(guard: "Guard[tuple[str, str | None], Extraction]", document: Any) -> Extraction:
-    try:
-        return guard.call((document.text, document.metadata.get("url")))
-    except PageError as error:
-        return Extraction(error_code=error.code, error_detail=error.detail or None)

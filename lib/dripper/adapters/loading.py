@@ -66,13 +66,7 @@ class PageLoader(PageStep):
     def load(self) -> Iterator[Loaded]:
         """Yield what there is of each page with main content, in their order. A page without, and a
         file that cannot be read, is a warning in the log."""
-        extractor, counts = shared_extractor(self.settings), InputCounts()
-
-        def work(record: Record) -> Extraction:
-            if record.error_code is not None:
-                return Extraction(error_code=record.error_code, error_detail=record.error_detail)
-            return extractor.extract(record.payload, record.url or None, record.content_type)
-
+        work, counts = shared_extractor(self.settings).extract_record, InputCounts()
         records = read_pages(self._files, self.settings.reading, (), counts, self._options)
         for record, outcome in map_in_order(work, records, GuardLimits.of(self.settings.limits), self._jobs):
             extraction = make_failed(outcome) if isinstance(outcome, PageError) else outcome

@@ -11,8 +11,7 @@ from typing import Any
 
 from dripper import extras as optional
 from dripper.adapters import collect_metadata
-from dripper.labels.registry import runs_staged
-from dripper.page.extraction import Extraction, checked_settings, extract_guarded, shared_extractor
+from dripper.page.extraction import checked_settings, extract_apart
 from dripper.settings import Settings
 
 with optional.needed("dripper.adapters.scrapy", "scrapy"):
@@ -54,7 +53,7 @@ class DripperPipeline:
         html = fields.get(self._html)
         if not html:
             return item
-        extraction = self._extract(html, fields.get(self._url))
+        extraction = extract_apart(self._settings, html, fields.get(self._url))
         if not self._keeps_html:
             del fields[self._html]
         values = collect_metadata(extraction) | {"markdown": extraction.markdown}
@@ -63,9 +62,3 @@ class DripperPipeline:
         for name, value in values.items():
             fields[name] = value
         return item
-
-    def _extract(self, html: str | bytes, url: str | None) -> Extraction:
-        if runs_staged(self._settings.labeler):
-            # A model's engine has threads and devices, which a fork does not inherit.
-            return shared_extractor(self._settings).extract(html, url)
-        return extract_guarded(self._settings, html, url)

@@ -12,7 +12,6 @@ from dripper.addresses import printable
 from dripper.commands import Parsers, write
 from dripper.errors import InputError, UsageError
 from dripper.labels import config as flags
-from dripper.labels.registry import runs_staged
 from dripper.local import RunResult, extract_files
 from dripper.local.formats import FORMATS, FORMATS_WITH_ERRORS
 from dripper.local.inputs import TABLE_NAME
@@ -20,7 +19,7 @@ from dripper.local.many import count_processors
 from dripper.local.pages import PageOptions
 from dripper.local.sinks import STANDARD_OUTPUT, Destination
 from dripper.local.tables import Columns
-from dripper.page.extraction import extract_guarded, shared_extractor
+from dripper.page.extraction import extract_apart
 from dripper.places import local_place
 from dripper.settings import Settings
 from dripper.warc.open.source import ARCHIVE_NAME
@@ -186,12 +185,7 @@ def _print_page(arguments: argparse.Namespace, settings: Settings) -> int:
         if getattr(arguments, flag) is not None:
             raise UsageError(f"--{flag.replace('_', '-')} is for many pages: with --out or --output-dir")
     page = _check_one_page(arguments.pages)
-    data = _read_page(page)
-    if runs_staged(settings.labeler):
-        # A model's engine has threads and devices, which a fork does not inherit.
-        extraction = shared_extractor(settings).extract(data, arguments.url)
-    else:
-        extraction = extract_guarded(settings, data, arguments.url)
+    extraction = extract_apart(settings, _read_page(page), arguments.url)
     form = arguments.format or "markdown"
     if extraction.error_code is None or form in FORMATS_WITH_ERRORS:
         write(FORMATS[form].write(extraction, arguments.url))

@@ -31,15 +31,9 @@ def add(commands: Parsers) -> None:
 
 
 def run(_: argparse.Namespace) -> int:
-    """Print the settings."""
-    write("\n".join(write_settings()))
+    """Print the lines of a file with every setting, its docstring above it."""
+    write("\n".join([*_write_comment(_HEAD, ""), "", *_write_section(Settings, "")]))
     return 0
-
-
-def write_settings() -> Iterator[str]:
-    """Yield the lines of a file with every setting, its docstring above it."""
-    yield from [*_write_comment(_HEAD, ""), ""]
-    yield from _write_section(Settings, "")
 
 
 def _write_section(section: type[Section], indent: str) -> Iterator[str]:

@@ -1,8 +1,7 @@
 """Turns pages and rows into views. Each page is processed in a child process with limits, so that
 one that hangs is an error like any other."""
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from dripper.errors import InputError, PageError, UsageError
@@ -13,15 +12,15 @@ from dripper.labels.config import from_values
 from dripper.page.extraction import shared_extractor
 from dripper.settings import Settings
 
-Look = Callable[[PageInput, Settings], PageView]
+_Guard = Guard[tuple[PageInput, Settings], PageView]
 """Labels one page with the labeler of the settings, and returns its view."""
 
 
 def view_pages(pages: Iterable[PageInput], settings: Settings) -> Iterator[PageView]:
     """Yield the view of each page."""
-    with closing(_Looker(settings)) as looker:
+    with _open_guard(settings) as guard:
         for page in pages:
-            yield looker.look(page, settings)
+            yield _look_guarded(guard, page, settings)
 
 
 def view_rows(rows: Iterable[Row], settings: Settings, labeler: str | None) -> Iterator[PageView]:
@@ -32,35 +31,24 @@ def view_rows(rows: Iterable[Row], settings: Settings, labeler: str | None) -> I
         settings: The settings of labelers and of reading.
         labeler: The labeler to use; None means the one that wrote the row.
     """
-    with closing(_Looker(settings)) as looker:
+    with _open_guard(settings) as guard:
         for row in rows:
-            yield view_row(row, settings, labeler, looker.look)
+            yield _view_row(row, settings, labeler, guard)
 
 
-class _Looker:
-    def __init__(self, settings: Settings) -> None:
-        limits = GuardLimits.of(settings.limits)
-        self._guard: Guard[tuple[PageInput, Settings], PageView] = Guard(_look, limits)
-
-    def look(self, page: PageInput, settings: Settings) -> PageView:
-        shared_extractor(settings)  # loads it here: its own errors are not the page's, and children inherit it
-        try:
-            return self._guard.call((page, settings))
-        except PageError as error:
-            return PageView(
-                page.id, page.name, page.url, error_code=error.code.value, error_detail=error.detail or None
-            )
-
-    def close(self) -> None:
-        self._guard.close()
+def _open_guard(settings: Settings) -> _Guard:
+    return Guard(lambda asked: view_page(shared_extractor(asked[1]), asked[0]), GuardLimits.of(settings.limits))
 
 
-def _look(request: tuple[PageInput, Settings]) -> PageView:
-    page, settings = request
-    return view_page(shared_extractor(settings), page)
+def _look_guarded(guard: _Guard, page: PageInput, settings: Settings) -> PageView:
+    shared_extractor(settings)  # loads it here: its own errors are not the page's, and children inherit it
+    try:
+        return guard.call((page, settings))
+    except PageError as error:
+        return PageView(page.id, page.name, page.url, error_code=error.code.value, error_detail=error.detail or None)
 
 
-def view_row(row: Row, settings: Settings, labeler: str | None, look: Look) -> PageView:
+def _view_row(row: Row, settings: Settings, labeler: str | None, guard: _Guard) -> PageView:
     """Return the view of a row: its values, and the blocks of its page if the archive can be
     read."""
     # Archives need the extra warc, which pages do without.
@@ -75,7 +63,7 @@ def view_row(row: Row, settings: Settings, labeler: str | None, look: Look) -> P
     name = labeler or versions.get("labeler") or settings.labeler.name
     own = {"labeler.name": name, "profile": versions.get("profile") or settings.profile}
     try:
-        current = look(to_page_input(record), from_values(settings.model_dump() | own))
+        current = _look_guarded(guard, to_page_input(record), from_values(settings.model_dump() | own))
     except UsageError as error:
         return _add_note(stored, f"The blocks are not shown, as the labeler {name} cannot be loaded: {error}.")
     return compare_views(stored, current)

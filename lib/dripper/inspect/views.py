@@ -100,14 +100,8 @@ class PageView:
     """The encoding of `html`, as that row states it."""
 
 
-def view_page(extractor: Extractor, page: PageInput, *, reasons: bool = True) -> PageView:
-    """Return the view of a page.
-
-    Args:
-        extractor: Labels the page.
-        page: The page.
-        reasons: Whether to ask the labeler for its reasons, if it can give any.
-    """
+def view_page(extractor: Extractor, page: PageInput) -> PageView:
+    """Return the view of a page, with the labeler's reasons if it can give any."""
     labeler = f"{extractor.labeler.name} {extractor.labeler.version}".strip()
     if page.error is not None:
         code, detail = page.error.code, page.error.detail or None
@@ -118,8 +112,8 @@ def view_page(extractor: Extractor, page: PageInput, *, reasons: bool = True) ->
     refused: Sequence[tuple[str, str]] = ()
     if examination.page is not None:
         refused = find_refused(examination.page, examination)
-        can_tell = reasons and isinstance(extractor.labeler, ExplainingLabeler)
-        why = extractor.labeler.reasons(examination.page) if can_tell else {}  # type: ignore[attr-defined]
+        labels_why = isinstance(extractor.labeler, ExplainingLabeler)
+        why = extractor.labeler.reasons(examination.page) if labels_why else {}  # type: ignore[attr-defined]
         blocks = _view_blocks(examination.page, examination, why)
     html, encoding = to_stored_page(page.html, page.content_type) if blocks else (b"", None)
     return PageView(

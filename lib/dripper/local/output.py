@@ -10,11 +10,10 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import date, datetime
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any
 
-from dripper import extras as optional
 from dripper.errors import InputError, UsageError
+from dripper.local.tables import import_arrow
 from dripper.page.columns import BATCH, EXTRACTIONS, Column, Kind, ListOf, Type
 from dripper.page.extraction import Extraction
 from dripper.page.rows import Row, extraction_row, storable
@@ -66,7 +65,7 @@ def _format_time(value: object) -> str:
 
 
 class RowLines:
-    """Appends rows to a file of JSON Lines that no other process may write. A context manager."""
+    """Appends rows to a file of JSON Lines that no other process may write, until `close`."""
 
     def __init__(self, path: Path, versions: Mapping[str, str]) -> None:
         """Read the rows of an earlier run, if any, and remove a last line that a kill cut short.
@@ -90,10 +89,8 @@ class RowLines:
             raise
         self._stream.truncate(whole)
 
-    def __enter__(self) -> "RowLines":
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def close(self) -> None:
+        """Close the file."""
         with suppress(OSError):
             # `append` has reported what a full disk did not take.
             self._stream.close()
@@ -178,10 +175,7 @@ class ParquetFile:
         self._path = path
         self._versions = versions
         self._columns = columns
-        self._arrow = optional.import_extra("pyarrow", "Parquet needs the package", optional.explain_install("parquet"))
-        self._parquet = optional.import_extra(
-            "pyarrow.parquet", "Parquet needs the package", optional.explain_install("parquet")
-        )
+        self._arrow, self._parquet = import_arrow()
         self._schema = self._arrow.schema([self._build_field(column) for column in columns])
 
     def read_page_ids(self) -> set[str]:
@@ -209,8 +203,10 @@ class ParquetFile:
         stored_ids = self.read_page_ids()
         unfinished = self._path.with_name(self._path.name + ".unfinished")
         with self._parquet.ParquetWriter(unfinished, self._schema, compression="zstd") as writer:
-            for batch in self._read_batches() if stored_ids else ():
-                writer.write_batch(batch)
+            if stored_ids:
+                with self._parquet.ParquetFile(self._path) as file:
+                    for batch in file.iter_batches(batch_size=1024):
+                        writer.write_batch(batch)
             with lines.open("rb") as stream:
                 for group in _group_lines(stream):
                     rows = [row for row in map(json.loads, group) if row["page_id"] not in stored_ids]
@@ -218,16 +214,11 @@ class ParquetFile:
                         writer.write_batch(self._build_batch(rows))
         unfinished.replace(self._path)
 
-    def _read_batches(self) -> Iterator[Any]:
-        with self._parquet.ParquetFile(self._path) as file:
-            yield from file.iter_batches(batch_size=1024)
-
     def _build_batch(self, rows: list[dict[str, Any]]) -> Any:
-        columns = [
-            self._arrow.array([_convert_value(row[column.name], column.type) for row in rows], field.type)
-            for column, field in zip(self._columns, self._schema, strict=True)
+        converted = [
+            {column.name: _convert_value(row[column.name], column.type) for column in self._columns} for row in rows
         ]
-        return self._arrow.RecordBatch.from_arrays(columns, schema=self._schema)
+        return self._arrow.RecordBatch.from_pylist(converted, schema=self._schema)
 
     def _build_field(self, column: Column) -> Any:
         comment = {"comment": column.comment}

@@ -1,9 +1,10 @@
 """Runs work on many items in guarded processes that one thread drives."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import ExitStack, closing
 from multiprocessing.connection import wait
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 from dripper.errors import PageError
 from dripper.guard import Again, Guard, GuardLimits
@@ -13,36 +14,28 @@ Result = TypeVar("Result")
 _NONE: Any = object()
 
 
-class Pool(Generic[Item, Result]):
-    """Calls `work` on items in `jobs` processes, each with the limits of a `Guard`. A context
-    manager."""
+def map_guarded(
+    work: Callable[[Item], Result],
+    items: Iterable[Item],
+    limits: GuardLimits,
+    jobs: int,
+    may_take: Callable[[], bool] = lambda: True,
+) -> Generator[tuple[Item, Result | PageError], None, None]:
+    """Yield every item once with its result or its error, in the order in which they finish, from
+    `jobs` processes, each with the limits of a `Guard`.
 
-    def __init__(self, work: Callable[[Item], Result], limits: GuardLimits, jobs: int) -> None:
-        self._guards = [Guard(work, limits) for _ in range(jobs)]
+    Takes one item more from `items` than there are processes.
 
-    def __enter__(self) -> "Pool[Item, Result]":
-        return self
+    Args:
+        may_take: Whether another item may be taken now; asked again when one is finished.
 
-    def __exit__(self, *_: object) -> None:
-        for guard in self._guards:
-            guard.close()
-
-    def map(
-        self, items: Iterable[Item], may_take: Callable[[], bool] = lambda: True
-    ) -> Iterator[tuple[Item, Result | PageError]]:
-        """Yield every item once with its result or its error, in the order in which they finish.
-
-        Takes one item more from `items` than there are processes.
-
-        Args:
-            may_take: Whether another item may be taken now; asked again when one is finished.
-
-        Raises:
-            UsageError: `work` raised it.
-        """
-        waiting = iter(items)
-        idle = list(self._guards)
-        at_work: dict[Guard[Item, Result], Item] = {}
+    Raises:
+        UsageError: `work` raised it.
+    """
+    waiting = iter(items)
+    at_work: dict[Guard[Item, Result], Item] = {}
+    with ExitStack() as stack:
+        idle = [stack.enter_context(Guard(work, limits)) for _ in range(jobs)]
         while _hand_out(idle, waiting, at_work, may_take):
             for guard in _wait_for_ready(at_work):
                 outcome = _take_outcome(guard)
@@ -72,8 +65,11 @@ def map_in_order(
     """
     early: dict[int, tuple[Item, Result | PageError]] = {}
     following = 0
-    with Pool[tuple[int, Item], Result](lambda numbered: work(numbered[1]), limits, jobs) as pool:
-        for (number, item), outcome in pool.map(enumerate(items), lambda: len(early) < AHEAD * jobs):
+    numbered = map_guarded(
+        lambda numbered: work(numbered[1]), enumerate(items), limits, jobs, lambda: len(early) < AHEAD * jobs
+    )
+    with closing(numbered):
+        for (number, item), outcome in numbered:
             early[number] = item, outcome
             while following in early:
                 yield early.pop(following)

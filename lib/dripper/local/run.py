@@ -7,28 +7,25 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from dripper.errors import PageError
 from dripper.guard import GuardLimits
 from dripper.labels.entry import Use
 from dripper.labels.registry import check_use
 from dripper.local.inputs import Input, InputKind, expand_inputs
 from dripper.local.pages import DEFAULT_OPTIONS, InputCounts, PageOptions, read_pages, require_reader
-from dripper.local.pool import Pool
-from dripper.local.sinks import Destination, PageRow, Sink
+from dripper.local.pool import map_guarded
+from dripper.local.sinks import Destination, PageRow
 from dripper.local.tables import check_table
-from dripper.page.extraction import Extractor, make_failed, shared_extractor
+from dripper.page.extraction import make_failed, shared_extractor
 from dripper.settings import Settings
 from dripper.warc import Record
 
 
 class Bar:
-    """A progress bar: how far the files are read, in bytes, and the number of pages. A context
-    manager."""
+    """A progress bar: how far the files are read, in bytes, and the number of pages."""
 
     def __init__(self, files: Sequence[Input], counts: InputCounts, is_shown: bool) -> None:
         self._counts = counts
@@ -43,10 +40,8 @@ class Bar:
             bar_format="{percentage:3.0f}%|{bar:30}| {desc} [{elapsed}<{remaining}]",
         )
 
-    def __enter__(self) -> "Bar":
-        return self
-
-    def __exit__(self, *_: Any) -> None:
+    def close(self) -> None:
+        """Take it from the screen."""
         self._bar.close()
 
     def show(self, pages: int, failed: int) -> None:
@@ -116,9 +111,12 @@ def extract_files(
     started, counts, errors, pages, failed = time.monotonic(), InputCounts(), Counter[str](), 0, list[str]()
     with ExitStack() as stack:
         sink = stack.enter_context(destination.open(extractor.versions, files, sys.stdout.buffer))
-        pool = stack.enter_context(Pool(_make_worker(extractor, sink), GuardLimits.of(settings.limits), jobs))
-        bar = stack.enter_context(Bar(files, counts, show_progress))
-        for record, done in pool.map(read_pages(files, settings.reading, sink.page_ids, counts, options)):
+        bar = stack.enter_context(closing(Bar(files, counts, show_progress)))
+        records = read_pages(files, settings.reading, sink.page_ids, counts, options)
+        work: Callable[[Record], PageRow] = lambda record: sink.make(record, extractor.extract_record(record))  # noqa: E731
+        for record, done in stack.enter_context(
+            closing(map_guarded(work, records, GuardLimits.of(settings.limits), jobs))
+        ):
             row = done if isinstance(done, PageRow) else sink.make(record, make_failed(done))
             sink.write(record, row)
             pages += 1
@@ -152,15 +150,3 @@ def _find_files(
 def _explain(record: Record, row: PageRow) -> str:
     place = record.url or (f"{record.warc_file}, row {record.offset}" if record.offset else record.warc_file)
     return f"{place}: {row.error_code}" + (f" ({row.error_detail})" if row.error_detail else "")
-
-
-def _make_worker(extractor: Extractor, sink: Sink) -> Callable[[Record], PageRow]:
-    """Return the function of page processes: it builds rows, so this process only reads and
-    writes."""
-
-    def work(record: Record) -> PageRow:
-        if record.error_code is not None:
-            return sink.make(record, make_failed(PageError(record.error_code, record.error_detail or "")))
-        return sink.make(record, extractor.extract(record.payload, record.url or None, record.content_type))
-
-    return work

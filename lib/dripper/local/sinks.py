@@ -2,12 +2,14 @@
 
 import json
 import re
+from abc import abstractmethod
 from collections import Counter
 from collections.abc import Container, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import IO, NamedTuple, Protocol
+from typing import IO, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from dripper.addresses import printable
@@ -36,25 +38,22 @@ class PageRow(NamedTuple):
     """Content of its own file; none where there is no extraction."""
 
 
-class Sink(Protocol):
-    """A place where pages go; a context manager."""
+class Sink(AbstractContextManager["Sink", None]):
+    """A place where pages go."""
 
-    page_ids: Container[str]
+    page_ids: Container[str] = ()
     """Pages that are there already."""
 
-    def __enter__(self) -> "Sink": ...
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        """Write what is left; of an error, nothing but what is needed to go on."""
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
-    ) -> None: ...
-
+    @abstractmethod
     def make(self, record: Record, extraction: Extraction) -> PageRow:
         """Return what is to be written of a page. Called in a page process."""
-        ...
 
+    @abstractmethod
     def write(self, record: Record, row: PageRow) -> None:
         """Write it. Raises InputError where that is not possible."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,21 +84,13 @@ class Destination:
         return RowFile(self.path, columns, versions)
 
 
-class RowStream:
-    """Rows as lines of JSON on standard output."""
-
-    page_ids: Container[str] = ()
+class RowStream(Sink):
+    """Rows as lines of JSON on standard output, which stays open: it is the process's."""
 
     def __init__(self, stream: IO[bytes], columns: Sequence[Column], versions: Mapping[str, str]) -> None:
         self._stream = stream
         self._columns = columns
         self._versions = versions
-
-    def __enter__(self) -> "RowStream":
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        """Leave the stream open: it is the process's."""
 
     def make(self, record: Record, extraction: Extraction) -> PageRow:
         """See `Sink`."""
@@ -111,7 +102,7 @@ class RowStream:
         self._stream.flush()
 
 
-class RowFile:
+class RowFile(Sink):
     """Rows of a `.jsonl` or `.parquet` file."""
 
     def __init__(self, path: Path, columns: Sequence[Column], versions: Mapping[str, str]) -> None:
@@ -121,16 +112,13 @@ class RowFile:
         self._parquet = ParquetFile(path, versions, columns) if path.suffix == ".parquet" else None
         page_ids = self._parquet.read_page_ids() if self._parquet else set()
         self._lines = RowLines(path.with_name(path.name + ".jsonl") if self._parquet else path, versions)
-        self.page_ids: Container[str] = page_ids | self._lines.page_ids
+        self.page_ids = page_ids | self._lines.page_ids
         # The lines behind a Parquet file hold what a second run has to know.
         missing = [column for column in COLUMNS if column.name in KEYS and column not in columns]
         self._written = (*columns, *missing) if self._parquet else columns
 
-    def __enter__(self) -> "RowFile":
-        return self
-
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._lines.__exit__(kind, error, at)
+        self._lines.close()
         if self._parquet and kind is None:
             if self._lines.page_ids or not self._path.exists():
                 self._parquet.add(self._lines.path)
@@ -150,7 +138,7 @@ _LONGEST_NAME = 80
 _UNSAFE = re.compile(r"[^\w.~-]+")
 
 
-class PageFolder:
+class PageFolder(Sink):
     """A file a page, with front matter where it is Markdown, and MANIFEST with a row a page."""
 
     def __init__(self, folder: Path, form: str, versions: Mapping[str, str], files: Sequence[Input]) -> None:
@@ -167,13 +155,10 @@ class PageFolder:
         self._shared = {stem for stem, count in Counter(stems).items() if count > 1}
         self._owners = _read_owners(folder / MANIFEST)
         self._lines = RowLines(folder / MANIFEST, versions)
-        self.page_ids: Container[str] = self._lines.page_ids
-
-    def __enter__(self) -> "PageFolder":
-        return self
+        self.page_ids = self._lines.page_ids
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._lines.__exit__(kind, error, at)
+        self._lines.close()
 
     def make(self, record: Record, extraction: Extraction) -> PageRow:
         """See `Sink`."""

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from dripper import extras as optional
 from dripper.decode.sniff import name_other_kind
 from dripper.errors import ErrorCode, FileError, FileErrorKind, InputError
+from dripper.extras import needed
 
 HTML_COLUMNS = ("html", "raw_html", "html_content", "page_html", "content", "raw_content", "body")
 URL_COLUMNS = ("url", "page_url", "source_url", "uri", "link", "warc_target_uri", "WARC-Target-URI")
@@ -68,10 +68,7 @@ class Table:
         self._rows.close()  # type: ignore[attr-defined]  # a generator
 
     def _read_parquet(self) -> Iterator[Row]:
-        arrow = optional.import_extra("pyarrow", "Parquet needs the package", optional.explain_install("parquet"))
-        parquet = optional.import_extra(
-            "pyarrow.parquet", "Parquet needs the package", optional.explain_install("parquet")
-        )
+        arrow, parquet = import_arrow()
         try:
             with parquet.ParquetFile(self._path) as file:
                 html, url = self._choose(file.schema_arrow.names)
@@ -158,6 +155,14 @@ class Table:
             return Row(number, url=address, error=(ErrorCode.PAGE_TOO_LARGE, detail))
         kind = None if is_raw else name_other_kind(page)
         return Row(number, page, address, is_raw, (ErrorCode.NOT_HTML, f"it is {kind}") if kind else None)
+
+
+def import_arrow() -> tuple[Any, Any]:
+    """Return pyarrow and its module for Parquet. Raises MachineError where it is not installed."""
+    with needed("Parquet", "parquet"):
+        import pyarrow
+        import pyarrow.parquet
+    return pyarrow, pyarrow.parquet
 
 
 def check_table(path: str, columns: Columns, page_bytes: int) -> None:

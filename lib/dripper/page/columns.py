@@ -33,11 +33,6 @@ class Struct:
 
     fields: "tuple[tuple[str, Type], ...]"
 
-    @classmethod
-    def of_strings(cls, *names: str) -> "Struct":
-        """Return a struct of texts."""
-        return cls(tuple((name, Kind.STRING) for name in names))
-
 
 Type = Kind | ListOf | Struct
 
@@ -82,7 +77,7 @@ POST = Struct(
 )
 """The fields of `dripper.html.markdown.posts.Post`."""
 
-VERSIONS = Struct.of_strings("dripper", "profile", "labeler", "labeler_version")
+VERSIONS = Struct(tuple((name, Kind.STRING) for name in ("dripper", "profile", "labeler", "labeler_version")))
 BATCH = Column("batch", Kind.LONG, "The batch of WARC files that wrote the row; the partition", nullable=False)
 
 PAGE: Sequence[Column] = (

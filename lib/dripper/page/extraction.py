@@ -18,17 +18,18 @@ import numpy.typing as npt
 import dripper
 from dripper.decode.body import PAGE_BYTES
 from dripper.decode.saved import SavedPage, open_page
-from dripper.errors import ErrorCode, InputError, MachineError, PageError, SettingsError
+from dripper.errors import InputError, MachineError, PageError, SettingsError
 from dripper.guard import Guard, GuardLimits
 from dripper.html import Page
 from dripper.html.metadata import find_own_address
 from dripper.labels import Labeler, Labels
 from dripper.labels.config import split_settings
 from dripper.labels.entry import Use
-from dripper.labels.registry import check_use, load_from_settings
+from dripper.labels.registry import check_use, load_from_settings, runs_staged
 from dripper.page.finish import DEFAULT_HTML, DEFAULT_LABELS, DEFAULT_MARKDOWN, Extraction, Finisher, Splits
-from dripper.page.prepare import Decoded, split_into_blocks
+from dripper.page.prepare import Decoded, label_page, split_into_blocks
 from dripper.settings import HtmlSettings, LabelerSettings, LabelsSettings, MarkdownSettings, Settings
+from dripper.warc import Record
 
 __all__ = ["Examination", "Extraction", "Extractor", "checked_settings", "shared_extractor"]
 
@@ -116,6 +117,12 @@ class Extractor:
         """
         return self.examine(html, url, content_type).extraction
 
+    def extract_record(self, record: Record) -> Extraction:
+        """Return the extraction of a record, or its own error."""
+        if record.error_code is not None:
+            return make_failed(PageError(record.error_code, record.error_detail or ""))
+        return self.extract(record.payload, record.url or None, record.content_type)
+
     def examine(self, html: str | bytes, url: str | None = None, content_type: str | None = None) -> Examination:
         """Return the extraction of `html`, as `extract` does, with the page and the labels that it
         was made of."""
@@ -140,18 +147,10 @@ class Extractor:
         decoded = decoded.without(self._drop)
         page = split_into_blocks(decoded, self._profile, url)
         url = url or find_own_address(decoded.utf8, page.metadata)
-        labels, detail = self._label(page)
+        labels, detail = label_page(self.labeler, page)
         choice = self._finisher.choose(Splits.of_page(page, decoded, url), labels, self.labeler.name, detail)
         extraction = replace(self._finisher.extract_chosen(choice), url=url)
         return Examination(extraction, page, labels, choice.main)
-
-    def _label(self, page: Page) -> tuple[Labels | None, str]:
-        try:
-            return self.labeler.label([page])[0], ""
-        except PageError as error:
-            if error.code is not ErrorCode.LABELER_FAILED:
-                raise
-            return None, error.detail
 
 
 def make_failed(error: PageError) -> Extraction:
@@ -252,6 +251,14 @@ def extract_guarded(settings: Settings, html: str | bytes, url: str | None = Non
             return _guards[key].call((html, url))
         except PageError as error:
             return make_failed(error)
+
+
+def extract_apart(settings: Settings, html: str | bytes, url: str | None) -> Extraction:
+    """Return the extraction of a page, guarded unless its labeler has an engine, whose threads and
+    devices a fork does not inherit."""
+    if runs_staged(settings.labeler):
+        return shared_extractor(settings).extract(html, url)
+    return extract_guarded(settings, html, url)
 
 
 _lock = threading.Lock()

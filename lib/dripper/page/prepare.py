@@ -122,43 +122,34 @@ def prepare(
     ['one', 'two']
     """
     decoded = Decoded.of(html, content_type)
+    read = Prepared(charset=decoded.charset, charset_source=decoded.source, encoding_errors=decoded.errors)
     try:
         decoded = decoded.without(drop)
         page = split_into_blocks(decoded, profile, url)
         simplified, mapping = page.simplified_html, page.mapping_html
     except PageError as error:
-        return Prepared(
-            charset=decoded.charset,
-            charset_source=decoded.source,
-            encoding_errors=decoded.errors,
-            error_code=error.code,
-            error_detail=error.detail or None,
-        )
-    texts = [block.text[:BLOCK_SAMPLE] for block in page.blocks]
-    source = decoded.text if keep_source else None
-    tokens = count_tokens(simplified)
-    labels = _labels_on_the_way(page, first)
-    return Prepared(
-        page.title,
-        simplified,
-        mapping,
-        texts,
-        tokens,
-        page.hints,
-        source,
-        decoded.charset,
-        decoded.source,
-        decoded.errors,
+        return replace(read, error_code=error.code, error_detail=error.detail or None)
+    labels = label_page(first, page)[0] if first is not None else None
+    return replace(
+        read,
+        title=page.title,
+        simplified_html=simplified,
+        mapping_html=mapping,
+        texts=[block.text[:BLOCK_SAMPLE] for block in page.blocks],
+        tokens=count_tokens(simplified),
+        hints=page.hints,
+        source=decoded.text if keep_source else None,
         metadata=page.metadata,
         labels=labels,
         memory=PageMemory.of(page, labels) if remembers and labels is not None else None,
     )
 
 
-def _labels_on_the_way(page: Page, first: Labeler | None) -> Labels | None:
+def label_page(labeler: Labeler, page: Page) -> tuple[Labels | None, str]:
+    """Return a page's labels; None, and why, where the labeler gives no usable ones."""
     try:
-        return first.label([page])[0] if first is not None else None
+        return labeler.label([page])[0], ""
     except PageError as error:
         if error.code is not ErrorCode.LABELER_FAILED:
             raise
-        return None
+        return None, error.detail

@@ -170,27 +170,34 @@ def run_guarded(job: Callable[[], int]) -> int:
         signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         return job()
-    except (UsageError, BusyError, DifferenceError, StorageError, NoPageError) as error:
-        sys.stderr.write(printable(str(error), keeps="\n") + "\n")
-        return 2 if isinstance(error, UsageError) else 5 if isinstance(error, NoPageError) else 3
+    except UsageError as error:
+        return _end(str(error), 2)
+    except (BusyError, DifferenceError, StorageError) as error:
+        return _end(str(error), 3)
+    except NoPageError as error:
+        return _end(str(error), 5)
     except KeyboardInterrupt:
-        sys.stderr.write("interrupted; run the same command again: only what is missing is done\n")
-        return 3
+        return _end("interrupted; run the same command again: only what is missing is done", 3)
     except Exception as error:
         if isinstance(error, BrokenPipeError) and _reader_is_gone():
             # As Python's manual has it: else the interpreter fails again when it ends.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            sys.stderr.write("nobody reads what this command says any more; run it again for its closing counts\n")
-            return 3
+            return _end("nobody reads what this command says any more; run it again for its closing counts", 3)
         if _is_of_spark(error):
             return _tell_spark_error(error)
         if not _is_lost_jvm(error):
             raise
-        sys.stderr.write(
+        return _end(
             f"Spark's JVM is gone ({type(error).__name__}), maybe killed for its memory (spark.driver.memory); run the same "
-            "command again: only what is missing is done\n"
+            "command again: only what is missing is done",
+            3,
         )
-        return 3
+
+
+def _end(words: str, exit_code: int) -> int:
+    """Say why the command ends, and return its exit code."""
+    sys.stderr.write(printable(words, keeps="\n") + "\n")
+    return exit_code
 
 
 def _reader_is_gone() -> bool:
@@ -213,12 +220,10 @@ def _tell_spark_error(error: Exception) -> int:
     logger.debug("what Spark raised", exc_info=error)
     words = printable(first_line(error)).rstrip(".")
     if _REFUSED.search(words):
-        sys.stderr.write(
-            f"a table of the output refuses what this command has to write: {words}. Allow it, then run it again\n"
+        return _end(
+            f"a table of the output refuses what this command has to write: {words}. Allow it, then run it again", 2
         )
-        return 2
-    sys.stderr.write(f"Spark failed: {words}. Mend the cause, then run the same command again\n")
-    return 3
+    return _end(f"Spark failed: {words}. Mend the cause, then run the same command again", 3)
 
 
 _REFUSED = re.compile(
