@@ -17,7 +17,7 @@ from dripper.html.markdown import load_html2text, write_markdown
 from dripper.html.markdown.images import ShownImage, list_images, place_images
 from dripper.html.markdown.inert import write_inert_line
 from dripper.html.markdown.posts import Post, cut_marks, place_posts
-from dripper.html.media.place import replace_icons
+from dripper.html.media.roles import replace_icons
 from dripper.html.metadata import Metadata, find_canonical_address, says_title
 from dripper.html.metadata.dates import find_precision
 from dripper.html.selectors import check_selector, find_kept_blocks

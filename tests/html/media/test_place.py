@@ -6,7 +6,7 @@ import pytest
 
 from dripper.html import Page, preprocess, prune, to_text
 from dripper.html.media.captions import pair_captions
-from dripper.html.media.place import find_images
+from dripper.html.media.pictures import find_images
 
 STORY = "What makes a paragraph the main content of a page like this is that it says a good deal."
 

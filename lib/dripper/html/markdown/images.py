@@ -6,7 +6,8 @@ from typing import Any
 
 from dripper.html.markdown.inert import write_destination
 from dripper.html.media.captions import pair_captions, read_text
-from dripper.html.media.place import find_images, find_roles, read_pixels
+from dripper.html.media.pictures import find_images, read_pixels
+from dripper.html.media.roles import find_roles
 from dripper.html.tree.tree import Tree, attribute
 
 _MOST_MISSED = 200

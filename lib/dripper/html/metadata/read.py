@@ -245,24 +245,19 @@ def read_metadata(head: Head, tree: Tree, page_title: str = "", url: str | None 
     descriptions = chain(metas.each(DESCRIPTIONS), data.texts("description"), visible.items("description"))
     canonical = _take_first((href for rel, href in head.links if "canonical" in rel.split()), metas.each(("og:url",)))
     page_title = join_lines(page_title)
-    sites = chain(metas.each(SITES[:1]), data.sites(), metas.each(SITES[1:]))
     declared = _take_first(data.texts("headline"), metas.each(TITLES), visible.own_items("headline", 1))
     # Whoever is named on a site's first page wrote something else.
     is_home = HOME.fullmatch(canonical or url or "") is not None
+    sites = chain(metas.each(SITES[:1]), data.sites(), metas.each(SITES[1:]))
     site = _take_first(text for text in sites if "://" not in text)
     if site is not None and site == declared and not is_home and page_title.startswith(site):
         # Some editors write the headline into `og:site_name`.
         site = site if SiteName(None, canonical, url).is_in(site) else None
     name = SiteName(site, canonical, url)
-    site = site or name.find_in(page_title)
     # On a shop's page, those whom its elements name wrote reviews.
     is_product = data.describes_product or any(kind.startswith("product") for kind in metas.each(("og:type",)))
     published = _find_published(metas, data, visible, canonical or url or "", is_product)
-    modified = (
-        find_first_date(data.dates("dateModified"))
-        or find_first_date(metas.each(MODIFIED))
-        or find_first_date(visible.items("dateModified"))
-    )
+    modified = _find_modified(metas, data, visible)
     authors, organisations = _choose_authors(metas, data, visible, name, is_product or is_home)
     return Metadata(
         title=choose_title(
@@ -275,7 +270,7 @@ def read_metadata(head: Head, tree: Tree, page_title: str = "", url: str | None 
         authors=authors,
         published=published,
         modified=modified,
-        site=site,
+        site=site or name.find_in(page_title),
         description=_take_first(map(remove_tags, descriptions)),
         canonical_url=canonical,
         image=_take_first(metas.each(IMAGES), data.image()),
@@ -296,6 +291,14 @@ def _find_published(metas: _Metas, data: JsonLd, visible: Visible, address: str,
         or find_first_date(visible.dates())
         or (None if is_product else find_first_date(visible.dates_beside_title()))
         or (None if is_product else find_first_date(visible.bylines()))
+    )
+
+
+def _find_modified(metas: _Metas, data: JsonLd, visible: Visible) -> str | None:
+    return (
+        find_first_date(data.dates("dateModified"))
+        or find_first_date(metas.each(MODIFIED))
+        or find_first_date(visible.items("dateModified"))
     )
 
 

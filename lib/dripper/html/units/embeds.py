@@ -18,8 +18,4 @@ def find_embeds(tree: Tree) -> list[int]:
     boxes = _EMBEDS | _NOTICES
     tags = {tag for tag, classes in tree.values("class").items() if not boxes.isdisjoint(classes.split())}
     tags |= {tag for tag, name in tree.names.items() if name == "math" and attribute(tag, "display") == "block"}
-    embeds: list[int] = []
-    for element in tree.tagged(tags):
-        if not embeds or element > tree.lasts[embeds[-1]]:
-            embeds.append(element)
-    return embeds
+    return tree.outermost(tree.tagged(tags))
