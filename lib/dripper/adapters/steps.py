@@ -37,9 +37,9 @@ from dripper.labels.registry import (
 )
 from dripper.page.extraction import Extraction, check_single_pages, make_failed
 from dripper.page.finish import Finisher
+from dripper.page.halves import finish, preparer, with_first_labels
 from dripper.page.prepare import Decoded, Prepared
 from dripper.page.rows import Row, extraction_columns, outcome_columns, prepared_columns, read_first_labels, storable
-from dripper.page.stages import finish, preparer, with_first_labels
 from dripper.settings import LabelerSettings, Settings
 
 _PREPARED: Sequence[pa.Field] = (

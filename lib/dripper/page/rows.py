@@ -129,7 +129,7 @@ def prepared_row(
 
 
 def prepared_columns(prepared: Prepared, profile: str, first: tuple[str, str] | None = None) -> Row:
-    """Return what the first half of a page's way leaves to the second; `dripper.page.stages` reads
+    """Return what the first half of a page's way leaves to the second; `dripper.page.halves` reads
     it back. Arguments as of `prepared_row`."""
     is_good = prepared.error_code is None
     return charset_columns(prepared) | {

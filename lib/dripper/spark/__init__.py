@@ -46,7 +46,7 @@ def extract_column(
         labeler, settings, options: As `dripper.extract` takes them.
     """
     from dripper.page.extraction import checked_settings
-    from dripper.spark.column import add_extractions
+    from dripper.spark.html_column import add_extractions
 
     resolved = checked_settings(labeler, settings, options)
     return add_extractions(df, html, url, content_type, column, resolved, text)
@@ -93,6 +93,6 @@ def label_udf(
     """
     from dripper.labels.config import split_settings
     from dripper.labels.engine import load_labeler
-    from dripper.spark.column import labels_function
+    from dripper.spark.html_column import labels_function
 
     return labels_function(split_settings(labeler, settings, options), load_labeler)

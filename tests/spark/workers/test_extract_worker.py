@@ -7,9 +7,9 @@ from pyspark.sql.types import StructField, StructType
 
 from dripper.errors import ErrorCode
 from dripper.labels.config import load
+from dripper.page.halves import labels_of
 from dripper.page.prepare import Prepared, prepare
 from dripper.page.rows import prepared_row, record_columns
-from dripper.page.stages import labels_of
 from dripper.settings import Settings
 from dripper.spark.tables.arrow import arrow_schema
 from dripper.spark.tables.schemas import EXTRACTIONS

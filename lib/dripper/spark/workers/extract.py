@@ -13,9 +13,9 @@ from dripper.errors import ErrorCode, PageError
 from dripper.guard import Guard, GuardLimits, Watchdog
 from dripper.labels import Labels
 from dripper.page.finish import Extraction, Finisher, Splits
+from dripper.page.halves import finish, with_first_labels
 from dripper.page.prepare import prepare
 from dripper.page.rows import Row, extraction_columns, storable
-from dripper.page.stages import finish, with_first_labels
 from dripper.settings import HtmlSettings, LabelerSettings, LabelsSettings, MarkdownSettings, Settings
 from dripper.spark.workers.read import ProgressSink, in_batches
 from dripper.spark.workers.singleton import WorkerSingleton

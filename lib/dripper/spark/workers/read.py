@@ -27,9 +27,9 @@ from dripper.labels.cost import estimate_tokens
 from dripper.labels.entry import CountTokens
 from dripper.labels.registry import find_entry, labeler_settings, load_from_settings
 from dripper.page.extraction import Extraction, shared_extractor
+from dripper.page.halves import preparer
 from dripper.page.prepare import Prepared
 from dripper.page.rows import Row, extraction_row, grade_confidence, prepared_row, storable
-from dripper.page.stages import preparer
 from dripper.settings import LabelerSettings, LabelsSettings, Settings
 from dripper.spark.ledger.forgotten import NO_RULES, Rules
 from dripper.spark.tables.row_keys import page_key

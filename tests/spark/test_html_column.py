@@ -14,7 +14,7 @@ from dripper.errors import InputError, SettingsError
 from dripper.html import preprocess
 from dripper.labels.config import load
 from dripper.spark import column
-from dripper.spark.column import extract_row, schema
+from dripper.spark.html_column import extract_row, schema
 from support.warcs import page
 
 pytestmark = pytest.mark.spark
