@@ -119,15 +119,11 @@ class Splits:
         """Take them from the page in hand, what it was split from, and its address."""
         texts = [block.text for block in page.blocks]
         base = Base.of(url, page.hints.base)
-
-        def prune(main_ids: Collection[int], with_media: bool, marks: Mapping[int, str]) -> str:
-            return page.prune(main_ids, with_media=with_media, marks=marks)
-
         return cls(
             page.title,
             texts,
             lambda: page,
-            prune,
+            page.prune,
             lambda: (page, decoded),
             page.profile,
             base,
@@ -158,7 +154,7 @@ class Splits:
 
         def prune(main_ids: Collection[int], with_media: bool, marks: Mapping[int, str]) -> str:
             if html_core.find_profile(profile).keeps_units:
-                return split().prune(main_ids, with_media=with_media, marks=marks)
+                return split().prune(main_ids, with_media, marks)
             return html_core.prune(prepared.mapping_html, main_ids, profile, with_media=with_media)
 
         base = Base.of(url or find_canonical_address(prepared.metadata), prepared.hints.base)

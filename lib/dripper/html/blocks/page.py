@@ -344,7 +344,7 @@ class Page:
             self._mapping = write_mapping(self.elements, self.blocks)
         return self._mapping
 
-    def prune(self, main_ids: Collection[int], *, with_media: bool = False, marks: Mapping[int, str] = {}) -> str:
+    def prune(self, main_ids: Collection[int], with_media: bool = False, marks: Mapping[int, str] = {}) -> str:
         """Return the page's main HTML: `dripper.html.prune(self.mapping_html, main_ids,
         self.profile, with_media=with_media)` without parsing again.
 

@@ -181,11 +181,6 @@ class LineWriter:
         self._at_end(element, self._break)
         return self._begin_emphasis(element, tag)
 
-    def _read_text(self, element: int) -> str:
-        """Return the text in an element, without blanks around."""
-        first, last = self._tree.opens[element] // 2 + 1, self._tree.closes[element] // 2 + 1
-        return "".join(self._texts[first:last]).strip()
-
 
 def _read_texts(tree: Tree, holes: list[str]) -> list[str]:
     """Return the texts of a tree as characters: without what shows nothing, blanks for line breaks

@@ -48,7 +48,7 @@ class LinkWriter(LineWriter):
         if not address or address == "#":
             return False
         title = attribute(tag, "title") if " title=" in tag else None
-        said = self._read_text(element) if title else ""
+        said = self._look.read(element).strip() if title else ""
         self._holes.append(write_destination(address, title or "", said) if title or not is_ready else address)
         hole = len(self._holes) - 1
         if not self._look.holds(element, STRUCTURE):
@@ -65,7 +65,9 @@ class LinkWriter(LineWriter):
         """Tell whether a link leads from a note back to its place: it shows an arrow alone."""
         if self._look.holds(element, SHOWS):
             return False
-        return "#" in (attribute(tag, "href") or "") and _BACK_LINK.fullmatch(self._read_text(element)) is not None
+        return (
+            "#" in (attribute(tag, "href") or "") and _BACK_LINK.fullmatch(self._look.read(element).strip()) is not None
+        )
 
     def _find_title(self, element: int) -> int | None:
         """Return the element of a card that gets its link: its first heading, else its first line

@@ -44,6 +44,10 @@ class Look:
         opens, closes = self._tree.opens, self._tree.closes
         return not self.says(opens[outer], opens[inner]) and not self.says(closes[inner], closes[outer])
 
+    def read(self, element: int) -> str:
+        """Return the text in an element."""
+        return "".join(self._texts[self._tree.opens[element] // 2 + 1 : self._tree.closes[element] // 2 + 1])
+
     def first_text(self, element: int) -> int | None:
         """Return the place of the first text in an element, among all parts."""
         at = bisect_right(self._solid, self._tree.opens[element])

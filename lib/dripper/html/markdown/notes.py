@@ -62,7 +62,7 @@ def find_notes(tree: Tree, texts: list[str], look: Look) -> Notes:
     """
     references = find_references(tree)
     roles, numbers, lasts = dict.fromkeys(references.lost_marks, "gone"), dict[int, int](), dict[int, int]()
-    notes = _list_notes(tree, texts, look, references) if references.notes else []
+    notes = _list_notes(tree, look, references) if references.notes else []
     owners = Counter(tree.parents[note.parts[0]] for note in notes if tree.tags[note.parts[0]] == "li")
     few = {owner for owner, count in owners.items() if 2 * count < len(list_items(tree, owner))}
     for note in notes:
@@ -77,13 +77,13 @@ def find_notes(tree: Tree, texts: list[str], look: Look) -> Notes:
         backs = _find_backs(tree, texts, note, references.backs)
         roles |= dict.fromkeys(backs, "gone")
         _cut_label(tree, texts, look, note, backs)
-        marks = [_widen(tree, texts, look, mark) for mark in note.marks]
+        marks = [_widen(tree, look, mark) for mark in note.marks]
         roles |= dict.fromkeys(marks, "mark") | {note.content[0]: "note"}
         numbers |= dict.fromkeys((*marks, note.content[0]), number)
     return Notes(roles, numbers, lasts, references.lost)
 
 
-def _list_notes(tree: Tree, texts: list[str], look: Look, references: References) -> list[_Note]:
+def _list_notes(tree: Tree, look: Look, references: References) -> list[_Note]:
     """Return the notes that can be footnotes, in the order of their first marks."""
     marks: dict[int, list[int]] = {}
     for mark, target in references.marks.items():
@@ -92,22 +92,22 @@ def _list_notes(tree: Tree, texts: list[str], look: Look, references: References
     uses = Counter(part for parts in found.values() for part in parts)
     notes: list[_Note] = []
     for target, parts in found.items():
-        label = _bare(_read(tree, texts, marks[target][0]))
-        content = parts[1:] if _bare(_read(tree, texts, parts[0])) == label else parts
+        label = _bare(look.read(marks[target][0]))
+        content = parts[1:] if _bare(look.read(parts[0])) == label else parts
         note = _Note(marks[target], parts, content, label)
-        if content and all(uses[part] == 1 for part in parts) and _is_fit(tree, texts, look, note):
+        if content and all(uses[part] == 1 for part in parts) and _is_fit(tree, look, note):
             notes.append(note)
     return notes
 
 
-def _is_fit(tree: Tree, texts: list[str], look: Look, note: _Note) -> bool:
+def _is_fit(tree: Tree, look: Look, note: _Note) -> bool:
     """Tell whether a note can stand as a footnote where it is."""
     first = note.parts[0]
     if first < max(note.marks) or any(tree.tags[part] in HEADINGS for part in note.content):
         return False
     if any(look.holds(part, _NOT_IN_NOTES) for part in note.content) or sum(map(look.size, note.parts)) > _LONGEST:
         return False
-    if not any(_WORD.search(_read(tree, texts, part)) for part in note.content):
+    if not any(_WORD.search(look.read(part)) for part in note.content):
         return False
     around = tree.parents[first]
     while around > 0:
@@ -156,20 +156,16 @@ def _cut_label(tree: Tree, texts: list[str], look: Look, note: _Note, backs: Col
         place = look.near(place if back is None else tree.closes[back], 1)
 
 
-def _widen(tree: Tree, texts: list[str], look: Look, mark: int) -> int:
+def _widen(tree: Tree, look: Look, mark: int) -> int:
     """Return the outermost element that says no more than a mark: `<sup>[<a>1</a>]</sup>`."""
-    said = _bare(_read(tree, texts, mark))
+    said = _bare(look.read(mark))
     for around in reversed(tree.nearest(tree.parents[mark], _MOST_AROUND)):
         if tree.tags[around] not in INLINE or look.size(around) > _LONGEST_MARK or look.holds(around, SHOWS):
             break
-        if _bare(_read(tree, texts, around)) != said:
+        if _bare(look.read(around)) != said:
             break
         mark = around
     return mark
-
-
-def _read(tree: Tree, texts: list[str], element: int) -> str:
-    return "".join(texts[tree.opens[element] // 2 + 1 : tree.closes[element] // 2 + 1])
 
 
 def _bare(text: str) -> str:

@@ -25,24 +25,22 @@ _MAX_TWIN = 200
 """Characters of what is said twice."""
 
 
-def find_repeated_headings(tree: Tree, texts: Sequence[str], look: Look) -> set[int]:
+def find_repeated_headings(tree: Tree, look: Look) -> set[int]:
     """Return the headings right behind, or right before, one of a higher level that says the
     same."""
     repeated = set[int]()
     headings = tree.named(HEADINGS)
     kept = last = headings[0] if headings else -1
     for element in headings[1:]:
-        if _is_next(tree, look, last, element) and "" != _read(tree, texts, kept) == _read(tree, texts, element):
+        if _is_next(tree, look, last, element) and "" != leave_marks(look.read(kept)) == leave_marks(
+            look.read(element)
+        ):
             kept, repeat = (element, kept) if tree.tags[element] < tree.tags[kept] else (kept, element)
             repeated.add(repeat)
         else:
             kept = element
         last = element
     return repeated
-
-
-def _read(tree: Tree, texts: Sequence[str], element: int) -> str:
-    return leave_marks("".join(texts[tree.opens[element] // 2 + 1 : tree.closes[element] // 2 + 1]))
 
 
 def _is_next(tree: Tree, look: Look, last: int, heading: int) -> bool:
@@ -76,7 +74,7 @@ def find_twins(tree: Tree, texts: Sequence[str], look: Look) -> set[int]:
             gone.update(range(tree.opens[element], tree.closes[element]))
     for element in tree.tagged(spoken - shown):
         beside = [side for side in _find_beside(tree, look, element) if side not in gone]
-        if beside and _read(tree, texts, element) in (leave_marks(texts[side // 2]) for side in beside):
+        if beside and leave_marks(look.read(element)) in (leave_marks(texts[side // 2]) for side in beside):
             twins.add(element)
             gone.update(range(tree.opens[element], tree.closes[element]))
     return twins

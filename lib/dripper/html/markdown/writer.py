@@ -64,7 +64,7 @@ class Writer(LinkWriter, ListWriter, TableWriter):
         self._set_apart_posts()
         if "blockquote" in tree.tags:
             self._set_apart_indented()
-        self._repeated = find_repeated_headings(tree, self._texts, self._look)
+        self._repeated = find_repeated_headings(tree, self._look)
         self._roles |= dict.fromkeys(find_twins(tree, self._texts, self._look), "gone")
         self._notes = find_notes(tree, self._texts, self._look)
         self._roles |= self._notes.roles
@@ -217,7 +217,7 @@ class Writer(LinkWriter, ListWriter, TableWriter):
         tree = self._tree
         if tree.lasts[element] - element < 4 and "a" not in tree.tags[element + 1 : tree.lasts[element] + 1]:
             before = "".join(self._pieces[-_NEAREST:])
-            if _EXPONENT.fullmatch(self._read_text(element)) and _BASE.search(before.rstrip("\ufde7\ufde9")):
+            if _EXPONENT.fullmatch(self._look.read(element).strip()) and _BASE.search(before.rstrip("\ufde7\ufde9")):
                 self._pieces.append("^")
         return False
 

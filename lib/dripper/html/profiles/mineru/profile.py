@@ -81,7 +81,7 @@ MINERU = {version.name: MineruProfile(version) for version in (MINERU_1_0, MINER
 class ExactPage(Page):
     """A page whose main HTML is cut as MinerU-HTML does it."""
 
-    def prune(self, main_ids: Collection[int], *, with_media: bool = False, marks: Mapping[int, str] = {}) -> str:
+    def prune(self, main_ids: Collection[int], with_media: bool = False, marks: Mapping[int, str] = {}) -> str:
         """Return `prune_exactly(self.mapping_html, main_ids)`, with or without media."""
         return prune_exactly(self.mapping_html, main_ids, MINERU[self.profile].version)
 
