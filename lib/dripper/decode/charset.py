@@ -4,6 +4,7 @@ prescan), and a detector where a page declares nothing possible.
 
 import codecs
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -188,8 +189,10 @@ def to_utf8(payload: bytes, content_type: str | None = None) -> Utf8:
     Most pages are UTF-8 and stay as they are: encoding their text again would be wasted work.
     """
     payload, name, source = _choose_encoding(payload, content_type)
-    if name == "utf-8" and _is_utf8(payload):
-        return Utf8(payload, name, source)
+    if name == "utf-8":
+        with suppress(UnicodeDecodeError):
+            payload.decode()
+            return Utf8(payload, name, source)
     text = decode_as(payload, name)
     return Utf8(text.encode("utf-8", "replace"), name, source, _count_errors(text, payload, name))
 
@@ -280,15 +283,6 @@ def _count_continuing_bytes(payload: bytes) -> int | None:
     except UnicodeDecodeError:
         return None
     return length - len(text)
-
-
-def _is_utf8(payload: bytes) -> bool:
-    """Tell whether bytes are UTF-8 without errors."""
-    try:
-        payload.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _guess_encoding(payload: bytes) -> str:

@@ -10,7 +10,7 @@ import bz2
 import zlib
 from collections.abc import Callable, Generator, Iterator
 from functools import cache, lru_cache
-from types import ModuleType
+from importlib import import_module
 from typing import Any, Protocol
 
 from dripper.extras import needed
@@ -41,30 +41,15 @@ class DecompressionError(Exception):
 
 
 @cache
-def _import_zstandard() -> ModuleType:
-    with needed("zstd", "warc"):
-        import zstandard
-    return zstandard
+def _import(kind: str, module: str) -> Any:
+    with needed(kind, "warc"):
+        return import_module(module)
 
 
 @lru_cache(maxsize=2)
 def _digest_dictionary(content: bytes) -> Any:
     """Return a dictionary ready for use; made once for a file, not for each of its frames."""
-    return _import_zstandard().ZstdCompressionDict(content)
-
-
-@cache
-def _import_lz4() -> Any:
-    with needed("lz4", "warc"):
-        import lz4.frame  # type: ignore[import-untyped]
-    return lz4.frame
-
-
-@cache
-def _import_brotli() -> Any:
-    with needed("brotli", "warc"):
-        import brotli
-    return brotli
+    return _import("zstd", "zstandard").ZstdCompressionDict(content)
 
 
 class Decompressor(Protocol):
@@ -106,7 +91,7 @@ class ZstdDecompressor:
     def __init__(self, dictionary: bytes | None = None) -> None:
         self.eof = False
         self._pending = b""
-        zstd = _import_zstandard()
+        zstd = _import("zstd", "zstandard")
         digested = _digest_dictionary(dictionary) if dictionary else None
         decompressor = zstd.ZstdDecompressor(dict_data=digested, max_window_size=_ZSTD_WINDOW_BYTES)
         self._decompressor = decompressor.decompressobj()
@@ -158,7 +143,7 @@ class Lz4Decompressor(Bzip2Decompressor):
 
     def __init__(self) -> None:
         super().__init__()
-        self._decompressor = _import_lz4().LZ4FrameDecompressor()
+        self._decompressor = _import("lz4", "lz4.frame").LZ4FrameDecompressor()
 
 
 class BrotliDecompressor(Bzip2Decompressor):
@@ -166,7 +151,7 @@ class BrotliDecompressor(Bzip2Decompressor):
 
     def __init__(self) -> None:
         super().__init__()
-        self._errors = (_import_brotli().error,)
+        self._errors = (_import("brotli", "brotli").error,)
         self._decompressor = _BrotliStream()
 
 
@@ -178,7 +163,7 @@ class _BrotliStream:
     unused_data = b""
 
     def __init__(self) -> None:
-        self._decompressor = _import_brotli().Decompressor()
+        self._decompressor = _import("brotli", "brotli").Decompressor()
 
     @property
     def needs_input(self) -> bool:

@@ -18,7 +18,7 @@ from dripper.errors import SettingsError
 from dripper.labels.chain import chain_of
 from dripper.labels.registry import BUILT_IN, find_entry, sections
 from dripper.places import local_place
-from dripper.settings import LabelsSettings, Section, Settings, validate
+from dripper.settings import LabelsSettings, Settings, validate
 from dripper.settings import keys as section_keys
 
 
@@ -97,16 +97,11 @@ def split_settings(
 
 
 def keys() -> Iterator[str]:
-    """Yield every setting's dotted name, in order of declaration; of labelers, those of this
+    """Yield every setting's dotted name, in order of declaration; then of labelers, those of this
     package."""
-    for name, field in Settings.model_fields.items():
-        if name == "labels":
-            for labeler in BUILT_IN:
-                yield from section_keys(find_entry(labeler).settings, f"labels.{labeler}.")
-        elif isinstance(field.annotation, type) and issubclass(field.annotation, Section):
-            yield from section_keys(field.annotation, f"{name}.")
-        else:
-            yield name
+    yield from section_keys(Settings)
+    for labeler in BUILT_IN:
+        yield from section_keys(find_entry(labeler).settings, f"labels.{labeler}.")
 
 
 def _check(values: Mapping[str, Any]) -> Settings:

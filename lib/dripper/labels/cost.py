@@ -3,25 +3,12 @@ cost after it. Pure functions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+
+from dripper.settings import DeviceSettings
 
 BYTES_PER_TOKEN = 2.8
 """Bytes of simplified HTML in UTF-8 for each token of Qwen3's tokenizer: 2.72 over 389 pages of
 mixed WARC files together, 2.98 for the median page."""
-
-
-class Device(Protocol):
-    """A GPU's price and speed, as `settings.DeviceSettings` has them."""
-
-    @property
-    def dollars_per_hour(self) -> float:
-        """Its rent."""
-        ...
-
-    @property
-    def pages_per_second(self) -> float:
-        """Pages that it labels."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +76,7 @@ def _estimate_passes(n_blocks: int, decoder: str) -> float:
 
 
 def describe_estimate(
-    sample: Sample, estimate: Estimate, devices: Mapping[str, Device], decoder: str | None
+    sample: Sample, estimate: Estimate, devices: Mapping[str, DeviceSettings], decoder: str | None
 ) -> list[str]:
     """Return the estimate as lines for a person.
 
@@ -109,7 +96,7 @@ def describe_estimate(
     return lines + [_describe_device(name, device, estimate.pages) for name, device in devices.items()]
 
 
-def _describe_device(name: str, device: Device, pages: int) -> str:
+def _describe_device(name: str, device: DeviceSettings, pages: int) -> str:
     hours = pages / device.pages_per_second / 3600
     return (
         f"  {name:<7} {hours:,.2f} GPU hours at {device.pages_per_second:g} pages/s, "
@@ -139,7 +126,7 @@ def describe_cpu(sample: CpuSample, total_bytes: int) -> list[str]:
 
 
 def describe_actual(
-    pages: int, tokens: int, passes: int, engine_seconds: float, devices: Mapping[str, Device]
+    pages: int, tokens: int, passes: int, engine_seconds: float, devices: Mapping[str, DeviceSettings]
 ) -> list[str]:
     """Return what labelling cost, per 1,000 pages, as lines for a person; none for no pages.
 

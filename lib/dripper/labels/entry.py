@@ -115,18 +115,6 @@ def check_packages(use: Use, extra: str, *packages: str) -> list[str]:
     ]
 
 
-def _warn_of_nothing(settings: Any, use: Use) -> Sequence[str]:
-    return ()
-
-
-def _accept_any_profile(settings: Any) -> str | None:
-    return None
-
-
-def _count_nothing(settings: Any) -> CountTokens | None:
-    return None
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LabelerEntry:
     """A labeler as the registry knows it. Making an entry loads nothing: imports that cost belong
@@ -143,15 +131,15 @@ class LabelerEntry:
     gpus: bool = False
     """Whether it is at home on machines with GPUs: then it is loaded there alone, not on the
     driver."""
-    count_tokens: Callable[[Any], CountTokens | None] = _count_nothing
+    count_tokens: Callable[[Any], CountTokens | None] = lambda _: None
     """Returns, for its settings, how tokens are counted; None: they are estimated from the length.
     """
     fallback: FallbackName = DEFAULT_FALLBACK
     """The meaning of the setting labeler.fallback=auto."""
-    check: Callable[[Any, Use], Sequence[str]] = _warn_of_nothing
+    check: Callable[[Any, Use], Sequence[str]] = lambda *_: ()
     """Called before a run with the settings: raises SettingsError where it cannot work so, or
     returns warnings."""
-    reads_profile: Callable[[Any], str | None] = _accept_any_profile
+    reads_profile: Callable[[Any], str | None] = lambda _: None
     """Returns the profile of the pages that its checkpoint reads, by its settings; None: any, or it
     cannot be seen from this machine. The stage `label` refuses blocks of another."""
     tells_confidence: bool = False

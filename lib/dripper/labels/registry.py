@@ -4,8 +4,8 @@ points."""
 import difflib
 from collections.abc import Mapping, Sequence
 from functools import cache
-from importlib import import_module
 from importlib.metadata import entry_points
+from pkgutil import resolve_name
 from typing import Any
 
 from dripper.errors import MachineError, SettingsError
@@ -73,19 +73,14 @@ def find_entry(name: str) -> LabelerEntry:
     """
     kind, colon, _ = name.partition(":")
     if name in BUILT_IN:
-        entry = _import_attribute(BUILT_IN[name])
+        entry = resolve_name(BUILT_IN[name])
     elif colon and kind in COMPOSITES:
-        entry = _import_attribute(COMPOSITES[kind])(name)
+        entry = resolve_name(COMPOSITES[kind])(name)
     else:
         entry = _load_entry_point(name)
     if not isinstance(entry, LabelerEntry) or entry.name != name:
         raise MachineError(f"the entry point {name!r} of the group {GROUP} is not a LabelerEntry of that name")
     return entry
-
-
-def _import_attribute(path: str) -> Any:
-    module, _, attribute = path.partition(":")
-    return getattr(import_module(module), attribute)
 
 
 def _load_entry_point(name: str) -> Any:

@@ -6,6 +6,7 @@ nothing to say, or says both, the labeler that has seen the page itself (`cpu`) 
 the template does not fit keeps its own labels.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -76,7 +77,7 @@ def learn(representatives: Iterable[tuple[PageBlocks, npt.NDArray[np.bool_]]]) -
     """Return the template of pages with good labels: what each keeps, and which of its blocks are
     main, shape (n_blocks,)."""
     template = Template()
-    page_counts: dict[int, int] = {}
+    page_counts = Counter[int]()
     for page, main in representatives:
         rows = (page.fingerprints.paths, page.fingerprints.texts, page.words, main)
         for path, text, words, is_main in zip(*(column.tolist() for column in rows), strict=True):
@@ -84,8 +85,7 @@ def learn(representatives: Iterable[tuple[PageBlocks, npt.NDArray[np.bool_]]]) -
                 vote = votes.setdefault(key, _Vote())
                 vote.words += words
                 vote.main += words * is_main
-        for text in set(page.fingerprints.texts.tolist()):
-            page_counts[text] = page_counts.get(text, 0) + 1
+        page_counts.update(set(page.fingerprints.texts.tolist()))
     template.texts = {text: vote for text, vote in template.texts.items() if page_counts[text] > 1}
     return template
 
@@ -157,13 +157,13 @@ def choose_representatives(pages: Mapping[str, PageBlocks], k: int = REPRESENTAT
         pages: By id.
         k: How many pages to choose at most.
     """
-    weights: dict[int, int] = {}
+    weights = Counter[int]()
     of_page: dict[str, set[int]] = {}
     for page_id, page in pages.items():
         paths = page.fingerprints.paths.tolist()
         of_page[page_id] = set(paths)
         for path, words in zip(paths, page.words.tolist(), strict=True):
-            weights[path] = weights.get(path, 0) + words
+            weights[path] += words
     chosen: list[str] = []
     fingerprints: set[int] = set()
     while len(chosen) < min(k, len(pages)):

@@ -7,10 +7,10 @@ from pyspark.sql import SparkSession
 
 from dripper.addresses import printable
 from dripper.labels.chain import chain_of
-from dripper.labels.cost import Device, Sample, describe_actual, describe_estimate, estimate
+from dripper.labels.cost import Sample, describe_actual, describe_estimate, estimate
 from dripper.labels.registry import bound_of, labeler_settings, runs_staged
 from dripper.page.rows import DOUBTFUL, GRADES, SURE
-from dripper.settings import Settings
+from dripper.settings import DeviceSettings, Settings
 from dripper.sites.templates import REPRESENTATIVES
 from dripper.spark.ledger.plan import Plan
 from dripper.spark.reports.sample import PagesRead, take_sample
@@ -22,7 +22,7 @@ _SHOWN_CHARACTERS = 70
 _GIVEN_UP = {"set_aside": "set aside", "dismissed": "dismissed"}
 
 
-def summary(outcome: Outcome, output: str, devices: Mapping[str, Device] | None = None) -> str:
+def summary(outcome: Outcome, output: str, devices: Mapping[str, DeviceSettings] | None = None) -> str:
     """Return the closing counts of a run, as lines of text.
 
     Args:
@@ -72,7 +72,7 @@ def _reading(totals: Totals) -> list[str]:
     ]
 
 
-def _stages(outcome: Outcome, devices: Mapping[str, Device]) -> list[str]:
+def _stages(outcome: Outcome, devices: Mapping[str, DeviceSettings]) -> list[str]:
     totals, label = outcome.totals, outcome.totals.label
     lines = []
     if "preprocess" in outcome.stages:

@@ -158,7 +158,8 @@ def _each_once(files: Sequence[SourceFile]) -> list[SourceFile]:
 
 def _split_parts(spec: str) -> list[str]:
     """Split `spec` at commas, unless the whole is the name of a file."""
-    if spec and _exists(local_path(spec)):
+    # The name of a list of many is too long for any file, which Path's own raises for.
+    if spec and os.path.exists(local_path(spec)):  # noqa: PTH110
         return [spec]
     parts = [part.strip() for part in spec.split(",") if part.strip()]
     if not parts:
@@ -166,15 +167,6 @@ def _split_parts(spec: str) -> list[str]:
             "no archive files were named; give files, folders, patterns, s3:// or http:// addresses, or @lists"
         )
     return parts
-
-
-def _exists(path: Path) -> bool:
-    """Tell whether a file or folder has this name. A name that is too long for any file, such as a
-    list of many, does not exist."""
-    try:
-        return path.exists()
-    except OSError:
-        return False
 
 
 def _expand_part(part: str, settings: ReadSettings) -> Iterator[SourceFile]:
