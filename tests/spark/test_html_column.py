@@ -13,7 +13,7 @@ import dripper.spark
 from dripper.errors import InputError, SettingsError
 from dripper.html import preprocess
 from dripper.labels.config import load
-from dripper.spark import column
+from dripper.spark import html_column
 from dripper.spark.html_column import extract_row, schema
 from support.warcs import page
 
@@ -53,10 +53,10 @@ def rows(df: DataFrame) -> list[Row]:
 def here() -> Iterator[None]:
     """Workers of this process, ended afterwards."""
     yield
-    for worker in column._workers.values():
+    for worker in html_column._workers.values():
         worker.guard.close()
-    column._workers.clear()
-    column._last.clear()
+    html_column._workers.clear()
+    html_column._last.clear()
 
 
 def test_every_row_stays_with_its_other_columns_in_order(df: DataFrame, rows: list[Row]) -> None:
@@ -158,7 +158,7 @@ def test_a_query_that_names_two_fields_makes_one_extraction_of_a_page(
 ) -> None:
     settings = load().model_dump_json()
     made: list[Any] = []
-    monkeypatch.setattr(column, "_extract_row", lambda *given: made.append(given) or {"title": str(len(made))})
+    monkeypatch.setattr(html_column, "_extract_row", lambda *given: made.append(given) or {"title": str(len(made))})
     titles = [
         extract_row(settings, False, html)["title"] for html in ("<p>a", "<p>a", bytearray(b"<p>a"), b"<p>a", "<p>b")
     ]

@@ -67,9 +67,9 @@ def register(
     It takes one to three columns, as `extract_column`, and gives the same struct. Raises as that.
     """
     from dripper.page.extraction import checked_settings
-    from dripper.spark import column
+    from dripper.spark import html_column
 
-    column.register(spark, name, checked_settings(labeler, settings, options), text)
+    html_column.register(spark, name, checked_settings(labeler, settings, options), text)
 
 
 def label_udf(
