@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 from dripper.errors import ErrorCode, MachineError, PageError, SettingsError
 from dripper.labels import Labels, Use, load
 from dripper.labels.base import SimplifiedPage
-from dripper.labels.lm import in_torch
+from dripper.labels.lm import row_model
 from dripper.labels.lm.answer import FORMS
 from dripper.labels.lm.encoder import PageEncoder
 from dripper.labels.lm.entry import LM
-from dripper.labels.lm.in_torch import Piece, cut_rows
 from dripper.labels.lm.labeler import LmLabeler
+from dripper.labels.lm.row_model import Piece, cut_rows
 from dripper.labels.lm.settings import LmSettings
 from dripper.labels.lm.windows import merge_windows
 from support.tiny_lm import HUNYUAN, make_checkpoint
@@ -94,7 +94,7 @@ def test_the_state_machines_labels_of_pages_in_windows_and_rows(
     options = {"answer": "compact", "context_tokens": 1000}
     some = simplified[:4]
     expected = by_state_machine(model, some, **options)
-    monkeypatch.setattr(in_torch, "ROW_TOKENS", {"cpu": 700})
+    monkeypatch.setattr(row_model, "ROW_TOKENS", {"cpu": 700})
     made = labeler(model, **options)
     labels = made.label_simplified(some)
     assert mains(labels) == expected
@@ -194,7 +194,7 @@ def test_a_context_that_memory_has_no_room_for(
     checkpoint: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(
-        in_torch.RowModel, "make_room", lambda self, *_: setattr(self, "cache", in_torch.PageCache(3000))
+        row_model.RowModel, "make_room", lambda self, *_: setattr(self, "cache", row_model.PageCache(3000))
     )
     with pytest.raises(
         MachineError, match=r"context_tokens=20000: on this cpu there is memory for \d+ tokens: lower it"
@@ -207,12 +207,12 @@ def test_a_context_that_memory_has_no_room_for(
 
 
 def test_a_model_that_cannot_share_rows_is_refused(checkpoint: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    attend = in_torch.attend_causally
+    attend = row_model.attend_causally
 
     def blur(query: Any, key: Any, *rest: Any) -> Any:
         return attend(query, key.roll(1, 2), *rest)
 
-    monkeypatch.setattr(in_torch, "attend_causally", blur)
+    monkeypatch.setattr(row_model, "attend_causally", blur)
     with pytest.raises(MachineError, match=r"gives other logits where pages share a row\. labels\.lm\.engine=vllm"):
         labeler(checkpoint)
 
