@@ -4,7 +4,9 @@ import itertools
 import re
 
 from dripper.html import preprocess, prune
+from dripper.html.markdown.text import read_main_html
 from dripper.html.tree.plain import plain_parts
+from dripper.html.units.lines import write_annotations
 
 
 def visible(text):
@@ -14,7 +16,7 @@ def visible(text):
 def check_laws(html):
     page = preprocess(html)
     tree = page.elements
-    plain = plain_parts(tree, tree.parts)
+    plain = plain_parts(tree, write_annotations(tree))
     heads = [i for i in tree.children(0) if tree.tags[i] == "head"]
     body_from = tree.closes[heads[0]] if heads else 0
     in_page = visible("".join(plain[body_from:]).replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
@@ -37,6 +39,7 @@ def check_prune(page, in_page):
         main_html = page.prune(main_ids)
         assert main_html == prune(page.mapping_html, main_ids)
         assert not re.search(r'<[^>]*\s_item_id="', main_html)
-        kept = re.sub(r"<[^>]*>", "", main_html).replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+        texts = write_annotations(read_main_html(main_html, is_pruned=True))[::2] if main_html else []
+        kept = "".join(texts).replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
         wanted = "".join(page.blocks[item_id - 1].text for item_id in main_ids)
         assert visible(kept) == visible(wanted), "main HTML has the main blocks' text, and no other"
