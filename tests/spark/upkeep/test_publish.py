@@ -211,7 +211,7 @@ def test_streams_after_a_batch_was_redone_are_as_the_document_says(
 
 
 def copy_of_feed(changes: DataFrame, folder: Path) -> None:
-    """Keep a copy of the published table with the code of docs/tables.md."""
+    """Keep a copy of the published table with the code of docs/tables/published.md."""
     spark, target = changes.sparkSession, str(folder / "copy")
     if not Path(target).exists():
         empty = spark.createDataFrame([], changes.schema)
@@ -224,7 +224,7 @@ def copy_of_feed(changes: DataFrame, folder: Path) -> None:
 
 def copying_code() -> str:
     """Return imports and the function `apply` of the document."""
-    text = (Path(__file__).parents[3] / "docs/tables.md").read_text()
+    text = (Path(__file__).parents[3] / "docs/tables/published.md").read_text()
     code = text.split("### Reading as a stream")[1].split("```python\n", 1)[1].split("```", 1)[0]
     return code.rsplit("\n\n\n", 1)[0]
 
