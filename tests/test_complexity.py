@@ -18,7 +18,7 @@ from dripper.guard import Guard, GuardLimits
 from dripper.html.tei import TeiSource, to_tei
 from dripper.html.tree.parser import refuse_costly
 from dripper.page.extraction import Extractor
-from dripper.settings import LabelerSettings
+from dripper.settings import LabelerSettings, Settings
 from support.constructs import CONSTRUCTS
 
 PACKAGE = str(Path(dripper.__file__).parent)
@@ -51,7 +51,7 @@ CPU_SECONDS = 10
 
 @pytest.fixture(scope="module")
 def extractor() -> Extractor:
-    return Extractor(LabelerSettings(name="all"))
+    return Extractor(Settings(labeler=LabelerSettings(name="all")))
 
 
 def lines_run(extractor: Extractor, html: str) -> int:

@@ -8,6 +8,7 @@ import pytest
 
 from dripper.html import PROFILES
 from dripper.page.extraction import Extraction, Extractor
+from dripper.settings import Settings
 from support.in_c import needs_c
 from support.labelled import labelled_pages
 
@@ -28,7 +29,7 @@ def test_these_are_all(setup_py: dict[str, Any]) -> None:
 
 
 def extracted(profile: str) -> list[Extraction]:
-    extractor = Extractor(profile=profile)
+    extractor = Extractor(Settings(profile=profile))
     return [extractor.extract(page) for page in (*(labelled.html for labelled in labelled_pages()), *GARBAGE)]
 
 

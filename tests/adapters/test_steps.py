@@ -65,7 +65,7 @@ def test_an_engine_labels_every_page_and_its_labels_are_kept() -> None:
     plan = PagePlan.make(None, STAGED, {}, form="text", loader=load_hash)
     assert (plan.asks_engine, plan.asks_gpu) == (True, False)
     rows = run(table(*htmls, *HOSTILE), plan)
-    alone = Extractor(plan.settings.labeler, labeler=HashLabeler())
+    alone = Extractor(plan.settings, HashLabeler())
     for row, html in zip(rows, htmls, strict=False):
         expected = alone.extract(html, row["url"])
         assert (row["text"], row["n_main"]) == (expected.text, expected.n_main)

@@ -18,7 +18,7 @@ from dripper.html import preprocess, to_markdown, to_text
 from dripper.html.rewrite import rewrite
 from dripper.html.tree.urls import Base
 from dripper.page.extraction import Extractor
-from dripper.settings import HtmlSettings, LabelerSettings, ReadSettings
+from dripper.settings import HtmlSettings, LabelerSettings, ReadSettings, Settings
 from dripper.warc import decode, read_records
 from fuzz.seeds import ENDINGS
 from support.dangers import dangers
@@ -69,7 +69,7 @@ def fuzz_html(data: bytes) -> None:
 
 def fuzz_markdown(data: bytes) -> None:
     """Markdown: a renderer that passes HTML through shows no element that is not in main HTML."""
-    page = Extractor(LabelerSettings(name="all")).extract(data, ADDRESS)
+    page = Extractor(Settings(labeler=LabelerSettings(name="all"))).extract(data, ADDRESS)
     if page.error_code is not None:
         assert page.error_code.value not in ("internal", "crashed"), page.error_detail
         return

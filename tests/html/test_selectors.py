@@ -9,7 +9,7 @@ from dripper.html.selectors import drop_elements, find_kept_blocks
 from dripper.labels import Labels, load
 from dripper.page.finish import Finisher, Splits
 from dripper.page.prepare import prepare
-from dripper.settings import HtmlSettings, LabelerSettings
+from dripper.settings import HtmlSettings, Settings
 from support.warcs import page
 
 HTML = page(3)[1].decode()
@@ -42,7 +42,7 @@ def test_a_staged_run_keeps_and_drops_the_same(profile: str) -> None:
     prepared = prepare(PAGE, profile=profile, drop=settings.drop)
     split = dripper.html.preprocess(drop_elements(PAGE.encode(), settings.drop).decode(), profile)
     labels = load("cpu").label([split])[0]
-    staged = Finisher(LabelerSettings(), html=settings).finish(Splits.of_prepared(prepared, profile), labels, "cpu")
+    staged = Finisher(Settings(html=settings)).finish(Splits.of_prepared(prepared, profile), labels, "cpu")
     given = {"profile": profile, "html.keep": [".side"], "html.drop": ["#from"]}
     assert staged.main_html == dripper.extract(PAGE, settings=given).main_html
     assert "Opening hours" in staged.main_html
@@ -50,7 +50,7 @@ def test_a_staged_run_keeps_and_drops_the_same(profile: str) -> None:
 
 def test_kept_blocks_need_no_labels_beside_them() -> None:
     splits = Splits.of_prepared(prepare("<p>one<p class=a>two"), "dripper")
-    finisher = Finisher(LabelerSettings(), html=HtmlSettings(keep=(".a",)))
+    finisher = Finisher(Settings(html=HtmlSettings(keep=(".a",))))
     nothing = Labels.certain(np.zeros(2, bool))
     assert finisher.finish(splits, nothing, "rule").text.strip() == "two"
 

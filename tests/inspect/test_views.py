@@ -11,7 +11,7 @@ from dripper.html.blocks.page import Page
 from dripper.inspect.views import LEAST_REASON, REASONS, PageInput, to_stored_page, view_page
 from dripper.labels import Labels
 from dripper.page.extraction import Extractor
-from dripper.settings import LabelerSettings
+from dripper.settings import LabelerSettings, Settings
 from support.warcs import page
 
 URL, HTML = page(3)
@@ -58,7 +58,7 @@ def test_reasons_are_few_and_the_strongest_first(extractor: Extractor) -> None:
 
 
 def test_a_labeler_without_probabilities_or_reasons_has_none() -> None:
-    rule = Extractor(LabelerSettings(name="all"))
+    rule = Extractor(Settings(labeler=LabelerSettings(name="all")))
     seen = view_page(rule, PageInput("a", "a.html", HTML))
     assert all(block.main for block in seen.blocks)
     assert {(block.probability, tuple(block.reasons)) for block in seen.blocks} == {(None, ())}
@@ -66,7 +66,8 @@ def test_a_labeler_without_probabilities_or_reasons_has_none() -> None:
 
 def test_the_blocks_of_a_fallback_are_shown_as_main() -> None:
     seen = view_page(
-        Extractor(LabelerSettings(fallback="body"), labeler=Nothing()), PageInput("a", "a.html", b"<p>one<p>two")
+        Extractor(Settings(labeler=LabelerSettings(fallback="body")), Nothing()),
+        PageInput("a", "a.html", b"<p>one<p>two"),
     )
     assert seen.method == "fallback:body"
     assert [block.main for block in seen.blocks] == [True, True]

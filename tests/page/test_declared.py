@@ -9,7 +9,7 @@ from dripper.page.declared import says_nothing
 from dripper.page.extraction import Extractor
 from dripper.page.finish import Finisher, Splits
 from dripper.page.prepare import prepare
-from dripper.settings import LabelerSettings
+from dripper.settings import Settings
 
 FRAME = "<title>The mill</title><nav><a href=/>Home</a> <a href=/n>News</a></nav><main>{}</main><footer>© Mill</footer>"
 NOTHING = (
@@ -53,7 +53,7 @@ def test_a_declared_text_is_read_in_place_of_nothing(shown: str, name: str) -> N
     assert extraction.text.split("\n\n") == BODY.splitlines()
     assert extraction.title == "The mill"
     prepared = prepare(page)
-    staged = Finisher(LabelerSettings()).finish(Splits.of_prepared(prepared, "dripper"), None, "cpu")
+    staged = Finisher().finish(Splits.of_prepared(prepared, "dripper"), None, "cpu")
     assert (staged.main_html, staged.method) == (extraction.main_html, "declared")
 
 
@@ -73,7 +73,7 @@ def test_what_the_page_shows_or_readers_wrote_is_not(shown: str, declared: dict[
 
 
 def test_other_profiles_show_what_theirs_shows() -> None:
-    extraction = Extractor(profile="paper").extract(declaring("<p>Loading…", articleBody=BODY))
+    extraction = Extractor(Settings(profile="paper")).extract(declaring("<p>Loading…", articleBody=BODY))
     assert (extraction.error_code, extraction.method != "declared") == (None, True)
 
 

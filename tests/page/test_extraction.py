@@ -21,7 +21,7 @@ from dripper.labels import Labels
 from dripper.labels.config import load, split_settings
 from dripper.page import extraction
 from dripper.page.extraction import Extractor
-from dripper.settings import LabelerSettings
+from dripper.settings import LabelerSettings, Settings
 from support.warcs import page
 
 HTML = page(3)[1]
@@ -76,7 +76,7 @@ def test_no_text_is_an_error_code(html: str | bytes) -> None:
 )
 def test_where_nothing_is_main_the_fallback_says_so(fallback: str, method: str, has_text: bool) -> None:
     settings = LabelerSettings.model_validate({"fallback": fallback})
-    result = Extractor(settings, labeler=Nothing()).extract(HTML)
+    result = Extractor(Settings(labeler=settings), Nothing()).extract(HTML)
     assert (result.method, result.n_main, result.error_code) == (method, 0, None)
     assert ("ferry" in result.markdown) is has_text
 
@@ -115,7 +115,7 @@ def test_an_examination_shows_what_the_extraction_was_made_of() -> None:
 
 
 def test_an_examination_has_the_blocks_that_a_fallback_chose() -> None:
-    examined = Extractor(LabelerSettings(fallback="body"), labeler=Nothing()).examine("<p>one<p>two")
+    examined = Extractor(Settings(labeler=LabelerSettings(fallback="body")), Nothing()).examine("<p>one<p>two")
     assert examined.extraction.method == "fallback:body"
     assert examined.labels is not None
     assert not examined.labels.main.any()

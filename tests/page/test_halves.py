@@ -17,7 +17,7 @@ from dripper.labels.cpu.entry import CpuSettings
 from dripper.page.extraction import Extractor
 from dripper.page.finish import Extraction, Finisher, Splits
 from dripper.page.prepare import BLOCK_SAMPLE, Decoded, prepare
-from dripper.settings import LabelerSettings, LabelsSettings
+from dripper.settings import LabelsSettings, Settings
 from support.labelled import labelled_pages
 
 HTML = "<title>T</title><ul><li>menu</ul><article><p>The river rose over night.<p>Forty houses are lost.</article>"
@@ -57,9 +57,13 @@ def staged(html: str | bytes, profile: str, fallback: str = "body", choose: Choo
     prepared = prepare(html, None, profile, keep_source=fallback == "trafilatura")
     if prepared.error_code is not None:
         return Extraction(error_code=prepared.error_code)
-    finisher = Finisher(LabelerSettings.model_validate({"fallback": fallback}))
+    finisher = Finisher(settings_of(fallback))
     labels = Labels.certain(choose(len(prepared.texts)))
     return finisher.finish(Splits.of_prepared(prepared, profile), labels, "some")
+
+
+def settings_of(fallback: str, profile: str = "dripper") -> Settings:
+    return Settings.model_validate({"profile": profile, "labeler": {"fallback": fallback}})
 
 
 def shown(extraction: Extraction) -> tuple[object, ...]:
@@ -77,7 +81,7 @@ def shown(extraction: Extraction) -> tuple[object, ...]:
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_halves_give_what_the_whole_gives(profile: str) -> None:
-    whole = Extractor(LabelerSettings(fallback="body"), profile, Some())
+    whole = Extractor(settings_of("body", profile), Some())
     for page in labelled_pages():
         assert shown(whole.extract(page.html)) == shown(staged(page.html, profile))
 
@@ -89,8 +93,7 @@ def test_halves_give_what_the_whole_gives(profile: str) -> None:
 def test_a_fallback_sees_what_it_sees_in_one_process(profile: str, fallback: str) -> None:
     """The labeler `cpu` reads metadata and Trafilatura the head, comments and hidden parts: none is
     in the mapping HTML."""
-    settings = LabelerSettings.model_validate({"fallback": fallback})
-    whole = Extractor(settings, profile, Nothing())
+    whole = Extractor(settings_of(fallback, profile), Nothing())
     methods = set()
     for page in labelled_pages():
         expected = whole.extract(page.html)
@@ -111,7 +114,7 @@ def test_what_a_page_says_of_itself_reaches_the_fallback() -> None:
 
 @given(st.text(alphabet="<>/pdivbr &;abc\n\x00", max_size=80))
 def test_any_text_has_the_same_end(html: str) -> None:
-    whole = Extractor(LabelerSettings(fallback="empty"), "dripper", Some()).extract(html, content_type="text/html")
+    whole = Extractor(settings_of("empty"), Some()).extract(html, content_type="text/html")
     halves = staged(html, "dripper", "empty")
     assert shown(whole) == shown(halves)
     assert whole.error_code == halves.error_code
@@ -131,7 +134,7 @@ def test_bytes_are_decoded_and_an_empty_page_keeps_its_charset() -> None:
 
 def finish(labels: Labels | None, fallback: str) -> Extraction:
     page = preprocess(HTML)
-    finisher = Finisher(LabelerSettings.model_validate({"fallback": fallback}))
+    finisher = Finisher(settings_of(fallback))
     return finisher.finish(Splits.of_page(page, Decoded.of(HTML)), labels, "lm", "no answer")
 
 
@@ -147,9 +150,9 @@ def test_the_fallback_labeler_has_the_settings_of_its_section() -> None:
     text = (
         "<title>The ferry is back</title><h1>The ferry is back</h1>" + "<p>The ferry leaves at noon, as it did.</p>" * 9
     )
-    page, settings = preprocess(text), LabelerSettings.model_validate({"fallback": "cpu"})
+    page = preprocess(text)
     with_title, without = (
-        Finisher(settings, LabelsSettings(cpu=CpuSettings(title=title))).finish(
+        Finisher(settings_of("cpu").model_copy(update={"labels": LabelsSettings(cpu=CpuSettings(title=title))})).finish(
             Splits.of_page(page, Decoded.of(text)), None, "lm"
         )
         for title in ("include", "exclude")
@@ -190,7 +193,7 @@ class Failing(Some):
 
 
 def test_a_labeler_that_gives_up_has_the_same_end_in_one_process() -> None:
-    body = Extractor(LabelerSettings(fallback="body"), labeler=Failing()).extract(HTML)
+    body = Extractor(settings_of("body"), Failing()).extract(HTML)
     assert body.method == "fallback:body"
-    empty = Extractor(LabelerSettings(fallback="empty"), labeler=Failing()).extract(HTML)
+    empty = Extractor(settings_of("empty"), Failing()).extract(HTML)
     assert (empty.error_code, empty.error_detail) == (ErrorCode.LABELER_FAILED, "no answer")

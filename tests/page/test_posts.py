@@ -11,7 +11,7 @@ import dripper
 from dripper.labels import Labels
 from dripper.page.finish import Finisher, Splits
 from dripper.page.prepare import Decoded
-from dripper.settings import LabelerSettings, MarkdownSettings
+from dripper.settings import MarkdownSettings, Settings
 
 HTML = Path(__file__).parents[1] / "data" / "labelled" / "wcxb-dev" / "html"
 TEXT = "The wheel had rusted into its bed, and two willows grew where the carts had stood."
@@ -32,7 +32,7 @@ def extract(html, main, kind="forum", **markdown):
     page = dripper.html.preprocess(html)
     labels = Labels.certain(np.array([any(text in block.text for text in main) for block in page.blocks]))
     labels = replace(labels, page_kind=kind)
-    finisher = Finisher(LabelerSettings(), markdown=MarkdownSettings(**markdown))
+    finisher = Finisher(Settings(markdown=MarkdownSettings(**markdown)))
     return finisher.finish(Splits.of_page(page, Decoded.of(html)), labels, "rule")
 
 

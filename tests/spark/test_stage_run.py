@@ -73,7 +73,7 @@ def test_the_shared_archives_with_labels_by_hash(
     staged = rows_of(spark, tmp_path)
     assert outcome.ledger["pages"] == len(staged) > 80
     assert outcome.totals.fallback_pages > 5
-    extractor = Extractor(settings.labeler, labeler=HashLabeler())
+    extractor = Extractor(settings, HashLabeler())
     compared = 0
     for file in sorted({str(row["warc_file"]) for row in staged.values()}):
         for record in read_records(file, settings.reading):

@@ -241,8 +241,7 @@ def _preparing(settings: str) -> _Preparing:
 @lru_cache(maxsize=4)
 def _finisher(settings: str) -> Finisher:
     """This process's last step. settings: as JSON."""
-    parsed = Settings.model_validate_json(settings)
-    return Finisher(parsed.labeler, parsed.labels, parsed.html, parsed.markdown)
+    return Finisher(Settings.model_validate_json(settings))
 
 
 _LABEL_NAMES = {"confidence": "label_confidence", "error_detail": "label_error"}

@@ -16,7 +16,6 @@ import numpy as np
 import numpy.typing as npt
 
 import dripper
-from dripper.decode.body import PAGE_BYTES
 from dripper.decode.saved import SavedPage, open_page
 from dripper.errors import InputError, MachineError, PageError, SettingsError
 from dripper.guard import Guard, GuardLimits
@@ -26,9 +25,9 @@ from dripper.labels import Labeler, Labels
 from dripper.labels.config import split_settings
 from dripper.labels.entry import Use
 from dripper.labels.registry import check_use, load_from_settings, runs_staged
-from dripper.page.finish import DEFAULT_HTML, DEFAULT_LABELS, DEFAULT_MARKDOWN, Extraction, Finisher, Splits
+from dripper.page.finish import DEFAULT_SETTINGS, Extraction, Finisher, Splits
 from dripper.page.prepare import Decoded, label_page, split_into_blocks
-from dripper.settings import HtmlSettings, LabelerSettings, LabelsSettings, MarkdownSettings, Settings
+from dripper.settings import Settings
 from dripper.warc import Record
 
 __all__ = ["Examination", "Extraction", "Extractor", "checked_settings", "shared_extractor"]
@@ -62,41 +61,25 @@ class Extractor:
 
     def __init__(
         self,
-        settings: LabelerSettings | None = None,
-        profile: str = "dripper",
+        settings: Settings = DEFAULT_SETTINGS,
         labeler: Labeler | None = None,
-        labels: LabelsSettings = DEFAULT_LABELS,
-        output: HtmlSettings = DEFAULT_HTML,
-        markdown: MarkdownSettings = DEFAULT_MARKDOWN,
-        page_bytes: int = PAGE_BYTES,
     ) -> None:
-        settings = settings or LabelerSettings()
-        self._profile = profile
-        self._page_bytes = page_bytes
-        self._drop = output.drop
-        self._finisher = Finisher(settings, labels, output, markdown)
-        self.labeler = labeler or load_from_settings(settings, labels)
+        """Raises SettingsError for what single pages cannot have.
 
-    @classmethod
-    def of(cls, settings: Settings) -> "Extractor":
-        """Return an extractor that does what the settings say of single pages. Raises SettingsError
-        for what single pages cannot have."""
+        Args:
+            labeler: In place of that of the settings.
+        """
         check_single_pages(settings)
-        return cls(
-            settings.labeler,
-            settings.profile,
-            labels=settings.labels,
-            output=settings.html,
-            markdown=settings.markdown,
-            page_bytes=settings.reading.page_bytes,
-        )
+        self._settings = settings
+        self._finisher = Finisher(settings)
+        self.labeler = labeler or load_from_settings(settings.labeler, settings.labels)
 
     @property
     def versions(self) -> dict[str, str]:
         """The versions of all that decides what an extraction is: the column `versions`."""
         return {
             "dripper": dripper.__version__,
-            "profile": self._profile,
+            "profile": self._settings.profile,
             "labeler": self.labeler.name,
             "labeler_version": self.labeler.version,
         }
@@ -127,7 +110,7 @@ class Extractor:
         """Return the extraction of `html`, as `extract` does, with the page and the labels that it
         was made of."""
         try:
-            saved = open_page(html, self._page_bytes) if content_type is None else SavedPage(html)
+            saved = open_page(html, self._settings.reading.page_bytes) if content_type is None else SavedPage(html)
             decoded = Decoded.of(saved.html, saved.content_type or content_type)
         except PageError as error:
             return Examination(make_failed(error))
@@ -144,8 +127,8 @@ class Extractor:
         return replace(examination, extraction=extraction)
 
     def _examine(self, decoded: Decoded, url: str | None) -> Examination:
-        decoded = decoded.without(self._drop)
-        page = split_into_blocks(decoded, self._profile, url)
+        decoded = decoded.without(self._settings.html.drop)
+        page = split_into_blocks(decoded, self._settings.profile, url)
         url = url or find_own_address(decoded.utf8, page.metadata)
         labels, detail = label_page(self.labeler, page)
         choice = self._finisher.choose(Splits.of_page(page, decoded, url), labels, self.labeler.name, detail)
@@ -181,7 +164,7 @@ def shared_extractor(settings: Settings) -> Extractor:
     with _extractors_lock:
         extractor = _extractors.pop(key, None)
         if extractor is None:
-            extractor = Extractor.of(settings)
+            extractor = Extractor(settings)
             extractor.extract("<p>One page, so that nothing is loaded on the first one that counts.</p>")
         _extractors[key] = extractor  # Now the youngest.
         while len(_extractors) > _MOST_KEPT:

@@ -32,11 +32,9 @@ from dripper.page.declared import METHOD, find_placeholder, is_declared
 from dripper.page.language import SAMPLE_CHARACTERS, detect
 from dripper.page.posts import NO_POSTS, THREAD, KeptPosts, PagePosts, find_page_posts
 from dripper.page.prepare import Decoded, Prepared
-from dripper.settings import HtmlSettings, LabelerSettings, LabelsSettings, MarkdownSettings
+from dripper.settings import Settings
 
-DEFAULT_LABELS = LabelsSettings()
-DEFAULT_HTML = HtmlSettings()
-DEFAULT_MARKDOWN = MarkdownSettings()
+DEFAULT_SETTINGS = Settings()
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,28 +193,21 @@ class Finisher:
     >>> page = html_core.preprocess("<p>one<p>two")
     >>> labels = Labels.certain(np.array([False, True]))
     >>> splits = Splits.of_page(page, Decoded.of(""))
-    >>> Finisher(LabelerSettings()).finish(splits, labels, "rule").main_html
+    >>> Finisher().finish(splits, labels, "rule").main_html
     '<html><body><p>two</p></body></html>'
     """
 
-    def __init__(
-        self,
-        settings: LabelerSettings,
-        labels: LabelsSettings = DEFAULT_LABELS,
-        html: HtmlSettings = DEFAULT_HTML,
-        markdown: MarkdownSettings = DEFAULT_MARKDOWN,
-    ) -> None:
-        self._html = html
-        self._markdown = markdown
-        for selector in (*html.keep, *html.drop):
+    def __init__(self, settings: Settings = DEFAULT_SETTINGS) -> None:
+        self._html, self._markdown = settings.html, settings.markdown
+        for selector in (*self._html.keep, *self._html.drop):
             try:
                 check_selector(selector)
             except ValueError as error:
                 raise SettingsError(f"html.keep and html.drop: {error}") from None
-        if markdown.converter == "html2text":
+        if self._markdown.converter == "html2text":
             load_html2text()  # Missing, it would fail every page.
-        self._fallback = Fallback(resolve_fallback(settings))
-        self._second = load("cpu", **labels.options("cpu")) if self._fallback is Fallback.CPU else None
+        self._fallback = Fallback(resolve_fallback(settings.labeler))
+        self._second = load("cpu", **settings.labels.options("cpu")) if self._fallback is Fallback.CPU else None
 
     def finish(self, page: Splits, labels: Labels | None, labeler: str, detail: str = "") -> Extraction:
         """Return the extraction of a page whose labeler gave `labels`; None: it gave no usable

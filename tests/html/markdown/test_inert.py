@@ -12,7 +12,7 @@ from dripper.html import rewrite, to_markdown, to_text
 from dripper.html.markdown.inert import write_inert_line
 from dripper.html.tree.urls import Base
 from dripper.page.extraction import Extractor
-from dripper.settings import HtmlSettings, LabelerSettings
+from dripper.settings import HtmlSettings, LabelerSettings, Settings
 from support.labelled import pages
 from support.renderers import RENDERERS, differs, forged
 
@@ -220,7 +220,7 @@ def test_output_that_pads_itself_is_refused_before_it_is_made(html: str) -> None
 @pytest.mark.parametrize("link", ["<a href=b>x</a>", "<img srcset='a 1x, b 2x'>"])
 def test_a_long_base_does_not_multiply(link: str) -> None:
     page = f"<base href=https://e.org/{'a' * 20_000}/><p>It rained.</p>" + link * 100
-    extraction = Extractor(LabelerSettings(name="all")).extract(page, "https://e.org/")
+    extraction = Extractor(Settings(labeler=LabelerSettings(name="all"))).extract(page, "https://e.org/")
     assert extraction.error_code is ErrorCode.OUTPUT_TOO_LARGE
     assert "the limit is" in (extraction.error_detail or "")
 

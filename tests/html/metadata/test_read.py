@@ -15,7 +15,6 @@ from dripper.html.metadata import Metadata, first_day
 from dripper.labels import Labels
 from dripper.page.finish import Finisher, Splits
 from dripper.page.prepare import prepare
-from dripper.settings import LabelerSettings
 from support.labelled import pages
 
 DATE_CLASSES = ("date", "Date", "post-date", "published", "Published", "pubdate", "datetime", "timestamp", "Timestamp")
@@ -246,7 +245,7 @@ def test_a_staged_run_gives_the_same() -> None:
     row = json.loads(json.dumps(prepared.metadata.as_row()))
     assert Metadata.of_row(row) == prepared.metadata
     page = Splits.of_prepared(prepared, "dripper", "https://e.org/x")
-    made = Finisher(LabelerSettings()).finish(page, Labels.certain(np.array([True])), "rule")
+    made = Finisher().finish(page, Labels.certain(np.array([True])), "rule")
     assert made.metadata == dripper.extract(html, url="https://e.org/x").metadata
     assert Metadata.of_row(None) is None
 

@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 from dripper.errors import SettingsError
 from dripper.labels.config import load
 from dripper.page.extraction import Extractor
-from dripper.settings import LabelerSettings
+from dripper.settings import LabelerSettings, Settings
 from dripper.spark.reports.report import summary
 from dripper.spark.run.run import run, run_stages
 from dripper.spark.tables.store import Tables
@@ -51,7 +51,7 @@ def test_the_least_sure_quarter_goes_on_and_every_page_is_one_row(
     outcome = run(spark, archive, str(tmp_path), settings)
     assert outcome.complaints == ()
     rows = rows_of(spark, tmp_path)
-    alone = {name: Extractor(LabelerSettings(name=name)) for name in ("cpu", "all")}
+    alone = {name: Extractor(Settings(labeler=LabelerSettings(name=name))) for name in ("cpu", "all")}
     both = {
         record.page_id: {
             name: extractor.extract(record.payload, record.url, record.content_type)

@@ -168,9 +168,8 @@ def test_a_worker_loads_its_labeler_once_for_all_tasks_that_it_is_sent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     loaded = []
-    load_one = Extractor.of
     monkeypatch.setattr(extraction, "_extractors", {})
-    monkeypatch.setattr(Extractor, "of", lambda settings: loaded.append(settings) or load_one(settings))
+    monkeypatch.setattr(extraction, "Extractor", lambda settings: loaded.append(settings) or Extractor(settings))
     part = FilePart(PlannedFile(str(write_warc(tmp_path / "a.warc.gz", pages(0, 1)))), 1)
     for batch in (1, 2):
         sent = cloudpickle.dumps(worker.files_mapper([[part], [part]], batch, Settings(), SCHEMA, None))

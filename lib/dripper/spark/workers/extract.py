@@ -16,7 +16,7 @@ from dripper.page.finish import Extraction, Finisher, Splits
 from dripper.page.halves import finish, with_first_labels
 from dripper.page.prepare import prepare
 from dripper.page.rows import Row, extraction_columns, storable
-from dripper.settings import HtmlSettings, LabelerSettings, LabelsSettings, MarkdownSettings, Settings
+from dripper.settings import Settings
 from dripper.spark.workers.read import ProgressSink, in_batches
 from dripper.spark.workers.singleton import WorkerSingleton
 
@@ -32,7 +32,7 @@ def extractions_mapper(
         return watchdog.watch(extract_batches(watchdog.rest(batches), watchdog))
 
     def extract_batches(batches: Iterable[pa.RecordBatch], watchdog: Watchdog) -> Iterator[pa.RecordBatch]:
-        finisher = _finisher(settings.labeler, settings.labels, settings.html, settings.markdown)
+        finisher = _finisher(settings)
         guard: Guard[Row, Extraction] = Guard(lambda row: finish(finisher, row), GuardLimits.of(settings.limits))
         with closing(guard):
             for batch in batches:
@@ -63,12 +63,10 @@ LABEL_COLUMNS = {
 
 
 @WorkerSingleton
-def _finisher(
-    labeler: LabelerSettings, labels: LabelsSettings, html: HtmlSettings, markdown: MarkdownSettings
-) -> Finisher:
+def _finisher(settings: Settings) -> Finisher:
     """The worker's model singleton (the fallback's), warm before any page process is forked, so
     that none loads it by itself."""
-    finisher = Finisher(labeler, labels, html, markdown)
+    finisher = Finisher(settings)
     page = prepare("<p>One short page.</p>")
     finisher.finish(Splits.of_prepared(page, "dripper"), Labels.certain(np.array([True])), "")
     return finisher

@@ -75,9 +75,9 @@ def run_labeler(labeler: str, labels: LabelsSettings = DEFAULT_LABELS) -> Extrac
     """The product, as `dripper.extract` runs it: blocks, labels, prune, and the fallback where no
     block is main."""
     from dripper.page.extraction import Extractor
-    from dripper.settings import LabelerSettings
+    from dripper.settings import LabelerSettings, Settings
 
-    product = Extractor(LabelerSettings(name=labeler), labels=labels)
+    product = Extractor(Settings(labeler=LabelerSettings(name=labeler), labels=labels))
 
     def extract(task: Task) -> str:
         extraction = product.extract(task.html, task.page.url)
