@@ -64,7 +64,7 @@ def test_what_an_extra_would_do_says_which_and_how_to_install_it(tmp_path: Path)
     wanted = {
         "reading archives needs warcio": [warc, "--out", out],
         "reading from S3 needs boto3": ["s3://bucket/x.warc.gz", "--out", out],
-        "Parquet needs the package pyarrow": [html, "--out", out.replace(".jsonl", ".parquet")],
+        "Parquet needs pyarrow": [html, "--out", out.replace(".jsonl", ".parquet")],
         "the profile mineru-1.1 needs lxml": [html, "--set", "profile=mineru-1.1"],
         "trafilatura needs trafilatura": [html, "--labeler", "trafilatura"],
         "the labeler lm needs": [html, "--labeler", "lm", "--set", "labels.lm.model=/model"],

@@ -25,7 +25,24 @@ def extract_many(
     settings: Settings | Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Iterator[Extraction]:
-    """See `dripper.extract_many`."""
+    """Return the main content of many pages: an iterator of Extractions, one a page, in the order
+    of the pages.
+
+    Raises UsageError at once for a wrong labeler, setting or option, and in a process that may not
+    start others.
+
+    Args:
+        pages: HTML as `extract` takes it, or pairs of it and the page's address; taken as they
+            are needed.
+        jobs: Processes, by default one per processor. They are forked from this one, with the
+            limits that jobs have, so that a bad page costs an `error_code` and no other page; a
+            labeler with an engine, such as `lm`, works in this process.
+        labeler, settings, options: As for `extract`.
+
+    >>> pages = ["<p>One.", ("<p>Two.", "https://example.org/2")]
+    >>> [result.n_blocks for result in extract_many(pages, jobs=1)]
+    [1, 1]
+    """
     if jobs is not None and jobs < 1:
         raise SettingsError(f"jobs={jobs}: the number of processes is at least 1")
     resolved = checked_settings(labeler, settings, options)
@@ -37,20 +54,16 @@ def extract_many(
     if runs_staged(resolved.labeler):
         # A model's engine has threads and devices, which a fork does not inherit.
         return (_extract(extractor, page) for page in pages)
-    return _extract_guarded(extractor, pages, GuardLimits.of(resolved.limits), jobs or count_processors())
+    outcomes = map_in_order(
+        lambda page: _extract(extractor, page), pages, GuardLimits.of(resolved.limits), jobs or count_processors()
+    )
+    return (make_failed(outcome) if isinstance(outcome, PageError) else outcome for _, outcome in outcomes)
 
 
 def count_processors() -> int:
     """Return how many processors this process may use, or how many there are where that is
     unknown."""
     return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
-
-
-def _extract_guarded(
-    extractor: Extractor, pages: Iterable[Page], limits: GuardLimits, jobs: int
-) -> Iterator[Extraction]:
-    for _, outcome in map_in_order(lambda page: _extract(extractor, page), pages, limits, jobs):
-        yield make_failed(outcome) if isinstance(outcome, PageError) else outcome
 
 
 def _extract(extractor: Extractor, page: Page) -> Extraction:

@@ -196,13 +196,37 @@ _Items = tuple[tuple[str, type, Any], ...]
 
 def extract(
     html: str | bytes,
-    url: str | None,
-    labeler: str | None,
-    settings: Settings | Mapping[str, Any] | None,
-    options: Mapping[str, Any],
+    url: str | None = None,
+    labeler: str | None = None,
+    *,
     guard: bool = False,
+    settings: Settings | Mapping[str, Any] | None = None,
+    **options: Any,
 ) -> Extraction:
-    """See `dripper.extract`."""
+    """Return the main content of one page.
+
+    A page without content gives an Extraction with an `error_code`.
+
+    Args:
+        html: Text, or bytes as served: decoded as browsers do, gzip, zstd and bzip2 inflated;
+            also MHTML.
+        url: The page's address; None: as the page says it itself, if it does.
+        labeler: A name that `dripper.labels.load` knows, by default `cpu`; loaded once in a
+            process.
+        settings: As in conf/base.yml, by key: `{"limits.page_cpu_seconds": 5}`.
+        options: The labeler's own: `extract(html, labeler="lm", model="…", endpoint="…")`; of a
+            chain, the confidence below which its second labeler reads a page too:
+            `extract(html, labeler="cpu,reader", escalate_below=0.9)`.
+        guard: Whether a process of its own works on the page, within the settings' `limits`, as
+            in jobs: a page that hangs, eats memory or ends its process costs an `error_code`, not
+            this program. Without it, a page that is made for it can take minutes or gigabytes. The
+            process is forked on the first call (Linux and macOS) and kept.
+
+    Raises:
+        UsageError: For a wrong labeler, setting or option, where `html` is the name of a file
+            or an address, and with `guard` in a process that may not start others.
+        TypeError: If it is neither text nor bytes.
+    """
     if not isinstance(html, str | bytes):
         raise TypeError(f"html must be str or bytes, not {type(html).__name__}; of a file, pass what it holds")
     if isinstance(html, str):
