@@ -70,7 +70,6 @@ def labeler_options(folder: Path, recipe: Recipe) -> dict[str, object]:
         "prompt": str(folder / PROMPT_FILE),
         "answer": ANSWER,
         "chat": "once",
-        "profile": PROFILE,
         "context_tokens": recipe.context_tokens,
         "dtype": "float32",
     }
