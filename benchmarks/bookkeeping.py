@@ -5,8 +5,8 @@
     python benchmarks/bookkeeping.py --cluster             # on a standalone cluster, started here
 
 Runs over files of one small page each, one after the other in one session: the first run of a
-session, which pays for whatever Java loads late; a fresh run; one with nothing to do; one of
-several batches; a staged one; a staged one of several batches. Executions and jobs are those that
+session, which pays for whatever Java loads late; a fresh run; one with nothing to do; one with a
+file more; one of several batches; a staged one; a staged one of several batches. Executions and jobs are those that
 Spark's own status stores have, commits the files in the logs of the tables. A further batch is the
 difference of two runs, a batch.
 """
@@ -33,7 +33,7 @@ from support.torture import cluster
 from support.warcs import pages, write_warc
 
 ROOT = Path(__file__).parents[1]
-CASES = ("first", "fresh", "again", "batches", "staged", "staged-batches")
+CASES = ("first", "fresh", "again", "more", "batches", "staged", "staged-batches")
 RETAINED = 100_000
 """Executions and jobs that Spark is to remember: by default 1,000, the newest."""
 REMEMBERED = {
@@ -109,9 +109,9 @@ def measured(
     spark: SparkSession, folder: Path, n_batches: int, cases: Sequence[str], is_listing: bool
 ) -> dict[str, Cost]:
     """Run the cases, and return what each took."""
-    for name, n_files in (("one", 1), ("many", n_batches)):
+    for name, numbers in (("one", range(1)), ("another", range(1, 2)), ("many", range(n_batches))):
         (folder / name).mkdir()
-        for i in range(n_files):
+        for i in numbers:
             write_warc(folder / name / f"{i}.warc.gz", pages(i, 1))
     meter = Meter(spark, is_listing)
     costs: dict[str, Cost] = {}
@@ -121,8 +121,8 @@ def measured(
         assignments = ["batch.files=1"]
         if case.startswith("staged"):
             assignments += ["labeler.staged=true", "labeler.name=all"]
-        source = folder / ("many" if case.endswith("batches") else "one")
-        output = folder / f"out-{'fresh' if case == 'again' else case}"
+        source = folder / ("many" if case.endswith("batches") else "another" if case == "more" else "one")
+        output = folder / f"out-{'fresh' if case in ('again', 'more') else case}"
 
         def do(source: Path = source, output: Path = output, assignments: list[str] = assignments) -> None:
             outcome = run(spark, str(source), str(output), load(assignments=assignments))
@@ -139,6 +139,7 @@ def told(costs: dict[str, Cost], n_batches: int) -> list[str]:
         "first": "the first run in its session",
         "fresh": "a fresh run of one page",
         "again": "a run with nothing to do",
+        "more": "a run with a file more",
         "batches": f"a run of {n_batches} batches",
         "staged": "a staged run of one page",
         "staged-batches": f"a staged run of {n_batches} batches",

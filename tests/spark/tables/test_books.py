@@ -86,6 +86,16 @@ def test_on_delta_and_in_memory_alike(spark: SparkSession, tmp_path: Path) -> No
 
 
 @pytest.mark.spark
+def test_a_table_that_is_not_there_is_asked_nothing(spark: SparkSession, tmp_path: Path) -> None:
+    context: Any = spark.sparkContext._jsc.sc()
+    executions: Any = spark._jsparkSession.sharedState().statusStore()
+    context.listenerBus().waitUntilEmpty()
+    before = executions.executionsCount()
+    assert SparkBooks(spark, Tables(spark, str(tmp_path))).read("forgotten") == []
+    context.listenerBus().waitUntilEmpty()
+    assert executions.executionsCount() == before
+
+
 def test_a_table_that_was_made_anew_is_no_later_version_of_the_old_one(spark: SparkSession, tmp_path: Path) -> None:
     books = SparkBooks(spark, Tables(spark, str(tmp_path)))
     for is_known in (True, False):

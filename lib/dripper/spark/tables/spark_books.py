@@ -5,7 +5,6 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 import pyarrow as pa
-from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructField, StructType
@@ -16,7 +15,7 @@ from dripper.spark.tables.counts import BatchCounts, FileRows, count_batches, co
 from dripper.spark.tables.fence import Fence
 from dripper.spark.tables.observed import wait_for_observed
 from dripper.spark.tables.schemas import TABLES, nullable
-from dripper.spark.tables.store import ABSENT, Tables
+from dripper.spark.tables.store import Tables
 
 ROWS_A_FILE = 2500
 """Neighbours by batch: what a commit of a batch rewrites."""
@@ -42,14 +41,11 @@ class SparkBooks:
 
     def read(self, table: str, where: Where = EVERY_ROW, columns: Sequence[str] = ()) -> list[Row]:
         """Return rows; see `Books`."""
-        try:
-            frame = self._tables.read(table)
-            existing = frame.columns
-        except AnalysisException as error:
-            if error.getCondition() in ABSENT:
-                return []
-            raise
-        names = [name for name in columns or existing if name in existing]
+        # To read a table that is not there is a query too, which fails.
+        if self._tables.version(table) is None:
+            return []
+        frame = self._tables.read(table)
+        names = [name for name in columns or frame.columns if name in frame.columns]
         rows = frame if where is EVERY_ROW else frame.where(where.sql)
         return rows_of(rows.select(*(f"`{name}`" for name in names)).toArrow())
 

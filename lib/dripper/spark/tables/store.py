@@ -197,7 +197,7 @@ class Tables:
         try:
             properties = self.properties(table)
         except SPARK_ERRORS as error:
-            if isinstance(error, AnalysisException) and error.getCondition() in ABSENT:
+            if isinstance(error, AnalysisException) and error.getCondition() in _ABSENT:
                 return None
             raise self._unusable("open", table, error) from None
         return int(properties.get(VERSION_PROPERTY, 0))
@@ -422,7 +422,7 @@ OPTIONAL = {"published": {"main_html"}}
 """Columns that a table may be made without."""
 
 _IS_OF_COLUMNS = "operation IN ('RENAME COLUMN', 'DROP COLUMNS')"
-ABSENT = frozenset(
+_ABSENT = frozenset(
     {
         "DELTA_MISSING_DELTA_TABLE",
         "DELTA_PATH_DOES_NOT_EXIST",
