@@ -21,27 +21,14 @@ from dripper.addresses import printable
 from dripper.errors import BusyError, DifferenceError, MachineError, NoPageError, StorageError, UsageError
 from dripper.extras import explain_install
 from dripper.labels.chain import chain_of
-from dripper.labels.config import add_settings, positive, settings
+from dripper.labels.config import add_settings
+from dripper.labels.config import positive as positive
+from dripper.labels.config import settings as settings
 from dripper.places import output_place
 from dripper.settings import Settings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-__all__ = [
-    "add_staged_labeler",
-    "add_tries",
-    "dry_run",
-    "note_relocated",
-    "parser",
-    "positive",
-    "run_again",
-    "run_guarded",
-    "session",
-    "settings",
-    "stage",
-    "with_input",
-]
 
 logger = logging.getLogger(__name__)
 

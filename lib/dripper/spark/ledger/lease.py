@@ -264,13 +264,6 @@ class Lease:
         self._newest_at = version if is_newest else None
         return is_newest
 
-    def _after(self, version: int | None) -> int | None:
-        """Return the version at which this run is still the newest, after a commit of its own that
-        made a version: nobody else's came between."""
-        return (
-            version if version is not None and self._newest_at is not None and version == self._newest_at + 1 else None
-        )
-
     def _beat_now_and_then(self) -> None:
         while not self._stop.wait(self._beat_seconds):
             try:
@@ -292,7 +285,10 @@ class Lease:
             self._heard = awake_at
 
     def _write(self) -> None:
-        self._newest_at = self._after(self._books.replace(TABLE, [self._row], among("run_id", [self.run_id])))
+        version = self._books.replace(TABLE, [self._row], among("run_id", [self.run_id]))
+        # By the version after the last, nobody else's commit came between.
+        is_next = self._newest_at is not None and version == self._newest_at + 1
+        self._newest_at = version if is_next else None
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from dripper.places import output_place
 from dripper.settings import CostSettings
 from dripper.spark.ledger.plan import FINISHED
 from dripper.spark.reports.account import SHORT, FileFacts, PageFacts, RunFacts, page
+from dripper.spark.session.capacity import context_of
 from dripper.spark.tables.sql import first_line
 from dripper.spark.tables.store import Tables
 
@@ -60,13 +61,11 @@ def _path_here(place: str) -> Path | None:
 def _hadoop_file(spark: SparkSession, to: str) -> tuple[Any, Any]:
     """Return the file system of an address and the path in it: where the tables are, Spark can
     write, and has the credentials; this program may not. Raises InputError on Spark Connect."""
-    try:
-        context: Any = spark.sparkContext
-    except Exception:  # Connect sessions have no context and raise one of several types here, by version.
+    if (context := context_of(spark)) is None:
         raise InputError(
             f"the report cannot be written to {to}: over Spark Connect only a file or a folder of this machine can be written; "
             "name one with --report"
-        ) from None
+        )
     path = context._jvm.org.apache.hadoop.fs.Path(to)
     return path.getFileSystem(context._jsc.hadoopConfiguration()), path
 

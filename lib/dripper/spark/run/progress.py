@@ -13,7 +13,7 @@ from typing import Any
 from pyspark import AccumulatorParam
 from pyspark.sql import SparkSession
 
-from dripper.spark.workers.read import ProgressSink
+from dripper.spark.session.capacity import context_of
 
 logger = logging.getLogger(__name__)
 
@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 @contextmanager
 def describe_jobs(spark: SparkSession, tag: str, description: str) -> Iterator[None]:
     """Name the jobs that this thread starts inside, and tag them."""
-    context = _context(spark)
+    context = context_of(spark)
     spark.addTag(tag)
     if context is not None:
         context.setJobDescription(description)
@@ -41,13 +41,6 @@ def cancel(spark: SparkSession, tag: str) -> None:
         spark.interruptTag(tag)
     except Exception:
         logger.debug("jobs could not be cancelled", exc_info=True)
-
-
-def _context(spark: SparkSession) -> Any:
-    try:
-        return spark.sparkContext
-    except Exception:  # Connect sessions have no context and raise one of several types here, by version.
-        return None
 
 
 INTERVAL_SECONDS = 5.0
@@ -101,17 +94,14 @@ class Progress:
         self._told: dict[str, int] = {}
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._tell_now_and_then, name="progress", daemon=True)
-        self._sink = _make_sink(spark)
-
-    @property
-    def sink(self) -> ProgressSink | None:
-        """The accumulator to which tasks add their counts."""
-        return self._sink
+        context = context_of(spark)
+        self.sink = context and _Sink(context.accumulator({}, _Counts()), context.accumulator({}, _Sentences()))
+        """To it tasks add their counts."""
 
     @property
     def warnings(self) -> list[str]:
         """The warnings of the tasks that have ended, for whoever runs the job."""
-        return [] if self._sink is None else [text for _, text in sorted(self._sink.sentences.value.items())]
+        return [] if self.sink is None else [text for _, text in sorted(self.sink.sentences.value.items())]
 
     def __enter__(self) -> "Progress":
         self._thread.start()
@@ -128,7 +118,7 @@ class Progress:
 
     def tell(self) -> None:
         """Log the counts, if they have changed."""
-        counts = dict(self._sink.counts.value) if self._sink is not None else {}
+        counts = dict(self.sink.counts.value) if self.sink is not None else {}
         if counts == self._told:
             return
         self._told = counts
@@ -143,8 +133,3 @@ class Progress:
     def _tell_now_and_then(self) -> None:
         while not self._stop.wait(INTERVAL_SECONDS):
             self.tell()
-
-
-def _make_sink(spark: SparkSession) -> _Sink | None:
-    context = _context(spark)
-    return None if context is None else _Sink(context.accumulator({}, _Counts()), context.accumulator({}, _Sentences()))

@@ -88,6 +88,14 @@ def live(spark: SparkSession) -> Live | None:
         return None
 
 
+def context_of(spark: SparkSession) -> Any:
+    """Return the session's context; None where it has none, as over Spark Connect."""
+    try:
+        return spark.sparkContext
+    except Exception:  # One of several types, by version.
+        return None
+
+
 def properties(spark: SparkSession) -> dict[str, str]:
     """Return those of the session's properties that tell how far it may grow."""
     values = {}

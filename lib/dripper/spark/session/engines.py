@@ -5,14 +5,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from pyspark.errors import PySparkException
 from pyspark.resource import ExecutorResourceRequests, ResourceProfile, ResourceProfileBuilder, TaskResourceRequests
 from pyspark.sql import SparkSession
 
 from dripper.errors import SettingsError
 from dripper.labels.engine import Loader
 from dripper.settings import StageSettings
-from dripper.spark.session.capacity import live, most_executors, properties
+from dripper.spark.session.capacity import context_of, live, most_executors, properties
 
 _ENVIRONMENT = "DRIPPER_STAGE"
 _OWN_CLUSTER = (
@@ -82,11 +81,9 @@ def own_workers(spark: SparkSession) -> Iterator[None]:
     batches on two cores two engines started, and on a GPU the second finds the memory taken by the
     first. Workers of other environments are never mixed.
     """
-    try:
-        environment = spark.sparkContext.environment
-    except (PySparkException, AttributeError):  # Connect sessions have no context: there, workers are the platform's.
-        yield
-        return
+    context = context_of(spark)
+    # Without a context, workers are the platform's.
+    environment: dict[str, str] = {} if context is None else context.environment
     environment[_ENVIRONMENT] = "label"
     try:
         yield

@@ -64,11 +64,6 @@ def reason(error: BaseException) -> str:
     return raised[-1] if raised else f"{type(error).__name__}: {first_line(error)}"
 
 
-def as_added(field: StructField) -> StructField:
-    """Return the column as it can be added to a table that has rows: they have no value in it."""
-    return StructField(field.name, field.dataType, True, field.metadata)
-
-
 def missing_fields(declared: DataType, stored: DataType, path: str = "") -> dict[str, StructField]:
     """Return the fields of the type `declared` that the type `stored` lacks, by their path as SQL
     writes it, at any depth.

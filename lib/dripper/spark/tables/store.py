@@ -20,7 +20,7 @@ from dripper.spark.tables.batches import Batch, replaced_rows, touched_batches
 from dripper.spark.tables.fence import SPARK_ERRORS, Fence, persistently
 from dripper.spark.tables.log import TableLog
 from dripper.spark.tables.schemas import PARTITIONED, PROPERTIES, READABLE, SCHEMA_VERSION, TABLES
-from dripper.spark.tables.sql import as_added, column_ddl, first_line, is_full, missing_fields, quoted, within
+from dripper.spark.tables.sql import column_ddl, first_line, is_full, missing_fields, quoted, within
 
 logger = logging.getLogger(__name__)
 
@@ -151,7 +151,9 @@ class Tables:
             return
         self._refuse_gone(table, missing)
         logger.info("%s gets the columns %s", self.sql_name(table), ", ".join(missing))
-        columns = ", ".join(column_ddl(as_added(field), path) for path, field in missing.items())
+        # The rows that are there have no value in it.
+        added = ((StructField(of.name, of.dataType, metadata=of.metadata), path) for path, of in missing.items())
+        columns = ", ".join(column_ddl(*each) for each in added)
         try:
             self._spark.sql(f"ALTER TABLE {self.sql_name(table)} ADD COLUMNS ({columns})")
         except SPARK_ERRORS as error:
