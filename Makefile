@@ -61,6 +61,7 @@ $(VENV)/all: $(VENV)/base
 	@$(PIP) install $(PINNED) --only-binary rs-trafilatura rs-trafilatura 2> /dev/null || { command -v cargo > /dev/null && \
 	    echo "building rs-trafilatura, which has no wheel for this Python (1 minute)" && \
 	    $(PIP) install $(PINNED) rs-trafilatura; } || echo "no rs-trafilatura without Rust: scores and benchmarks go without it"
+	@$(BIN)/python conf/make_classes.py 2> /dev/null || echo "no archive of Spark's classes: sessions start without it"
 	@touch $@
 
 install: $(VENV)/all

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
 from pathlib import Path
@@ -20,7 +21,8 @@ from pyspark.sql import SparkSession
 import dripper
 from dripper.errors import MachineError
 from dripper.settings import SparkSettings
-from dripper.spark.session.capacity import is_local, properties
+from dripper.spark.session import classes
+from dripper.spark.session.capacity import context_of, is_local, properties
 from dripper.spark.session.local import JAVA_OPTIONS, LOCAL, adapt_to_one_machine
 from dripper.spark.tables.sql import first_line
 
@@ -30,6 +32,8 @@ _LEAN = {
     # uses it (4.0 to 4.4).
     "spark.databricks.delta.allFilesInCrc.enabled": "false",
 }
+_QUIET = {JAVA_OPTIONS: f"-Dlog4j2.configurationFile={files('dripper.spark') / 'log4j2.properties'}"}
+"""Spark's own default prints a dozen warnings that nobody can act on."""
 _DELTA = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
@@ -58,23 +62,25 @@ def open_session(settings: SparkSettings, app_name: str = "dripper") -> SparkSes
     no Delta.
     """
     builder = SparkSession.builder.appName(app_name)
-    submitted = _is_submitted()
+    submitted, with_archive = _is_submitted(), False
     properties = dict(_ALWAYS)
     if not is_given():
         _require_java()
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         master = settings.master or os.environ.get("MASTER") or "local[*,4]"
         builder = builder.master(master)
-        properties |= (
-            (LOCAL if master.startswith("local") else {}) | _LEAN | _DELTA | delta_jars(settings) | _quiet_logging()
-        )
+        properties |= (LOCAL if master.startswith("local") else {}) | _LEAN | _DELTA | delta_jars(settings)
+        with_archive = master.startswith("local") and classes.is_used()
+        options = classes.options(properties.get("spark.jars", "")) if with_archive else {}
+        properties |= _merge_properties(_QUIET, options)
     for key, value in _merge_properties(properties, settings.properties).items():
         builder = builder.config(key, value)
     # PySpark logs the whole JVM stack of every failed analysis, also of those that this program
     # expects and handles.
     PySparkLogger.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
     try:
-        spark = builder.getOrCreate()
+        with classes.only_jars() if with_archive else nullcontext():
+            spark = builder.getOrCreate()
     except PySparkRuntimeError as error:
         raise MachineError(
             "Spark did not start; its own words are above. Most often Delta's jars could not be fetched: without a network, "
@@ -110,11 +116,7 @@ def require_workers(spark: SparkSession, module: str = "dripper.spark.workers.re
     Args:
         module: What is imported there.
     """
-    if is_local(properties(spark)):
-        return
-    try:
-        context = spark.sparkContext
-    except Exception:  # Connect sessions have no context and raise one of several types here, by version.
+    if is_local(properties(spark)) or (context := context_of(spark)) is None:
         return
     try:
         host, python, lacks, its_version = context.parallelize([module], 1).map(_probe()).collect()[0]
@@ -165,11 +167,6 @@ def _require_java() -> None:
     match = re.search(r'version "(\d+)', answer)
     if not match or match[1] not in _SUPPORTED_JAVA:
         raise MachineError(f"{java} is Java {match[1] if match else 'of an unknown version'}: {words}")
-
-
-def _quiet_logging() -> dict[str, str]:
-    """Spark's own default prints a dozen warnings that nobody can act on."""
-    return {JAVA_OPTIONS: f"-Dlog4j2.configurationFile={files('dripper.spark') / 'log4j2.properties'}"}
 
 
 def _merge_properties(defaults: dict[str, str], user_properties: dict[str, str]) -> dict[str, str]:
