@@ -6,9 +6,9 @@
 
 Runs over files of one small page each, one after the other in one session: the first run of a
 session, which pays for whatever Java loads late; a fresh run; one with nothing to do; one with a
-file more; one of several batches; a staged one; a staged one of several batches. Executions and jobs are those that
-Spark's own status stores have, commits the files in the logs of the tables. A further batch is the
-difference of two runs, a batch.
+file more; one of several batches; a staged one; a staged one of several batches. Executions and
+jobs are those that Spark's own status stores have, commits the files in the logs of the tables. A
+further batch is the difference of two runs, a batch.
 """
 
 import argparse
