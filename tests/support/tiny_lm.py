@@ -49,6 +49,12 @@ HUNYUAN: dict[str, Any] = {
     "use_qk_norm": True,
 }
 """What in the config.json of MinerU-HTML v1.1 is other than in that of v1.0, a Qwen3."""
+MODELS: dict[str, dict[str, Any]] = {
+    "qwen3": {},
+    "hunyuan": HUNYUAN,
+    "sliding": {"use_sliding_window": True, "sliding_window": 300, "max_window_layers": 1},
+}
+"""Changes to the config.json of a Qwen3, by architecture."""
 
 
 def make_config(folder: Path, **changes: object) -> None:

@@ -30,6 +30,7 @@ def gpu_day(out: Path, *flags: str) -> tuple[int, dict[str, dict[str, object]]]:
     return int(ended.returncode > 0), json.loads((out / "gpu_day.json").read_text())
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
 def test_every_step_on_a_cpu(tmp_path: Path) -> None:
     pytest.importorskip("torch", reason=WHY_NOT)

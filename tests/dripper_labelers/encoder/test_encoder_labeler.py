@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dripper.errors import MachineError, SettingsError
-from dripper.labels import load
+from dripper.errors import MachineError, PageError, SettingsError
+from dripper.labels import SimplifiedPage, load
 from dripper_labelers.encoder.checkpoint import EncoderCheckpoint
 from dripper_labelers.encoder.entry import ENCODER
 from dripper_labelers.encoder.labeler import EncoderLabeler
@@ -39,6 +39,10 @@ def encoder(model: Path, **options: object) -> EncoderLabeler:
     return EncoderLabeler.load(EncoderSettings(model=str(model), device="cpu", **options))  # type: ignore[arg-type]
 
 
+def five_short() -> list[SimplifiedPage]:
+    return sorted(simplified(), key=lambda page: len(page.simplified_html))[:5]
+
+
 def test_a_label_a_block_of_real_pages(model: Path) -> None:
     labeler = encoder(model)
     assert isinstance(labeler.name, str)
@@ -53,11 +57,11 @@ def test_a_label_a_block_of_real_pages(model: Path) -> None:
 
 @pytest.mark.parametrize("precision", ["float32", "int8"])
 def test_on_a_cpu_labels_do_not_depend_on_company(model: Path, precision: str) -> None:
-    assert_company_changes_nothing(encoder(model, precision=precision), simplified()[:5])
+    assert_company_changes_nothing(encoder(model, precision=precision), five_short())
 
 
 def test_packed_they_are_the_same_up_to_rounding(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    some = simplified()[:5]
+    some = five_short()
     alone = encoder(model)
     monkeypatch.setitem(BATCH_TOKENS, "cpu", 4 * CONTEXT)
     packed = encoder(model)
@@ -73,9 +77,6 @@ def test_packed_they_are_the_same_up_to_rounding(model: Path, monkeypatch: pytes
 
 
 def test_a_page_that_has_no_blocks_where_it_says_so_ends_the_call(bert: Path) -> None:
-    from dripper.errors import PageError
-    from dripper.labels.base import SimplifiedPage
-
     bad = SimplifiedPage("<html><body></body></html>", 3)
     with pytest.raises(PageError):
         encoder(bert).label_simplified([simplified()[0], bad, *simplified()[1:4]])
@@ -88,8 +89,6 @@ def test_the_model_reads_in_both_directions(bert: Path) -> None:
         return f'<html><body><p _item_id="1">It rained.</p><p _item_id="2">{last}</p></body></html>'
 
     labeler = encoder(bert)
-    from dripper.labels.base import SimplifiedPage
-
     one, other = labeler.label_simplified([SimplifiedPage(page(last), 2) for last in ("Share", "All day in Rome.")])
     assert one.probability[0] != other.probability[0]
 
@@ -135,8 +134,6 @@ def test_bfloat16_runs_where_asked(bert: Path) -> None:
 
 
 def test_pages_without_blocks(bert: Path) -> None:
-    from dripper.labels.base import SimplifiedPage
-
     (labels,) = encoder(bert).label_simplified([SimplifiedPage("<html><body></body></html>", 0)])
     assert (len(labels.main), len(labels.probability)) == (0, 0)
 
@@ -232,8 +229,6 @@ def test_a_gpu_that_is_not_there_is_said(bert: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_a_model_that_overflows_fails_the_page(bert: Path, tmp_path: Path) -> None:
-    from dripper.errors import PageError
-
     model = make_model("bert", 2000)
     with torch.no_grad():
         model.classifier.bias.fill_(float("nan"))
@@ -246,8 +241,6 @@ def test_a_model_that_overflows_fails_the_page(bert: Path, tmp_path: Path) -> No
 
 
 def test_a_pass_that_fails_is_a_page_error(bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from dripper.errors import PageError
-
     def no_memory(*_: object) -> None:
         raise RuntimeError("CUDA out of memory")
 

@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,14 +15,18 @@ import pytest
 from dripper.errors import ErrorCode, PageError
 from dripper.labels import Labels, load
 from dripper.labels.base import SimplifiedPage
+from dripper.labels.lm.encoder import PageEncoder
+from dripper.labels.lm.form_check import FormCheck
+from dripper.labels.lm.generating import FsmDecoder
 from dripper.labels.lm.labeler import LmLabeler
 from dripper.labels.lm.parallel import cache_tokens
+from dripper.labels.lm.settings import LmSettings
 from support.labelled import pages
+from support.processes import of_session, shared_memory
 
 pytestmark = pytest.mark.vllm
 
 # What the other decoders are held against.
-# of them.
 SETTINGS = {
     "json": {},
     "as prompt v0 shows it": {"answer": "json_v0"},
@@ -40,12 +45,27 @@ def labeler(checkpoint: Path, **options: object) -> Iterator[LmLabeler]:
         gc.collect()
 
 
-@pytest.fixture(scope="module", params=SETTINGS.values(), ids=SETTINGS)
-def oracle(request: pytest.FixtureRequest, checkpoint: Path, simplified: list[SimplifiedPage]) -> dict[str, object]:
+@pytest.fixture(scope="module")
+def by_state_machine(checkpoint: Path, simplified: list[SimplifiedPage]) -> dict[str, tuple[list[Labels], float]]:
+    """Labels of the state machine and its passes, for all settings on one engine."""
+    told = {}
+    with labeler(checkpoint, decoder="fsm") as first:
+        engine: Any = first._decoder._engine
+        for name, options in SETTINGS.items():
+            settings = LmSettings.model_validate({"model": str(checkpoint), **options})
+            encoder = PageEncoder.load(settings)
+            fsm = LmLabeler(encoder, FsmDecoder(engine, encoder.templates, FormCheck.of(encoder)))
+            told[name] = fsm.label_simplified(simplified), fsm.stats()["passes"]
+    return told
+
+
+@pytest.fixture(scope="module", params=SETTINGS)
+def oracle(
+    request: pytest.FixtureRequest, by_state_machine: dict[str, tuple[list[Labels], float]]
+) -> dict[str, object]:
     """Labels of the state machine, and its settings."""
-    with labeler(checkpoint, decoder="fsm", **request.param) as fsm:
-        labels = fsm.label_simplified(simplified)
-        return {"settings": request.param, "labels": labels, "passes": fsm.stats()["passes"]}
+    labels, passes = by_state_machine[request.param]
+    return {"settings": SETTINGS[request.param], "labels": labels, "passes": passes}
 
 
 def same(ours: list[Labels], theirs: list[Labels]) -> bool:
@@ -178,7 +198,6 @@ sys.stdin.read()
 @pytest.mark.parametrize("killed", [False, True], ids=["ended", "killed"])
 def test_nothing_is_left_behind(checkpoint: Path, python: str, killed: bool) -> None:
     """No process and no shared memory, however the worker ends."""
-    before = set(Path("/dev/shm").iterdir())
     worker = subprocess.Popen(
         [python, "-c", SCRIPT, str(checkpoint)],
         stdin=subprocess.PIPE,
@@ -189,12 +208,13 @@ def test_nothing_is_left_behind(checkpoint: Path, python: str, killed: bool) -> 
     assert worker.stdout is not None
     assert any("ready" in line for line in worker.stdout)
     assert children(worker.pid) == set()
+    memory = shared_memory(of_session(worker.pid))
     if killed:
         worker.kill()
     worker.communicate()
     with pytest.raises(ProcessLookupError):
         os.killpg(worker.pid, 0)
-    assert set(Path("/dev/shm").iterdir()) <= before
+    assert not [file for file in memory if file.exists()]
 
 
 def children(pid: int) -> set[str]:

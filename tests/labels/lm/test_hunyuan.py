@@ -5,7 +5,7 @@ import gc
 import json
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,6 @@ from dripper.labels import Labels, load
 from dripper.labels.base import SimplifiedPage
 from dripper.labels.lm.encoder import PageEncoder
 from dripper.labels.lm.labeler import LmLabeler
-from support.tiny_lm import HUNYUAN, make_checkpoint
 
 pytestmark = pytest.mark.vllm
 
@@ -25,9 +24,8 @@ LONG = 1100
 
 
 @pytest.fixture(scope="module")
-def hunyuan(tmp_path_factory: pytest.TempPathFactory, simplified: list[SimplifiedPage]) -> Path:
-    pytest.importorskip("vllm", reason="needs vLLM: make test-vllm installs it")
-    return make_checkpoint(tmp_path_factory.mktemp("hunyuan") / "tiny", simplified[:3], **HUNYUAN)
+def hunyuan(tiny: Callable[[str], Path]) -> Path:
+    return tiny("hunyuan")
 
 
 def label(model: Path, pages: Sequence[SimplifiedPage], **options: object) -> tuple[list[Labels], PageEncoder]:

@@ -4,7 +4,7 @@ for label, over real pages."""
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,20 +24,8 @@ from dripper.labels.lm.labeler import LmLabeler
 from dripper.labels.lm.row_model import Piece, cut_rows
 from dripper.labels.lm.settings import LmSettings
 from dripper.labels.lm.windows import merge_windows
-from support.tiny_lm import HUNYUAN, make_checkpoint
+from support.tiny_lm import MODELS
 from support.torch_fsm import write_answer
-
-MODELS: dict[str, dict[str, Any]] = {
-    "qwen3": {},
-    "hunyuan": HUNYUAN,
-    "sliding": {"use_sliding_window": True, "sliding_window": 300, "max_window_layers": 1},
-}
-
-
-@pytest.fixture(scope="session")
-def checkpoint(tmp_path_factory: pytest.TempPathFactory, simplified: list[SimplifiedPage]) -> Path:
-    pytest.importorskip("torch", reason="needs PyTorch: make test-vllm installs it")
-    return make_checkpoint(tmp_path_factory.mktemp("torch") / "tiny", simplified[:3])
 
 
 def labeler(checkpoint: Path, **options: Any) -> LmLabeler:
@@ -86,11 +74,10 @@ def test_the_state_machines_labels_in_every_answer_form(
 
 @pytest.mark.parametrize("architecture", MODELS)
 def test_the_state_machines_labels_of_pages_in_windows_and_rows(
-    tmp_path: Path, simplified: list[SimplifiedPage], architecture: str, monkeypatch: pytest.MonkeyPatch
+    tiny: Callable[[str], Path], simplified: list[SimplifiedPage], architecture: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Windows, pages that break off within a row, a cache that holds few of them."""
-    pytest.importorskip("torch", reason="needs PyTorch: make test-vllm installs it")
-    model = make_checkpoint(tmp_path / "tiny", simplified[:3], **MODELS[architecture])
+    model = tiny(architecture)
     options = {"answer": "compact", "context_tokens": 1000}
     some = simplified[:4]
     expected = by_state_machine(model, some, **options)

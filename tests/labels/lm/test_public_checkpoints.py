@@ -206,7 +206,6 @@ def test_a_model_labels_in_pytorch_alone(in_torch: Mapping[str, list[Labels]], n
 def test_a_model_labels_alike_in_vllm(
     models: Mapping[str, Path], prompts: Path, in_torch: Mapping[str, list[Labels]], name: str
 ) -> None:
-    pytest.importorskip("vllm", reason="needs vLLM: make test-vllm installs it")
     with started(models[name], prompts, "vllm") as made:
         labels = check_labeler(ROWS[name], made)
     assert [one.main.tolist() for one in labels] == [one.main.tolist() for one in in_torch[name]]
