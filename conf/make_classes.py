@@ -1,5 +1,5 @@
-"""Makes the archive of classes with which Spark's sessions start in less time: half a minute,
-200 MB.
+"""Makes the archive of classes with which Spark's sessions start in less time: a minute
+or more, 200 MB.
 
 `make` calls it. Elsewhere it is called with the Python that is to run the jobs.
 """
