@@ -39,7 +39,8 @@ def adapt_to_one_machine(spark: SparkSession) -> None:
         return
     conf = spark.conf.getAll
     for name, value in LOCAL.items():
-        if name not in conf and spark.conf.isModifiable(name):
+        # Spark knows Delta's only once something of Delta has been used.
+        if name not in conf and (spark.conf.isModifiable(name) or name.startswith("spark.databricks.")):
             spark.conf.set(name, value)
     late = [
         *([JAVA_OPTIONS] if _FAST_START not in conf.get(JAVA_OPTIONS, "") else []),
