@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +28,9 @@ from dripper.labels.registry import check_use, load_from_settings, runs_staged
 from dripper.page.finish import DEFAULT_SETTINGS, Extraction, Finisher, Splits
 from dripper.page.prepare import Decoded, label_page, split_into_blocks
 from dripper.settings import Settings
-from dripper.warc import Record
+
+if TYPE_CHECKING:  # Pages by themselves need no reader of archives.
+    from dripper.warc import Record
 
 __all__ = ["Examination", "Extraction", "Extractor", "checked_settings", "shared_extractor"]
 
@@ -100,7 +102,7 @@ class Extractor:
         """
         return self.examine(html, url, content_type).extraction
 
-    def extract_record(self, record: Record) -> Extraction:
+    def extract_record(self, record: "Record") -> Extraction:
         """Return the extraction of a record, or its own error."""
         if record.error_code is not None:
             return make_failed(PageError(record.error_code, record.error_detail or ""))
