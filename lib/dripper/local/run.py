@@ -6,7 +6,7 @@ import logging
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -113,10 +113,13 @@ def extract_files(
         sink = stack.enter_context(destination.open(extractor.versions, files, sys.stdout.buffer))
         bar = stack.enter_context(closing(Bar(files, counts, show_progress)))
         records = read_pages(files, settings.reading, sink.page_ids, counts, options)
-        work: Callable[[Record], PageRow] = lambda record: sink.make(record, extractor.extract_record(record))  # noqa: E731
-        for record, done in stack.enter_context(
-            closing(map_guarded(work, records, GuardLimits.of(settings.limits), jobs))
-        ):
+
+        def work(record: Record) -> PageRow:
+            # Rows are built in page processes, so that this one only reads and writes.
+            return sink.make(record, extractor.extract_record(record))
+
+        done_pages = map_guarded(work, records, GuardLimits.of(settings.limits), jobs)
+        for record, done in stack.enter_context(closing(done_pages)):
             row = done if isinstance(done, PageRow) else sink.make(record, make_failed(done))
             sink.write(record, row)
             pages += 1

@@ -32,9 +32,8 @@ def find_repeated_headings(tree: Tree, look: Look) -> set[int]:
     headings = tree.named(HEADINGS)
     kept = last = headings[0] if headings else -1
     for element in headings[1:]:
-        if _is_next(tree, look, last, element) and "" != leave_marks(look.read(kept)) == leave_marks(
-            look.read(element)
-        ):
+        said = leave_marks(look.read(element)) if _is_next(tree, look, last, element) else ""
+        if said and said == leave_marks(look.read(kept)):
             kept, repeat = (element, kept) if tree.tags[element] < tree.tags[kept] else (kept, element)
             repeated.add(repeat)
         else:
