@@ -20,8 +20,8 @@ from dripper.labels.words import words_of
 MAX_WORD_PAIRS = 1_000_000_000
 # A word or two in common with the truth is chance ("the", "of"); three in a row are not.
 MIN_RUN = 3
-# Evidence without order: this share of a block's 5-word shingles must stand in the unmatched part
-# of the text.
+# Evidence without order: this share of a block's 5-word shingles must be in the unmatched part of
+# the text.
 SHINGLE_WORDS = 5
 MIN_SHINGLE_SHARE = 0.7
 
@@ -53,8 +53,8 @@ def match_shares(block_words: Sequence[Sequence[str]], text_words: Sequence[str]
 
 
 def labels_from_text(block_texts: Sequence[str], text: str) -> npt.NDArray[np.bool_]:
-    """Return which blocks are main if `text` is the main content: those that it holds at least half
-    the words of.
+    """Return which blocks are main if `text` is the main content: each block with at least half of
+    its words in `text`.
 
     >>> labels_from_text(["Home About", "It rained all day.", "Share"], "It rained all day.")
     array([False,  True, False])
@@ -89,8 +89,7 @@ def _measure_runs(flags: npt.NDArray[np.bool_]) -> IntArray:
 
 
 def _list_shingles(ids: IntArray) -> set[tuple[int, ...]]:
-    """Return the 5-word shingles of a sequence in which -1 stands for a word that must not be part
-    of any."""
+    """Return the 5-word shingles of a sequence; no shingle includes -1."""
     listed: list[int] = ids.tolist()
     shingles = {tuple(listed[at : at + SHINGLE_WORDS]) for at in range(len(listed) - SHINGLE_WORDS + 1)}
     return {shingle for shingle in shingles if -1 not in shingle}

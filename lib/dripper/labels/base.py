@@ -22,22 +22,22 @@ class Labels:
     main: npt.NDArray[np.bool_]
     """Whether each block is main, bool."""
     probability: npt.NDArray[np.float32]
-    """Probability of `main`, float32; NaN where the labeler has none."""
+    """Probability of `main`, float32; NaN if the labeler has none."""
     confidence: float = math.nan
-    """The F1 over words that the labeler expects of `main`, 0 to 1; NaN where it cannot tell."""
+    """The F1 over words that the labeler expects of `main`, 0 to 1; NaN if it has no estimate."""
     passes: int = 0
     """Forward passes of a language model over this page."""
     windows: int = 1
-    """Into how many parts the page was cut to fit it."""
+    """Number of parts into which the page was cut to fit the labeler."""
     method: str = ""
-    """The labeler, of several, that gave them, as the column `method` has it; empty: the one that
-    was asked."""
+    """The labeler that gave these labels, if the one asked consists of several; otherwise empty.
+    Written to the column `method`."""
     page_kind: str | None = None
-    """Article, forum, listing, product…, as the labeler sees it; None where it does not say."""
+    """Article, forum, listing, product and so on; None if the labeler does not classify pages."""
 
     @classmethod
     def certain(cls, main: npt.NDArray[np.bool_]) -> "Labels":
-        """Return labels of a rule that knows no probabilities.
+        """Return labels without probabilities, as a rule gives them.
 
         >>> Labels.certain(np.array([True])).probability
         array([nan], dtype=float32)
@@ -47,23 +47,23 @@ class Labels:
 
 @dataclass(frozen=True, slots=True)
 class SimplifiedPage:
-    """All that a labeler needs which reads HTML: what the table `blocks` holds, and what travels to
-    a GPU."""
+    """The input of a labeler that reads simplified HTML: a row of the table `blocks`, small enough
+    to send to a GPU."""
 
     simplified_html: str
     n_blocks: int
     draft: Labels | None = None
-    """Labels of a cheaper labeler, where one was asked: a decoder that goes from a draft to its
-    labels may begin there, and a reader weigh its probabilities."""
+    """Labels from a cheaper labeler, if one ran before. A decoder can start from these, and a
+    reader can weigh their probabilities."""
 
     @classmethod
     def of(cls, page: Page, draft: Labels | None = None) -> "SimplifiedPage":
-        """Return what such a labeler needs of a page."""
+        """Return the simplified form of a page."""
         return cls(page.simplified_html, len(page.blocks), draft)
 
 
 class Labeler(Protocol):
-    """A labeler. `name` and `version` end up in every row that it decided."""
+    """A labeler. Its `name` and `version` are written to every row that it decides."""
 
     name: str
     version: str
@@ -85,7 +85,7 @@ class SimplifiedLabeler(Labeler, Protocol):
 
 @runtime_checkable
 class ExplainingLabeler(Labeler, Protocol):
-    """A labeler that can say why."""
+    """A labeler that can explain its decisions."""
 
     def reasons(self, page: Page) -> Mapping[str, npt.NDArray[np.float64]]:
         """Return, by reason, how much it speaks for each block to be main, in log odds, shape
@@ -95,34 +95,34 @@ class ExplainingLabeler(Labeler, Protocol):
 
 @runtime_checkable
 class WarningLabeler(Protocol):
-    """A labeler that may find out at work that it is set wrong."""
+    """A labeler that may find out during the work that its settings are wrong."""
 
     @property
     def warnings(self) -> Mapping[str, str]:
-        """Return what it has to say to whoever runs it so far: sentences, each with what to do, by
-        the setting that they are about."""
+        """Return the warnings so far, by setting. Each is a sentence with its remedy."""
         ...
 
 
 @runtime_checkable
 class Closable(Protocol):
-    """A labeler that holds what has to be given back: an engine's memory, connections."""
+    """A labeler that holds resources, such as an engine's memory or connections."""
 
     def close(self) -> None:
-        """Give it back; the labeler cannot be used after."""
+        """Release the resources; the labeler cannot be used afterwards."""
         ...
 
 
 class LabelerStoppedError(MachineError):
-    """The labeler is beyond repair: a new one may work, and the page that it died of may be one of
-    those it was given."""
+    """The labeler is beyond repair, perhaps because of one of the pages it was given; a new one may
+    work."""
 
 
 def expected_f1(main: npt.NDArray[np.bool_], probability: FloatArray, words: IntArray) -> float:
     """Return the F1 over words that a choice of blocks is expected to reach, as the ratio of
-    expectations, 0 to 1; 0 where the page has no words.
+    expectations, 0 to 1; 0 if the page has no words.
 
-    All: (n_blocks,): which blocks were chosen, the probability of each to be main, and its words.
+    All arguments have shape (n_blocks,): the chosen blocks, the probability of each to be main, and
+    its number of words.
 
     >>> expected_f1(np.array([True, False]), np.array([1.0, 0.5]), np.array([10, 10]))
     0.8

@@ -15,8 +15,7 @@ _INSTEAD = ":instead_of_"
 def chain_of(name: str) -> tuple[str, ...]:
     """Return the labelers that `labeler.name` names, cheapest first. Raises SettingsError.
 
-    Commas behind a colon belong to the labeler whose name has it: it is made of others, and ends
-    the chain.
+    Commas after a colon belong to that labeler: it is made of others, and ends the chain.
 
     >>> chain_of("cpu,lm"), chain_of("cpu,vote:cpu,web2text")
     (('cpu', 'lm'), ('cpu', 'vote:cpu,web2text'))
@@ -30,14 +29,14 @@ def chain_of(name: str) -> tuple[str, ...]:
 
 
 def is_sure(labels: Labels, below: float) -> bool:
-    """Whether a page stays with its labels, rather than go on to the next labeler of a chain: not
-    without a confidence."""
+    """Whether a page keeps its labels instead of going on to the next labeler of a chain. A page
+    without a confidence goes on."""
     return labels.confidence >= below
 
 
 def name_substitute(method: str, labeler: str) -> str:
-    """Return the `method` of labels that are used as `labeler`, which should have decided, gave
-    none.
+    """Return the `method` of labels that are used because `labeler`, which should have decided,
+    gave none.
 
     >>> name_substitute("cpu", "lm")
     'cpu:instead_of_lm'
@@ -47,7 +46,7 @@ def name_substitute(method: str, labeler: str) -> str:
 
 P = TypeVar("P", Page, SimplifiedPage)
 Way = Callable[[Sequence[tuple[P, Labels | None]]], list[Labels]]
-"""A way to ask a labeler: pages, each with what the labelers before say of it."""
+"""A way to ask a labeler: it takes pages, each with the labels from the labelers before."""
 
 
 class ChainLabeler:
@@ -62,8 +61,8 @@ class ChainLabeler:
         self._below = below
 
     def label(self, pages: Sequence[Page]) -> list[Labels]:
-        """Return one `Labels` a page, with `method`. Raises PageError where none of the labelers
-        could label one of the pages."""
+        """Return one `Labels` a page, with `method`. Raises PageError if no labeler could label one
+        of the pages."""
         return self._label(pages, [_way_of(labeler) for labeler in self._labelers])
 
     def close(self) -> None:
@@ -99,7 +98,7 @@ class SimplifiedChainLabeler(ChainLabeler):
 
 
 def make_chain(labelers: Sequence[Labeler], below: float) -> Labeler:
-    """Return the labelers as one; what runs in a stage of its own if each of them does."""
+    """Return the labelers as one, which can run in a stage of its own if each of them can."""
     simplified = [labeler for labeler in labelers if isinstance(labeler, SimplifiedLabeler)]
     if len(simplified) == len(labelers):
         return SimplifiedChainLabeler(simplified, below)
@@ -107,7 +106,7 @@ def make_chain(labelers: Sequence[Labeler], below: float) -> Labeler:
 
 
 def _way_of(labeler: Labeler) -> Way[Page]:
-    """Return how a labeler of whole pages is asked; one that can work on with a draft gets it."""
+    """Return the way to ask a labeler of whole pages; if it can use a draft, it gets one."""
     if isinstance(labeler, SimplifiedLabeler):
         return lambda pages: (
             labeler.label_simplified([SimplifiedPage.of(page, draft) for page, draft in pages])
@@ -122,7 +121,7 @@ def _simplified_way_of(labeler: SimplifiedLabeler) -> Way[SimplifiedPage]:
 
 
 def _ask(way: Way[P], pages: Sequence[tuple[P, Labels | None]]) -> list[Labels | PageError]:
-    """Return of each page its labels, or why it has none."""
+    """Return the labels of each page, or the error that explains why it has none."""
     if not pages:
         return []
     try:
@@ -130,12 +129,12 @@ def _ask(way: Way[P], pages: Sequence[tuple[P, Labels | None]]) -> list[Labels |
     except PageError as error:
         if error.code is not ErrorCode.LABELER_FAILED:
             raise
-        # It may be one page's fault, and the call does not say whose.
+        # One page may have caused it, and the error does not name that page.
         return [error] if len(pages) == 1 else [answer for page in pages for answer in _ask(way, [page])]
 
 
 def _choose_better(before: Labels | None, answer: Labels | PageError, labeler: str) -> Labels | None:
-    """Return the labels of a page after `labeler` answered; before: those it had."""
+    """Return the labels of a page after `labeler` answered; before: its labels until then."""
     if isinstance(answer, Labels) and (before is None or answer.main.any()):
         return replace(answer, method=answer.method or labeler)
     return None if before is None else replace(before, method=name_substitute(before.method, labeler))

@@ -97,8 +97,8 @@ def split_settings(
 
 
 def keys() -> Iterator[str]:
-    """Yield every setting's dotted name, in order of declaration; then of labelers, those of this
-    package."""
+    """Yield every setting's dotted name in order of declaration, and after these the settings of
+    the labelers in this package."""
     yield from section_keys(Settings)
     for labeler in BUILT_IN:
         yield from section_keys(find_entry(labeler).settings, f"labels.{labeler}.")
@@ -144,8 +144,8 @@ def _nest(key: str, value: Any) -> dict[str, Any]:
 
 
 def _split_key(key: str) -> list[str]:
-    """`spark.properties.a.b` sets the Spark property `a.b`: what follows is one key, dots
-    included."""
+    """Split a key at its dots. In `spark.properties.a.b` the last part is the Spark property `a.b`,
+    dots included."""
     free = "spark.properties."
     return ["spark", "properties", key.removeprefix(free)] if key.startswith(free) else key.split(".")
 
@@ -167,7 +167,7 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
 
 
 def settings(arguments: argparse.Namespace, flags: Mapping[str, str | None]) -> Settings:
-    """Return the settings: files, then --set, then the flags that stand for a setting. Raises
+    """Return the settings: files, then --set, then the flags that are short for a setting. Raises
     SettingsError."""
     assignments = [f"{key}={value}" for key, value in flags.items() if value is not None]
     files = [local_place("--conf", file) for file in arguments.conf]

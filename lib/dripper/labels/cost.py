@@ -1,5 +1,5 @@
-"""Estimates what labelling costs from a sample before a run, and computes what a language model has
-cost after it. Pure functions."""
+"""Estimates the cost of labelling from a sample before a run, and computes the cost of a language
+model after it. Pure functions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -59,8 +59,7 @@ def estimate_tokens(simplified_html: str) -> int:
 
 
 def estimate(sample: Sample, total_bytes: int, decoder: str) -> Estimate:
-    """Return the sample scaled to `total_bytes` of archives; a sample without bytes stands for
-    nothing."""
+    """Return the sample scaled to `total_bytes` of archives; a sample without bytes gives zeros."""
     scale = total_bytes / sample.bytes_read if sample.bytes_read else 0.0
     passes = sum(_estimate_passes(n_blocks, decoder) for n_blocks in sample.blocks)
     return Estimate(round(len(sample.tokens) * scale), round(sum(sample.tokens) * scale), round(passes * scale))
@@ -81,7 +80,7 @@ def describe_estimate(
     """Return the estimate as lines for a person.
 
     Args:
-        decoder: None for a labeler that decodes nothing, whose speed nobody has measured.
+        decoder: None for a labeler that decodes nothing; its speed has not been measured.
     """
     if not sample.tokens:
         return ["cost      no estimate: the sample has no page with text"]
@@ -105,8 +104,8 @@ def _describe_device(name: str, device: DeviceSettings, pages: int) -> str:
 
 
 def describe_cpu(sample: CpuSample, total_bytes: int) -> list[str]:
-    """Return what splitting and labelling `total_bytes` of archives would cost, as lines for a
-    person.
+    """Return the expected cost of splitting and labelling `total_bytes` of archives, as lines to
+    print.
 
     >>> sample = CpuSample(1000, 10, {"split": 0.01, "cpu": 0.05})
     >>> describe_cpu(sample, 1000 * 360_000)[2]  # doctest: +NORMALIZE_WHITESPACE
@@ -128,7 +127,7 @@ def describe_cpu(sample: CpuSample, total_bytes: int) -> list[str]:
 def describe_actual(
     pages: int, tokens: int, passes: int, engine_seconds: float, devices: Mapping[str, DeviceSettings]
 ) -> list[str]:
-    """Return what labelling cost, per 1,000 pages, as lines for a person; none for no pages.
+    """Return the cost of labelling 1,000 pages, as lines to print; no lines for no pages.
 
     Args:
         engine_seconds: Wall seconds of the stage times engines.

@@ -1,5 +1,5 @@
-"""A labeler with an engine, that outlives its failures; and in what batches and which environment
-it works. What runs it, on Spark or elsewhere, is no concern of this."""
+"""Runs a labeler that has an engine: recovers from its failures, and sets its batches and its
+environment. Independent of Spark."""
 
 import contextlib
 import gc
@@ -32,14 +32,14 @@ _PROBE = SimplifiedPage(
     1,
     Labels(np.array([True]), np.array([0.5], np.float32)),
 )
-"""Any engine that works labels this one."""
+"""A page that every working engine can label."""
 
 _DETAIL_CHARACTERS = 500
 
 
 class EngineError(Exception):
-    """The engine fails on any page, also after it was started anew: its stage ends, rather than
-    fail every page that is left."""
+    """The engine fails on every page, even after a restart. Its stage ends instead of failing all
+    remaining pages."""
 
 
 def load_labeler(settings: Settings) -> SimplifiedLabeler:
@@ -57,26 +57,28 @@ def load_labeler(settings: Settings) -> SimplifiedLabeler:
 def check_labeler(settings: Settings, loader: Loader) -> None:
     """Raise SettingsError for a labeler that cannot run staged, before anything is done.
 
-    One that wants GPUs is not loaded: it may be at home only on the machines that have them.
+    A labeler that needs GPUs is not loaded: it may be installed only on the machines that have
+        them.
     """
     if not any(find_entry(name).gpus for name in chain_of(settings.labeler.name)):
         loader(settings)
 
 
 class Engine:
-    """A labeler that outlives its failures: of a batch, of a page, its own."""
+    """A labeler that recovers if a batch, a page or the engine itself fails."""
 
     def __init__(self, load: Callable[[], SimplifiedLabeler]) -> None:
         self._load = load
         self.labeler = load()
 
     def label(self, pages: Sequence[SimplifiedPage]) -> list[Labels | str]:
-        """Return for each page its labels, or why there are none.
+        """Return the labels of each page, or the reason why it has none.
 
-        A batch that fails is tried again in halves, down to single pages. An engine that then fails
-        on a short page too is started anew, and the page tried once more. Raises EngineError if
-        that helps nothing, UsageError as the labeler does: somebody has to change something, and no
-        page is at fault (LabelerStoppedError apart: there, one may be).
+        A batch that fails is tried again in halves, down to single pages. If the engine then fails
+        on a short page too, it is restarted, and the page is tried once more. Raises EngineError if
+        the restart does not help. A UsageError of the labeler is raised again, because a person has
+        to change something and no page is at fault; LabelerStoppedError is the exception, as a page
+        may have caused it.
         """
         problem = ""
         for _ in range(2):
@@ -99,7 +101,7 @@ class Engine:
 
     @property
     def warnings(self) -> Mapping[str, str]:
-        """Return what the labeler has to say to whoever runs it."""
+        """Return the labeler's warnings, by setting."""
         return self.labeler.warnings if isinstance(self.labeler, WarningLabeler) else {}
 
     def _attempt(self, pages: Sequence[SimplifiedPage]) -> list[Labels | str]:
@@ -117,7 +119,7 @@ class Engine:
 
     def _start_anew(self, problem: str) -> None:
         name = self.labeler.name
-        # The old engine's GPU memory has to be free before the new one asks for as much.
+        # The old engine must free its GPU memory before the new one allocates as much.
         with contextlib.suppress(Exception):
             if isinstance(self.labeler, Closable):
                 self.labeler.close()
@@ -134,15 +136,16 @@ def _check_length(labels: Labels, page: SimplifiedPage) -> Labels | str:
 
 
 def environment(settings: Settings, threads: int | None = None) -> dict[str, str]:
-    """Return what an engine's process needs in its environment, set before the engine's packages
-    are imported.
+    """Return the environment variables of an engine's process. Set them before the engine's
+    packages are imported.
 
-    What the labeler's entry says, and threads: Spark sets OMP_NUM_THREADS to a task's cores, one by
-    default; an engine on CPU wants its share of the machine. They sleep while they wait: threads
-    that spin (OpenMP's default) take cores from Spark and from each other.
+    These are the variables of the labeler's entry, and the number of threads. Spark sets
+    OMP_NUM_THREADS to a task's cores, one by default, but an engine on CPU needs its share of the
+    machine. Threads sleep while they wait, because threads that spin (OpenMP's default) take cores
+    from Spark and from each other.
 
     Args:
-        threads: None: the machine's cores, shared among the engines.
+        threads: Threads of an engine; None: an equal share of the machine's cores.
     """
     names = chain_of(settings.labeler.name)
     variables = {key: value for name in names for key, value in find_entry(name).environment.items()}
@@ -151,7 +154,7 @@ def environment(settings: Settings, threads: int | None = None) -> dict[str, str
 
 
 BATCH_PAGES = 256
-"""Pages that an engine gets at once; one that fails is tried again in halves."""
+"""Pages that an engine gets at once; a batch that fails is tried again in halves."""
 BATCH_TOKENS = 1_000_000
 """Tokens that an engine gets at once, unless a single page has more."""
 

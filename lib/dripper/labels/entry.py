@@ -1,4 +1,4 @@
-"""Declares `LabelerEntry`: what the program needs of a labeler before it is loaded."""
+"""Declares `LabelerEntry`: the facts about a labeler that the program needs before it loads it."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,20 +24,20 @@ DEFAULT_FALLBACK: FallbackName = "trafilatura"
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """The use that a run makes of a labeler, for its check."""
+    """The way a run uses a labeler, passed to the labeler's check."""
 
     profile: str
     """The rules by which the run splits pages."""
     stages: Collection[str] = ()
-    """Stages of a staged run that are to run; none where pages are labelled on the way through one
-    pass."""
+    """The stages that a staged run will execute; none if one pass does everything."""
     is_local: bool = False
     """Whether the stages run on this very machine."""
 
 
 def local_folder(model: str) -> Path:
-    """Return the path of a setting that names a folder; `~` is one's home. What cannot be one is
-    returned as it is: `require_folder` reports a missing folder by the name of the setting."""
+    """Return the path of a setting that names a folder; `~` is the home folder. A value that cannot
+    be a path is returned as it is, because `require_folder` reports a missing folder by the name of
+    the setting."""
     if ":/" in model and not model.startswith("dbfs:/"):
         return Path(model)
     try:
@@ -47,7 +47,7 @@ def local_folder(model: str) -> Path:
 
 
 def require_folder(setting: str, model: str) -> Path:
-    """Return the folder of a checkpoint. Raises MachineError where it is not there."""
+    """Return the folder of a checkpoint. Raises MachineError if it does not exist."""
     folder = local_folder(model)
     if folder.is_dir():
         return folder
@@ -63,19 +63,19 @@ def require_folder(setting: str, model: str) -> Path:
 def check_presence(
     setting: str, model: str, use: Use, package: str = "torch", extra: str = "encoder", *, fetched: bool = False
 ) -> list[str]:
-    """Return warnings where a run needs a checkpoint or a package that this machine lacks.
+    """Return warnings if a run needs a checkpoint or a package that this machine lacks.
 
-    The stage `label` may run on other machines, so that neither has to be here. Without a warning a
+    The stage `label` may run on other machines, so neither has to be here. Without a warning a
     mistyped path would be reported only after all pages were preprocessed.
 
     Args:
         setting: The name of the setting that names the checkpoint's folder.
         model: That folder.
-        use: What the run wants of the labeler.
+        use: How the run uses the labeler.
         package: The package that the stage `label` imports.
         extra: The extra of this project that installs it.
-        fetched: Whether the checkpoint is fetched from a hub where it is used, so that it needs no
-            folder here.
+        fetched: Whether the machine that labels fetches the checkpoint from a hub, so that no
+            folder is needed here.
 
     Raises:
         MachineError: The stage runs here, and one of them is missing.
@@ -93,10 +93,10 @@ def check_presence(
 
 
 def check_packages(use: Use, extra: str, *packages: str) -> list[str]:
-    """Return a warning for each package that this machine lacks and whoever labels imports.
+    """Return a warning for each package that labelling imports and this machine lacks.
 
     Args:
-        use: What the run wants of the labeler.
+        use: How the run uses the labeler.
         extra: The extra of this project that installs them.
         packages: Their names.
 
@@ -117,8 +117,8 @@ def check_packages(use: Use, extra: str, *packages: str) -> list[str]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LabelerEntry:
-    """A labeler as the registry knows it. Making an entry loads nothing: imports that cost belong
-    into its functions."""
+    """A labeler as the registry knows it. Creating an entry loads nothing: put slow imports into
+    its functions."""
 
     name: str
     load: Callable[[Any], Labeler]
@@ -127,31 +127,30 @@ class LabelerEntry:
     settings: type[Section] = Section
     """The class of the section `labels.<name>`."""
     staged: bool = False
-    """Whether it wants a stage of its own. A labeler that can run so is a `SimplifiedLabeler`."""
+    """Whether it runs in a stage of its own by default. It must then be a `SimplifiedLabeler`."""
     gpus: bool = False
-    """Whether it is at home on machines with GPUs: then it is loaded there alone, not on the
-    driver."""
+    """Whether it runs on machines with GPUs. It is then loaded only there, not on the driver."""
     count_tokens: Callable[[Any], CountTokens | None] = lambda _: None
     """Returns, for its settings, how tokens are counted; None: they are estimated from the length.
     """
     fallback: FallbackName = DEFAULT_FALLBACK
     """The meaning of the setting labeler.fallback=auto."""
     check: Callable[[Any, Use], Sequence[str]] = lambda *_: ()
-    """Called before a run with the settings: raises SettingsError where it cannot work so, or
-    returns warnings."""
+    """Called with the settings before a run: raises SettingsError if the labeler cannot work with
+    them, or returns warnings."""
     reads_profile: Callable[[Any], str | None] = lambda _: None
-    """Returns the profile of the pages that its checkpoint reads, by its settings; None: any, or it
-    cannot be seen from this machine. The stage `label` refuses blocks of another."""
+    """Returns the profile of the pages that its checkpoint reads, by its settings; None if it reads
+    any, or if this machine cannot know. The stage `label` refuses blocks of another profile."""
     tells_confidence: bool = False
-    """Whether its labels come with a `confidence`: then others can follow it in a chain, for the
-    pages that it is not sure of."""
+    """Whether its labels have a `confidence`. Others can then follow it in a chain, for the pages
+    of which it is not sure."""
     needs_draft: bool = False
-    """Whether it only works on with the probabilities of a labeler before it: then it cannot be the
-    first of a chain, nor alone."""
+    """Whether it needs the probabilities of a labeler before it. It can then be neither alone nor
+    the first of a chain."""
     reads_below: float = 0.7
     """The default of labeler.escalate_below in a chain that ends with it."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """Variables that its process needs before its packages are imported."""
     members: tuple[str, ...] = ()
-    """The labelers that it asks: then `load` and `check` get a section of each of them by its name,
-    and `settings` is not used."""
+    """The labelers that it asks. `load` and `check` then get each member's section by its name, and
+    `settings` is not used."""

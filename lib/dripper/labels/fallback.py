@@ -1,4 +1,4 @@
-"""Labels pages where a labeler finds nothing main: no page is lost for that. The labelers without a
+"""Labels a page if its labeler finds nothing main, so that no page is lost. The labelers without a
 model, `all` and `trafilatura`, are here too.
 """
 
@@ -15,7 +15,7 @@ from dripper.labels.entry import LabelerEntry
 
 
 class AllLabeler:
-    """Marks every block main: what a page has to say, boilerplate included."""
+    """Marks every block main, boilerplate included."""
 
     name = "all"
     version = "1"
@@ -40,8 +40,7 @@ class TrafilaturaLabeler:
             self.version = version("trafilatura")
 
     def label(self, pages: Sequence[Page]) -> list[Labels]:
-        """Return labels of the blocks that hold Trafilatura's text; all other where it extracts
-        nothing."""
+        """Mark the blocks that hold Trafilatura's text; no block is main if it extracts nothing."""
         return [Labels.certain(label_by_trafilatura(page, page.mapping_html)) for page in pages]
 
 
@@ -50,7 +49,7 @@ def label_by_trafilatura(page: Page, html: str) -> "np.ndarray[tuple[int], np.dt
 
     A block is main if at least half of its words are, in order, in Trafilatura's text.
     """
-    # Slow to import, and only needed where a page falls back.
+    # Slow to import, and needed only if a page falls back.
     with needed("the labeler, or the fallback, trafilatura", "trafilatura"):
         from trafilatura import extract
 
@@ -65,13 +64,13 @@ TRAFILATURA = LabelerEntry(name="trafilatura", load=lambda _: TrafilaturaLabeler
 
 
 class Fallback(StrEnum):
-    """The setting: what to try. What was used ends up in the column `method` as
+    """The setting: the first fallback to try. The one that was used is in the column `method` as
     "fallback:<value>"."""
 
     CPU = "cpu"
-    """Labels of `cpu`; the whole body where that is nothing either."""
+    """Labels of `cpu`; the whole body if `cpu` finds nothing either."""
     TRAFILATURA = "trafilatura"
-    """The blocks that Trafilatura extracts; the whole body where it extracts nothing either."""
+    """The blocks that Trafilatura extracts; the whole body if it extracts nothing either."""
     BODY = "body"
     """Every block."""
     EMPTY = "empty"
@@ -84,8 +83,8 @@ def fall_back(page: Page, html: str, fallback: Fallback, second: Labeler | None 
     A page without blocks always ends as "fallback:empty".
 
     Args:
-        html: The decoded page as served: Trafilatura also reads what the mapping HTML leaves
-            out.
+        html: The decoded page as served: Trafilatura also reads parts that the mapping HTML
+            lacks.
         second: The labeler of Fallback.CPU.
 
     Raises:

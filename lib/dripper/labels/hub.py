@@ -1,4 +1,4 @@
-"""Tells names of checkpoints on the Hugging Face hub from folders, and fetches what they name."""
+"""Recognises names of checkpoints on the Hugging Face hub, and fetches these checkpoints."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,8 +8,8 @@ from dripper.errors import MachineError
 
 
 def is_hub_name(model: str) -> bool:
-    """Tell whether a setting can be a name on the hub, `owner/model`; a folder of that path comes
-    first.
+    """Return whether a setting can be a name on the hub, `owner/model`. A folder of that path has
+    precedence.
 
     >>> is_hub_name("feyninc/pulpie-orange-small"), is_hub_name("./model"), is_hub_name("s3://b/m")
     (True, False, False)
@@ -18,13 +18,13 @@ def is_hub_name(model: str) -> bool:
 
 
 def fetch_snapshot(setting: str, model: str, patterns: Sequence[str], hub: Any) -> Path:
-    """Return the folder with the files of a checkpoint on the hub, fetched where they are not here
-    yet.
+    """Return the folder with the files of a checkpoint on the hub; fetch the files if they are not
+    in the cache.
 
     Args:
-        setting: The name of the setting that names it.
+        setting: The setting that names the checkpoint.
         model: Its name.
-        patterns: Of the files that are wanted.
+        patterns: Patterns of the files to fetch.
         hub: The module huggingface_hub.
 
     Raises:

@@ -1,5 +1,4 @@
-"""Finds labelers by name: those of this package, and those that other packages register as entry
-points."""
+"""Finds labelers by name: this package's own, and others that packages register as entry points."""
 
 import difflib
 from collections.abc import Mapping, Sequence
@@ -36,14 +35,14 @@ COMPOSITES: Mapping[str, str] = {
 
 
 def load(name: str, **options: Any) -> Labeler:
-    """Return the labeler of that name, ready to use: weights are read here, once, not on the first
+    """Return the labeler of that name, ready to use. Its weights are read now, not on the first
     page.
 
     Args:
-        options: The settings of the section `labels.<name>`, for instance `load("lm",
-            model="…", decoder="fsm")`; of a labeler that asks others, the sections of its members,
-            as in `load("vote:cpu,trafilatura", cpu={"title": "include"})`; of a chain
-            (`cpu,trafilatura`) those of its labelers, and `escalate_below`.
+        options: The settings of the section `labels.<name>`, for instance `load("lm", model="…",
+            decoder="fsm")`. A labeler that asks others takes the sections of its members, as in
+            `load("vote:cpu,trafilatura", cpu={"title": "include"})`. A chain (`cpu,trafilatura`)
+            takes the sections of its labelers, and `escalate_below`.
 
     Raises:
         SettingsError: For an unknown name or option, saying which is nearest and which there
@@ -65,8 +64,8 @@ def names() -> list[str]:
 
 @cache
 def find_entry(name: str) -> LabelerEntry:
-    """Return the entry of a labeler. Raises SettingsError for an unknown name, MachineError where
-    it cannot be loaded.
+    """Return the entry of a labeler. Raises SettingsError for an unknown name, MachineError if it
+    cannot be loaded.
 
     >>> find_entry("lm").staged
     True
@@ -87,7 +86,7 @@ def _load_entry_point(name: str) -> Any:
     for point in entry_points(group=GROUP, name=name):
         try:
             return point.load()
-        except Exception as error:  # Another package's code: whatever it raises, a person has to know whose it is.
+        except Exception as error:  # Another package's code: the message must name it, whatever it raises.
             raise MachineError(
                 f"the labeler {name!r} of {point.value} cannot be loaded: {type(error).__name__}: {error}"
             ) from error
@@ -97,8 +96,8 @@ def _load_entry_point(name: str) -> Any:
 
 
 def check_options(entry: LabelerEntry, options: Mapping[str, Any]) -> Any:
-    """Return the section of a labeler's settings, what is not given as by default; of one that asks
-    others, the section of each by its name. Raises SettingsError."""
+    """Return the section of a labeler's settings, with defaults for the options not given. For a
+    labeler that asks others, return each member's section by its name. Raises SettingsError."""
     if entry.members:
         unknown = sorted(set(options) - set(entry.members))
         if unknown:
@@ -117,18 +116,18 @@ def labeler_settings(name: str, labels: LabelsSettings) -> Any:
 
 
 def list_options(name: str, labels: LabelsSettings) -> dict[str, Any]:
-    """Return what is set for a labeler, as the options of :func:`load`: its own section, or those
-    of its members."""
+    """Return a labeler's settings as the options of :func:`load`: its own section, or its members'
+    sections."""
     members = find_entry(name).members
     return {member: list_options(member, labels) for member in members} if members else labels.options(name)
 
 
 def sections(labels: Mapping[str, Any]) -> dict[str, Section]:
-    """Return the sections of all labelers of this package, and of others that something is set for.
-    Raises SettingsError.
+    """Return the sections of all labelers in this package, and of each other labeler with a
+    setting. Raises SettingsError.
 
     Args:
-        labels: What is set, by labeler.
+        labels: The given settings, by labeler.
     """
     labeler_names = dict.fromkeys((*BUILT_IN, *labels))
     for name in labels:
@@ -186,8 +185,8 @@ def check_chain(labeler: LabelerSettings, *, is_batch: bool) -> None:
 
 
 def check_use(labeler: LabelerSettings, labels: LabelsSettings, use: Use) -> Sequence[str]:
-    """Return warnings for people before a run. Raises SettingsError where the labeler cannot work
-    as the run wants it."""
+    """Return the labelers' warnings before a run. Raises SettingsError if a labeler cannot work the
+    way the run would use it."""
     names = chain_of(labeler.name)
     first = split_into_stages(labeler)[0] if use.stages else labeler
     n_first = len(chain_of(first.name)) if first else 0
@@ -201,7 +200,7 @@ def check_use(labeler: LabelerSettings, labels: LabelsSettings, use: Use) -> Seq
 
 
 def check_blocks(labeler: LabelerSettings, labels: LabelsSettings, profile: str) -> None:
-    """Raise SettingsError where blocks of a profile are not what the labeler's checkpoint reads."""
+    """Raise SettingsError if the labeler's checkpoint reads blocks of another profile."""
     for name in chain_of(labeler.name):
         its_profile = find_entry(name).reads_profile(labeler_settings(name, labels))
         if its_profile is not None and its_profile != profile:
@@ -212,7 +211,7 @@ def check_blocks(labeler: LabelerSettings, labels: LabelsSettings, profile: str)
 
 
 def runs_staged(labeler: LabelerSettings) -> bool:
-    """Tell whether pages are labelled in a stage of their own.
+    """Return whether pages are labelled in a stage of their own.
 
     >>> runs_staged(LabelerSettings(name="lm"))
     True
@@ -225,8 +224,8 @@ def runs_staged(labeler: LabelerSettings) -> bool:
 
 
 def split_into_stages(labeler: LabelerSettings) -> tuple[LabelerSettings | None, LabelerSettings]:
-    """Return, for a staged run, who labels on the way to the stage `label`, if anybody, and who
-    labels in it.
+    """Split the labelers of a staged run: those before the stage `label` (None if there are none),
+    and those in it.
 
     >>> [stage.name for stage in split_into_stages(LabelerSettings(name="cpu,lm"))]
     ['cpu', 'lm']
@@ -241,11 +240,11 @@ def split_into_stages(labeler: LabelerSettings) -> tuple[LabelerSettings | None,
 
 
 def resolve_fallback(labeler: LabelerSettings) -> str:
-    """Return the setting `fallback`, with `auto` replaced by what it stands for.
+    """Return the setting `fallback`, with `auto` replaced by the labeler's own fallback.
 
-    For a chain that is the fallback of its first labeler, the last resort there. A labeler without
-    an entry on this machine is allowed: the stage `extract` reads labels of labelers that only the
-    machines of the stage `label` have.
+    A chain has the fallback of its first labeler. A labeler without an entry on this machine is
+    allowed, because the stage `extract` may read labels of a labeler that is installed only on the
+    machines of the stage `label`.
 
     >>> resolve_fallback(LabelerSettings(name="lm"))
     'cpu'

@@ -12,8 +12,8 @@ T = TypeVar("T")
 def ahead(items: Iterable[T], most: int) -> Iterator[T]:
     """Yield the items in order; a thread makes up to `most` of them before they are asked for.
 
-    What making one raises is raised where that one would come. The thread ends with the items, or
-    when the iterator is closed.
+    If making an item raises an error, that error is raised in the item's place. The thread ends
+    with the items, or when the iterator is closed.
 
     >>> list(ahead(range(4), 2))
     [0, 1, 2, 3]
@@ -28,7 +28,7 @@ def ahead(items: Iterable[T], most: int) -> Iterator[T]:
                 queue.put(([item], None))
                 if stopped.is_set():
                     return
-        except BaseException as error:  # Raised again by who takes it.
+        except BaseException as error:  # The consumer raises it again.
             problem = error
         queue.put(([], problem))
 
@@ -41,7 +41,7 @@ def ahead(items: Iterable[T], most: int) -> Iterator[T]:
             raise got[1]
     finally:
         stopped.set()
-        # A thread that waits for room finds it, sees that it is to stop, and is gone.
+        # Empty the queue, so that a thread that waits for room sees the event and ends.
         while maker.is_alive():
             while not queue.empty():
                 queue.get_nowait()

@@ -1,5 +1,5 @@
-"""Chooses the device for models in PyTorch, and says what they need of processes and memory there.
-Importing this does not import PyTorch."""
+"""Chooses the device for models in PyTorch, and sets up processes and memory for it. Importing this
+module does not import PyTorch."""
 
 import os
 import resource
@@ -9,7 +9,7 @@ from typing import Literal
 from dripper.errors import MachineError
 
 Device = Literal["auto", "cpu", "cuda"]
-"""auto: a GPU where there is one."""
+"""auto: a GPU if there is one."""
 
 
 @cache

@@ -1,8 +1,8 @@
 """The network's operations as labelling does them, exactly (see `dripper.labels.cpu.network`): in
 numpy, or in C.
 
-C is there where a compiler was when the package was installed (see setup.py). Both give the same
-bits. C is faster, as numpy reads and writes all activations in each of its operations.
+The C version exists if there was a compiler when the package was installed (see setup.py). Both
+give the same bits. C is faster, because numpy reads and writes all activations in each operation.
 """
 
 import numpy as np
@@ -28,17 +28,17 @@ def choose_operations(starts: IntArray, ends: IntArray) -> Operations:
     """Return the operations on one page.
 
     Args:
-        starts, ends: Those of `network.BlockSequence`.
+        starts, ends: As in `network.BlockSequence`.
     """
     return OperationsInC(starts, ends) if IN_C else NumpyOperations(starts, ends)
 
 
 class NumpyOperations:
-    """The operations of labelling in numpy. starts, ends: those of `network.BlockSequence`."""
+    """The operations of labelling in numpy. starts, ends: as in `network.BlockSequence`."""
 
     def __init__(self, starts: IntArray, ends: IntArray) -> None:
-        # Neighbours mostly stand in the same container: its mean is taken once. Levels one after
-        # the other.
+        # Neighbours mostly share a container, so its mean is computed once. One level after the
+        # other.
         starts_at, ends_at = starts.T, ends.T
         is_new = np.ones(starts_at.shape, bool)
         is_new[:, 1:] = (starts_at[:, 1:] != starts_at[:, :-1]) | (ends_at[:, 1:] != ends_at[:, :-1])
@@ -49,7 +49,7 @@ class NumpyOperations:
         self._starts, self._ends = (part.T[is_new] * self._n_levels + self._levels for part in (starts, ends))
 
     def linear(self, x: Array, matrix: Array, bias: Array) -> Array:
-        """Return x @ matrix + bias on the grid, as float32. float64 where the matrix is: |result|
+        """Return x @ matrix + bias on the grid, as float32; float64 if the matrix is: |result|
         under 2^43 then."""
         y = x.astype(matrix.dtype, copy=False) @ matrix
         y += bias
@@ -100,14 +100,14 @@ class NumpyOperations:
 
 
 class OperationsInC:
-    """The operations of labelling in C (`arithmetic_c.c`), but for products of matrices. starts,
-    ends: those of `network.BlockSequence`."""
+    """The operations of labelling in C (`arithmetic_c.c`), except products of matrices. starts,
+    ends: as in `network.BlockSequence`."""
 
     def __init__(self, starts: IntArray, ends: IntArray) -> None:
         self._starts, self._ends = (np.ascontiguousarray(part, np.int64) for part in (starts, ends))
 
     def linear(self, x: Array, matrix: Array, bias: Array) -> Array:
-        """Return x @ matrix + bias on the grid, as float32. float64 where the matrix is: |result|
+        """Return x @ matrix + bias on the grid, as float32; float64 if the matrix is: |result|
         under 2^43 then."""
         y = x.astype(matrix.dtype, copy=False) @ matrix
         if y.dtype == np.float32:

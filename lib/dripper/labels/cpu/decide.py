@@ -1,14 +1,13 @@
 """Decides labels from probabilities: the set of blocks with the highest expected F1 (Ye et al.
-2012, "Optimizing F-measure"). It also tells the kind of a page and how far its labels can be
-trusted.
+2012, "Optimizing F-measure"). Also estimates the kind of a page and the confidence of its labels.
 
-The kind is read by a linear layer from means of the blocks' features and of what the network knows
-of them: over blocks, over words, so that a menu of a hundred links does not hide the one long text,
-and over what is likely main. Counts of elements and fields, and the types that a page says to be
-of, come to them.
+A linear layer computes the kind. Its inputs are means of the blocks' features and of the network's
+states: over blocks, over words, and over words that are likely main. The means over words keep a
+menu of a hundred links from hiding one long text. Further inputs are counts of elements and fields,
+and the types that the page declares.
 
-A threshold of one half maximises accuracy. F1 is another goal: on a page of many doubtful blocks (a
-listing) it pays to take all of them or none. With blocks weighed by their words, the best set is
+A threshold of one half maximises accuracy, but the goal is F1: on a page of many doubtful blocks (a
+listing) it pays to take all of them or none. If blocks are weighted by their words, the best set is
 always the k most probable blocks.
 """
 
@@ -27,21 +26,21 @@ from dripper.labels.cpu.network import ACTIVATION_STEPS, Array
 PROBABILITY_STEPS = 4096
 # Beyond it the probability is 0 or 1 on that grid anyway, and exp() could overflow.
 LOGIT_LIMIT = 30.0
-# Errors of a page's blocks go together: if the page is a list whose items annotators leave out, all
-# of them are. So the logits of a page share a doubt, normal with deviation 1.5, as the three points
-# of its Gauss-Hermite rule: factors of the odds (exp(±1.5·√3)) with weights. Held-out F1 0.8924
-# where blocks without it gave 0.8912; 1 and 2 gave 0.8920.
+# Errors within a page are correlated: annotators leave out either all items of a list or none. So
+# the logits of a page share a normal error with deviation 1.5, approximated by the three points of
+# its Gauss-Hermite rule: factors of the odds (exp(±1.5·√3)) with weights. Held-out F1 is 0.8924
+# with it and 0.8912 without; deviations 1 and 2 gave 0.8920.
 PAGE_DOUBTS = ((13.445, 1 / 6), (1.0, 2 / 3), (1 / 13.445, 1 / 6))
 
-# A block that is wrong costs more than its words where sequences of words are compared (ROUGE-5):
-# at its edges up to eight sequences of five. Held-out ROUGE-5 F1 +0.002, over kinds +0.003.
+# A wrong block costs more than its words in ROUGE-5, which compares sequences of words: up to eight
+# sequences of five at its edges. Held-out ROUGE-5 F1 +0.002, over kinds +0.003.
 EDGE_WORDS = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """main: (n_blocks,) bool. expected_f1: of `main`, 0 to 1, over words and edges; 0 where the
-    page has no words."""
+    """main: (n_blocks,) bool. expected_f1: of `main`, 0 to 1, over words and edges; 0 if the page
+    has no words."""
 
     main: npt.NDArray[np.bool_]
     expected_f1: float
@@ -64,8 +63,8 @@ def decide(probability: FloatArray, words: IntArray, beta: float = 1.0, threshol
 
     Args:
         beta: How many times as much recall counts as precision (F-beta).
-        threshold: Instead, blocks from this probability on are main, and the likeliest with
-            words always is. The F1 that is told is that of the labels chosen.
+        threshold: If given, blocks of at least this probability are main, and always the likeliest
+            block with words. The expected F1 is then the F1 of these labels.
         probability: (n_blocks,) of main.
         words: (n_blocks,) number of words: with EDGE_WORDS, the weight of a block. The
             expectation of F1 is taken as the ratio of expectations, mixed over PAGE_DOUBTS.
@@ -101,8 +100,8 @@ KINDS = (
     "article", "collection", "documentation", "form", "forum", "listing", "nothing", "other", "product", "recipe", "service",
 )  # fmt: skip
 """Kinds of pages, in the order of the layer's columns. collection: a shop's list of products.
-forum: threads, questions with answers. other: portals, and what fits nowhere. nothing: no main
-content, as on error pages and login walls."""
+forum: threads, and questions with answers. other: portals, and pages that fit no other kind.
+nothing: no main content, as on error pages and login walls."""
 
 # An expected F1 of 0 or 1 has no logit.
 _SUREST = 0.998
@@ -110,7 +109,7 @@ _SUREST = 0.998
 
 @dataclass(slots=True)
 class PageSummary:
-    """Means of what is known of a page's blocks, gathered window by window.
+    """Means over a page's blocks of their features and states, added window by window.
 
     >>> summary = PageSummary()
     >>> summary.add(np.array([3, 1]), np.array([1.0, 0.0]), np.array([[1.0], [3.0]]))
@@ -127,7 +126,7 @@ class PageSummary:
 
         Args:
             words: (n_blocks,).
-            probability: (n_blocks,) of main, as the network has it, multiples of 1/4096.
+            probability: (n_blocks,) of main, from the network, multiples of 1/4096.
             columns: Each (n_blocks, any number), on the grid of activations.
         """
         # Sums of products of grids are exact, so their order does not matter.
@@ -136,9 +135,8 @@ class PageSummary:
         self.sums = own if self.sums is None else self.sums + own
 
     def means(self) -> FloatArray:
-        """Return the means over blocks, over words and over main words (0 where there are none),
-        shape (3 · n_columns,), on the grid of activations. Raises ValueError where nothing was
-        added."""
+        """Return the means over blocks, over words and over main words (0 if there are none), shape
+        (3 · n_columns,), on the grid of activations. Raises ValueError if nothing was added."""
         if self.sums is None:
             raise ValueError("a page of which nothing was added has no means")
         return np.asarray(snap((self.sums[:, 1:] / np.maximum(self.sums[:, :1], 1)).ravel()))
@@ -157,8 +155,8 @@ def classify(matrix: FloatArray, bias: FloatArray, inputs: FloatArray) -> FloatA
 
 
 def make_evidence(expected_f1: float, kinds: FloatArray) -> FloatArray:
-    """Return what the confidence is a logistic function of: the kinds' probabilities, and these
-    times the logit of the F1 that the decoder expects; shape (2 · n_kinds,), kinds: (n_kinds,)."""
+    """Return the inputs of the logistic function for the confidence: the kinds' probabilities, and
+    these times the logit of the expected F1; shape (2 · n_kinds,), kinds: (n_kinds,)."""
     bounded = min(max(expected_f1, 1 - _SUREST), _SUREST)
     logit = round(math.log(bounded / (1 - bounded)) * ACTIVATION_STEPS) / ACTIVATION_STEPS
     return np.concatenate([kinds, kinds * logit])

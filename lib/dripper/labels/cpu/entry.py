@@ -1,10 +1,10 @@
-"""Entry and settings of the labeler `cpu`, with the conventions that annotators disagree on:
+"""Entry and settings of the labeler `cpu`, with the conventions on which annotators disagree:
 readers' comments under an article, and the page's title.
 
-Left alone, the network follows the habits of the sets it learned from, which mostly leave out both.
-Where the user asks for something else, a second output of the network, the switch, tells which
-blocks are comments and which is the title, and their probability of being main changes. Posts of a
-forum and answers of a Q&A page are the page's content, not comments.
+By default the network follows its training sets, which mostly leave out both. If the user asks for
+something else, a second output of the network, the switch, marks the comments and the title, and
+their probability of being main changes. Posts of a forum and answers of a Q&A page are the page's
+content, not comments.
 """
 
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ BETAS: Mapping[str, float] = {"precision": 0.5, "balanced": 1.0, "recall": 2.0}
 
 
 class CpuSettings(Section):
-    """The labeler `cpu`: what counts as main where people disagree."""
+    """The labeler `cpu`: conventions on which people disagree."""
 
     comments: Wish = "auto"
     """Readers' comments under an article, a product, a video. Posts of a forum are content and
@@ -48,17 +48,16 @@ class CpuSettings(Section):
         raise ValueError(f"it is one of {', '.join(BETAS)}, or a probability from 0 to 1")
 
     def decision(self) -> dict[str, float]:
-        """Return `focus` as what `decide` takes."""
+        """Return `focus` as an argument of `decide`."""
         return {"beta": BETAS[self.focus]} if isinstance(self.focus, str) else {"threshold": self.focus}
 
     def suffix(self) -> str:
-        """Return what stands of `focus` in the version in every row; "" for the default."""
+        """Return the part of each row's version that names the focus; "" for the default."""
         return "" if self.focus == "balanced" else f"+focus={self.focus}"
 
 
 class Conventions(NamedTuple):
-    """The conventions on which people disagree: what counts as main. `auto` is as the network
-    learned it."""
+    """The conventions on which people disagree. `auto` follows the network's training."""
 
     comments: Wish = "auto"
     """Comments of readers, under something else."""
@@ -85,7 +84,7 @@ class Conventions(NamedTuple):
         return probability
 
     def suffixes(self) -> list[str]:
-        """Return what is not left to the network, for the version in every row.
+        """Return the conventions other than `auto`, for the version in every row.
 
         >>> Conventions(title="include").suffixes()
         ['+title=include']
@@ -103,4 +102,4 @@ def _load(settings: CpuSettings) -> Labeler:
 
 
 CPU = LabelerEntry(name="cpu", load=_load, settings=CpuSettings, fallback="body", tells_confidence=True)
-"""Its fallback is every block: it marks none only where no block has a word."""
+"""Its fallback is every block, because it marks none only if no block has a word."""

@@ -3,8 +3,8 @@ script makes a field of, and dialogs that ask for consent. Both read like tables
 
 Of 2,914 training pages of every kind, 38 have such a list, 6 of them 30 to 235 countries and hardly
 anything else as main content, and 12 a dialog with most of the page's text; none has either in its
-truth. Dialogs that are named for cookies or consent stand on another 139 of 5,375 pages, with
-25,892 words, none of them in a truth; networks had kept 6,846.
+truth. Dialogs that are named for cookies or consent are on another 139 of 5,375 pages, with 25,892
+words, none of them in a truth; networks had kept 6,846.
 """
 
 import re
@@ -22,7 +22,7 @@ _FEWEST = 30
 _LONGEST = 80
 """Characters of a choice: a country's name, and its code."""
 _GAP = 4
-"""Blocks from a choice to the next: some countries have no code, or stand beside their own."""
+"""Blocks from one choice to the next: some countries have no code, or are next to it."""
 _CODE = r"\(?\+\s?\d{1,4}(?:[\s-]\d{1,4})?\)?"
 _CHOICE = re.compile(rf"\D*{_CODE}|{_CODE}\D*")
 _DIALOG = re.compile(

@@ -70,9 +70,8 @@ class CpuLabeler:
         MachineError.
 
         Args:
-            conventions: What counts as main where annotators disagree.
-            settings: Of which the focus is read. Others than the defaults stand in `version`
-                too.
+            conventions: The parts of a page on which annotators disagree.
+            settings: Only the focus is read. Values other than the defaults are in `version` too.
         """
         return cls(load_weights(path), conventions, settings)
 
@@ -83,8 +82,8 @@ class CpuLabeler:
             return [self._label(compute_features(page), find_furniture(page)) for page in pages]
 
     def reasons(self, page: Page) -> Mapping[str, FloatArray]:
-        """Return what each group of features says for every block to be main, in log odds (see
-        `reasons`)."""
+        """Return the evidence of each group of features for every block to be main, in log odds
+        (see `reasons`)."""
         with one_thread(self._blas):
             windows = [
                 (weigh_groups(self._weights, *normalize_page(self._weights, window.blocks)), own)
@@ -133,8 +132,8 @@ def score_main(
         weights: Of all networks.
         blocks: The blocks with their raw features.
         words: (n_blocks,), the number of words of each block.
-        conventions: What counts as main where annotators disagree.
-        summary: To which the blocks are added.
+        conventions: The parts of a page on which annotators disagree.
+        summary: Gets these blocks added.
     """
     page = normalize_page(weights, blocks)
     logits, states = score_blocks(weights, page)
@@ -157,13 +156,13 @@ class NormalizedPage(NamedTuple):
 
 
 def normalize_page(weights: Weights, blocks: BlockSequence) -> NormalizedPage:
-    """Return a page, whose features are raw, as the networks see it."""
+    """Standardise the raw features of a page for the networks."""
     return NormalizedPage(snap(standardise(weights, blocks.features)), choose_operations(blocks.starts, blocks.ends))
 
 
 def score_blocks(weights: Weights, page: NormalizedPage) -> tuple[FloatArray, Array]:
-    """Return the logit of main, not calibrated, (n_blocks,), and what the network knows of every
-    block, (n_blocks, width)."""
+    """Return the uncalibrated logit of main, (n_blocks,), and the network's state of every block,
+    (n_blocks, width)."""
     states = compute_states(weights.exact, weights.shape, page.features, page.ops)
     return compute_logits(weights.exact, states, page.ops).astype(np.float64), states
 

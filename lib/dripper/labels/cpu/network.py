@@ -2,13 +2,13 @@
 block containers.
 
 One definition of the layers serves labelling (`dripper.labels.cpu.arithmetic`) and training (JAX,
-`dripper_lab.train.optimise`): what differs is behind :class:`Operations`.
+`dripper_lab.train.optimise`); the operations that differ are behind :class:`Operations`.
 
 Labelling gives the same bits on every machine. Sums of floats depend on their order, and each
 processor's BLAS has its own; so weights and activations are rounded to dyadic grids (2^-10 and
 2^-8), coarse enough for every sum of products to be exact in float32, and exact sums have no order.
-What are left are single IEEE operations, the same everywhere. Where magnitudes have no bound
-(features, running sums over a page) the arithmetic is float64, whose grid is far finer.
+The rest are single IEEE operations, which are the same everywhere. If magnitudes have no bound
+(features, running sums over a page), the arithmetic is float64, which has a far finer grid.
 """
 
 from collections.abc import Mapping
@@ -42,7 +42,7 @@ _POOLED_PRODUCT_LIMIT = 2.0**24 / (WEIGHT_STEPS * POOLED_STEPS)
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The shape of a network, where its weights do not tell it by themselves."""
+    """The parts of a network's shape that its weights do not determine."""
 
     dilations: tuple[int, ...]
     """One convolution layer each, in order."""
@@ -58,7 +58,7 @@ class BlockSequence(NamedTuple):
     starts: Array
     ends: Array
     """Both: (n_blocks, n_levels), the range of blocks under the block's container at each level,
-    end exclusive: a mean over it tells a block about its list, its section, its page."""
+    end exclusive. A mean over it describes the block's list, its section or its page."""
 
 
 class Operations(Protocol):
@@ -105,7 +105,7 @@ def compute_logits(weights: Mapping[str, Array], x: Array, ops: Operations) -> A
 
 
 def compute_states(weights: Mapping[str, Array], shape: Shape, features: Array, ops: Operations) -> Array:
-    """Return what the network knows of every block, shape (n_blocks, width).
+    """Return the network's state of every block, shape (n_blocks, width).
 
     Args:
         weights: By name, as :func:`list_weight_shapes` lists them.
@@ -142,7 +142,7 @@ def list_weight_shapes(
 def prepare_exact_weights(weights: Mapping[str, FloatArray], shape: Shape) -> dict[str, Array]:
     """Return the weights as labelling needs them: float32, but for the first and the last layer.
 
-    Raises ValueError where they are so large that sums of products might not be exact (the bound is
+    Raises ValueError if they are so large that sums of products might not be exact (the bound is
     Cauchy-Schwarz on each column; a normalised row has length sqrt(width), rounding adds at most a
     hundredth).
     """

@@ -1,11 +1,11 @@
-"""Explains the decisions of the labeler `cpu`: what the odds of a block would be without one group
-of features.
+"""Explains the decisions of the labeler `cpu`: computes the odds of a block without one group of
+features.
 
 The features of a group are set to their means over the training pages, on the whole page at once,
-and the network is asked again. The difference of the log odds is what the group says for the block
-(above 0) or against it. The differences of all groups do not add up to the log odds, as groups
-overlap: a link in a menu shows in the links, the tags and the place. Only the first network is
-asked, without the second opinion and the focus that may follow it (see `labeler`).
+and the network runs again. The difference of the log odds is the group's evidence for the block
+(above 0) or against it. The differences of all groups do not add up to the log odds, because groups
+overlap: a link in a menu affects the groups of links, tags and places. Only the first network is
+used, without the second opinion and the focus that may follow it (see `labeler`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -57,8 +57,8 @@ def _list_columns() -> Mapping[str, Sequence[int]]:
 
 
 def weigh_groups(weights: Weights, features: Array, do: Operations) -> Mapping[str, FloatArray]:
-    """Return what each group says for every block to be main, in log odds, shape (n_blocks,); the
-    order is that of GROUPS.
+    """Return each group's evidence for every block to be main, in log odds, shape (n_blocks,), in
+    the order of GROUPS.
 
     Costs a pass of the network for each group.
 

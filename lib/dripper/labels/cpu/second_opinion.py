@@ -1,16 +1,16 @@
-"""Asks a second opinion where the network is unsure: other networks, trained on pages made harder,
-and a focus on the container that holds most of the main content.
+"""Asks for a second opinion if the network is unsure: other networks, trained on harder pages, and
+a focus on the container that holds most of the main content.
 
-Where a short article stands among many teasers, in the markup of 2008 or above readers' comments,
-the network takes some of what is around along. Networks that were taught on such pages
-(`dripper_lab.train.crowded`, `antique`, `commented`) leave it out, but lose some lists. The mean of
-both is better than either alone, and where the first is sure it changes nothing: so only the other
-pages pay for it.
+If a short article is among many teasers, in the markup of 2008 or above readers' comments, the
+network takes some of its surroundings too. Networks that were trained on such pages
+(`dripper_lab.train.crowded`, `antique`, `commented`) leave these out, but lose some lists. The mean
+of both is better than either alone. If the first network is sure, the mean changes nothing, so only
+the other pages pay for it.
 
-The network sees containers and siblings, but speaks of each block alone. On a short article among
-many teasers it takes the teasers for a list, and the decoder takes what the network holds for
-likely. Readability's one container (https://github.com/mozilla/readability) is right there, and
-wrong on lists and forums: so this is a doubt, not a cut.
+The network sees containers and siblings, but decides each block alone. On a short article among
+many teasers it takes the teasers for a list, and the decoder keeps the blocks that look likely.
+Readability's one container (https://github.com/mozilla/readability) is right there and wrong on
+lists and forums, so the focus lowers probabilities and cuts nothing.
 """
 
 from collections.abc import Callable, Sequence
@@ -40,7 +40,7 @@ def apply_focus(
     Args:
         probability: (n_blocks,), of each block alone, multiples of 2^-12.
         words: (n_blocks,). A block counts by its words times its squared probability, so that
-            what is certain says where.
+            certain blocks decide.
         starts, ends: (n_blocks, n_levels), the ranges of blocks in containers as in
             `network.BlockSequence`; the last level is the page.
 
@@ -76,7 +76,7 @@ def probability_with_second_opinion(
 ) -> FloatArray:
     """Return the probability of main of every block, calibrated and focused, shape (n_blocks,).
 
-    The other networks are asked only where the labels that follow from the first are expected to
+    The other networks are asked only if the labels that follow from the first are expected to
     reach less than DOUBTFUL. Then the logits of all networks count the same.
 
     Args:
@@ -93,6 +93,6 @@ def probability_with_second_opinion(
     probability = calibrate(logits)
     if not words.any() or decide(probability, words).expected_f1 >= DOUBTFUL:
         return probability
-    # Logits stand on a grid, so their sum is exact and has no order.
+    # Logits are on a grid, so their sum is exact and has no order.
     opinions = [logits, *other_logits()]
     return calibrate(np.sum(opinions, axis=0) / len(opinions))

@@ -21,8 +21,8 @@ from dripper.labels.cpu.network import WEIGHT_STEPS, Shape, prepare_exact_weight
 Item = TypeVar("Item")
 
 FORMAT = 6
-"""Changes whenever a feature, the network or what follows it changes its meaning: old weights would
-be misread silently."""
+"""Changes whenever a feature, the network or a later step changes its meaning; old weights would
+otherwise be misread silently."""
 
 
 @dataclass(frozen=True)
@@ -35,14 +35,14 @@ class Network:
 
     @cached_property
     def exact(self) -> Mapping[str, npt.NDArray[Any]]:
-        """The matrices as labelling needs them. Raises ValueError where they are too large for
-        exact sums."""
+        """The matrices as labelling needs them. Raises ValueError if they are too large for exact
+        sums."""
         return prepare_exact_weights(self.matrices, self.shape)
 
 
 @dataclass(frozen=True)
 class Weights:
-    """A trained network and what it needs to label."""
+    """A trained network with its standardisation, calibration and feature names."""
 
     matrices: Mapping[str, FloatArray]
     """Matrices by name, float64 on the grid of weights."""
@@ -67,8 +67,8 @@ class Weights:
 
     @cached_property
     def exact(self) -> Mapping[str, npt.NDArray[Any]]:
-        """The network's matrices as labelling needs them. Raises ValueError where they are too
-        large for exact sums."""
+        """The network's matrices as labelling needs them. Raises ValueError if they are too large
+        for exact sums."""
         return self.networks[0].exact
 
 
@@ -94,8 +94,7 @@ def save_weights(weights: Weights, path: Path) -> None:
 def load_weights(path: Path | None = None) -> Weights:
     """Read a file that :func:`save_weights` wrote; None is the one that ships with the package.
 
-    Raises MachineError where it is missing, damaged, or of another format than this version of the
-    code reads.
+    Raises MachineError if it is missing, damaged, or in a format that this version does not read.
     """
     source = path or files("dripper.labels.cpu").joinpath("cpu_weights.npz")
     try:
@@ -121,8 +120,8 @@ def load_weights(path: Path | None = None) -> Weights:
 
 
 def _split_by_prefix(networks: Sequence[Item]) -> dict[str, Item]:
-    """Return networks by what the names of their arrays begin with: "w_" is the first, "1_" and
-    "2_" are others."""
+    """Return networks by the prefix of their arrays' names: "w_" is the first, "1_" and "2_" are
+    others."""
     return {f"{number or 'w'}_": network for number, network in enumerate(networks)}
 
 

@@ -69,8 +69,8 @@ def _count_votes(
     chars_in: FloatArray,
     links_in: FloatArray,
 ) -> FloatArray:
-    """Return how many votes of paragraphs a block's containers have, beside those of the winner,
-    and where that one is."""
+    """Return the share of paragraphs' votes that each block's containers have, relative to the
+    winner, and the place of the winner."""
     index = np.arange(len(chars))
     points = (
         (1 + commas + np.minimum(chars // 100, 3)) * (1 - link_chars / np.maximum(chars, 1)) * (chars >= _VOTER_CHARS)

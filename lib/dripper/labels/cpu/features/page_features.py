@@ -39,8 +39,7 @@ KINDS: Mapping[str, frozenset[str]] = {
     "list": frozenset(["itemlist", "collectionpage", "product.group", "searchresultspage", "offercatalog"]),
     "website": frozenset({"website"}),
 }
-"""Types by which pages say in `og:type` and JSON-LD what they are (see `dripper.html.tree.head`).
-"""
+"""Types that pages declare in `og:type` and JSON-LD (see `dripper.html.tree.head`)."""
 KIND_NAMES = (*(f"is_{kind}" for kind in KINDS), "has_types", "has_description")
 NAMES = (*TEXT_NAMES, *TREE_NAMES, *POSITION_NAMES, *GROUP_NAMES, *KIND_NAMES)
 """The columns, in order."""
@@ -123,8 +122,8 @@ def _read_kinds(hints: Hints) -> list[bool]:
 def _compute_position_features(
     chars: FloatArray, link_chars: FloatArray, text: npt.NDArray[np.float32], tree: npt.NDArray[np.float32]
 ) -> FloatArray:
-    """Return where a block stands on the page, the page's own shape, and the distance to headings
-    and long blocks."""
+    """Return the position of a block on the page, the shape of the page, and the distances to
+    headings and long blocks."""
     n_blocks, total = len(chars), max(chars.sum(), 1)
     index = np.arange(n_blocks)
     far = np.minimum(index, FARTHEST)

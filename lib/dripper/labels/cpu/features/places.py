@@ -1,4 +1,4 @@
-"""Finds where the blocks of a page stand in its tree: containers, ranges of blocks and elements in
+"""Finds the positions of a page's blocks in its tree: containers, ranges of blocks and elements in
 them, and the share of links in each text.
 """
 
@@ -22,9 +22,9 @@ LEVELS = 5
 parent, and so on."""
 
 FARTHEST = 16_384
-"""Blocks: what is farther away counts as that far. No page that a network learned from has a third
-as many blocks; of a page of 120,000 paragraphs, all alike, it held each for less likely than the
-one before, and the last for none."""
+"""The largest distance in blocks; greater ones count as this. No training page has a third as many
+blocks. Without the bound, the probability fell from block to block on a page of 120,000 equal
+paragraphs and reached 0 at its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +56,12 @@ class Places:
 
     @property
     def starts(self) -> IntArray:
-        """(n_blocks, LEVELS), where the range of blocks in each container starts."""
+        """(n_blocks, LEVELS), the start of the range of blocks in each container."""
         return self.starts_in[self.containers]
 
     @property
     def ends(self) -> IntArray:
-        """(n_blocks, LEVELS), where it ends, exclusive."""
+        """(n_blocks, LEVELS), the end of that range, exclusive."""
         return self.ends_in[self.containers]
 
     def sums_in(self, values: FloatArray) -> FloatArray:
@@ -74,7 +74,7 @@ class Places:
         """Return the sum of a value of each element and its ancestors but the root, modulo 2^64,
         shape (n_elements,).
 
-        That is what has begun less what has ended; the root ends last.
+        It is the number of start tags less the number of end tags before it; the root ends last.
         """
         at_starts, at_ends = np.cumsum(values), np.zeros(len(values) + 1, np.uint64)
         np.cumsum(values[self.by_end], out=at_ends[1:])
@@ -88,8 +88,8 @@ def find_places(page: Page) -> Places:
     _, _, block_elements, runs, firsts, lasts = zip(*page.blocks, strict=True)
     is_run, begin, end = np.array(runs, bool), np.array(firsts, np.int64), np.array(lasts, np.int64)
     all_opens, all_closes = np.array(tree.opens, np.int64), np.array(tree.closes, np.int64)
-    # A run may begin with the tag of an element that it holds, but stands inside of those that
-    # begin before.
+    # A run may begin with the tag of an element that it holds, but it is inside every element that
+    # begins before.
     begins = 2 * begin - is_run
     first_block, end_block = begins.searchsorted(2 * all_opens), begins.searchsorted(2 * all_closes, side="right")
     used = np.flatnonzero(first_block < end_block)
@@ -122,17 +122,17 @@ def number_distinct(keys: Sequence[Hashable]) -> IntArray:
 
 
 def link_chars(page: Page) -> list[int]:
-    """Return for each block how many characters of its text stand inside links, white space at the
-    ends of a link's texts not counted. Linear in the page's parts.
+    """Return for each block how many characters of its text are inside links, without white space
+    at the ends of a link's texts. Linear in the page's parts.
 
-    A link may hold blocks, or a block links: what counts is where the text is.
+    It makes no difference whether a link holds blocks or a block holds links.
     """
     before = sum_link_chars(page.elements)
     return [before[block.last // 2 + 1] - before[(block.first + 1) // 2] for block in page.blocks]
 
 
 def sum_link_chars(tree: Tree) -> list[int]:
-    """Return how many characters stand inside links before each text of the page, and in all of it:
+    """Return the number of characters inside links before each text of the page, and in all of it:
     one number more than texts. White space at the ends of a text is not counted."""
     counts, covered = [0] * (len(tree.parts) // 2 + 1), -1
     for element in tree.find("a"):

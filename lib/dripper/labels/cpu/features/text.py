@@ -1,7 +1,7 @@
-"""Computes features of the blocks' texts: characters, sentences and dates, then those of the words.
+"""Computes features of the blocks' texts: characters, sentences, dates, words.
 
-Everything is counted over the arrays of :class:`PageCharacters`; only dates are looked for text by
-text.
+All are counted over the arrays of :class:`PageCharacters`, except dates, which are searched for
+text by text.
 """
 
 import re

@@ -42,11 +42,11 @@ NAME_GROUPS: dict[str, str] = {
 }
 """Meanings of class, id, role and itemprop values: English words that sites of every language use
 in their markup."""
-# Generated class lists run to kilobytes; what names an element stands in their first 200
+# Generated class lists run to kilobytes; the classes that name an element are in their first 200
 # characters.
 _NAMED = re.compile(r' (?:class|id|role|itemprop)="([^"]{1,200})')
 _GROUPS = [re.compile(pattern) for pattern in NAME_GROUPS.values()]
-# Grouped by their first characters, 130 alternatives are told apart in a third of the time.
+# Grouped by their first characters, 130 alternatives are matched in a third of the time.
 _STEMS = sorted("|".join(NAME_GROUPS.values()).split("|"))
 _ANY_GROUP = re.compile(
     "|".join(f"{first}(?:{'|'.join(stem[1:] for stem in stems)})" for first, stems in groupby(_STEMS, itemgetter(0)))
@@ -94,7 +94,7 @@ TAG_GROUPS = (
     "h3", "h4 h5 h6", "p", "pre", "figcaption figure", "noscript", "button label", "section", "dd", "td th", "address", "div",
     "details", "body",
 )  # fmt: skip
-"""Elements whose presence among a block's ancestors is a feature, those of one group together."""
+"""Groups of elements; the presence of a group among a block's ancestors is a feature."""
 
 INLINE_GROUPS = (
     "a",
@@ -162,8 +162,8 @@ def _compute_container_features(places: Places, chars: FloatArray, link_chars: F
 def _compute_repetition_features(
     places: Places, start_tags: IntArray, chars: FloatArray, link_chars: FloatArray
 ) -> FloatArray:
-    """Return how many blocks stand on the same path of tags, or in equal start tags, and how long
-    and linked those are."""
+    """Return how many blocks share a path of tags, or equal start tags, and how long and linked
+    these blocks are."""
     paths, depths = _paths(places)
     own, around = places.elements, places.containers[:, 0]
     tags = places.tag_numbers[own]
@@ -220,7 +220,7 @@ def _inherit_flags(flags: IntArray, parents: IntArray) -> IntArray:
 
 
 def _bits(flags: IntArray) -> npt.NDArray[np.uint8]:
-    """Return the bits of flags along a new last axis, those of tags first, then those of names."""
+    """Return the bits of flags along a new last axis: tags first, then names."""
     bytes_of = flags.astype("<u8").view(np.uint8).reshape(*flags.shape, 8)
     return np.unpackbits(bytes_of, axis=-1, count=len(TAG_GROUPS) + len(NAME_GROUPS), bitorder="little")
 

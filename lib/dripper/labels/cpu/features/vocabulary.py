@@ -21,8 +21,8 @@ HEAD_WORDS = 60
 # both.
 FREQUENT_WORDS = 25
 SHORT_WORD = 3
-# Three words in a row that stand elsewhere on the page too are no chance: a teaser, a quotation, a
-# second copy for phones.
+# Three words in a row that occur elsewhere on the page too are no accident: a teaser, a quotation,
+# a second copy for phones.
 SHINGLE_WORDS = 3
 
 CUES: dict[str, str] = {
@@ -71,8 +71,8 @@ def compute_word_features(texts: Sequence[str], page: PageCharacters) -> npt.NDA
 
     Args:
         texts: Of the blocks.
-        page: Their characters, and behind them those of the page's title, of its description,
-            and of its text in JSON-LD.
+        page: Their characters, followed by the characters of the page's title, description and
+            JSON-LD text.
     """
     n_blocks = len(texts)
     words = page.words[:n_blocks]
@@ -102,7 +102,7 @@ def _compute_vocabulary_columns(
     # The title is the last text: it counts as one block more.
     in_block, n_words = page.texts[order], int(is_new.sum())
     of_title = np.bincount(number[in_block == n_blocks], minlength=n_words)
-    # Each (block, word) once: equal words stand in the order of their blocks.
+    # Each (block, word) once: equal words are in the order of their blocks.
     once = is_new.copy()
     once[1:] |= in_block[1:] != in_block[:-1]
     n_distinct = np.bincount(in_block[once], minlength=n_blocks)[:n_blocks]
@@ -144,7 +144,7 @@ def _compute_shingle_columns(page: PageCharacters, n_blocks: int) -> Sequence[Fl
     owner = owner[whole]
     shingles = hashes[:-2] + hashes[1:-1] * _PAIR + hashes[2:] * _THIRD
     order, is_new = _group_hashes(shingles[whole])
-    # Most shingles stand alone; the others, in the order of their texts: blocks, title,
+    # Most shingles occur once; the others are in the order of their texts: blocks, title,
     # description, JSON-LD.
     several = np.flatnonzero(~(is_new & np.append(is_new[1:], True)))
     texts, starts = owner[order[several]], np.flatnonzero(is_new[several])
@@ -183,8 +183,8 @@ def _group_hashes(hashes: HashArray) -> tuple[IntArray, npt.NDArray[np.bool_]]:
 
 
 def _are_frequent(counts: IntArray) -> npt.NDArray[np.bool_]:
-    """Return which words are among the page's most frequent; all of those that share the last
-    place."""
+    """Return which words are among the page's most frequent, including all words that share the
+    last rank."""
     present = np.sort(counts[counts > 0])
     least = present[-FREQUENT_WORDS:][:1]
     return counts >= (least[0] if len(least) else 1)
