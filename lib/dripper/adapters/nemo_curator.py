@@ -14,7 +14,7 @@ for which it has no stop words.
                                  extractor=DripperExtractor())
 
 replaces the whole `CommonCrawlHTMLExtractor`: it takes every language, uses the page's address, and
-gives the reason where there is no content.
+gives the reason if there is no content.
 
 All work in Curator's own processes, which cannot safely be forked as they have threads. So the
 limits of the HTML parser hold, but those of CPU time and memory do not.
@@ -82,7 +82,7 @@ class DripperExtractor(PageStep, DocumentExtractor):  # type: ignore[misc]
         self.keep_failed = keep_failed
 
     def extract(self, record: dict[str, Any]) -> dict[str, Any] | None:
-        """Return the record with its text; None where there is none and `keep_failed` is not
+        """Return the record with its text; None if there is none and `keep_failed` is not
         set."""
         extraction = shared_extractor(self.settings).extract(record.get("content") or b"", record.get("url"))
         text = self.select(extraction)

@@ -48,7 +48,7 @@ _PREPARED: Sequence[pa.Field] = (
     pa.field("dripper_blocks", pa.int32()),
     pa.field("dripper_tokens", pa.int64()),
 )
-"""Columns that the first step adds. dripper_simplified: null where nobody has to label the page."""
+"""Columns that the first step adds. dripper_simplified: null if nobody has to label the page."""
 _LABELLED = pa.field("dripper_labels", pa.large_string())
 EXTRACTED: Sequence[pa.Field] = (
     pa.field("text", pa.large_string()),
@@ -126,7 +126,7 @@ class PagePlan:
 
 
 def prepare_table(pages: pa.Table, plan: PagePlan) -> pa.Table:
-    """Return the pages split into blocks; their own column is dropped. Raises InputError where they
+    """Return the pages split into blocks; their own column is dropped. Raises InputError if they
     have no such column."""
     if plan.content not in pages.column_names:
         raise InputError(f"pages have no column {plan.content!r}; there are {', '.join(pages.column_names) or 'none'}")

@@ -17,7 +17,7 @@ from dripper.warc.open.source import ARCHIVE_NAME, LocalFile, has_file_system, i
 PAGE_NAME = re.compile(r"\.(?:html?|xhtml|xht|shtml|mht|mhtml)(?:\.(?:gz|zst|bz2))?$", re.IGNORECASE)
 """Names of pages in a folder. A file that is named, or matched by a pattern, may have any name."""
 TABLE_NAME = re.compile(r"\.(?:(?:jsonl|ndjson|csv|tsv)(?:\.(?:gz|bz2))?|parquet)$", re.IGNORECASE)
-"""Names of tables, which are taken where they are named: in a folder they may be results."""
+"""Names of tables, which are taken if they are named: in a folder they may be results."""
 _PATTERN = re.compile(r"[*?\[]")
 
 

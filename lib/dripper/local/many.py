@@ -61,7 +61,7 @@ def extract_many(
 
 
 def count_processors() -> int:
-    """Return how many processors this process may use, or how many there are where that is
+    """Return how many processors this process may use, or how many there are if that is
     unknown."""
     return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 

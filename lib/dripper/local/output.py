@@ -23,7 +23,7 @@ COLUMNS = tuple(column for column in EXTRACTIONS if column != BATCH)
 """The columns of a row: those of the table `extractions` except the batch, which only jobs have."""
 
 TEXT = Column("text", Kind.STRING, "main_html as plain text; null: see error_code")
-"""A column that is there where it is asked for."""
+"""A column that is there if it is asked for."""
 KEYS = ("page_id", "error_code", "versions")
 """Columns without which a second run could not go on where the first stopped."""
 
@@ -31,7 +31,7 @@ _NO_BATCH = -1
 
 
 def choose_columns(names: Sequence[str]) -> tuple[Column, ...]:
-    """Return the columns of these names, in this order; all but `text` where there are no names.
+    """Return the columns of these names, in this order; all but `text` if there are no names.
 
     Raises:
         UsageError: There is no such column.
@@ -169,7 +169,7 @@ _GROUP_BYTES = 64 << 20
 
 
 class ParquetFile:
-    """A Parquet file of rows. Raises MachineError where pyarrow is not installed."""
+    """A Parquet file of rows. Raises MachineError if pyarrow is not installed."""
 
     def __init__(self, path: Path, versions: Mapping[str, str], columns: Sequence[Column] = COLUMNS) -> None:
         self._path = path

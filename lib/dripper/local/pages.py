@@ -33,7 +33,7 @@ class PageOptions:
     """Columns of tables to read."""
 
     def complete(self, below: str) -> str:
-        """Return the address of the page in a file; "" where it is not known."""
+        """Return the address of the page in a file; "" if it is not known."""
         return self.url_prefix + quote(below, safe="/~@:+,;=&$!*'()") if self.url_prefix else ""
 
 
@@ -66,7 +66,7 @@ _FAULTS = {
 
 
 def require_reader(files: Sequence[Input]) -> None:
-    """Raise MachineError where archives are among the files and the extra `warc` is not
+    """Raise MachineError if archives are among the files and the extra `warc` is not
     installed."""
     if any(file.is_archive for file in files):
         with needed("reading archives", "warc"):

@@ -68,7 +68,7 @@ class Service:
             self._workers.put(guard.call)
 
     def extract(self, page: _Page) -> Extraction | None:
-        """Return the extraction of a page; None where no process was free in time."""
+        """Return the extraction of a page; None if no process was free in time."""
         try:
             work = self._workers.get(timeout=_WAIT_SECONDS)
         except Empty:

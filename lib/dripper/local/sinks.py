@@ -35,7 +35,7 @@ class PageRow(NamedTuple):
     error_code: str | None
     error_detail: str | None = None
     content: bytes = b""
-    """Content of its own file; none where there is no extraction."""
+    """Content of its own file; none if there is no extraction."""
 
 
 class Sink(AbstractContextManager["Sink", None]):
@@ -53,7 +53,7 @@ class Sink(AbstractContextManager["Sink", None]):
 
     @abstractmethod
     def write(self, record: Record, row: PageRow) -> None:
-        """Write it. Raises InputError where that is not possible."""
+        """Write it. Raises InputError if that is not possible."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class Destination:
         choose_columns(self.columns)
 
     def open(self, versions: Mapping[str, str], files: Sequence[Input], stdout: IO[bytes]) -> Sink:
-        """Return the sink. Raises UsageError, or a subclass, where it cannot be written, or if the
+        """Return the sink. Raises UsageError, or a subclass, if it cannot be written, or if the
         existing file was written by another program."""
         if self.is_folder:
             return PageFolder(self.path, self.form, versions, files)
@@ -97,7 +97,7 @@ class RowStream(Sink):
         return _make_row(record, extraction, self._versions, self._columns)
 
     def write(self, record: Record, row: PageRow) -> None:
-        """See `Sink`. Raises BrokenPipeError where nobody reads any more."""
+        """See `Sink`. Raises BrokenPipeError if nobody reads any more."""
         self._stream.write(row.line)
         self._stream.flush()
 
@@ -139,7 +139,7 @@ _UNSAFE = re.compile(r"[^\w.~-]+")
 
 
 class PageFolder(Sink):
-    """A file a page, with front matter where it is Markdown, and MANIFEST with a row a page."""
+    """A file a page, with front matter if it is Markdown, and MANIFEST with a row a page."""
 
     def __init__(self, folder: Path, form: str, versions: Mapping[str, str], files: Sequence[Input]) -> None:
         try:

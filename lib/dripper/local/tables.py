@@ -50,8 +50,8 @@ class Table:
     """The pages of one table; an iterator that can be closed."""
 
     def __init__(self, path: str, columns: Columns, page_bytes: int) -> None:
-        """Raises InputError where the table has no such column, MachineError where Parquet needs a
-        package, FileError where it cannot be opened."""
+        """Raises InputError if the table has no such column, MachineError where Parquet needs a
+        package, FileError if it cannot be opened."""
         self.bytes_read = 0
         self._path = path
         self._columns = columns
@@ -158,7 +158,7 @@ class Table:
 
 
 def import_arrow() -> tuple[Any, Any]:
-    """Return pyarrow and its module for Parquet. Raises MachineError where it is not installed."""
+    """Return pyarrow and its module for Parquet. Raises MachineError if it is not installed."""
     with needed("Parquet", "parquet"):
         import pyarrow
         import pyarrow.parquet
@@ -166,7 +166,7 @@ def import_arrow() -> tuple[Any, Any]:
 
 
 def check_table(path: str, columns: Columns, page_bytes: int) -> None:
-    """Raise InputError where a table lacks its columns, before any work; FileError where it cannot
+    """Raise InputError if a table lacks its columns, before any work; FileError if it cannot
     be read."""
     with closing(Table(path, columns, page_bytes)) as table:
         next(iter(table), None)

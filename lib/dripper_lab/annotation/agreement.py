@@ -17,7 +17,7 @@ class Agreement:
     kind: str
     """Kind of the page, as the first annotator says."""
     same_kind: bool | None
-    """None where the second annotator's kind is not known."""
+    """None if the second annotator's kind is not known."""
     words: float
     """F1 over words of the one choice against the other; 1 where both name nothing."""
     blocks: float

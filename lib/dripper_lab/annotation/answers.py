@@ -40,7 +40,7 @@ class Answer:
     sure: int
     """One of SURE."""
     annotator: str = ""
-    """Name of the annotator: a model's, or a person's; empty where the answer does not tell."""
+    """Name of the annotator: a model's, or a person's; empty if the answer does not tell."""
 
     def row(self) -> dict[str, Any]:
         """Return the answer as a row of an answers file."""
@@ -76,7 +76,7 @@ def answer_of(raw: object, n_blocks: int, page: str) -> Answer:
 
 
 def is_blank(raw: object) -> bool:
-    """Tell whether this is a line of the template that nobody has filled in."""
+    """Return whether this is a line of the template that nobody has filled in."""
     return isinstance(raw, Mapping) and not any(raw.get(name, True) for name in ("kind", "main", "sure"))
 
 

@@ -62,7 +62,7 @@ def twice_share(numbers: Sequence[str], share: float) -> list[str]:
 def ask(export: Export, rounds: Sequence[Round], concurrency: int) -> AskResult:
     """Ask for all answers that are not there yet.
 
-    Raises MachineError where the endpoint refuses us, is gone or answers no page (answers so far
+    Raises MachineError if the endpoint refuses us, is gone or answers no page (answers so far
     are kept), InputError where a file of answers holds something else.
     """
     result = AskResult()

@@ -36,7 +36,7 @@ class Annotator:
 
         Args:
             text: What an annotator reads.
-            used: Tokens are counted into it. Raises PageError (labeler_failed) where two
+            used: Tokens are counted into it. Raises PageError (labeler_failed) if two
                 answers are not in form or the endpoint refuses the page, MachineError where it
                 refuses us or is gone.
         """
@@ -76,7 +76,7 @@ def last_object(text: str) -> dict[str, Any]:
     """Return the last JSON object of a free text: a model may think aloud first, or put a fence
     around it.
 
-    Raises InputError where there is none.
+    Raises InputError if there is none.
 
     >>> last_object('<think>{"kind": …</think> ```{"kind": "form"}```')
     {'kind': 'form'}

@@ -55,7 +55,7 @@ class Collection:
 def read_recipe(name: str) -> list[dict[str, Any]]:
     """Return the labelled rows of a recipe: a file, or the name of one that comes with the package.
 
-    Raises InputError where there is none, and for rows that are not in form.
+    Raises InputError if there is none, and for rows that are not in form.
     """
     packaged = files("dripper_lab").joinpath("recipes")
     path = Path(name)
@@ -146,7 +146,7 @@ def _read_pages(
 
 def unpack_page(path: str, stored: bytes) -> bytes | None:
     """Return the page in a file of a repository: `.gz` is unpacked, of `.mhtml` the first part of
-    type `text/html`, decoded; None where there is no page.
+    type `text/html`, decoded; None if there is no page.
 
     >>> unpack_page("a.html", b"<p>Hello")
     b'<p>Hello'

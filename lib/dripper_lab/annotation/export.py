@@ -55,7 +55,7 @@ class Export:
 
     @classmethod
     def read(cls, folder: Path) -> "Export":
-        """Return the export in a folder. Raises InputError where there is none."""
+        """Return the export in a folder. Raises InputError if there is none."""
         if not (folder / "pages.jsonl").is_file() or not (folder / "pages").is_dir():
             raise InputError(f"{folder} is not an export: python -m dripper_lab.annotate export PAGES --out {folder}")
         rows = read_rows(folder / "pages.jsonl")
@@ -68,7 +68,7 @@ class Export:
         return int(self.rows[number]["n_blocks"])
 
     def text(self, number: str) -> str:
-        """Return what an annotator reads of a page. Raises InputError where it is not there."""
+        """Return what an annotator reads of a page. Raises InputError if it is not there."""
         file = self.folder / "pages" / f"{number}.txt"
         try:
             return file.read_text(encoding="utf-8")
@@ -76,7 +76,7 @@ class Export:
             raise InputError(f"{file} cannot be read: {getattr(error, 'strerror', None) or error}") from None
 
     def page(self, number: str) -> tuple[LabelledPage, Page]:
-        """Return a page, and its blocks. Raises InputError where it has other blocks today than at
+        """Return a page, and its blocks. Raises InputError if it has other blocks today than at
         its export."""
         labelled = page_of_row(self.folder, self.rows[number])
         page = split_known(labelled)

@@ -37,7 +37,7 @@ class Filter:
     least_sure: int = 2
     """Certainty of the annotator, at least."""
     labeler: Labeler | None = None
-    """Asked about pages without main content: where it is sure of some, the annotation is in doubt.
+    """Asked about pages without main content: if it is sure of some, the annotation is in doubt.
     None: nobody."""
     least_confidence: float = 0.85
     """Confidence from which on `cpu` is sure."""
@@ -46,7 +46,7 @@ class Filter:
     annotations are left out by it, and pages that are hard for the labeler."""
 
     def reason(self, row: Mapping[str, Any], folder: Path) -> str | None:
-        """Return why a row is left out, None where it is kept."""
+        """Return why a row is left out, None if it is kept."""
         if not row.get("truth_text"):
             return self._of_empty(page_of_row(folder, row))
         sure = row.get("sure")
@@ -103,7 +103,7 @@ def agreements(folder: Path) -> Iterator[Agreement]:
 
 
 def agreement_of(row: Mapping[str, Any], folder: Path) -> Agreement | None:
-    """Return how far the two annotators of a row agree; None where there was one. Raises
+    """Return how far the two annotators of a row agree; None if there was one. Raises
     InputError."""
     if "main_blocks_second" not in row:
         return None

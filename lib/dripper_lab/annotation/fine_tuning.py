@@ -162,7 +162,7 @@ def write_conversations(
 
 
 def is_held_out(site: str, share: float) -> bool:
-    """Tell whether a site's pages are for validation: by a hash, so that new pages never move the
+    """Return whether a site's pages are for validation: by a hash, so that new pages never move the
     old ones.
 
     Not by the plain hash of the site: sets that split off their evaluation by that have no pages
@@ -176,7 +176,7 @@ def main_blocks(labelled: LabelledPage, page: Page) -> tuple[npt.NDArray[np.bool
     """Return which blocks are main, shape (n_blocks,), and whether that had to be aligned from the
     truth's text.
 
-    Annotated numbers count where they are of these blocks. Blocks without text, which nobody was
+    Annotated numbers count if they are of these blocks. Blocks without text, which nobody was
     shown, are main where the blocks with text around them are.
     """
     more = labelled.more

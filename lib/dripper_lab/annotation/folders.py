@@ -16,7 +16,7 @@ def new_folder(out: Path) -> Iterator[Path]:
     """Give a folder to write into, which becomes `out` at the end; where something is raised, there
     is none.
 
-    Raises InputError where `out` is there already, and is more than an empty folder.
+    Raises InputError if `out` is there already, and is more than an empty folder.
     """
     require_new(out)
     part = out.with_name(f".{out.name}.part")
@@ -30,7 +30,7 @@ def new_folder(out: Path) -> Iterator[Path]:
 
 
 def require_new(out: Path) -> None:
-    """Raise InputError where a folder is there already, and is more than an empty folder."""
+    """Raise InputError if a folder is there already, and is more than an empty folder."""
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise InputError(f"{out} is there already: name another folder, or remove it")
 

@@ -68,7 +68,7 @@ def read_answers(files: Sequence[Path], export: Export) -> Answers:
 def write_data_set(export: Export, answers: Answers, out: Path) -> int:
     """Write the answered pages as the data set `out`; return how many.
 
-    Raises InputError where `out` is there, or a page of the export has changed.
+    Raises InputError if `out` is there, or a page of the export has changed.
     """
     with new_folder(out) as folder:
         (folder / "html").mkdir()

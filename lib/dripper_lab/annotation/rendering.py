@@ -24,7 +24,7 @@ class Rendered:
 
 
 def render(number: str, url: str | None, page: Page, budget: int) -> Rendered | None:
-    """Return the page's text, of at most about `budget` tokens; None where it is longer with the
+    """Return the page's text, of at most about `budget` tokens; None if it is longer with the
     shortest blocks too."""
     head = [f"page: {number}"] + [f"{name}: {_line(value)}" for name, value in (("url", url), ("title", page.title))]
     for most in BLOCK_CHARS:
@@ -36,7 +36,7 @@ def render(number: str, url: str | None, page: Page, budget: int) -> Rendered | 
 
 
 def shorten(text: str, most: int) -> str:
-    """Return a text on one line, without its middle where it is longer than `most` characters, and
+    """Return a text on one line, without its middle if it is longer than `most` characters, and
     with its length.
 
     >>> shorten("a  b", 50), shorten("x" * 200, 50)[-24:]

@@ -23,7 +23,7 @@ def write_pages(
     """Write the pages into a new folder; return how many, and how many could not be read, by the
     reason.
 
-    Raises InputError where the folder is there already.
+    Raises InputError if the folder is there already.
 
     Args:
         pages: With page_id, url, warc_file, warc_offset and charset, and what else goes along.

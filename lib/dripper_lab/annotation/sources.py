@@ -42,7 +42,7 @@ def unlabelled_pages(names: Sequence[str]) -> Iterator[LabelledPage | tuple[str,
 
 
 def rows_file(folder: Path) -> Path | None:
-    """Return the file of rows in a folder, None where it has none."""
+    """Return the file of rows in a folder, None if it has none."""
     return next((folder / name for name in ROWS if (folder / name).is_file()), None)
 
 
@@ -68,7 +68,7 @@ def read_rows(file: Path) -> list[dict[str, Any]]:
 
 
 def page_of_row(folder: Path, row: Mapping[str, Any]) -> LabelledPage:
-    """Return the page of a row. Raises InputError where its HTML is not in the folder, or another
+    """Return the page of a row. Raises InputError if its HTML is not in the folder, or another
     than `html_sha256` says."""
     path = folder / row["file"]
     if not path.resolve().is_relative_to(folder.resolve()) or not path.is_file():
@@ -92,7 +92,7 @@ def split_page(labelled: LabelledPage, profile: str = "dripper") -> Page:
 
 
 def split_known(labelled: LabelledPage) -> Page:
-    """Return a page in blocks that was annotated before. Raises InputError where it has no blocks
+    """Return a page in blocks that was annotated before. Raises InputError if it has no blocks
     any more."""
     try:
         return split_page(labelled)

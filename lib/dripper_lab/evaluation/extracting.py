@@ -67,7 +67,7 @@ class Limits:
 def extract_set(
     extractor: Contender, tasks: Sequence[Task], data_set: str, folder: Path, limits: Limits, progress: ProgressLog
 ) -> None:
-    """Add the outputs that are missing in `folder`. Raises MachineError where the extractor's
+    """Add the outputs that are missing in `folder`. Raises MachineError if the extractor's
     package is missing."""
     with Outputs(folder, data_set, extractor) as outputs:
         earlier_outputs = outputs.read()

@@ -63,7 +63,7 @@ class ShownTruth:
 
 
 def read_shown(data: Path, *halves: str) -> Iterator[tuple[LabelledPage, ShownTruth]]:
-    """Yield the pages of some halves that have an image in their truth. Raises InputError where the
+    """Yield the pages of some halves that have an image in their truth. Raises InputError if the
     set is missing."""
     for page in read_pages(data, DATA_SET):
         if find_half(page) in halves and (truth := ShownTruth(page)).images:

@@ -55,7 +55,7 @@ def read_scores(jobs: Iterable[SetScoring]) -> ScoreTable:
     """Return one row for each page and extractor: what the page is, its level of complexity,
     metrics, cost, error.
 
-    Raises InputError where a set has no scores yet.
+    Raises InputError if a set has no scores yet.
     """
     pandas: Any = import_extra("pandas")
     frames = []

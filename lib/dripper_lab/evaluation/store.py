@@ -25,7 +25,7 @@ class Output:
     id: str
     digest: str
     text: str
-    """Empty where it failed."""
+    """Empty if it failed."""
     cpu_ms: float
     """CPU time of the extraction alone, without loading or conversion; for a page that ran into the
     limit, the limit."""

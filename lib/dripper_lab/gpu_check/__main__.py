@@ -3,7 +3,7 @@
     python -m dripper_lab.gpu_check PAGES… --lm MODEL… --encoder MODEL… --out gpu_check.html
 
 Loads each checkpoint, lets it answer freely, labels the pages with each decoder and compares the
-labels, compares them with the authors' code where that is installed, and measures pages a second
+labels, compares them with the authors' code if that is installed, and measures pages a second
 beside the estimate. `make gpu-check` installs what that needs first. See docs/gpu_day.md.
 """
 

@@ -1,6 +1,6 @@
 """Does the steps for each checkpoint that is given, and keeps what each said.
 
-The code that the authors of checkpoints publish runs where it is installed: none of it is here. It
+The code that the authors of checkpoints publish runs if it is installed: none of it is here. It
 runs in a process that imports nothing of ours, as it wants other versions of the same packages.
 """
 

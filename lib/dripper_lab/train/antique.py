@@ -140,7 +140,7 @@ def _rewrite(tree: Tree, parts: list[str], style: _Style, draw: np.random.Genera
 
 
 def _is_menu(tree: Tree, element: int) -> bool:
-    """Tell whether a list has nothing but items, and these nothing but a link or other inline
+    """Return whether a list has nothing but items, and these nothing but a link or other inline
     elements each."""
     inside = range(element + 1, tree.lasts[element] + 1)
     items = [inner for inner in inside if tree.tags[inner] == "li"]

@@ -47,7 +47,7 @@ def training_batches(
 
     Args:
         size: Blocks of a batch.
-        shares: How often one of an example's variants comes in its stead; where it has none of
+        shares: How often one of an example's variants comes in its stead; if it has none of
             a kind it comes itself.
         turns: How often each example comes instead of once, on average.
     """

@@ -17,7 +17,7 @@ def fold_of(host: str, folds: int) -> int:
 
 def put_aside(pages: Iterable[T], folds: int, host: Callable[[T], str]) -> tuple[list[T], list[T]]:
     """Return the pages to train on, and those of one site in `folds`, to choose and score on.
-    Raises UsageError where one of the two would be empty."""
+    Raises UsageError if one of the two would be empty."""
     learned, held_out = list[T](), list[T]()
     for page in pages:
         (learned if fold_of(host(page), folds) else held_out).append(page)

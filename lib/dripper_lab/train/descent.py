@@ -49,7 +49,7 @@ def descend(
         optimizer.step()
         schedule.step()
         optimizer.zero_grad(set_to_none=True)
-        # Read only where it is logged: a GPU would wait for every step.
+        # Read only if it is logged: a GPU would wait for every step.
         mean = torch.lerp(mean.to(loss), loss.detach(), 1 / min(n_steps, _AVERAGED))
         if n_steps % log_steps == 0 or n_steps == len(batches):
             seconds = time.process_time() - started

@@ -17,7 +17,7 @@ def elements_around(page: Page, block: int) -> list[int]:
 
 
 def stands_free(page: Page, element: int) -> bool:
-    """Tell whether any other element may stand beside this one: not beside a list's item or a
+    """Return whether any other element may stand beside this one: not beside a list's item or a
     table's cell."""
     tree = page.elements
     return element > 0 and tree.tags[element] != "body" and tree.tags[tree.parents[element]] not in _STRICT
@@ -53,13 +53,13 @@ def find_marked_blocks(page: Page, mark: str) -> npt.NDArray[np.bool_]:
 
 
 def is_unspaced(text: str) -> bool:
-    """Tell whether a text is mostly in a script written without spaces: such text stays among its
+    """Return whether a text is mostly in a script written without spaces: such text stays among its
     own kind."""
     return sum("\u3040" <= character <= "\u9fff" for character in text) > 0.3 * len(text)
 
 
 def is_marked(start_tag: str) -> bool:
-    """Tell whether a maker of variants has put the element of this start tag there."""
+    """Return whether a maker of variants has put the element of this start tag there."""
     return " data-made=" in start_tag
 
 

@@ -55,7 +55,7 @@ class Example:
 
     @property
     def kind(self) -> str:
-        """The page's type: `nothing` where it has no main content; sets that name none are of
+        """The page's type: `nothing` if it has no main content; sets that name none are of
         articles."""
         return (self.page_type or "article") if self.truth_words else "nothing"
 
@@ -154,7 +154,7 @@ def title_block(page: PageFeatures) -> npt.NDArray[np.bool_]:
 
 def find_left_out_comments(page: PageFeatures, matched: FloatArray) -> npt.NDArray[np.bool_]:
     """Return the blocks that markup or a heading calls comments and the truth leaves out; none
-    where that is hardly any text or most of the page (`<body class="has-comments">`).
+    if that is hardly any text or most of the page (`<body class="has-comments">`).
     """
     features = page.blocks.features
     called = features[:, NAMES.index("named_comment")] + features[:, NAMES.index("under_comments")] > 0

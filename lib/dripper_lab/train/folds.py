@@ -96,7 +96,7 @@ def fold_networks(
 
 def network_of(example: Example, networks: Sequence[Weights | None]) -> Weights:
     """Return the one of :func:`fold_networks` that saw no page of the example's site. Raises
-    ValueError where there is none."""
+    ValueError if there is none."""
     network = networks[fold_of(example.host, len(networks))]
     if network is None:
         raise ValueError(f"no network was trained without the site {example.host}")

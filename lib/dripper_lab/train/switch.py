@@ -19,7 +19,7 @@ from dripper_lab.train.examples import Example
 
 Flags = npt.NDArray[np.bool_]
 
-# In a row of logits: where there is no page to learn from, nothing is a comment, nothing a title.
+# In a row of logits: if there is no page to learn from, nothing is a comment, nothing a title.
 NOWHERE = -10.0
 # Newton's method on a convex function: after eight steps nothing moves any more on the grid of
 # weights.

@@ -34,7 +34,7 @@ class SwitchScore(NamedTuple):
     plain_kept: float
     titles_kept: float
     """All: share of the words of made-up comments, of other pages' comments that their truths leave
-    out, and of titles, that is main. NaN where no page can tell."""
+    out, and of titles, that is main. NaN if no page can tell."""
 
 
 def switch_scores(

@@ -49,7 +49,7 @@ def fold_network(earlier: Weights, network: Network, weights: Weights) -> Networ
     """Return a network of `earlier` as one that reads features standardised as `weights` has them.
 
     The difference goes into the first layer, which is linear; only features clipped at
-    `labeler.FEATURE_LIMIT` are seen a little otherwise. Raises ValueError where the two were
+    `labeler.FEATURE_LIMIT` are seen a little otherwise. Raises ValueError if the two were
     trained on other features.
     """
     if earlier.feature_names != weights.feature_names:

@@ -47,7 +47,7 @@ class EncoderCheckpoint:
     def find(cls, settings: EncoderSettings) -> "EncoderCheckpoint":
         """Return the checkpoint that the settings name.
 
-        One on the hub is fetched, weights and all. Raises SettingsError where none is set,
+        One on the hub is fetched, weights and all. Raises SettingsError if none is set,
         MachineError where the folder holds none that can label blocks.
         """
         if not settings.model:
@@ -88,7 +88,7 @@ class EncoderCheckpoint:
 
 
 def is_fetched(model: str) -> bool:
-    """Tell whether a checkpoint is named by its name on the hub."""
+    """Return whether a checkpoint is named by its name on the hub."""
     return is_hub_name(model) and not local_folder(model).is_dir()
 
 

@@ -31,7 +31,7 @@ class Network(Protocol):
 
     def margins(self, chunks: Sequence[Chunk]) -> list[FloatArray]:
         """Return, for each chunk, how much speaks for each of its blocks to be main: the difference
-        of both logits, shape (end - start,). Raises RuntimeError where a pass fails."""
+        of both logits, shape (end - start,). Raises RuntimeError if a pass fails."""
         ...
 
     def close(self) -> None:
@@ -43,7 +43,7 @@ def read_margins(network: Network, chunks: Iterator[Chunk]) -> Iterator[FloatArr
     """Yield what a model says of each chunk, as `Network.margins`. Chunks are made ahead in a
     thread and share passes.
 
-    Raises PageError (labeler_failed) where a pass fails.
+    Raises PageError (labeler_failed) if a pass fails.
     """
     for packed in pack(ahead(chunks, AHEAD), lambda chunk: len(chunk.ids), network.batch_tokens):
         try:
@@ -53,7 +53,7 @@ def read_margins(network: Network, chunks: Iterator[Chunk]) -> Iterator[FloatArr
 
 
 class EncoderLabeler:
-    """See the module. Not picklable: make it where it is used."""
+    """See the module. Not picklable: create it in the process that uses it."""
 
     name = "encoder"
 
@@ -87,7 +87,7 @@ class EncoderLabeler:
     def label_simplified(self, pages: Sequence[SimplifiedPage]) -> list[Labels]:
         """Return one `Labels` a page, in order; chunks of all pages share forward passes.
 
-        Raises PageError (labeler_failed) where one page's labels cannot be had, whichever it is:
+        Raises PageError (labeler_failed) if one page's labels cannot be had, whichever it is:
         label the pages in smaller calls to find it.
         """
         chunks: list[list[Chunk]] = []

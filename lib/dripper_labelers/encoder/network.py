@@ -99,7 +99,7 @@ def load_model(checkpoint: EncoderCheckpoint, dtype: Any) -> Any:
     """Return a checkpoint as a model of transformers for token classification.
 
     Only weights and architectures that transformers knows: no code of a checkpoint is ever run. Its
-    last layer may have any name. Raises MachineError where there is none, or where weights are
+    last layer may have any name. Raises MachineError if there is none, or where weights are
     missing.
     """
     from transformers import AutoConfig, AutoModelForTokenClassification

@@ -46,7 +46,7 @@ class PoolingNetwork:
 
     @classmethod
     def load(cls, checkpoint: EncoderCheckpoint, settings: EncoderSettings) -> "PoolingNetwork":
-        """Return the model, ready to run. Raises MachineError where vLLM is missing, runs on
+        """Return the model, ready to run. Raises MachineError if vLLM is missing, runs on
         another device than the settings say, or cannot serve the checkpoint."""
         architectures = read_config(checkpoint.folder).get("architectures") or ["no architecture"]
         if architectures[0] not in ARCHITECTURES:
@@ -81,7 +81,7 @@ class PoolingNetwork:
         """Return, for each chunk, how much speaks for each of its blocks to be main: the difference
         of both logits, shape (end - start,).
 
-        Raises RuntimeError where vLLM fails on one of them, LabelerStoppedError where it is beyond
+        Raises RuntimeError if vLLM fails on one of them, LabelerStoppedError if it is beyond
         repair.
         """
         prompts = [{"prompt_token_ids": [int(token) for token in chunk.ids]} for chunk in chunks]

@@ -98,7 +98,7 @@ MARKERS = (
 )
 """All markers: a tokenizer for outlines has each as one token."""
 
-# Of a block's tokens in an outline, the share kept of the end of its text where it is cut.
+# Of a block's tokens in an outline, the share kept of the end of its text if it is cut.
 END_SHARE = 0.25
 LEAST_OUTLINE = 2
 """Tokens of an outline: its marker, and one of its text."""

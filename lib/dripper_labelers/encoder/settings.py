@@ -14,7 +14,7 @@ class EncoderSettings(Section):
     """The labeler `encoder`: a bidirectional language model."""
 
     device: Device = "auto"
-    """auto: a GPU where there is one."""
+    """auto: a GPU if there is one."""
     precision: Literal["auto", "float32", "bfloat16", "int8"] = "auto"
     """Numbers of the arithmetic; auto: bfloat16 on a GPU, float32 on a CPU. int8 is for CPUs."""
     model: str = ""

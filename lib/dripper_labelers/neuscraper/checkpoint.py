@@ -71,8 +71,8 @@ class Shape:
 
 
 def find_folder(model: str) -> Path:
-    """Return the folder that the settings name. Raises SettingsError where none is set,
-    MachineError where it is not there."""
+    """Return the folder that the settings name. Raises SettingsError if none is set,
+    MachineError if it is not there."""
     if not model:
         raise SettingsError(
             "the labeler neuscraper needs a model: set labels.neuscraper.model to a folder that "

@@ -24,7 +24,7 @@ CPU each chunk goes alone."""
 
 
 class NeuScraperLabeler:
-    """See the module. Not picklable: make it where it is used."""
+    """See the module. Not picklable: create it in the process that uses it."""
 
     name = "neuscraper"
 
@@ -118,7 +118,7 @@ def compute_logits(model: Any, tokenizer: Any, shape: Shape, chunks: Sequence[Se
 
 
 class Tokens(NamedTuple):
-    """Both (n_nodes, node_tokens): token ids, and 0 where there is padding."""
+    """Both (n_nodes, node_tokens): token ids, 0 for padding."""
 
     ids: Any
     inside: Any

@@ -86,7 +86,7 @@ class NeuScraper(nn.Module):  # type: ignore[misc]
 
 
 def load_model(folder: Path, shape: Shape) -> NeuScraper:
-    """Return the networks of a checkpoint. Raises MachineError where it holds others."""
+    """Return the networks of a checkpoint. Raises MachineError if it holds others."""
     from safetensors.torch import load_file
 
     try:
@@ -103,7 +103,7 @@ def load_model(folder: Path, shape: Shape) -> NeuScraper:
 
 def load_base(folder: Path, shape: Shape) -> NeuScraper:
     """Return networks whose node encoder is the first layer of a pretrained model, all else random.
-    Raises MachineError where the folder holds none with `encoder.layer`, as BERT and XLM-RoBERTa
+    Raises MachineError if the folder holds none with `encoder.layer`, as BERT and XLM-RoBERTa
     have."""
     try:
         config = AutoConfig.from_pretrained(folder, local_files_only=True)

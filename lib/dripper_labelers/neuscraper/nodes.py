@@ -43,7 +43,7 @@ class Node(NamedTuple):
 
 
 def find_nodes(page: SimplifiedPage) -> list[Node]:
-    """Return the nodes of a page. Raises PageError (labeler_failed) where its HTML does not have
+    """Return the nodes of a page. Raises PageError (labeler_failed) if its HTML does not have
     the blocks that it says.
 
     >>> blocks = '<p _item_id="1">One <b>two</b></p><ul _item_id="2"><li>three</ul>'

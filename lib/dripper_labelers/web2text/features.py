@@ -109,7 +109,7 @@ class PageFeatures(NamedTuple):
 
 
 def is_binary(name: str) -> bool:
-    """Tell whether a feature is 0 or 1, and so left as it is.
+    """Return whether a feature is 0 or 1, and so left as it is.
 
     >>> is_binary("parent_has_numeric"), is_binary("root_link_density")
     (True, False)

@@ -68,7 +68,7 @@ def save_weights(weights: Weights, path: Path) -> None:
 def load_weights(path: Path | None = None) -> Weights:
     """Read a file that :func:`save_weights` wrote; None is the one that ships with the package.
 
-    Raises MachineError where it is missing, damaged, or of other features than this version's.
+    Raises MachineError if it is missing, damaged, or of other features than this version's.
     """
     source = path or files("dripper_labelers.web2text").joinpath("web2text_weights.npz")
     try:

@@ -74,7 +74,7 @@ class Api:
     def post(self, path: str, body: Mapping[str, object]) -> dict[str, Any]:
         """Return what an address answers to a JSON body.
 
-        Raises MachineError where the server cannot be reached after all tries or refuses us,
+        Raises MachineError if the server cannot be reached after all tries or refuses us,
         PageError (labeler_failed) where it refuses this request.
         """
         return self._ask("POST", path, json.dumps(body).encode())

@@ -70,7 +70,7 @@ def find_checkpoint(model: str) -> Checkpoint:
     """Return the checkpoint in a folder or of that name on the Hugging Face hub (config and
     tokenizer are fetched, no weights).
 
-    Raises SettingsError where no model is set, MachineError where the checkpoint is not there or
+    Raises SettingsError if no model is set, MachineError where the checkpoint is not there or
     not one.
     """
     if not model:
@@ -102,7 +102,7 @@ def find_checkpoint(model: str) -> Checkpoint:
 
 
 def foreign_profile(model: str, profile: str) -> str | None:
-    """Return the profile that a checkpoint in a folder was trained on, where it is known and
+    """Return the profile that a checkpoint in a folder was trained on, if it is known and
     another than `profile`."""
     trained = trained_profile(model) if local_folder(model).is_dir() else None
     return trained if trained != profile else None

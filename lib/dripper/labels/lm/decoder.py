@@ -15,9 +15,9 @@ from dripper.labels.lm.form_check import FormCheck
 
 
 def probability_of(margins: FloatArray) -> npt.NDArray[np.float32]:
-    """Return the probability of main; NaN where the margin is.
+    """Return the probability of main; NaN if the margin is.
 
-    A block is main where it is above one half: the arg-max over Qwen3's vocabulary, where `other`
+    A block is main if it is above one half: the arg-max over Qwen3's vocabulary, where `other`
     (1575) comes before `main` (3817), so that a tie is other for all decoders; logits in bfloat16
     do tie.
 
@@ -38,7 +38,7 @@ class DecodedLabels:
     main: npt.NDArray[np.bool_]
     """(n_blocks,) bool."""
     margins: FloatArray
-    """(n_blocks,) logit of main minus logit of other; NaN where the decoder has none."""
+    """(n_blocks,) logit of main minus logit of other; NaN if the decoder has none."""
     passes: int
     """Forward passes over this job."""
     tokens: int
@@ -53,7 +53,7 @@ class Decoder(Protocol):
     """
 
     def decode(self, jobs: Iterable[Job]) -> list[DecodedLabels]:
-        """Return one answer a job, in order. Raises PageError (labeler_failed) where an answer
+        """Return one answer a job, in order. Raises PageError (labeler_failed) if an answer
         cannot be had.
 
         Args:

@@ -51,7 +51,7 @@ class PageEncoder:
         templates: Templates,
         settings: LmSettings,
     ) -> None:
-        """Raises SettingsError where prompt and answer of one block do not fit the context."""
+        """Raises SettingsError if prompt and answer of one block do not fit the context."""
         self.checkpoint = checkpoint
         self.tokenizer = tokenizer
         self.prompt = prompt
@@ -91,7 +91,7 @@ class PageEncoder:
         return f"{self.checkpoint.version}/{self.prompt.version}/{self.templates.form.name}"
 
     def limit_context(self, tokens: int) -> None:
-        """Let windows have no more tokens than an engine holds. Raises SettingsError where prompt
+        """Let windows have no more tokens than an engine holds. Raises SettingsError if prompt
         and answer of one block do not fit."""
         self.context = min(self.context, tokens)
         if self._budget(1) < 1:

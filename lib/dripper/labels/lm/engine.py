@@ -73,7 +73,7 @@ def start_engine(encoder: PageEncoder, settings: LmSettings, **options: object) 
 
 def require(settings: LmSettings, module: str, name: str) -> Any:
     """Return something of vLLM that a decoder needs. Raises MachineError, with another decoder to
-    use, where it is not there."""
+    use, if it is not there."""
     prepare_environment()
     import_extra("vllm")
     try:

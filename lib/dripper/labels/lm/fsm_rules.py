@@ -37,7 +37,7 @@ def machine_of(arguments: Mapping[str, Any] | None) -> Machine | None:
 
 
 def check_arguments(arguments: Mapping[str, Any] | None) -> None:
-    """Raise ValueError where `extra_args` hold a template that cannot be followed."""
+    """Raise ValueError if `extra_args` hold a template that cannot be followed."""
     try:
         machine = machine_of(arguments)
     except (KeyError, TypeError, ValueError) as error:

@@ -35,7 +35,7 @@ class StateMachine(LogitsProcessor):  # type: ignore[misc,unused-ignore]
         check_arguments(sampling_params.extra_args)
 
     def add_request(self, req_idx: int, sampling_params: Any) -> bool:
-        """Set up a slot, whatever it held before; tell whether the request is ours."""
+        """Set up a slot, whatever it held before; return whether the request is ours."""
         machine = machine_of(sampling_params.extra_args)
         self._answers[req_idx] = FREE
         if machine is None:

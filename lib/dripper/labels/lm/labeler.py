@@ -27,8 +27,8 @@ IN_TORCH: Mapping[str, Callable[[PageEncoder, LmSettings], Decoder]] = {"paralle
 
 
 class LmLabeler:
-    """See the module. One engine for the labeler's life; not picklable: make it where it is
-    used."""
+    """See the module. One engine for the labeler's life; not picklable: create it in the
+    process that uses it."""
 
     name = "lm"
 
@@ -63,7 +63,7 @@ class LmLabeler:
     def label_simplified(self, pages: Sequence[SimplifiedPage]) -> list[Labels]:
         """Return one `Labels` a page, in order; all pages share each forward pass.
 
-        Raises PageError (labeler_failed) where one page's labels cannot be had, whichever it is:
+        Raises PageError (labeler_failed) if one page's labels cannot be had, whichever it is:
         label the pages in smaller calls to find it; the engine lives on. Raises MachineError where
         a server is gone, for all pages then.
         """

@@ -53,7 +53,7 @@ class Draft:
 
     @property
     def done(self) -> bool:
-        """Tell whether all labels are final."""
+        """Return whether all labels are final."""
         return self.settled == len(self.main)
 
     def update(self, margins: FloatArray) -> None:
@@ -276,7 +276,7 @@ def count_cached_tokens(output: Any) -> int:
 def margins_at(output: Any, positions: IntArray) -> FloatArray:
     """Return the margins at token positions of a vLLM pooling output.
 
-    Raises PageError (labeler_failed) where one of them came from the cache: then the labels cannot
+    Raises PageError (labeler_failed) if one of them came from the cache: then the labels cannot
     be trusted.
     """
     cached = count_cached_tokens(output)

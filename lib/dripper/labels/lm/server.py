@@ -42,7 +42,7 @@ class ServerDecoder:
     def start(cls, encoder: PageEncoder, settings: LmSettings) -> "ServerDecoder":
         """Return the decoder once the server has told that it serves the model with enough context.
 
-        Raises MachineError where the server does not answer, SettingsError where it serves
+        Raises MachineError if the server does not answer, SettingsError where it serves
         something else.
         """
         api = Api.of(settings)
@@ -50,7 +50,7 @@ class ServerDecoder:
         return cls(api, served, encoder.templates, settings.concurrency)
 
     def decode(self, jobs: Iterable[Job]) -> list[DecodedLabels]:
-        """Return one answer a job, in order. Raises MachineError where the server does not answer
+        """Return one answer a job, in order. Raises MachineError if the server does not answer
         any more."""
         return list(self._requests.map(self._decode, jobs))
 
@@ -87,7 +87,7 @@ def parse_served_answer(text: str, n_blocks: int) -> "np.ndarray[tuple[int], np.
     """Return which of the blocks 1..n_blocks an answer says are main; those it says nothing of are
     not (as the public code).
 
-    Raises PageError (labeler_failed) where it says nothing of any.
+    Raises PageError (labeler_failed) if it says nothing of any.
     """
     labels = {item: main for item, main in parse_answer(text).items() if 1 <= item <= n_blocks}
     if not labels:

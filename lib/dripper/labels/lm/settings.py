@@ -21,7 +21,7 @@ class LmSettings(Section):
     """Engine that runs the model: vLLM; or transformers, in PyTorch alone, with the decoder
     `parallel` only."""
     device: Device = "auto"
-    """Device of the engine transformers: auto (a GPU where there is one), cpu, cuda. vLLM is
+    """Device of the engine transformers: auto (a GPU if there is one), cpu, cuda. vLLM is
     installed for one device."""
     decoder: Literal["parallel", "fsm"] = "parallel"
     """Way to decode labels; both give the same labels."""
@@ -58,7 +58,7 @@ class LmSettings(Section):
 
 
 def check_engine(settings: LmSettings) -> None:
-    """Raise SettingsError where the decoder that is set is none of the engine's."""
+    """Raise SettingsError if the decoder that is set is none of the engine's."""
     if settings.engine == "transformers" and settings.decoder != "parallel" and not settings.endpoint:
         raise SettingsError(
             f"labels.lm.decoder={settings.decoder} is vLLM's: labels.lm.engine=transformers has labels.lm.decoder=parallel, "

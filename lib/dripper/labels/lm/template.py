@@ -41,7 +41,7 @@ class Template:
 class Templates:
     """All templates of an answer form under one tokenizer.
 
-    main, other: the label tokens. Raises MachineError where the tokenizer does not write the labels
+    main, other: the label tokens. Raises MachineError if the tokenizer does not write the labels
     as one token each, the same wherever they stand: then no decoder can score a label with one
     pass.
     """

@@ -26,7 +26,7 @@ class ChatTokenizer:
     """
 
     def __init__(self, tokenizer: Any, chat: str) -> None:
-        """tokenizer: of the package transformers. Raises MachineError where it has no chat template
+        """tokenizer: of the package transformers. Raises MachineError if it has no chat template
         and `chat` wants one."""
         if chat != "none" and not tokenizer.chat_template:
             raise MachineError("the model's tokenizer has no chat template: set labels.lm.chat=none")
@@ -36,7 +36,7 @@ class ChatTokenizer:
 
     @classmethod
     def load(cls, folder: Path, chat: str) -> "ChatTokenizer":
-        """Return the tokenizer in a checkpoint's folder. Raises MachineError where there is
+        """Return the tokenizer in a checkpoint's folder. Raises MachineError if there is
         none."""
         transformers = import_extra("transformers")
         # transformers makes an empty tokenizer, without a word, of a folder that has none.

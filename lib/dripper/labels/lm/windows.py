@@ -55,7 +55,7 @@ class PageWindow:
 def split_blocks(page: SimplifiedPage) -> BlockTexts:
     """Return a simplified page taken apart; joined, the parts are the page again.
 
-    Raises PageError (labeler_failed) where the HTML does not have the blocks 1..n_blocks in order.
+    Raises PageError (labeler_failed) if the HTML does not have the blocks 1..n_blocks in order.
     """
     html = page.simplified_html
     starts = [tag for tag in _START_TAG.finditer(html) if tag[1]]
@@ -124,7 +124,7 @@ def merge_windows(windows: Sequence[Span], labels: Sequence[npt.NDArray[Number]]
     """Return one value a block of the page from values of shape (end - start,) a window.
 
     In an overlap the earlier window speaks for the first half, the later one for the second: each
-    block is labelled where it has more context around it.
+    block is labelled in the window that has more context around it.
     """
     cuts = [(later.start + earlier.end) // 2 for earlier, later in pairwise(windows)]
     edges = [0, *cuts, windows[-1].end]
@@ -169,7 +169,7 @@ def _window(
 def clip(html: str, tokens: int, count_tokens: Callable[[str], int]) -> str:
     """Return the longest beginning of a text, about, that has at most so many tokens.
 
-    Raises PageError (labeler_failed) where no text has: the prompt alone fills the context.
+    Raises PageError (labeler_failed) if no text has: the prompt alone fills the context.
     """
     if tokens < 1:
         raise PageError(

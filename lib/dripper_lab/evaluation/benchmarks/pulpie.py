@@ -61,7 +61,7 @@ class PublishedLine:
 
 
 def read_published(data: Path) -> PublishedScores:
-    """Read the archive of a data folder. Raises InputError where it is missing or not what it
+    """Read the archive of a data folder. Raises InputError if it is missing or not what it
     should be."""
     path = data / ARCHIVE
     try:

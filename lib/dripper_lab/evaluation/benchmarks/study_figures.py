@@ -97,7 +97,7 @@ def published_scores(reference: Reference) -> Iterator[Scored]:
 
 
 def scores_of_run(folder: Path, reference: Reference) -> Iterator[Scored]:
-    """Yield the scores of an evaluation on the pages of WCEB. Raises InputError where it has
+    """Yield the scores of an evaluation on the pages of WCEB. Raises InputError if it has
     none."""
     their_names = {name: their_name for name, (their_name, *_) in TABLE_3.items()}
     any_there = False

@@ -45,7 +45,7 @@ class Reference:
     """(part, extractor) → their page id → ROUGE-LSum F1."""
 
     def published(self, page: LabelledPage, extractor: str) -> float | None:
-        """Return the published F1 of their extractor on one of our pages; None where there is
+        """Return the published F1 of their extractor on one of our pages; None if there is
         none."""
         their_id = self.ids.get(page.data_set, {}).get(page.id)
         part = OUR_SETS.get(page.data_set, "")
@@ -84,7 +84,7 @@ def coverage(pages_here: Mapping[str, int]) -> list[str]:
 
 
 def read_reference(folder: Path) -> Reference:
-    """Read `wceb_reference.tar.xz` of a data folder. Raises InputError where it is missing or not
+    """Read `wceb_reference.tar.xz` of a data folder. Raises InputError if it is missing or not
     what it should be."""
     archive = folder / "wceb_reference.tar.xz"
     ids: dict[str, dict[str, str]] = {}

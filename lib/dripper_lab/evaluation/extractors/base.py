@@ -87,7 +87,7 @@ class Contender:
 
     @property
     def version(self) -> str:
-        """The installed version of the package. Raises MachineError where there is none."""
+        """The installed version of the package. Raises MachineError if there is none."""
         if self.package == "dripper":
             return f"{own_version()}-{self.variant}" if self.variant else own_version()
         try:

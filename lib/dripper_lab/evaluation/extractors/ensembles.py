@@ -24,7 +24,7 @@ class Ensemble:
 
     @property
     def setting(self) -> str:
-        """The members, with a multiplicity where it is not one, and the votes that decide."""
+        """The members, with a multiplicity if it is not one, and the votes that decide."""
         members = ", ".join(f"{votes}×{name}" if votes > 1 else name for name, votes in self.members.items())
         return f"{self.needed} of {sum(self.members.values())} votes: {members}"
 

@@ -53,7 +53,7 @@ def list_own_extractors(
 
 def variant_of(labeler: str, labels: LabelsSettings) -> str:
     """Return what tells apart the outputs of a labeler with other settings than by default, or
-    another checkpoint; empty where nothing is set."""
+    another checkpoint; empty if nothing is set."""
     set_to = list_options(labeler, labels)
     sections = set_to if find_entry(labeler).members else {labeler: set_to}
     changed = {

@@ -153,7 +153,7 @@ def _draw_pictures(
 
 
 def _study(settings: RunSettings, frame: ScoreTable, extractors: Sequence[Contender]) -> dict[str, Any]:
-    """Return what compares with the SIGIR'23 study; empty where its scores or its pages are not
+    """Return what compares with the SIGIR'23 study; empty if its scores or its pages are not
     here."""
     reference = settings.reference
     if reference is None or "wceb_f1" not in frame or not frame["is_wceb"].any():
@@ -199,7 +199,7 @@ def _strata(frame: ScoreTable, order: Sequence[Contender]) -> Heat:
 
 
 def _read_published(data: Path) -> list[PublishedLine]:
-    """Return Pulpie's published scores as lines, none where they are not in the data folder."""
+    """Return Pulpie's published scores as lines, none if they are not in the data folder."""
     return published_lines(read_published(data)) if (data / ARCHIVE).exists() else []
 
 

@@ -50,7 +50,7 @@ def split(
 
 
 def test_pages(examples: Sequence[Example], which: str, seed: int) -> list[Example]:
-    """Return the pages to test on. Raises UsageError where there are too few to have any."""
+    """Return the pages to test on. Raises UsageError if there are too few to have any."""
     test = split(examples, which, seed)[2]
     if not test:
         raise UsageError(f"{len(examples)} usable pages are too few: {TRAIN_PAGES + VALIDATION_PAGES} are trained on")
@@ -59,7 +59,7 @@ def test_pages(examples: Sequence[Example], which: str, seed: int) -> list[Examp
 
 def score(examples: Sequence[Example], recipe: Recipe, which: str = "original") -> tuple[LeafScore, LeafScore, int]:
     """Return the scores on the test pages, of both networks and of that of leaves alone, and the
-    number of pages. Raises UsageError where there are too few."""
+    number of pages. Raises UsageError if there are too few."""
     test = test_pages(examples, which, recipe.seed)
     train, validation, _ = split(examples, which, recipe.seed)
     weights = fit(train, recipe, validation)
