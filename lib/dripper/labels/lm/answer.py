@@ -1,4 +1,4 @@
-"""The answer of the language model: which texts there are, and what a text says about the blocks.
+"""The forms of a language model's answer, and the parser of its text.
 
 Everything but the labels is fixed by the number of blocks (Dripper paper, 3.4): an answer is a text
 with N holes.
@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 MAIN, OTHER = "main", "other"
 _COMPACT_ITEM = re.compile(r"(\d+)(main|other)")
-# A JSON object that breaks off is cut back to its last whole pair: what comes after cannot be read
-# anyway.
+# A JSON object that breaks off is cut back to its last whole pair.
 _JSON_ITEM = re.compile(r'"\s*(\d+)\s*"\s*:\s*"\s*(main|other)\s*"')
 
 
@@ -28,7 +27,7 @@ class AnswerForm:
     """Text between two blocks."""
     closing: str
     token: re.Pattern[str] | None = None
-    """Pattern of what is a token of its own; None: the tokenizer cuts the whole text."""
+    """Pattern of the pieces to tokenize one by one; None: the tokenizer gets the whole text."""
 
     def pieces(self, text: str) -> list[str]:
         """Return an answer in the pieces that the tokenizer gets one by one.
@@ -39,7 +38,7 @@ class AnswerForm:
         return [text] if self.token is None else self.token.findall(text)
 
     def text(self, main: Sequence[bool]) -> str:
-        """Return the answer that says which blocks are main.
+        """Write the answer for these labels.
 
         >>> FORMS["json"].text([True, False])
         '{"1": "main", "2": "other"}'
@@ -59,7 +58,7 @@ class AnswerForm:
 FORMS: Mapping[str, AnswerForm] = {
     form.name: form
     for form in (
-        # Paper, 3.4 and A.7; the white space is what json.dumps writes.
+        # Paper, 3.4 and A.7; the white space is as json.dumps writes it.
         AnswerForm("json", '{"', '": "', '", "', '"}'),
         # The example that prompt v0 of MinerU-HTML 1.0 shows its model.
         AnswerForm("json_v0", '{"', '": "', '","', '"}'),
@@ -70,7 +69,7 @@ FORMS: Mapping[str, AnswerForm] = {
         # MinerU-HTML 1.1, response_format "compact".
         AnswerForm("compact", "", "", "", ""),
         # The same as MinerU-HTML 1.1 lets vLLM write it: `<answer>\s*1main2other…\s*</answer>`, the
-        # tags of Hunyuan's chat format, where a line feed stands on both sides. Which white space
+        # tags of Hunyuan's chat format, which has a line feed on both sides. The white space that
         # the weights prefer is not verified: `dripper lm probe` asks them.
         AnswerForm("tagged", "<answer>\n", "", "", "\n</answer>"),
         AnswerForm("tagged_tight", "<answer>", "", "", "</answer>"),
@@ -79,12 +78,11 @@ FORMS: Mapping[str, AnswerForm] = {
 
 
 def parse_answer(text: str) -> dict[int, bool]:
-    """Return what a free text answers: block id to main or not. For engines that cannot be held to
-    a form.
+    """Parse a free text: block id to main or not. For engines that cannot be held to a form.
 
     A text with `{` is read as JSON, from the first `{` on; one that breaks off or does not parse
-    gives its whole pairs; values other than `main` and `other`, and keys that are no numbers, say
-    nothing. A text without `{` is read as compact. A block answered twice has its last answer, as
+    gives its whole pairs; values other than `main` and `other`, and keys that are not numbers, are
+    ignored. A text without `{` is read as compact. A block answered twice has its last answer, as
     in the public code (MinerU-HTML 1.1, `parse_llm_response`). Ids that the page does not have are
     the caller's to drop, and blocks without an answer are not main, as there.
 

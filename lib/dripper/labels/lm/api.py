@@ -1,5 +1,5 @@
-"""An OpenAI-compatible API over HTTP: bounded requests and tries, and errors that say whose fault
-they are."""
+"""An OpenAI-compatible API over HTTP: bounded requests and tries, and errors that name the side at
+fault."""
 
 import json
 from collections.abc import Mapping
@@ -11,10 +11,10 @@ import urllib3
 from dripper.errors import ErrorCode, MachineError, PageError, SettingsError
 from dripper.labels.lm.settings import LmSettings
 
-# Busy, restarting, or behind a gateway that is: worth another try. All else the same request would
-# meet again.
+# The server, or a gateway before it, is busy or restarting: worth another try. Other errors would
+# come again.
 PASSING = (429, 500, 502, 503, 504)
-# Waits of 1, 2, 4, … seconds, or what the server's Retry-After says.
+# Waits of 1, 2, 4, … seconds, or the server's Retry-After.
 BACKOFF_SECONDS = 1.0
 
 
@@ -37,7 +37,7 @@ class Api:
 
     def __init__(self, endpoint: str, access: Access, called: str) -> None:
         """called: the setting or flag that holds the address, for messages. Raises SettingsError
-        where the endpoint is no http address, or the key cannot stand in a header."""
+        if the endpoint is not an http address, or the key is not valid in a header."""
         if not endpoint.startswith(("http://", "https://")):
             raise SettingsError(f"{called}={endpoint}: write an address such as http://127.0.0.1:8000/v1")
         if not (access.key.isascii() and access.key.isprintable()):
@@ -68,14 +68,14 @@ class Api:
         return cls(settings.endpoint, access, "labels.lm.endpoint")
 
     def get(self, path: str) -> dict[str, Any]:
-        """Return what an address answers. Raises as `post`."""
+        """Return an address's answer. Raises as `post`."""
         return self._ask("GET", path, None)
 
     def post(self, path: str, body: Mapping[str, object]) -> dict[str, Any]:
-        """Return what an address answers to a JSON body.
+        """Return an address's answer to a JSON body.
 
         Raises MachineError if the server cannot be reached after all tries or refuses us,
-        PageError (labeler_failed) where it refuses this request.
+        PageError (labeler_failed) if it refuses this request.
         """
         return self._ask("POST", path, json.dumps(body).encode())
 

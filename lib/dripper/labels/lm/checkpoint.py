@@ -1,4 +1,4 @@
-"""Reads what a checkpoint says about itself, and adds what is known about the public ones."""
+"""Reads a checkpoint's configuration, and adds facts about the public checkpoints."""
 
 import hashlib
 import json
@@ -12,7 +12,7 @@ from dripper.labels.hub import fetch_snapshot, is_hub_name
 from dripper.labels.lm.settings import import_extra
 
 CONFIG_FILES = ["*.json", "*.txt", "*.jinja", "*.model", "*.tiktoken"]
-# Of every weight file: enough to tell two trainings of the same shape apart without reading
+# Bytes of every weight file: enough to distinguish two trainings of the same shape without reading
 # gigabytes.
 FINGERPRINT_BYTES = 1 << 16
 
@@ -31,7 +31,7 @@ class Training:
 
 
 OWN = Training(prompt="own", answer="json", chat="once")
-# Told from the published inference code, the only public evidence of what the weights saw:
+# Read from the published inference code, the only public evidence of the weights' training:
 # - v1.0 (PyPI mineru-html 1.0.0; github.com/opendatalab/MinerU-HTML, commit 3679996) passes the
 #   prompt to the engine as it is, without a chat template, and answers in JSON.
 # - v1.1 (PyPI mineru-html 1.1.2, vLLM backend) applies the chat template in process() and again,
@@ -42,7 +42,7 @@ DRIPPER_1_1 = Training(prompt="short_compact", answer="tagged", chat="twice", pr
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """A causal language model: where it lies, its shape, its identity."""
+    """A causal language model: its place, shape and identity."""
 
     name: str
     folder: Path
@@ -70,8 +70,7 @@ def find_checkpoint(model: str) -> Checkpoint:
     """Return the checkpoint in a folder or of that name on the Hugging Face hub (config and
     tokenizer are fetched, no weights).
 
-    Raises SettingsError if no model is set, MachineError where the checkpoint is not there or
-    not one.
+    Raises SettingsError if no model is set, MachineError if there is no checkpoint.
     """
     if not model:
         raise SettingsError(
@@ -117,8 +116,8 @@ def trained_profile(model: str) -> str | None:
 
 
 def fingerprint(folder: Path) -> str:
-    """Return 12 hexadecimal digits that tell checkpoints apart: of config.json, and of names, sizes
-    and ends of weight files."""
+    """Return 12 hexadecimal digits that identify a checkpoint: a hash of config.json, and of names,
+    sizes and ends of weight files."""
     digest = hashlib.sha256((folder / "config.json").read_bytes())
     for file in sorted([*folder.glob("*.safetensors"), *folder.glob("*.bin")]):
         size = file.stat().st_size
@@ -130,7 +129,7 @@ def fingerprint(folder: Path) -> str:
 
 
 def read_config(folder: Path) -> dict[str, Any]:
-    """Return what the config.json of a checkpoint's folder says. Raises MachineError."""
+    """Return the config.json of a checkpoint's folder. Raises MachineError."""
     try:
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

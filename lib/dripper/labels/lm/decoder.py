@@ -1,6 +1,4 @@
-"""Declares what all decoders have in common, and turns the two logits of a label into a
-probability.
-"""
+"""Declares the interface of decoders, and turns the two logits of a label into a probability."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -49,7 +47,7 @@ class Decoder(Protocol):
     """Turns jobs into labels."""
 
     form_check: FormCheck | None
-    """Looks at the first pages whether another answer form fits better, where the engine can tell.
+    """Checks on the first pages whether another answer form fits better, if the engine supports it.
     """
 
     def decode(self, jobs: Iterable[Job]) -> list[DecodedLabels]:
@@ -57,11 +55,10 @@ class Decoder(Protocol):
         cannot be had.
 
         Args:
-            jobs: Made as they are taken, which is where pages are tokenized.
+            jobs: Created as they are taken, so pages are tokenized then.
         """
         ...
 
     def close(self) -> None:
-        """Give back what the decoder holds: the engine's memory, connections. It cannot be used
-        after."""
+        """Release the engine's memory and connections. The decoder cannot be used afterwards."""
         ...

@@ -1,4 +1,4 @@
-"""Turns a simplified page into what the model is asked: resolves settings, cuts windows, and writes
+"""Turns a simplified page into the model's input: resolves settings, cuts windows, and writes
 prompts as tokens. Needs no vLLM."""
 
 import logging
@@ -16,7 +16,7 @@ from dripper.labels.lm.template import Templates
 from dripper.labels.lm.tokenizer import ChatTokenizer
 from dripper.labels.lm.windows import PageWindow, cut_windows
 
-# Tokens kept free: the end of the answer, and tokens that part where prompt and page meet.
+# Spare tokens: the answer's end, and tokens that split differently where prompt and page join.
 SPARE_TOKENS = 8
 # Lengths of answers are asked for by number of blocks while a window grows: for every so many is
 # exact enough.
@@ -63,8 +63,8 @@ class PageEncoder:
 
     @classmethod
     def load(cls, settings: LmSettings) -> "PageEncoder":
-        """Return the encoder for a checkpoint. Raises SettingsError or MachineError, each saying
-        what to do."""
+        """Return the encoder for a checkpoint. Raises SettingsError or MachineError, each with a
+        remedy."""
         checkpoint = find_checkpoint(settings.model)
         training = checkpoint.training
         prompt_name = training.prompt if settings.prompt == "auto" else settings.prompt
@@ -101,8 +101,7 @@ class PageEncoder:
             )
 
     def count_tokens(self, simplified_html: str) -> int:
-        """Return how many tokens the model reads of a page: its simplified HTML, without prompt and
-        answer."""
+        """Return the number of tokens of a page's simplified HTML, without prompt and answer."""
         return self.tokenizer.count(self.tokenizer.without_specials(simplified_html))
 
     def windows(self, page: SimplifiedPage) -> list[PageWindow]:
@@ -111,7 +110,7 @@ class PageEncoder:
         return [window for window, _ in self.read(page)]
 
     def read(self, page: SimplifiedPage) -> list[tuple[PageWindow, Job]]:
-        """Return the page's windows, each with what a decoder gets for it. A page that fits is
+        """Return the page's windows, each with the decoder's job for it. A page that fits is
         tokenized once."""
         if not page.n_blocks:
             return []
@@ -128,8 +127,8 @@ class PageEncoder:
         ]
 
     def job(self, window: PageWindow, draft: Sequence[bool] | None = None) -> Job:
-        """Return what a decoder gets for a window; prompt and answer together have at most
-        `context` tokens."""
+        """Return the decoder's job for a window; prompt and answer together have at most `context`
+        tokens."""
         return Job(self.tokenizer.prompt_ids(self.prompt.text(window.html)), window.end - window.start, draft)
 
     def _budget(self, n_blocks: int) -> int:

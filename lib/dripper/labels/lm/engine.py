@@ -1,8 +1,9 @@
-"""Starts vLLM inside this process, says clearly what it lacks, and mends it after a failed step.
+"""Starts vLLM inside this process, reports missing requirements, and restores it after a failed
+step.
 
 In-process, because with the default (VLLM_ENABLE_V1_MULTIPROCESSING=1) the engine is a process of
 its own that a killed Spark worker leaves behind as an orphan, and that leaves two segments in
-/dev/shm even where it ends cleanly.
+/dev/shm even if it ends cleanly.
 """
 
 import logging
@@ -36,8 +37,8 @@ CPU_CACHE_GIB = 4
 
 
 def prepare_environment(cpu_cache_gib: int = CPU_CACHE_GIB) -> None:
-    """Set what vLLM reads from the environment: in one process; unless set, the size of a CPU's
-    cache, and no telemetry."""
+    """Set vLLM's environment variables: one process and no telemetry, and the size of a CPU's cache
+    unless it is set."""
     os.environ.update(ENVIRONMENT)
     os.environ.setdefault("VLLM_CPU_KVCACHE_SPACE", str(cpu_cache_gib))
     for name, value in DEFAULTS.items():
@@ -48,11 +49,11 @@ def start_engine(encoder: PageEncoder, settings: LmSettings, **options: object) 
     """Return vLLM's `LLM` with the checkpoint's weights.
 
     Args:
-        options: What a decoder wants beside the common ones.
+        options: A decoder's options beyond the common ones.
 
     Raises:
-        MachineError: If vLLM is not installed, is too old for an option, or cannot start,
-            saying what to do.
+        MachineError: If vLLM is not installed, is too old for an option, or cannot start; with a
+            remedy.
     """
     prepare_environment()
     vllm = import_extra("vllm")
@@ -91,8 +92,7 @@ def common_options(encoder: PageEncoder, settings: LmSettings) -> Mapping[str, o
     return {
         "model": weights(encoder, settings),
         "dtype": settings.dtype,
-        # A context that nobody asked for may be more than a GPU holds: vLLM then takes what it
-        # does.
+        # The default context may be more than a GPU holds; vLLM then takes as much as fits.
         "max_model_len": AS_FITS if fills_context else encoder.context,
         "gpu_memory_utilization": settings.gpu_memory_share,
         "enable_prefix_caching": True,
@@ -105,7 +105,7 @@ def common_options(encoder: PageEncoder, settings: LmSettings) -> Mapping[str, o
 
 
 def uses_model_runner_v2(encoder: PageEncoder, settings: LmSettings) -> bool:
-    """Tell which of its two model runners vLLM would take: they want different logits
+    """Return which of its two model runners vLLM would choose; they need different logits
     processors."""
     prepare_environment()
     arguments = import_extra("vllm").EngineArgs(**common_options(encoder, settings))
@@ -113,21 +113,20 @@ def uses_model_runner_v2(encoder: PageEncoder, settings: LmSettings) -> bool:
 
 
 def weights(encoder: PageEncoder, settings: LmSettings) -> str:
-    """Return what vLLM loads: the folder, or the hub's name where only config and tokenizer were
-    fetched."""
+    """Return the name that vLLM loads: the folder, or the hub's name if only config and tokenizer
+    were fetched."""
     folder = encoder.checkpoint.folder
     here = any(folder.glob("*.safetensors")) or any(folder.glob("*.bin"))
     return str(folder) if here else settings.model
 
 
 def call_engine(engine: Any, work: Callable[[], Sequence[Any]]) -> Sequence[Any]:
-    """Return what an engine gives for some work; where that raises, leave the engine as if it had
-    not been asked.
+    """Return the engine's result of some work. If the work raises an error, leave the engine as if
+    it had not been asked.
 
-    After a failed step vLLM keeps the requests, and would return them with those of the next call;
-    and it takes blocks of keys and values for filled that the step did not fill. Raises what the
-    work raised, or LabelerStoppedError where the engine is beyond repair and has to be started
-    anew.
+    After a failed step vLLM keeps the requests and would return them with the next call's; it also
+    treats unfilled blocks of keys and values as filled. Raises the work's own error, or
+    LabelerStoppedError if the engine is beyond repair and has to be restarted.
     """
     try:
         return work()
@@ -160,7 +159,7 @@ def engine_version() -> str:
 
 
 def advice(decoder: str) -> str:
-    """Return what else to try where a decoder's engine does not start."""
+    """Return advice for a decoder whose engine does not start."""
     other = {"parallel": "fsm", "fsm": "parallel"}[decoder]
     return (
         "If memory is the matter, lower labels.lm.context_tokens or see labels.lm.gpu_memory_share (on a CPU "

@@ -1,10 +1,10 @@
-"""Warns where a checkpoint would rather write another answer form than the one that is set.
+"""Warns if a checkpoint prefers another answer form to the one that is set.
 
 A decoder holds the answer to its form, so a wrong one never shows, only costs labels. Two forms are
 alike up to some token, and there the model has a preference: the difference of the logits of both
-tokens is the logarithm of how many times likelier it takes the one than the other. Where the set
-form is written anyway that costs nothing but a few rows of the output matrix. `dripper lm probe`
-looks at whole answers, and says more.
+tokens is the logarithm of the ratio of their probabilities. If the set form is written anyway, that
+costs only a few rows of the output matrix. `dripper lm probe` looks at whole answers, and says
+more.
 """
 
 import logging
@@ -25,13 +25,13 @@ log = logging.getLogger(__name__)
 CHECKED_PAGES = 8
 """Pages of the first batch."""
 LIKELIER = 1.0
-"""Natural logarithm, from which on it is said; the forms of a checkpoint that was trained are far
-apart."""
+"""Natural logarithm of the ratio that triggers the warning; the forms of a trained checkpoint are
+far apart."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rival:
-    """Another form, and where it parts from the one that is set."""
+    """Another form, and the place at which it differs from the form that is set."""
 
     name: str
     at: int
@@ -43,15 +43,15 @@ class Rival:
 
 
 def find_rivals(set_form: str, template: Template, encode: Encode) -> list[Rival]:
-    """Return the other forms that a tokenizer can write, and where each parts from the one that is
-    set; without those that part from it after the first label only.
+    """Return the other forms that a tokenizer can write, and the place at which each differs from
+    the set form. Forms that differ only after the first label are left out.
 
     Args:
         template: Of the set form, for a page of one block.
     """
     rivals = []
     for name, form in FORMS.items():
-        # Where the tokenizer writes a label in several tokens there.
+        # The tokenizer writes a label in several tokens there.
         with suppress(MachineError):
             if name != set_form:
                 other = Templates(form, encode).of(len(template.holes))
@@ -72,7 +72,7 @@ def _parting(written: Sequence[int], expected: Sequence[int]) -> tuple[int, int,
 
 
 class FormCheck:
-    """Gathers what the first pages say, and says once what they say together."""
+    """Gathers the evidence of the first pages, and warns once."""
 
     def __init__(self, version: str, set_form: str, rivals: Sequence[Rival], pages: int = CHECKED_PAGES) -> None:
         """version: of the checkpoint, for the warning."""
@@ -105,7 +105,8 @@ class FormCheck:
         """Take in a page.
 
         Args:
-            odds: By form, the logit of its token less that of the set form's, where they part.
+            odds: By form, the logit of its token less the logit of the set form's token, at the
+                place where they differ.
         """
         for name, value in odds.items():
             self._odds[name].append(value)

@@ -10,7 +10,7 @@ HOLE = -1
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """answer: the tokens to write, HOLE where a label is chosen."""
+    """answer: the tokens to write, HOLE for each label."""
 
     answer: Sequence[int]
     main: int

@@ -13,7 +13,7 @@ from vllm.v1.worker.gpu.sample.logits_processor import LogitsContext, LogitsProc
 
 from dripper.labels.lm.fsm_rules import HOLE, check_arguments, machine_of
 
-# In the table of answers: a slot whose request brought no template.
+# In the table of answers: a slot of a request without a template.
 FREE = -2
 
 
@@ -51,7 +51,7 @@ class StateMachine(LogitsProcessor):  # type: ignore[misc,unused-ignore]
     def apply(self, logits: torch.Tensor, ctx: LogitsContext) -> torch.Tensor:
         """Return the masked logits, shape (rows, vocabulary)."""
         slots = ctx.expanded_idx_mapping.long()
-        # A row predicts the token after its position; the answer begins where the prompt ends.
+        # A row predicts the token after its position; the answer follows the prompt.
         lengths = (ctx.pos.long() + 1 - self._prompts[slots]).clamp_(0, self._answers.shape[1] - 1)
         tokens = self._answers[slots, lengths].long()
         main, other = self._labels[slots].unbind(1)

@@ -1,7 +1,7 @@
 """The decoder `fsm`: the engine writes the answer token by token, held to the template by the state
 machine of the paper (3.4).
 
-Slow, and exact by construction: what the other decoders are tested against.
+Slow, and exact by construction: the reference in the tests of the other decoders.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -67,8 +67,8 @@ class FsmDecoder:
         stop_engine(self._engine)
 
     def _check_form(self, check: FormCheck, jobs: Sequence[Job]) -> None:
-        """Let the check know which token the model would write where forms part, of the likeliest
-        ones; one that is not among them is at most as likely as the last of them."""
+        """Pass the check the likeliest tokens at the place where forms differ. A token that is not
+        among them is at most as likely as the last of them."""
         places = sorted({rival.at for rival in check.rivals})
         looked = jobs[: check.wants]
         beginning = self._templates.of(1).tokens
@@ -95,8 +95,8 @@ class FsmDecoder:
 def follow(
     written: "np.ndarray[tuple[int], np.dtype[np.int64]]", template: Template, templates: Templates
 ) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
-    """Return which blocks an answer's tokens say are main. Raises PageError (labeler_failed) where
-    it left the template."""
+    """Return which blocks an answer's tokens say are main. Raises PageError (labeler_failed) if it
+    left the template."""
     length = int(template.holes[-1]) + 1
     if len(written) >= length:
         main = written[template.holes] == templates.main
@@ -109,7 +109,7 @@ def follow(
 
 
 LIKELIEST = 20
-"""Tokens of which vLLM tells the probability: its default limit."""
+"""Number of tokens for which vLLM returns the probability: its default limit."""
 
 
 def _likely(logprobs: Mapping[int, float], token: int) -> float:

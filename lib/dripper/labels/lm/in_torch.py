@@ -62,7 +62,7 @@ class TorchDecoder(ParallelDecoder):
         return made
 
     def read_prefix(self, prefix: Sequence[int]) -> None:
-        """Keep keys and values of what prompts begin with."""
+        """Keep keys and values of the prompts' common beginning."""
         self._prefix = prefix
         self._engine.logits([Piece(0, 0, np.array(prefix, np.int64), np.arange(1))])
 
@@ -105,8 +105,8 @@ class TorchDecoder(ParallelDecoder):
         return min(len(reading.job.prompt_ids) - 1, count_shared(reading.job.prompt_ids, self._prefix))
 
     def _piece(self, reading: Reading, draft: Draft, checked: int) -> Piece:
-        """Return what is to be read of a page: all from the first label on that was another when
-        it was read last; the first time, all behind the prefix.
+        """Return the piece of a page to read: from the first label that has changed since the last
+        pass; the first time, everything after the prefix.
 
         Args:
             checked: So many places from the prompt's last token on are wanted beside the labels'.

@@ -33,7 +33,7 @@ class LmLabeler:
     name = "lm"
 
     def __init__(self, encoder: PageEncoder, decoder: Decoder, drafter: Labeler | None = None) -> None:
-        """drafter: labels whole pages first, where that saves passes."""
+        """drafter: labels whole pages first, if that saves passes."""
         self.version = encoder.version
         self._drafter = drafter
         self.encoder = encoder
@@ -63,9 +63,9 @@ class LmLabeler:
     def label_simplified(self, pages: Sequence[SimplifiedPage]) -> list[Labels]:
         """Return one `Labels` a page, in order; all pages share each forward pass.
 
-        Raises PageError (labeler_failed) if one page's labels cannot be had, whichever it is:
-        label the pages in smaller calls to find it; the engine lives on. Raises MachineError where
-        a server is gone, for all pages then.
+        Raises PageError (labeler_failed) if one page's labels cannot be had, whichever it is: label
+        the pages in smaller calls to find it; the engine lives on. Raises MachineError for all
+        pages if a server is gone.
         """
         started = time.monotonic()
         windows = list[Sequence[PageWindow]]()
@@ -84,7 +84,7 @@ class LmLabeler:
 
     @property
     def warnings(self) -> Mapping[str, str]:
-        """Return what it has to say to whoever runs it, by the setting that it is about."""
+        """Return the warnings, by setting."""
         check = self._decoder.form_check
         return {"labels.lm.answer": check.warning} if check is not None and check.warning else {}
 
@@ -93,7 +93,7 @@ class LmLabeler:
         return self.encoder.count_tokens(simplified_html)
 
     def stats(self) -> dict[str, float]:
-        """Return what was done since loading: pages, windows, blocks, passes and tokens (each
+        """Return statistics since loading: pages, windows, blocks, passes and tokens (each
         summed over the windows: a pass that 32 pages share counts 32 times), seconds in `label`.
         """
         return dict(self._stats)
@@ -111,7 +111,7 @@ class LmLabeler:
             return self._decoder.decode(every)
         except (PageError, UsageError):
             raise
-        except Exception as error:  # An engine's exceptions are many; a page's row must say what happened.
+        except Exception as error:  # An engine's exceptions are many; a page's row must have the reason.
             raise PageError(ErrorCode.LABELER_FAILED, f"{type(error).__name__}: {error}") from error
 
     def _labels(self, windows: Sequence[PageWindow], decoded: Sequence[DecodedLabels]) -> Labels:

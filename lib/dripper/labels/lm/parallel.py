@@ -1,17 +1,17 @@
 """Decoder `parallel`: all labels of a page in a few passes, scored by vLLM's pooling runner (or in
 PyTorch alone: `labels.lm.in_torch`); the fixed point equals the state machine's greedy answer.
 
-vLLM turns the causal model into a token classifier whose head is the two rows of the output matrix
+vLLM turns the causal model into a token classifier with two rows of the output matrix as its head,
 for `main` and `other` (`classifier_from_token`): every position of a prompt gives two logits, and
 the vocabulary of 152,000 is never scored. From the second pass on, a page's keys and values come
-from the prefix cache up to the first label that changed; from the second page on, those of the
-instruction that all prompts begin with.
+from the prefix cache up to the first label that changed; from the second page on, so do keys and
+values of the instruction that all prompts begin with.
 
-Fill every hole with a draft, score all holes in one pass, replace the draft by what the scores say,
-repeat. A label depends only on those before it. So where the first label to change is at hole j,
+Fill every hole with a draft, score all holes in one pass, replace the draft by the scores' labels,
+repeat. A label depends only on the labels before it. So if the first label to change is at hole j,
 the labels up to and including j are the greedy ones (induction over passes), and when none changes
-all are. At most N passes; 2 to 13 were seen where the state machine takes hundreds to thousands. It
-is Jacobi decoding (Santilli et al. 2023, "Accelerating Transformer Inference for Translation via
+all are. At most N passes; 2 to 13 were seen; the state machine takes hundreds to thousands. It is
+Jacobi decoding (Santilli et al. 2023, "Accelerating Transformer Inference for Translation via
 Parallel Decoding") with the holes for positions.
 
 Pure: scores come from a function, so the law is tested on random score tables without any engine.
@@ -86,7 +86,7 @@ def decode_to_fixed_point(
     Args:
         sizes: Number of blocks a page.
         first: The draft that each page begins with; None: all other, as most blocks of most
-            pages are. It decides how many passes it takes, not what comes out.
+            pages are. It affects the number of passes, not the result.
     """
     drafts = [
         Draft(page, np.zeros(size, bool) if draft is None else np.array(draft, bool), np.zeros(size))
@@ -110,7 +110,7 @@ class Reading:
     job: Job
     template: Template
     salt: str = ""
-    """Text that keeps its keys and values apart from those of others; empty: they are shared."""
+    """Text that separates its keys and values from other pages'; empty: they are shared."""
     passes: int = 0
     """Forward passes done so far."""
     tokens: int = 0
@@ -120,7 +120,7 @@ class Reading:
 
     @property
     def length(self) -> int:
-        """Tokens of an input: the logits of a label stand at the token before it, so the last label
+        """Tokens of an input: the logits of a label are at the token before it, so the last label
         need not be there."""
         return len(self.job.prompt_ids) + int(self.template.holes[-1])
 
@@ -133,7 +133,7 @@ class Reading:
         return [*self.job.prompt_ids, *self.template.fill(labels)][: self.length]
 
     def input(self, labels: IntArray) -> dict[str, object]:
-        """Return what vLLM reads; labels as in `ids`."""
+        """Return vLLM's prompt; labels as in `ids`."""
         return {"prompt_token_ids": self.ids(labels)} | ({"cache_salt": self.salt} if self.salt else {})
 
     def open(self, draft: Draft) -> IntArray:
@@ -153,7 +153,8 @@ class ParallelDecoder:
         form_check: FormCheck | None = None,
     ) -> None:
         """engine: vLLM's LLM with the pooling runner and a head of two rows, main and other, then
-        one for each of the check's tokens. cache_tokens: whose keys and values it can hold."""
+        one for each of the check's tokens. cache_tokens: number of tokens with room for keys and
+        values."""
         self.form_check = form_check
         self._engine = engine
         self._templates = templates
@@ -178,7 +179,7 @@ class ParallelDecoder:
                 "method": "no_post_processing",
             },
             pooler_config={"task": TASK, "use_activation": False},
-            # There is no token-by-token decoding whose launches a CUDA graph would save.
+            # CUDA graphs save launches in token-by-token decoding, which does not happen here.
             enforce_eager=True,
         )
         return cls(engine, encoder.templates, cache_tokens(engine), check)
@@ -207,10 +208,9 @@ class ParallelDecoder:
     def _margins(self, readings: Sequence[Reading], drafts: Sequence[Draft]) -> list[FloatArray]:
         """Return the margins of the drafts' open labels.
 
-        A page that was labelled before, or stands twice in a batch, finds that other time's drafts
-        in the cache, and vLLM returns no logits for what it takes from there. Such a page is scored
-        again with a salt of its own, which it keeps: from then on it sees only what its own passes
-        have put there.
+        A page that was labelled before, or is in a batch twice, finds the earlier drafts in the
+        cache, and vLLM returns no logits for cached tokens. Such a page is scored again with a salt
+        of its own, which it keeps, so that it uses only cache entries of its own passes.
         """
         outputs = self._encode(readings, drafts)
         if self.form_check is not None and self.form_check.wants:
@@ -276,8 +276,8 @@ def count_cached_tokens(output: Any) -> int:
 def margins_at(output: Any, positions: IntArray) -> FloatArray:
     """Return the margins at token positions of a vLLM pooling output.
 
-    Raises PageError (labeler_failed) if one of them came from the cache: then the labels cannot
-    be trusted.
+    Raises PageError (labeler_failed) if one of them came from the cache, as the labels could not be
+    trusted.
     """
     cached = count_cached_tokens(output)
     if positions[0] < cached:
@@ -290,7 +290,7 @@ def margins_at(output: Any, positions: IntArray) -> FloatArray:
 
 
 def check_form(check: FormCheck, logits: npt.NDArray[np.floating[Any]]) -> None:
-    """Let the check know what a first pass says about other answer forms, if it wants to.
+    """Pass the check the first pass's logits for other answer forms, if it still needs pages.
 
     Args:
         logits: Of main, other and the check's tokens, from the prompt's last token on.

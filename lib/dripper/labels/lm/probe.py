@@ -1,8 +1,8 @@
-"""Asks a checkpoint what it writes by itself: with which separators, white space and thinking it
-answers, and which answer form is the likeliest.
+"""Lets a checkpoint write freely, and reports its separators, white space and thinking, and its
+likeliest answer form.
 
-The decoders hold an answer to a form, so a wrong one would never show, only cost labels. Two
-questions tell: what the model writes freely, and how likely it takes each form to be.
+The decoders hold an answer to a form, so a wrong one would never show, only cost labels. So the
+probe looks at the model's free answers, and at its probability of each form.
 """
 
 import re
@@ -67,8 +67,8 @@ def _write_beginning(form: AnswerForm, labels: Sequence[bool]) -> str:
 
 
 def separators(answers: Sequence[str]) -> Counter[tuple[str, str]]:
-    """Return how often what stands between an id and its label, and between a label and the next
-    id, in answers of no known form.
+    """Count the separators between an id and its label, and between a label and the next id, in
+    answers of no known form.
 
     >>> separators(["1 = main; 2 = other; 3 = "]).most_common(1)
     [((' = ', '; '), 1)]
@@ -81,7 +81,7 @@ def separators(answers: Sequence[str]) -> Counter[tuple[str, str]]:
 
 
 class FreeDecoder:
-    """A checkpoint that writes as it likes, and tells how likely a text is."""
+    """A checkpoint that writes freely and scores texts."""
 
     def __init__(self, engine: Any, encoder: PageEncoder) -> None:
         """engine: vLLM's LLM with the model as it comes."""
@@ -98,15 +98,15 @@ class FreeDecoder:
         stop_engine(self._engine)
 
     def write(self, jobs: Sequence[Job], tokens: int) -> list[str]:
-        """Return what the model writes for each job, of so many tokens at most, the likeliest token
-        each time; think tags are kept."""
+        """Return the model's greedy answer to each job, of at most `tokens` tokens; think tags are
+        kept."""
         parameters = self._parameters(max_tokens=tokens, skip_special_tokens=False)
         return [output.outputs[0].text for output in self._generate([job.prompt_ids for job in jobs], parameters)]
 
     def likelihoods(self, jobs: Sequence[Job], form: AnswerForm) -> list[float]:
-        """Return for each job the logarithm of the probability of an answer of a form in which
-        every block is other, a block; of the first blocks where there are many, up to the last
-        label."""
+        """Return for each job the logarithm of the probability, per block, of an answer in a form
+        in which every block is other. If there are many blocks, only the first count, up to the
+        last label."""
         templates = Templates(form, self._encoder.tokenizer.encode, self._encoder.checkpoint.name)
         prompts, begins = [], []
         for job in jobs:
@@ -156,7 +156,7 @@ class Probe:
         return self.likeliest == self.set_form
 
     def report(self) -> str:
-        """Return what a person has to know, in lines."""
+        """Return the report, in lines."""
         lines = [f"{self.version}", "", f"free answers to {len(self.written)} pages:"]
         for one in self.written:
             thinking = "" if one.thinking is None else f"think tags with {len(one.thinking.strip())} characters, "
@@ -184,7 +184,7 @@ class Probe:
 
 
 def probe(encoder: PageEncoder, decoder: FreeDecoder, jobs: Sequence[Job], tokens: int) -> Probe:
-    """Return what a checkpoint writes for some jobs, and which form fits.
+    """Return a checkpoint's free answers to some jobs, and the form that fits best.
 
     Args:
         tokens: Of a free answer at most. Forms that its tokenizer cannot write are left out.
@@ -192,7 +192,7 @@ def probe(encoder: PageEncoder, decoder: FreeDecoder, jobs: Sequence[Job], token
     answers = [read_written(text) for text in decoder.write(jobs, tokens)]
     likelihoods = {}
     for name, form in FORMS.items():
-        # Where the tokenizer writes a label in several tokens there.
+        # The tokenizer writes a label in several tokens there.
         with suppress(MachineError):
             likelihoods[name] = float(np.mean(decoder.likelihoods(jobs, form)))
     return Probe(encoder.version, encoder.templates.form.name, answers, likelihoods)

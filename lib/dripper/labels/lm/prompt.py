@@ -2,7 +2,7 @@
 from the package that its authors publish.
 
 The texts of the public prompts are their authors', so this project has none of them, only how to
-recognise each. `dripper prompts fetch` takes them from where their authors publish them.
+recognise each. `dripper prompts fetch` downloads them from their authors' package.
 """
 
 import ast
@@ -55,7 +55,7 @@ PLACE = "{html}"
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A text in which the simplified HTML stands between `before` and `after`."""
+    """A text with the simplified HTML between `before` and `after`."""
 
     name: str
     before: str
@@ -73,8 +73,8 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class PublicPrompt:
-    """The marks of a public prompt: hash and length of its UTF-8 text without a page, and where the
-    page goes."""
+    """The marks of a public prompt: hash and length of its UTF-8 text without a page, and the place
+    of the page."""
 
     sha256: str
     n_bytes: int
@@ -141,8 +141,8 @@ def own_prompt(answer: str) -> Prompt:
 
 
 def prompt_folder(setting: str) -> Path:
-    """Return where fetched prompts lie: the setting labels.lm.prompt_folder, or the user's cache
-    folder on this platform."""
+    """Return the folder of fetched prompts: the setting labels.lm.prompt_folder, or the user's
+    cache folder on this platform."""
     return (
         local_place("labels.lm.prompt_folder", setting)
         if setting
@@ -152,7 +152,7 @@ def prompt_folder(setting: str) -> Path:
 
 def find_prompt(name: str, answer: str, folder: Path) -> Prompt:
     """Return the prompt of a name: `own`, one of PUBLIC (from the folder), or a file with `{html}`
-    where the page goes.
+    in place of the page.
 
     Raises MachineError saying which command fetches a public prompt that is not there,
     SettingsError for other names and for a file without exactly one `{html}`.
@@ -186,7 +186,7 @@ def _public_prompt(name: str, folder: Path) -> Prompt:
 
 PACKAGE = "mineru-html==1.1.2"
 MODULE = "mineru_html/process/build_prompt.py"
-# Stands for the page while the text is put together; no prompt holds it.
+# A placeholder for the page while the text is put together; no prompt holds it.
 _PAGE = "\0"
 # The one name that the prompts take from elsewhere (mineru_html.constants).
 _CONSTANTS = {"ITEM_ID_ATTR": "_item_id"}
@@ -209,8 +209,8 @@ def fetch_prompts(folder: Path) -> list[Path]:
 
 
 def read_prompts(wheel: Path) -> dict[str, str]:
-    """Return the public prompts in a wheel, by name, without a page. Raises MachineError if one
-    is missing or another."""
+    """Return the public prompts in a wheel, by name, without a page. Raises MachineError if one is
+    missing or has another text."""
     try:
         with zipfile.ZipFile(wheel) as archive:
             tree = ast.parse(archive.read(MODULE))

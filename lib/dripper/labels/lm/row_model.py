@@ -1,9 +1,9 @@
 """Reads rows of tokens with a model of transformers: pages one after the other without padding, a
 page that is too long for a row in several.
 
-Only attention looks beyond a token, so it alone is ours: it puts a row's keys and values where
-those of the page stand, and lets each token see its own page up to itself. Of the output matrix
-only the rows of the wanted tokens are there.
+Only attention looks beyond a token, so it alone is ours: it puts a row's keys and values beside the
+    page's own, and lets each token see its own page up to itself. Of the output matrix only the
+    rows of the wanted tokens are there.
 
 Rows have any length, so that nothing is padded, no length is rounded up to a bucket, and no CUDA
 graph is kept of each: by the pages of a row, launching its kernels is some percent of its time
@@ -83,7 +83,7 @@ class PageCache:
         """Take in a row's keys and values, (heads, row, size), and return all of the layer.
 
         Args:
-            places: (row,), where they go.
+            places: (row,), their places in the cache.
         """
         if layer not in self._layers:
             self._layers[layer] = tuple(
@@ -94,7 +94,7 @@ class PageCache:
         return self._layers[layer]
 
     def copy(self, tokens: int, slot: int) -> None:
-        """Copy the first tokens of the cache to where a page begins."""
+        """Copy the first tokens of the cache to the place of a page."""
         import torch
 
         with torch.inference_mode():
@@ -119,7 +119,7 @@ class Row:
     lengths: Sequence[int]
     """Tokens of each of its pieces."""
     seen: Sequence[tuple[int, int]]
-    """Beginning and end, in the cache, of what is there of the page of each piece."""
+    """Beginning and end of the cached part of each piece's page."""
 
 
 _row: ContextVar[Row] = ContextVar("row")
@@ -151,7 +151,7 @@ def _attend(
 
 
 def attend_causally(query: Any, key: Any, value: Any, scaling: float | None, window: int | None) -> Any:
-    """Return what the last tokens of a page see of it, (1, heads, tokens, size).
+    """Return the attention output of a page's last tokens, (1, heads, tokens, size).
 
     Args:
         query: (1, heads, tokens, size), of the last tokens.
@@ -213,7 +213,7 @@ class RowModel:
         return made
 
     def prepare(self, close: float) -> None:
-        """Let the model read rows. Raises ValueError if its logits are then others.
+        """Prepare the model for rows. Raises ValueError if this changes its logits.
 
         Args:
             close: See `CLOSE`.
@@ -241,8 +241,8 @@ class RowModel:
             raise ValueError(f"{type(self._model).__name__} gives other logits where pages share a row")
 
     def make_room(self, memory_share: float) -> None:
-        """Make the cache: on a CPU as large as vLLM's, on a GPU of what of its memory's share is
-        left beside the weights and a row."""
+        """Make the cache: on a CPU as large as vLLM's, on a GPU as large as its share of memory
+        allows beside the weights and a row."""
         import torch
 
         per_token, room = self.cache.bytes_per_token, CPU_CACHE_GIB << 30
@@ -260,7 +260,7 @@ class RowModel:
 
     def logits(self, pieces: Sequence[Piece]) -> list[FloatArray]:
         """Read pieces, and return for each the logits that are wanted, (wanted, tokens of the
-        head); of a page that stands in several, the earlier come first."""
+        head); of a page with several pieces, the earlier come first."""
         import torch
 
         with torch.inference_mode():

@@ -40,10 +40,11 @@ class ServerDecoder:
 
     @classmethod
     def start(cls, encoder: PageEncoder, settings: LmSettings) -> "ServerDecoder":
-        """Return the decoder once the server has told that it serves the model with enough context.
+        """Return the decoder once the server has confirmed that it serves the model with enough
+        context.
 
-        Raises MachineError if the server does not answer, SettingsError where it serves
-        something else.
+        Raises MachineError if the server does not answer, SettingsError if it serves something
+        else.
         """
         api = Api.of(settings)
         served = choose_model(api.get("models").get("data", []), encoder, settings)
@@ -84,10 +85,10 @@ class ServerDecoder:
 
 
 def parse_served_answer(text: str, n_blocks: int) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
-    """Return which of the blocks 1..n_blocks an answer says are main; those it says nothing of are
-    not (as the public code).
+    """Return which of the blocks 1..n_blocks an answer says are main; blocks that it leaves out are
+    not (as in the public code).
 
-    Raises PageError (labeler_failed) if it says nothing of any.
+    Raises PageError (labeler_failed) if it mentions none.
     """
     labels = {item: main for item, main in parse_answer(text).items() if 1 <= item <= n_blocks}
     if not labels:
@@ -124,6 +125,6 @@ def choose_model(models: Sequence[Mapping[str, Any]], encoder: PageEncoder, sett
 
 
 def allowed_tokens(template: Template, templates: Templates) -> list[int]:
-    """Return the tokens that an answer is made of: both labels and what stands around them,
+    """Return the tokens that an answer is made of: both labels and the text around them,
     ascending."""
     return sorted({*template.tokens.tolist(), templates.main, templates.other} - {-1})

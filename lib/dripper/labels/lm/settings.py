@@ -26,17 +26,17 @@ class LmSettings(Section):
     decoder: Literal["parallel", "fsm"] = "parallel"
     """Way to decode labels; both give the same labels."""
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
-    """Type of weights and activations; auto: what the checkpoint says; with the engine
+    """Type of weights and activations; auto: the checkpoint's own; with the engine
     transformers, bfloat16 on a GPU and float32 on a CPU."""
     answer: AnswerName = "auto"
     """The form of the answer that the model was trained to give (tagged: compact within <answer>
     tags, each on a line of its own; tight: without white space; json_v0: as in the example of
     prompt v0; json_machine: tight in the tokens of the state machine of MinerU-HTML 1.0); auto:
-    by the checkpoint, or the prompt where one is set."""
+    by the checkpoint, or by the prompt if one is set."""
     prompt: str = "auto"
     """auto: the one that the checkpoint was trained on, else `own`. Or own, v0, v1, v2, compact,
-    short_compact, or a file with `{html}` where the page goes. Weights whose prompt is set label
-    blocks of any profile."""
+    short_compact, or a file with `{html}` in place of the page. With a prompt set, the checkpoint
+    labels blocks of any profile."""
     prompt_folder: str = ""
     """Folder to which `dripper prompts fetch` wrote the public prompts; empty: the user's cache."""
     chat: Literal["auto", "none", "once", "twice"] = "auto"
@@ -44,8 +44,8 @@ class LmSettings(Section):
     (1.1: twice), else once."""
     context_tokens: int | None = Field(default=None, ge=64)
     """Tokens of prompt and answer together; longer pages are cut into windows. null: as the
-    checkpoint's authors run it (1.1: 262,144, else the paper's 32,768), or what the GPU holds where
-    that is less. Never more than the model's positions reach."""
+    checkpoint's authors run it (1.1: 262,144, else the paper's 32,768), or as much as the GPU holds
+    if that is less. Never more than the model's positions reach."""
     endpoint: str = ""
     """Address of an OpenAI-compatible vLLM server, such as http://127.0.0.1:8000/v1; empty: the
     engine runs in the worker."""
@@ -75,7 +75,7 @@ HOW = {
 
 
 def import_extra(module: str) -> Any:
-    """Import a module of an optional package. Raises MachineError saying how to install it where it
-    is not there."""
+    """Import a module of an optional package. Raises MachineError with the install command if it is
+    missing."""
     how = HOW.get(optional.find_package(module), optional.explain_install("lm"))
     return optional.import_extra(module, "the labeler lm needs the package", how)

@@ -27,7 +27,7 @@ class Template:
     """The answer for a page of N blocks."""
 
     tokens: IntArray
-    """(length,) int64, HOLE where a label goes."""
+    """(length,) int64, HOLE in place of each label."""
     holes: IntArray
     """(N,) int64, the positions of the labels."""
 
@@ -42,8 +42,7 @@ class Templates:
     """All templates of an answer form under one tokenizer.
 
     main, other: the label tokens. Raises MachineError if the tokenizer does not write the labels
-    as one token each, the same wherever they stand: then no decoder can score a label with one
-    pass.
+    as one token each, the same in every place: no decoder could then score a label with one pass.
     """
 
     def __init__(self, form: AnswerForm, encode: Encode, model: str = "") -> None:

@@ -27,7 +27,7 @@ class ChatTokenizer:
 
     def __init__(self, tokenizer: Any, chat: str) -> None:
         """tokenizer: of the package transformers. Raises MachineError if it has no chat template
-        and `chat` wants one."""
+        and `chat` needs one."""
         if chat != "none" and not tokenizer.chat_template:
             raise MachineError("the model's tokenizer has no chat template: set labels.lm.chat=none")
         self._tokenizer = tokenizer
@@ -74,7 +74,7 @@ class ChatTokenizer:
         return ids
 
     def without_specials(self, html: str) -> str:
-        """Return HTML in which no special token of the model stands: a page could end its own
+        """Return HTML without special tokens of the model: a page could otherwise end its own
         prompt with a class named `<|im_end|>`, or with the words `[/INST]` in its text.
 
         The first character of such a token is written as HTML's reference to it, so that the page
@@ -95,7 +95,7 @@ class ChatTokenizer:
 
 def _specials(tokenizer: Any) -> list[str]:
     """Return the tokens that a text must not hold, the longest first, as one may be the end of
-    another: what the tokenizer calls special, and marks that were added to its vocabulary."""
+    another: the tokenizer's special tokens, and marks that were added to its vocabulary."""
     special = {token.content for token in tokenizer.added_tokens_decoder.values() if token.special}
     special |= set(tokenizer.all_special_tokens)
     marks = {token for token in tokenizer.get_added_vocab() if not _ORDINARY.fullmatch(token)}

@@ -14,8 +14,8 @@ import numpy.typing as npt
 from dripper.errors import ErrorCode, PageError
 from dripper.labels.base import SimplifiedPage
 
-# Any start tag; that of a block has `_item_id` as its last attribute. All are read, one after the
-# other, as a value may hold what looks like the start of a block: `<span class='<p
+# Any start tag; the start tag of a block has `_item_id` as its last attribute. All are read, one
+# after the other, because a value may look like the start of a block: `<span class='<p
 # _item_id="9">'>`. In texts `<` is always `&lt;`; a name may hold one, as in `<li<b>`.
 _START_TAG = re.compile(
     r"""<[a-zA-Z][^\s>/]*(?:\s+[^\s=<>"']+(?:=(?:"[^"]*"|'[^']*'))?)*?(?: _item_id="(\d+)")?\s*/?>"""
@@ -26,8 +26,8 @@ _ITEM_ID = re.compile(r' _item_id="\d+">')
 
 @dataclass(frozen=True, slots=True)
 class BlockTexts:
-    """A simplified page taken apart: what stands before the first block, the markup of each block,
-    what comes after."""
+    """A simplified page in parts: the markup before the first block, of each block, and after the
+    last."""
 
     head: str
     blocks: Sequence[str]
@@ -44,8 +44,8 @@ class BlockTexts:
 
 @dataclass(frozen=True, slots=True)
 class PageWindow:
-    """Blocks start to end (0-based, end not included) of a page; `html` is what the model reads,
-    ids from 1 on."""
+    """Blocks start to end (0-based, end not included) of a page; `html` is the model's input, with
+    ids from 1."""
 
     start: int
     end: int
@@ -70,8 +70,7 @@ def split_blocks(page: SimplifiedPage) -> BlockTexts:
 
 
 OVERLAP_BLOCKS = 8
-"""Blocks, at most, that are shown twice where a page is cut, so that none is labelled without what
-stands around it."""
+"""The most blocks that are shown twice at a cut, so that none is labelled without its context."""
 
 
 def cut_windows(
@@ -84,12 +83,12 @@ def cut_windows(
     `overlap` blocks back.
 
     Args:
-        budget: Tokens that the HTML of a window may have, by its number of blocks (what is left
-            of the context beside the prompt and the answer).
+        budget: Tokens that the HTML of a window may have, by its number of blocks (the context less
+            the prompt and the answer).
         count_tokens: Of an HTML text. A block that does not fit even alone is clipped.
 
     Raises:
-        PageError: As `split_blocks`, and where not even an empty block fits beside the prompt.
+        PageError: As `split_blocks`, and if not even an empty block fits beside the prompt.
     """
     if count_tokens(page.simplified_html) <= budget(page.n_blocks):
         return [PageWindow(0, page.n_blocks, page.simplified_html)]
@@ -98,7 +97,7 @@ def cut_windows(
     windows = [_window(texts, sizes, 0, budget, count_tokens)]
     while (end := windows[-1].end) < page.n_blocks:
         start = max(end - overlap, windows[-1].start + 1)
-        # The block after the last window must fit beside those that are shown again.
+        # The block after the last window must fit beside the blocks that are shown again.
         while start < end and sizes.of(start, end + 1) > budget(end + 1 - start):
             start += 1
         window = _window(texts, sizes, start, budget, count_tokens)
@@ -169,7 +168,7 @@ def _window(
 def clip(html: str, tokens: int, count_tokens: Callable[[str], int]) -> str:
     """Return the longest beginning of a text, about, that has at most so many tokens.
 
-    Raises PageError (labeler_failed) if no text has: the prompt alone fills the context.
+    Raises PageError (labeler_failed) if none has, because the prompt alone fills the context.
     """
     if tokens < 1:
         raise PageError(
