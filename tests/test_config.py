@@ -40,7 +40,7 @@ def test_dripper_settings_prints_every_setting_with_its_default() -> None:
 def test_settings_of_a_closed_list_name_it_and_inherited_ones_say_what_they_mean() -> None:
     text = (CONF / "base.yml").read_text()
     assert "# One of keep, text.\n  links: keep\n" in text
-    assert text.count("# auto: a GPU where there is one.\n") == 1
+    assert text.count("# auto: a GPU if there is one.\n") == 1
 
 
 @pytest.mark.parametrize("file", sorted(CONF.rglob("*.yml")), ids=lambda file: file.name)
