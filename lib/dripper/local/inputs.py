@@ -68,7 +68,9 @@ def expand_inputs(names: Sequence[str], settings: ReadSettings, ignored_files: l
     for part in names:
         files = list(_Expansion(settings, ignored_files).expand(part))
         if not files:
-            raise InputError(f"no pages in {part}: names must end in .html or .htm, archives' in .warc or .warc.gz")
+            raise InputError(
+                f"no pages in {part}: names must end in .html or .htm, archives' in .warc, .warc.gz or .wacz"
+            )
         for file in files:
             inputs.setdefault(file.address, file)
     return list(inputs.values())

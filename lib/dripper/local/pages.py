@@ -62,6 +62,7 @@ class InputCounts:
 _FAULTS = {
     ArchiveFault.NO_ARCHIVE: "no WARC or ARC record is in it",
     ArchiveFault.CUT_SHORT: "it is cut short; the pages before the cut are rows",
+    ArchiveFault.UNREADABLE: "{unreadable} broken records or archives in it cannot be read: {problems}",
 }
 
 
@@ -121,7 +122,9 @@ def _read_archive(file: Input, settings: ReadSettings, counts: InputCounts) -> I
     elif report.error is not None:
         counts.unread.append(report.error)
     elif fault := find_archive_fault(report.records, report.skipped, report.clipped):
-        counts.bad[file.path] = _FAULTS[fault]
+        counts.bad[file.path] = _FAULTS[fault].format(
+            unreadable=report.skipped.get("unreadable"), problems="; ".join(report.problems[:3])
+        )
 
 
 def _read_page(file: Input, settings: ReadSettings, counts: InputCounts, url: str) -> Iterator[Record]:

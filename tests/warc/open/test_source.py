@@ -1,12 +1,15 @@
 """Which kind of file a path is, and what opening one that is not there says."""
 
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from dripper.errors import FileError, FileErrorKind, InputError
 from dripper.settings import Settings
+from dripper.warc import read_records
 from dripper.warc.open.source import LocalFile, is_http, local_path, open_source
+from support.archives import http, page, store, warc
 
 READING = Settings().reading
 
@@ -63,3 +66,17 @@ def test_kinds_are_told_by_the_scheme() -> None:
     assert [is_http(path) for path in ("httpd.warc", "s3://b/k", "ftp://x/")] == [False] * 3
     assert local_path("file:///a/b") == local_path("file:/a/b") == Path("/a/b")
     assert local_path("file.warc") == Path("file.warc")
+
+
+def test_a_file_that_is_overwritten_while_it_is_read_is_changed(tmp_path: Path) -> None:
+    file = tmp_path / "a.warc.gz"
+    data = store([warc(f"http://e.org/{i}", http(page(i))) for i in range(3)], "gzip").data
+    file.write_bytes(data)
+    with closing(read_records(str(file))) as reader:
+        next(reader)
+        file.write_bytes(data)  # in place, as rsync --inplace writes
+        list(reader)
+    assert (reader.report.error_kind, reader.report.error) == (
+        FileErrorKind.CHANGED,
+        f"{file} was changed while it was read; run again",
+    )

@@ -134,6 +134,7 @@ _CURES = {
 _FAULTS = {
     ArchiveFault.NO_ARCHIVE: ("holds", "no WARC or ARC record"),
     ArchiveFault.CUT_SHORT: ("is", "cut short (the pages before the cut are rows)"),
+    ArchiveFault.UNREADABLE: ("has", "records or archives that cannot be read (see the column problems of warc_files)"),
 }
 
 

@@ -1,18 +1,23 @@
 """Finds the places of single records in archive files by an index, as `--select` asks."""
 
 import re
+import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from zipfile import BadZipFile
 
 from dripper.errors import InputError
 from dripper.settings import ReadSettings
 from dripper.warc.index.cdxj import parse_line, read_lines
 from dripper.warc.index.columnar import ColumnarIndex
 from dripper.warc.index.selection import Capture, Selection, parse_selection
+from dripper.warc.open.base import Readable
 from dripper.warc.open.expand import locate_archives, read_text
 from dripper.warc.open.identity import canonical_address
+from dripper.warc.open.shared import FIRST_BYTES, open_shared
 from dripper.warc.open.source import open_source
+from dripper.warc.open.wacz import WACZ_NAME, ZipError, list_archives, open_directory, open_member
 from dripper.warc.read.record import MAX_PROBLEMS
 
 _CDXJ_NAME = re.compile(r"\.cdxj?(?:\.gz)?$|/cdx-\d+\.gz$", re.IGNORECASE)
@@ -80,7 +85,8 @@ def select(text: str, settings: ReadSettings | None = None) -> Selected:
                 by_name.setdefault(capture.file, []).append(Place(capture.offset, capture.length, capture.url))
             else:
                 selected.add_problem(str(capture))
-        for path, chosen in zip(locate_archives(list(by_name), index, settings), by_name.values(), strict=True):
+        paths = list(by_name) if WACZ_NAME.search(index) else locate_archives(list(by_name), index, settings)
+        for path, chosen in zip(paths, by_name.values(), strict=True):
             places.setdefault(path, set()).update(chosen)
     selected.files = {path: _drop_repeats(places[path]) for path in sorted(places)}
     selected.identity = selection.identity(versions, map(canonical_address, selected.files))
@@ -98,6 +104,8 @@ def _read_captures(
 ) -> Iterator[Capture | ValueError]:
     """Yield the wanted captures of an index, and an error for each line that holds none; note the
     versions of its files."""
+    if WACZ_NAME.search(index):
+        return _read_own_index(index, selection, settings, versions)
     if _CDXJ_NAME.search(index):
         return _read_cdxj(index, selection, settings, versions)
     columnar = ColumnarIndex(index, selection, settings.s3)
@@ -111,19 +119,57 @@ def _read_cdxj(
 ) -> Iterator[Capture | ValueError]:
     source = open_source(index, settings, None)
     versions[canonical_address(index)] = source.version
-    n_captures, tells_languages = 0, False
     with closing(source.open_at(0)) as stream:
-        for number, line in enumerate(read_lines(stream, index), 1):
-            if not line.strip() or line.startswith((" CDX", "!meta")):
-                continue
-            try:
-                capture = parse_line(line)
-            except ValueError as error:
-                yield ValueError(f"{index}: line {number} holds no capture: {error}")
-                continue
-            n_captures += 1
-            tells_languages |= capture.languages is not None
-            if selection.wants(capture):
-                yield capture
+        yield from _read_stream(stream, index, selection)
+
+
+def _read_own_index(
+    path: str, selection: Selection, settings: ReadSettings, versions: dict[str, str | None]
+) -> Iterator[Capture | ValueError]:
+    """Yield the wanted captures of the indexes inside a WACZ, with places in the WACZ."""
+    try:
+        with (
+            closing(open_shared(path, settings, 0, FIRST_BYTES)) as source,
+            closing(open_directory(source)) as directory,
+        ):
+            versions[canonical_address(path)] = source.version
+            archives = [open_member(source, member) for member in list_archives(source) if not member.problem]
+            starts = {one.name.rpartition("/")[2]: one.start for one in archives}
+            names = [name for name in directory.namelist() if name.startswith("indexes/") and _CDXJ_NAME.search(name)]
+            if not names:
+                raise InputError(f"{path} has no index: no name in it is like indexes/index.cdx.gz")
+            for name in names:
+                with directory.open(name) as stream:
+                    for capture in _read_stream(stream, f"{path}/{name}", selection):
+                        yield _locate_inside(capture, path, starts)
+    except (ZipError, BadZipFile, NotImplementedError, RuntimeError, zlib.error) as error:
+        raise InputError(f"the index in {path} cannot be read: {error}") from error
+
+
+def _locate_inside(capture: Capture | ValueError, path: str, starts: dict[str, int]) -> Capture | ValueError:
+    """Return a capture of an archive inside a WACZ as one of the WACZ."""
+    if isinstance(capture, ValueError):
+        return capture
+    start = starts.get(capture.file.rpartition("/")[2])
+    if start is None:
+        return ValueError(f"{path}: its index names {capture.file}, which is not in it")
+    return replace(capture, file=path, offset=start + capture.offset)
+
+
+def _read_stream(stream: Readable, index: str, selection: Selection) -> Iterator[Capture | ValueError]:
+    """Yield the wanted captures of CDXJ."""
+    n_captures, tells_languages = 0, False
+    for number, line in enumerate(read_lines(stream, index), 1):
+        if not line.strip() or line.startswith((" CDX", "!meta")):
+            continue
+        try:
+            capture = parse_line(line)
+        except ValueError as error:
+            yield ValueError(f"{index}: line {number} holds no capture: {error}")
+            continue
+        n_captures += 1
+        tells_languages |= capture.languages is not None
+        if selection.wants(capture):
+            yield capture
     if selection.languages and n_captures and not tells_languages:
         raise InputError(f"the index {index} tells no languages; leave out language=, or take another index")

@@ -1,14 +1,17 @@
 """Reads single records of an archive file at the places that an index gives."""
 
 import io
+from bisect import bisect_right
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 
-from dripper.errors import InputError
+from dripper.errors import FileError, FileErrorKind, InputError
 from dripper.settings import ReadSettings
 from dripper.warc.index.select import Place
-from dripper.warc.open.base import Readable, Source
+from dripper.warc.open.base import Limited, Readable, Source, read_up_to
 from dripper.warc.open.shared import FIRST_BYTES, open_shared
+from dripper.warc.open.source import check_unchanged
+from dripper.warc.open.wacz import Slice, ZipError, is_zip, list_archives, open_member
 from dripper.warc.read.frames import HEAD_BYTES, Frame, FrameReader, Gap, Part
 from dripper.warc.read.headers import clean_url
 from dripper.warc.read.members import Members
@@ -53,12 +56,9 @@ class _Excerpt:
             self._data = self._read(place.length)
 
     def _read(self, size: int) -> bytes:
-        parts = []
-        while size and self._stream and (data := self._stream.read(min(size, 1 << 20))):
-            parts.append(data)
-            size -= len(data)
-            self._at += len(data)
-        return b"".join(parts)
+        data = read_up_to(self._stream, size) if self._stream else b""
+        self._at += len(data)
+        return data
 
     def open_at(self, offset: int, end: int | None = None) -> Readable:
         """See `Source`."""
@@ -66,7 +66,7 @@ class _Excerpt:
             return self._source.open_at(offset, end)
         if self._data:
             return io.BytesIO(self._data[offset - self._start :])
-        return _Limited(self._source.open_at(offset, self._end), max(0, self._end - offset))
+        return Limited(self._source.open_at(offset, self._end), max(0, self._end - offset))
 
     def close(self) -> None:
         """Close all connections."""
@@ -79,22 +79,25 @@ class _Excerpt:
         self._stream = None
 
 
-class _Limited:
-    """The first `size` bytes of a stream."""
+class _Archives:
+    """The members of a file, or of each archive inside a WACZ, which are found before any place of
+    it is shown."""
 
-    def __init__(self, stream: Readable, size: int) -> None:
-        self._stream = stream
-        self._size = size
+    def __init__(self, source: Source) -> None:
+        inner: list[Slice] = []
+        if is_zip(source):
+            try:
+                inner = [open_member(source, member) for member in list_archives(source) if not member.problem]
+            except ZipError as error:
+                raise FileError(FileErrorKind.UNREADABLE, str(error)) from error
+        self._ends = [one.start + one.size for one in inner]
+        self._members = [(Members(one), one.start) for one in inner] or [(Members(source), 0)]
+        for members, _ in self._members:
+            members.is_compressed()
 
-    def read(self, size: int, /) -> bytes:
-        """See `Readable`."""
-        data = self._stream.read(min(size, self._size)) if self._size else b""
-        self._size -= len(data)
-        return data
-
-    def close(self) -> None:
-        """See `Readable`."""
-        self._stream.close()
+    def find(self, offset: int) -> tuple[Members, int]:
+        """Return the members of the archive that has the byte at `offset`, and where it begins."""
+        return self._members[min(bisect_right(self._ends, offset), len(self._members) - 1)]
 
 
 class SelectedReader(RecordReader):
@@ -119,23 +122,25 @@ class SelectedReader(RecordReader):
         if not self._places:
             return
         try:
-            with closing(_Excerpt(open_shared(self._path, self._settings, 0, FIRST_BYTES))) as source:
+            source = open_shared(self._path, self._settings, 0, FIRST_BYTES)
+            with closing(_Excerpt(source)) as excerpt:
                 report.size_bytes, report.version = source.size_bytes, source.version
-                members = Members(source)
-                members.is_compressed()
+                archives = _Archives(excerpt)
                 for group in group_neighbours(self._places):
-                    source.connect(group)
+                    excerpt.connect(group)
                     for place in group:
-                        source.show(place)
+                        excerpt.show(place)
+                        members, self._base = archives.find(place.offset)
                         if record := self._record_at(place, members.reopen()):
                             yield record
                         report.bytes_read += place.length
+                check_unchanged(source)
         except (InputError, OSError) as error:
             report.fail(error)
 
     def _record_at(self, place: Place, members: Members) -> Record | None:
         """Count the record at a place, and return it if it is a page."""
-        frames = FrameReader(members, self._settings.page_bytes + HEAD_BYTES, Part(place.offset))
+        frames = FrameReader(members, self._settings.page_bytes + HEAD_BYTES, Part(max(0, place.offset - self._base)))
         item = next(iter(frames), None)
         why = self._find_mismatch(place, item)
         if why is None and isinstance(item, Frame):

@@ -16,10 +16,11 @@ from dripper.addresses import ascii_host, host_name
 from dripper.errors import InputError
 
 KEYS = ("index", "url-prefix", "host", "domain", "language", "status", "mime", "urls")
-"""index: a CDXJ file (`.cdxj`, `.cdx`, `.gz` or not), a Parquet file, or a folder or prefix of
-either. url-prefix: how the address begins. host: the whole host. domain: the host or what it ends
-with. language: a code of ISO 639-3, as Common Crawl has them. status: of HTTP. mime: the detected
-type, else the one that the server sent. urls: @ and a file of addresses, one a line."""
+"""index: a CDXJ file (`.cdxj`, `.cdx`, `.gz` or not), a WACZ file for the index inside it, a
+Parquet file, or a folder or prefix of Parquet files. url-prefix: how the address begins. host: the
+whole host. domain: the host or what it ends with. language: a code of ISO 639-3, as Common Crawl
+has them. status: of HTTP. mime: the detected type, else the one that the server sent. urls: @ and a
+file of addresses, one a line."""
 
 Value = TypeVar("Value", str, int)
 

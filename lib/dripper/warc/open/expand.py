@@ -110,13 +110,13 @@ def expand(spec: str, settings: ReadSettings | None = None) -> list[SourceFile]:
 
     Args:
         spec: Comma-separated local paths, folders (searched to the bottom, through links too, for
-            names like `x.warc.gz`, `x.arc`), patterns (`*`, `?`, `[…]`, `**`), `s3://` objects,
-            prefixes or patterns, `http(s)://` files, files, folders and patterns of other storages
-            (docs/storages.md), and `@list`s: a file of paths, one a line, `.gz` too, in any of
-            these storages. A list's relative lines are joined to `settings.list_prefix`; without
-            one, to the bucket or server of the list (as Common Crawl's `warc.paths.gz` needs it),
-            or to a local list's folder. The files of a list are not checked here, as there may be
-            a hundred thousand of them.
+            names like `x.warc.gz`, `x.arc`), patterns (`*`, `?`, `[…]`, `**`), `s3://`
+            objects, prefixes or patterns, `http(s)://` files, files, folders and patterns of other
+            storages (docs/storages.md), and `@list`s: a file of paths, one a line, `.gz` too, in
+            any of these storages. A list's relative lines are joined to `settings.list_prefix`;
+            without one, to the bucket or server of the list (as Common Crawl's `warc.paths.gz`
+            needs it), or to a local list's folder. The files of a list are not checked here, as
+            there may be a hundred thousand of them.
         settings: The settings of reading; None means the defaults.
 
     Raises:
@@ -127,7 +127,8 @@ def expand(spec: str, settings: ReadSettings | None = None) -> list[SourceFile]:
         found = list(_expand_part(part, settings))
         if not found:
             raise InputError(
-                f"no archive files in {loggable(part)}: names must end in .warc or .arc, with .gz, .zst or .lz4 or without"
+                f"no archive files in {loggable(part)}: names must end in .warc or .arc, with .gz, .zst or .lz4 or without, "
+                "or in .wacz"
             )
         files += found
     return _each_once(files)

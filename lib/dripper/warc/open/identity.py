@@ -143,17 +143,18 @@ def _strip_password(base: str, *, keeps_user: bool) -> str:
     return f"{scheme}://{user}{'@' if user else ''}{host}{slash}{path}"
 
 
-def page_id(warc_file: str, offset: int, inflated: bool = False) -> str:
+def page_id(warc_file: str, offset: int, inflated: bool = False, base: int = 0) -> str:
     """Return the first 32 hex digits of sha256(canonical address, line feed, offset).
 
-    It then gets a plus sign, so that it differs from all offsets of stored bytes.
+    An inflated offset gets a plus sign, so that it differs from all offsets of stored bytes.
 
     Args:
         inflated: Whether the offset counts inflated bytes (`Frame.inflated`).
+        base: Where the archive begins, for one inside a WACZ. It goes before the plus sign, as the
+            inflated bytes of each archive are counted by themselves.
     """
-    return hashlib.sha256(
-        f"{warc_file}\n{'+' if inflated else ''}{offset}".encode("utf-8", "surrogateescape")
-    ).hexdigest()[:32]
+    mark = f"{base or ''}+" if inflated else ""
+    return hashlib.sha256(f"{warc_file}\n{mark}{offset}".encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
 
 def find_crawl(warc_file: str) -> str | None:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dripper.settings import ReadSettings
 from dripper.warc.open.base import Readable, Source
 from dripper.warc.open.source import LocalFile, open_source
+from dripper.warc.open.wacz import WACZ_NAME, Slice
 
 FIRST_BYTES = 1 << 13
 """Bytes of a file's start that are kept: enough to tell what kind of file it is."""
@@ -37,8 +38,15 @@ def open_shared(path: str, settings: ReadSettings, begin: int, until: int | None
 
     A remote one is asked for its first bytes at once, with the request that tells size and version.
     """
+    if WACZ_NAME.search(path):  # the directory at its end says which bytes will be read
+        begin, until = 0, FIRST_BYTES
     source = open_source(path, settings, until if begin <= FIRST_BYTES else FIRST_BYTES)
     return source if isinstance(source, LocalFile) else SharedSource(source, begin, until)
+
+
+def share_slice(inner: Slice, begin: int, until: int | None) -> Source:
+    """Return an archive inside a file of `open_shared`, with a connection of its own; see there."""
+    return inner if isinstance(inner.source, LocalFile) else SharedSource(inner, begin, until)
 
 
 class SharedSource:

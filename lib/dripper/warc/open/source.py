@@ -16,7 +16,7 @@ from dripper.warc.open.base import Source
 _SCHEME = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://")
 _OWN_SCHEMES = frozenset({"s3", "s3a", "s3n", "http", "https", "file", "dbfs"})
 """Schemes that are not opened through fsspec."""
-ARCHIVE_NAME = re.compile(r"\.w?arc(?:\.(?:gz|zst|lz4))?$", re.IGNORECASE)
+ARCHIVE_NAME = re.compile(r"\.(?:w?arc(?:\.(?:gz|zst|lz4))?|wacz)$", re.IGNORECASE)
 
 
 def is_s3(path: str) -> bool:
@@ -66,8 +66,24 @@ class LocalFile:
         stream.seek(offset)
         return stream
 
+    def check(self) -> None:
+        """Raise FileError if the file was changed since it was opened."""
+        try:
+            version = format_local_version(self._path.stat())
+        except OSError as error:
+            raise _explain(str(self._path), error) from error
+        if version != self.version:
+            raise FileError(FileErrorKind.CHANGED, f"{self._path} was changed while it was read; run again")
+
     def close(self) -> None:
         """See `Source`."""
+
+
+def check_unchanged(source: Source) -> None:
+    """Raise FileError if a local file was changed since it was opened. Every answer about a remote
+    file shows that anyway."""
+    if isinstance(source, LocalFile):
+        source.check()
 
 
 def _name_other_kind(mode: int) -> str | None:

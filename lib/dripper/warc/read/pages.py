@@ -87,8 +87,12 @@ def _build_response(status: int | None, head: bytes, body: bytes) -> Response:
 _WHOLE_RANGE = re.compile(r"bytes 0-(\d{1,15})/(\d{1,15})$")
 
 
-def to_record(frame: Frame, warc_file: str, settings: ReadSettings) -> Record | str:
-    """Return the page that `frame` holds, or why it holds none (a key of `FileReport.skipped`)."""
+def to_record(frame: Frame, warc_file: str, settings: ReadSettings, base: int = 0) -> Record | str:
+    """Return the page that `frame` holds, or why it holds none (a key of `FileReport.skipped`).
+
+    Args:
+        base: Where the archive begins in the file, for one inside a WACZ.
+    """
     kind = frame.head.record_type
     if kind == "resource":
         if parse_media_type(frame.head.content_type) not in HTML_TYPES:
@@ -98,10 +102,11 @@ def to_record(frame: Frame, warc_file: str, settings: ReadSettings) -> Record | 
         response = parse_response(frame.block)
     else:
         return "revisit" if kind == "revisit" else "not a response"
-    return _decide(frame, response, warc_file, settings)
+    page = _decide(frame, response, settings)
+    return page if isinstance(page, str) else _build_record(frame, *page, warc_file, base)
 
 
-def _decide(frame: Frame, response: Response, warc_file: str, settings: ReadSettings) -> Record | str:
+def _decide(frame: Frame, response: Response, settings: ReadSettings) -> tuple[Response, Body, PageError | None] | str:
     content_type = _find_content_type(frame, response)
     if not response.has_head and not frame.head.url.lower().startswith(("http:", "https:")) and frame.head.url:
         return "not http"
@@ -116,17 +121,17 @@ def _decide(frame: Frame, response: Response, warc_file: str, settings: ReadSett
         body = _decode_block(frame, response, settings.page_bytes)
     except PageError as error:
         html = is_html(content_type, response.body[:SNIFF_BYTES]) or (declared and response.content_encoding)
-        return _build_record(frame, response, Body(b""), warc_file, error) if html else "not html"
+        return (response, Body(b""), error) if html else "not html"
     if not body.payload:
         return "empty"
     if not is_html(content_type, body.payload):
         return "not html"
-    return _build_record(frame, response, body, warc_file)
+    return response, body, None
 
 
-def build_failed_record(frame: Frame, warc_file: str, error: PageError) -> Record:
-    """Return a page without payload that says what went wrong with it."""
-    return _build_record(frame, Response(True, None, None, "", "", "", None, b""), Body(b""), warc_file, error)
+def build_failed_record(frame: Frame, warc_file: str, error: PageError, base: int = 0) -> Record:
+    """Return a page without payload that says what went wrong with it. base: as of `to_record`."""
+    return _build_record(frame, Response(True, None, None, "", "", "", None, b""), Body(b""), error, warc_file, base)
 
 
 def _find_content_type(frame: Frame, response: Response) -> str | None:
@@ -143,15 +148,16 @@ def _decode_block(frame: Frame, response: Response, max_bytes: int) -> Body:
 
 
 def _build_record(
-    frame: Frame, response: Response, body: Body, warc_file: str, error: PageError | None = None
+    frame: Frame, response: Response, body: Body, error: PageError | None, warc_file: str, base: int
 ) -> Record:
     fetched_at = parse_date(frame.head.date or "")
+    offset = frame.offset if frame.inflated else base + frame.offset
     odd = {*body.flags, *_find_flags(frame, response, body)} | ({"bad date"} if fetched_at is None else set())
     return Record(
-        page_id=page_id(warc_file, frame.offset, frame.inflated),
+        page_id=page_id(warc_file, offset, frame.inflated, base),
         url=frame.head.url,
         warc_file=warc_file,
-        offset=frame.offset,
+        offset=offset,
         length=frame.length,
         fetched_at=fetched_at,
         http_status=response.status,

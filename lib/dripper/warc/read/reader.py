@@ -7,9 +7,11 @@ from contextlib import closing
 
 from dripper.errors import ErrorCode, InputError, PageError
 from dripper.settings import ReadSettings
-from dripper.warc.open.base import READ_BYTES
+from dripper.warc.open.base import READ_BYTES, Source
 from dripper.warc.open.identity import canonical_address
-from dripper.warc.open.shared import open_shared
+from dripper.warc.open.shared import open_shared, share_slice
+from dripper.warc.open.source import check_unchanged
+from dripper.warc.open.wacz import Member, ZipError, find_archive_at, is_zip, list_archives, open_member
 from dripper.warc.read.frames import HEAD_BYTES, Frame, FrameReader, Gap, Part
 from dripper.warc.read.members import Members
 from dripper.warc.read.pages import build_failed_record, to_record
@@ -26,6 +28,9 @@ class RecordReader(Iterator[Record]):
         self._path = path
         self._settings = settings
         self._span = span or Span()
+        self._name = ""
+        self._base = 0
+        self._n_read = 0
         self._records = self._read()
 
     def __iter__(self) -> Iterator[Record]:
@@ -43,46 +48,99 @@ class RecordReader(Iterator[Record]):
         try:
             with closing(open_shared(self._path, self._settings, *find_reach(self._span))) as source:
                 report.size_bytes, report.version = source.size_bytes, source.version
-                members = Members(source)
-                hold_bytes = self._settings.page_bytes + HEAD_BYTES
-                if part := find_part(members, self._span, hold_bytes):
-                    members = members.reopen()  # which has read nothing of other parts
-                    yield from self._read_part(members, FrameReader(members, hold_bytes, part), part)
+                if is_zip(source):
+                    yield from self._read_zip(source)
+                else:
+                    yield from self._read_archive(source, self._span)
+                check_unchanged(source)
         except (InputError, OSError) as error:
             report.fail(error)
 
-    def _read_part(self, members: Members, frames: FrameReader, part: Part) -> Generator[Record, None, None]:
+    def _read_zip(self, source: Source) -> Generator[Record, None, None]:
+        """Read the archives inside a WACZ of which bytes are in the span."""
+        start, end = self._span.start, self._span.end
+        try:
+            archives = list_archives(source)
+        except ZipError as error:
+            archives = []
+            if not start:
+                self._skip_archive(str(error))
+        else:
+            if not archives and not start:
+                self.report.add_problem("it is a ZIP without archives: no name in it ends in .warc or .warc.gz")
+        for archive in archives:
+            if archive.problem and start <= archive.at and (end is None or archive.at < end):
+                self._skip_archive(archive.problem)
+            elif not archive.problem and start < archive.limit and (end is None or archive.at < end):
+                yield from self._read_member(source, archive)
+
+    def _read_member(self, source: Source, archive: Member) -> Generator[Record, None, None]:
+        start, end = self._span.start, self._span.end
+        try:
+            inner = open_member(source, archive)
+        except ZipError as error:
+            if start <= archive.at:
+                self._skip_archive(str(error))
+            return
+        size = inner.size
+        part = Span(
+            max(0, start - inner.start), None if end is None or end >= inner.start + size else max(0, end - inner.start)
+        )
+        if part.end == 0 or 0 < size <= part.start:
+            return
+        self._name, self._base = f"{inner.name}: ", inner.start
+        with closing(share_slice(inner, *find_reach(part))) as shared:
+            yield from self._read_archive(shared, part)
+        self._n_read = self.report.bytes_read
+
+    def _skip_archive(self, problem: str) -> None:
+        self.report.skip("unreadable")
+        self.report.add_problem(problem)
+
+    def _read_archive(self, source: Source, span: Span) -> Generator[Record, None, None]:
+        members = Members(source)
+        hold_bytes = self._settings.page_bytes + HEAD_BYTES
+        if part := find_part(members, span, hold_bytes):
+            members = members.reopen()  # which has read nothing of other parts
+            yield from self._read_part(members, FrameReader(members, hold_bytes, part), part, span)
+
+    def _read_part(
+        self, members: Members, frames: FrameReader, part: Part, span: Span
+    ) -> Generator[Record, None, None]:
         report, before = self.report, max(part.at, part.skip)
         try:
             for item in frames:
-                report.bytes_read = max(0, members.bytes_read - before)
+                report.bytes_read = self._n_read + max(0, members.bytes_read - before)
                 if record := self._take(item):
                     yield record
             if not frames.n_starts and frames.ended_at is None and not before:
                 # A problem and no error: to read it again would find the same.
-                report.add_problem("no WARC or ARC record in it" if members.bytes_read else "the file is empty")
+                self._add_problem("no WARC or ARC record in it" if members.bytes_read else "the file is empty")
         finally:
             until = members.bytes_read if frames.ended_at is None else frames.ended_at
-            if not members.compressed and self._span.end is not None:
-                until = min(members.bytes_read, self._span.end)
-            report.bytes_read = max(0, until - before)
+            if not members.compressed and span.end is not None:
+                until = min(members.bytes_read, span.end)
+            report.bytes_read = self._n_read + max(0, until - before)
+
+    def _add_problem(self, sentence: str) -> None:
+        self.report.add_problem(self._name + sentence)
 
     def _take(self, item: Frame | Gap) -> Record | None:
         """Count one record or gap, and return it if it is a page."""
         report = self.report
         if isinstance(item, Gap):
             report.skip("over budget" if item.over_budget else "broken record")
-            report.add_problem(item.problem)
+            self._add_problem(item.problem)
             report.clipped |= item.clipped
             return None
         if item.fault:
-            report.add_problem(f"{item.problem} ({item.fault})")
+            self._add_problem(f"{item.problem} ({item.fault})")
             report.clipped |= item.fault == "clipped"
         try:
-            page = to_record(item, report.warc_file, self._settings)
+            page = to_record(item, report.warc_file, self._settings, self._base)
         except Exception as error:  # a fault of ours must not cost the rest of the file, nor stay unseen
             page = build_failed_record(
-                item, report.warc_file, PageError(ErrorCode.INTERNAL, f"{type(error).__name__}: {error}")
+                item, report.warc_file, PageError(ErrorCode.INTERNAL, f"{type(error).__name__}: {error}"), self._base
             )
         if isinstance(page, str):
             report.skip(page)
@@ -132,11 +190,20 @@ def read_record_at(path: str, offset: int, page_id: str, settings: ReadSettings 
 
 
 def _read_alone(path: str, offset: int, settings: ReadSettings) -> Record | None:
+    """Return the page that begins at `offset`, in an archive inside a WACZ too; None if there is
+    none."""
     try:
         with closing(open_shared(path, settings, offset, offset + READ_BYTES)) as source:
-            members = Members(source)
-            item = next(iter(FrameReader(members, settings.page_bytes + HEAD_BYTES, Part(offset))), None)
+            base, archive = 0, source
+            if is_zip(source):
+                inner = find_archive_at(source, offset)
+                base, archive = inner.start, share_slice(inner, offset - inner.start, offset - inner.start + READ_BYTES)
+            with closing(archive):
+                frames = FrameReader(Members(archive), settings.page_bytes + HEAD_BYTES, Part(offset - base))
+                item = next(iter(frames), None)
+    except ZipError:
+        return None
     except OSError as error:
         raise InputError(f"{path}: {error}") from error
-    page = to_record(item, canonical_address(path), settings) if isinstance(item, Frame) else None
+    page = to_record(item, canonical_address(path), settings, base) if isinstance(item, Frame) else None
     return page if isinstance(page, Record) else None

@@ -113,6 +113,7 @@ SKIP_REASONS = (
     "not html",
     "empty",
     "broken record",
+    "unreadable",
     "over budget",
     "not as indexed",
     "read before",
@@ -121,7 +122,9 @@ SKIP_REASONS = (
 """Every key of `FileReport.skipped`: why a record is no page.
 
 not a response: warcinfo, request, metadata, conversion, continuation. not http: dns, whois, ftp.
-broken record: bytes in which no record can be read. over budget: the rest of a member that holds
+broken record: bytes in which no record can be read. unreadable: a zstd frame that needs a
+dictionary which does not come before it in the file, or a whole archive inside a WACZ that is not
+stored in it as it is. over budget: the rest of a member that holds
 more records than its size allows (`dripper.decode.budget`). not as indexed: an index says that a
 record of an address is stored there, and it is not. read before: it is in two selections, and its
 row is there since the first. forgotten: a page that the output must not hold.
@@ -139,6 +142,9 @@ class ArchiveFault(StrEnum):
 
     CUT_SHORT = "cut short"
     """It ends inside a record or a compressed member. What is before that was read."""
+    UNREADABLE = "unreadable"
+    """Records or archives inside it need a dictionary or an unpacking that the file does not give
+    (the skipped `unreadable`). All else was read."""
     NO_ARCHIVE = "no archive"
     """No WARC or ARC record is in it."""
 
@@ -151,6 +157,8 @@ def find_archive_fault(records: int, skipped: Mapping[str, int], clipped: bool) 
     """
     if records == skipped.get("broken record", 0):
         return ArchiveFault.NO_ARCHIVE
+    if skipped.get("unreadable"):
+        return ArchiveFault.UNREADABLE
     return ArchiveFault.CUT_SHORT if clipped else None
 
 

@@ -1,0 +1,208 @@
+"""Finds the archives inside a WACZ: a ZIP whose members `archive/*.warc.gz` are stored as they are
+(Webrecorder, "Web Archive Collection Zipped" 1.1.1).
+
+A stored member is a range of the file. So its records are read in place, by ranges of a remote file
+too. The offset of a record counts the bytes of the WACZ: whoever reads that range has the record.
+"""
+
+import io
+import re
+import struct
+import zipfile
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, replace
+
+from dripper.warc.open.base import Limited, Readable, Source, read_up_to
+
+WACZ_NAME = re.compile(r"\.wacz$", re.IGNORECASE)
+_MEMBER_NAME = re.compile(r"\.w?arc(?:\.(?:gz|zst|lz4))?$", re.IGNORECASE)
+_MAGICS = (b"PK\x03\x04", b"PK\x05\x06")
+"""The first bytes of a ZIP; of the second one nothing is in it."""
+
+_TAIL_BYTES = 1 << 17
+"""Bytes of the file's end that are asked for at once. They hold the end record, which a comment of
+64 KiB may follow, and most directories."""
+
+_MAX_DIRECTORY_BYTES = 1 << 24
+"""Bytes of a directory at most, of some 200,000 members: Python keeps each as an object."""
+
+_MAX_DEPTH = 3
+"""Levels of WACZ files in each other: downloads of a whole collection hold one for each crawl."""
+
+_LOCAL_HEADER = struct.Struct("<4s22xHH")
+_ENCRYPTED = 1
+"""Bit of a member's flags (APPNOTE.TXT 4.4.4)."""
+
+
+class ZipError(Exception):
+    """A ZIP, or a member of it, cannot be read whatever is tried; the message says why."""
+
+
+class Slice:
+    """The bytes of a member, as a `Source`. start: where they begin in the file `source`."""
+
+    def __init__(self, name: str, start: int, size: int, source: Source) -> None:
+        self.name = name
+        self.start = start
+        self.source = source
+        self.size = size
+        self.size_bytes: int | None = size
+        self.version: str | None = source.version
+
+    def open_at(self, offset: int, end: int | None = None) -> Readable:
+        """See `Source`."""
+        until = self.size if end is None else min(end, self.size)
+        return Limited(self.source.open_at(self.start + offset, self.start + until), max(0, until - offset))
+
+    def close(self) -> None:
+        """See `Source`. The file stays open, as other members are in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A member of a ZIP that is an archive by its name. at: where its local header begins. limit:
+    where the next member, or the directory, begins. problem: why it cannot be read, or ""."""
+
+    name: str
+    at: int
+    size_bytes: int
+    limit: int
+    problem: str = ""
+
+
+def is_zip(source: Source) -> bool:
+    """Tell whether a file is a ZIP, by its first bytes."""
+    with closing(source.open_at(0, 4)) as stream:
+        return read_up_to(stream, 4) in _MAGICS
+
+
+def list_archives(source: Source, depth: int = 1) -> list[Member]:
+    """Return the archives inside a ZIP, in the order of their bytes, by the directory at its end.
+
+    Raises:
+        ZipError: The file has no such directory, or too large a one, or its size is not known.
+    """
+    members: list[Member] = []
+    for member in _list_members(source):
+        if not WACZ_NAME.search(member.name) or member.problem:
+            members.append(member)
+        elif depth == _MAX_DEPTH:
+            members.append(replace(member, problem=f"{member.name} lies in {depth} others, more than are opened"))
+        else:
+            members += _list_nested(source, member, depth)
+    return members
+
+
+def _list_nested(source: Source, member: Member, depth: int) -> list[Member]:
+    """Return the archives of a WACZ inside another, by their places in the outer file."""
+    try:
+        inner = open_member(source, member)
+        return [
+            replace(
+                one,
+                name=f"{member.name}/{one.name}",
+                at=inner.start + one.at,
+                limit=inner.start + one.limit,
+                problem=one.problem and f"{member.name}/{one.problem}",
+            )
+            for one in list_archives(inner, depth + 1)
+        ]
+    except ZipError as error:
+        return [replace(member, problem=f"{member.name}: {error}")]
+
+
+def open_member(source: Source, member: Member) -> Slice:
+    """Return the bytes of a member. Raises ZipError where its header is not where the directory
+    says, or it reaches into the next one."""
+    with closing(source.open_at(member.at, member.at + _LOCAL_HEADER.size)) as stream:
+        head = read_up_to(stream, _LOCAL_HEADER.size)
+    magic, *lengths = _LOCAL_HEADER.unpack(head.ljust(_LOCAL_HEADER.size, b"\0"))
+    start = member.at + _LOCAL_HEADER.size + sum(lengths)
+    if magic != _MAGICS[0] or start + member.size_bytes > member.limit:
+        raise ZipError(f"{member.name} is not at byte {member.at}, where the ZIP directory has it")
+    return Slice(member.name, start, member.size_bytes, source)
+
+
+def find_archive_at(source: Source, offset: int) -> Slice:
+    """Return the archive inside a ZIP that has the byte at `offset`, or raise ZipError."""
+    for member in list_archives(source):
+        if not member.problem and member.at <= offset < member.limit:
+            inner = open_member(source, member)
+            if inner.start <= offset < inner.start + inner.size:
+                return inner
+    raise ZipError(f"no archive of the ZIP has the byte {offset}")
+
+
+def open_directory(source: Source) -> zipfile.ZipFile:
+    """Return a ZIP, to list or read its members. Raises ZipError where it cannot be read."""
+    if source.size_bytes is None:
+        raise ZipError("the ZIP directory is at the end of the file, and its storage does not give its size")
+    try:
+        return zipfile.ZipFile(_Seekable(source, source.size_bytes))
+    except (zipfile.BadZipFile, struct.error, UnicodeDecodeError, ValueError, NotImplementedError) as error:
+        raise ZipError(f"its ZIP directory cannot be read ({error}): it may be cut short, fetch it again") from error
+
+
+def _list_members(source: Source) -> Iterator[Member]:
+    """Yield the members that are archives by their names, each with the reason why it cannot be
+    read, if any."""
+    with closing(open_directory(source)) as directory:
+        infos = sorted(directory.infolist(), key=lambda info: info.header_offset)
+        limits = [info.header_offset for info in infos[1:]] + [directory.start_dir]
+    for info, limit in zip(infos, limits, strict=True):
+        if _MEMBER_NAME.search(info.filename) or WACZ_NAME.search(info.filename):
+            problem = ""
+            if info.flag_bits & _ENCRYPTED:
+                problem = f"{info.filename} is encrypted: decrypt it, and give the archive itself"
+            elif info.compress_type != zipfile.ZIP_STORED:
+                problem = f"{info.filename} is compressed by the ZIP, not stored: unzip it, and give the archive itself"
+            elif info.header_offset + _LOCAL_HEADER.size + info.compress_size > limit:
+                problem = f"{info.filename} overlaps with another member of the ZIP"
+            yield Member(info.filename, info.header_offset, info.compress_size, limit, problem)
+
+
+class _Seekable(io.RawIOBase):
+    """A file that `zipfile` can read. Of its end so much is kept that most directories take one
+    request."""
+
+    def __init__(self, source: Source, size: int) -> None:
+        self._source = source
+        self._size = size
+        self._at = 0
+        self._tail_at = max(0, size - _TAIL_BYTES)
+        self._tail = self._fetch(self._tail_at, size)
+
+    def _fetch(self, start: int, end: int) -> bytes:
+        if end - start > _MAX_DIRECTORY_BYTES:
+            raise ZipError(f"its ZIP directory has more than {_MAX_DIRECTORY_BYTES} bytes")
+        with closing(self._source.open_at(start, end)) as stream:
+            return read_up_to(stream, end - start)
+
+    def readable(self) -> bool:
+        """See `_Seekable`."""
+        return True
+
+    def seekable(self) -> bool:
+        """See `_Seekable`."""
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """See `_Seekable`."""
+        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._size}[whence]
+        if base + offset < 0:
+            raise ValueError(f"it has no byte {base + offset}")
+        self._at = base + offset
+        return self._at
+
+    def tell(self) -> int:
+        """See `_Seekable`."""
+        return self._at
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """See `_Seekable`."""
+        end = self._size if size is None or size < 0 else min(self._size, self._at + size)
+        start, self._at = self._at, max(self._at, end)
+        if start >= self._tail_at:
+            return self._tail[start - self._tail_at : end - self._tail_at]
+        return self._fetch(start, end)
