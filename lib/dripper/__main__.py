@@ -17,14 +17,14 @@ _CLOSED_PIPE = 141
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the command; return its exit code, 2 for wrong usage, 141 where its output is closed."""
+    """Run the command; return its exit code, 2 for wrong usage, 141 if its output is closed."""
     argv = sys.argv[1:] if argv is None else argv
-    # One command does not wait for what the others import.
+    # One command does not wait for the others' imports.
     arguments = _parser(argv[:1] if argv[:1] and argv[0] in COMMANDS else COMMANDS).parse_args(argv)
     try:
         return int(arguments.run(arguments))
     except BrokenPipeError:
-        # Whoever read, such as `head`, has enough. What is still to be flushed goes nowhere.
+        # The reader, such as `head`, has enough. The rest of the output is discarded.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _CLOSED_PIPE
     except UsageError as error:

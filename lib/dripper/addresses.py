@@ -1,5 +1,5 @@
-"""Addresses: their hosts in the one spelling that browsers use, and what a log or a terminal may
-show of them, without credentials and characters that move the cursor.
+"""Addresses: hosts in the one spelling that browsers use, and forms that are safe in a log or a
+terminal, without credentials and characters that move the cursor.
 """
 
 import re
@@ -20,7 +20,7 @@ _IN_NO_HOST = re.compile(r"[\x00-\x20\x7f#/:<>?@\[\\\]^|%]")
 
 
 def host_name(url: str) -> str | None:
-    """Return the host of `url` as `ascii_host` writes it, or None where there is none.
+    """Return the host of `url` as `ascii_host` writes it, or None if there is none.
 
     >>> host_name("https://Example.org:8080/a"), host_name("http://STRAßE.de/")
     ('example.org', 'xn--strae-oqa.de')
@@ -34,11 +34,12 @@ def host_name(url: str) -> str | None:
 
 def ascii_host(host: str) -> str:
     """Return a host in its one spelling: small ASCII letters, as browsers send it (UTS 46 without
-    the transition from IDNA 2003, so ß, ς and joiners stay what they are).
+    the transition from IDNA 2003, so ß, ς and joiners stay).
 
-    Full-width letters, ideographic full stops, decomposed and percent-encoded letters are what they
-    stand for. What no browser could ask for stays, in small letters, as does the dot of the root.
-    Names are not checked against what registries allow: archives have been there.
+    Full-width letters, ideographic full stops, decomposed and percent-encoded letters become the
+    letters that they represent. A host that no browser accepts stays, in small letters, as does the
+    dot of the root. Names are not checked against the rules of registries, since archives hold
+    pages from such hosts.
 
     >>> ascii_host("m%C3%BCller\u3002de"), ascii_host("ｅｘａｍｐｌｅ.org")
     ('xn--mller-kva.de', 'example.org')
@@ -75,7 +76,7 @@ def _read_label(label: str) -> str:
 def loggable(address: str) -> str:
     """Return an address without password and, where it is HTTP, without user, query and fragment.
 
-    Queries hold signatures of presigned addresses, session ids and what people searched for. A `?`
+    Queries hold signatures of presigned addresses, session ids and people's search terms. A `?`
     in the name of a local file or an S3 key is part of the name, and stays.
 
     >>> loggable("https://user:secret@e.org/a.warc.gz?X-Amz-Signature=1f#top")
@@ -89,7 +90,7 @@ def loggable(address: str) -> str:
 
 
 def loggable_text(sentence: str) -> str:
-    """Return a sentence, such as that of a library's exception, with each address in it loggable.
+    """Return a sentence, such as a library's error message, with each address in it loggable.
 
     >>> loggable_text("no answer from https://e.org/a?sig=1 in 3 s")
     'no answer from https://e.org/a in 3 s'

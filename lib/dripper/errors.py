@@ -1,8 +1,8 @@
-"""The closed list of what can go wrong, as exceptions for people and codes for rows.
+"""The closed list of errors: exceptions for people and codes for rows.
 
 A :class:`UsageError` ends a command: somebody has to change a flag, a setting, a file or the
 machine, and the message says which. A :class:`BusyError` and a :class:`DifferenceError` end a run
-that has to wait for another, or whose rows are not as counted. A :class:`PageError` never ends
+that has to wait for another, or that finds other rows than counted. A :class:`PageError` never ends
 anything: it becomes the `error_code` and `error_detail` of one row. This module imports nothing of
 the package, so that every layer may import it.
 """
@@ -26,7 +26,7 @@ class ErrorCode(StrEnum):
     coding)."""
     NOT_HTML = "not_html"
     """A page without an HTTP header that is no HTML: a PDF, an image, JSON, a feed, noise.
-    (Archives tell of such records as skipped.)"""
+    (In archives such records are skipped.)"""
     PARSE_FAILED = "parse_failed"
     """The parser gave up on the page."""
     TIME_LIMIT = "time_limit"
@@ -37,7 +37,7 @@ class ErrorCode(StrEnum):
     CRASHED = "crashed"
     """The process that worked on the page died by itself, twice."""
     OUTPUT_TOO_LARGE = "output_too_large"
-    """The main HTML or the Markdown would be many times as large as what it is made of (see
+    """The main HTML or the Markdown would be many times as large as its source (see
     `html.tree.parser.output_limit`)."""
     LABELER_FAILED = "labeler_failed"
     """The labeler gave no usable labels for this page."""
@@ -70,7 +70,7 @@ class FileErrorKind(StrEnum):
 
 
 class UsageError(Exception):
-    """A person has to change something; the message says what. Ends a command with exit code 2."""
+    """A person has to make the change that the message names. Ends a command with exit code 2."""
 
 
 class SettingsError(UsageError):
@@ -78,7 +78,7 @@ class SettingsError(UsageError):
 
 
 class InputError(UsageError):
-    """An input path does not exist, cannot be read, or is not what it should be."""
+    """An input path does not exist, cannot be read, or is of the wrong kind."""
 
 
 class FileError(InputError):

@@ -20,7 +20,7 @@ __all__ = ["Score", "rouge_n"]
 
 WORD = re.compile(r"\w+")
 WHITE_SPACE = re.compile(r"(\r\n|\s)")
-# Han and kana: scripts without spaces, where a run of word characters is a whole clause.
+# Han and kana: scripts without spaces, in which a run of word characters is a whole clause.
 UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 
 
@@ -54,7 +54,7 @@ def jieba_tokens(text: str) -> list[str]:
 
 
 def word_tokens(text: str) -> list[str]:
-    """Cut into lower-case words; soft hyphens and what else nobody sees do not part them.
+    """Cut into lower-case words; soft hyphens and other invisible characters do not split them.
 
     >>> word_tokens("Don't  pan\\u00adic!")
     ['don', 't', 'panic']
@@ -112,10 +112,10 @@ def rouge_n(prediction: str, truth: str, n: int = 5, tokens: str = "jieba") -> S
     """Return ROUGE-N: the overlap of the multisets of n-grams (Lin 2004; Dripper paper 4.2.2 with
     n=5).
 
-    Edge cases are those of the code that published with each. "jieba": white space alone against
-    the same scores 1; a text of fewer than n tokens has no n-gram, so scores 0 even against itself.
-    "split": the same, but empty against empty scores 0. "words": empty against empty scores 1, and
-    a shorter text is one n-gram of its own length.
+    Edge cases follow the code that published scores with each tokenizer. "jieba": white space alone
+    against the same scores 1; a text of fewer than n tokens has no n-gram, so scores 0 even against
+    itself. "split": the same, but empty against empty scores 0. "words": empty against empty scores
+    1, and a shorter text is one n-gram of its own length.
 
     Args:
         tokens: "jieba", "split" or "words", see :func:`tokenizer`;

@@ -31,7 +31,7 @@ def needed(what: str, extra: str) -> Iterator[None]:
     """Explain a missing package: a context manager around imports of an extra.
 
     Args:
-        what: What needs the package, for the message.
+        what: The part that needs the package, for the message.
         extra: The extra that brings it.
 
     Raises:

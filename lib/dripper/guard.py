@@ -56,7 +56,7 @@ class GuardLimits:
 
     @classmethod
     def of(cls, limits: LimitSettings) -> "GuardLimits":
-        """Return what the settings allow one page."""
+        """Return the limits that the settings set for one page."""
         return cls(limits.page_cpu_seconds, limits.page_wall_seconds, limits.page_memory_bytes)
 
 
@@ -109,8 +109,8 @@ class Guard(Generic[Item, Result]):
         self._send()
 
     def result(self) -> Result | Again:
-        """Return what became of the item: the result, raised as `call` does, or AGAIN where the
-        child died and a fresh one has it now. Waits for the child."""
+        """Wait for the child, then return the item's result, or AGAIN if the child died and a fresh
+        one has the item now. Raises as `call`."""
         try:
             outcome = self._receive()
         except _DiedError as died:
@@ -125,7 +125,7 @@ class Guard(Generic[Item, Result]):
         return outcome
 
     def ready_at(self) -> tuple[Connection, float]:
-        """Return what to wait for before `result`: the pipe, and when waiting ends (of
+        """Return the pipe to wait for before `result`, and the time at which waiting ends (of
         `time.monotonic`)."""
         assert self._pipe is not None
         return self._pipe, self._deadline
@@ -191,13 +191,13 @@ class Guard(Generic[Item, Result]):
 
 
 class Watchdog:
-    """Ends this process where its work stands still, so that whoever started it tries again: what a
-    `Guard` is for a page, outside of pages.
+    """Ends this process if its work hangs, so that its parent tries again. It does outside of pages
+    the work of a `Guard` for a page.
 
     A worker that waits for ever for an engine, or in a library, is no failure that Spark would see.
     (Its `spark.python.worker.idleTimeoutSeconds` only logs, before `killOnIdleTimeout` of Spark
-    4.1.) A thread looks at the clock; where that does not get its turn, as something holds the
-    interpreter, `faulthandler` ends the process.
+    4.1.) A thread watches the clock. If it gets no turn because other code holds the interpreter,
+    `faulthandler` ends the process.
     """
 
     def __init__(self, seconds: float, doing: str) -> None:
@@ -273,7 +273,7 @@ class Watchdog:
         sys.stderr.flush()
         faulthandler.dump_traceback(file=_STDERR)
         if folder := os.environ.get("PYTHON_FAULTHANDLER_DIR"):
-            # What a worker that died left there is the reason that Spark gives the driver.
+            # Spark gives the driver the text that a dead worker left there as the reason.
             with contextlib.suppress(OSError):
                 Path(folder, str(os.getpid())).write_text(words)
         for child in multiprocessing.active_children():
@@ -303,8 +303,7 @@ def _serve(pipe: Connection, parents_end: Connection, work: Callable[[Item], Res
     if start and sys.platform == "linux":
         _limit(resource.RLIMIT_AS, start + limits.memory_bytes)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    # What the parent has loaded stays: full collections need not walk over its 100,000 objects, 4 %
-    # of a page's time.
+    # The parent's 100,000 objects stay, so full collections can skip them: 4 % of a page's time.
     gc.freeze()
     while True:
         try:
@@ -349,7 +348,7 @@ def _is_short_of_cpu(seconds: int) -> bool:
 
 @lru_cache
 def _say_if_too_low(limits: GuardLimits) -> None:
-    """Warn, once a process, where a page gets less than the settings allow it."""
+    """Warn, once a process, if a page gets less than the settings allow."""
     cpu, space = _read_hard_limit(resource.RLIMIT_CPU), _read_hard_limit(resource.RLIMIT_AS)
     if cpu is not None and cpu <= limits.cpu_seconds:
         logger.warning(
@@ -369,7 +368,7 @@ def _say_if_too_low(limits: GuardLimits) -> None:
 
 
 def run_item(work: Callable[[Item], Result], item: Item) -> Result | PageError | UsageError:
-    """Return `work(item)`, or as a value what it raised: an exception that no page should meet is
+    """Return `work(item)`, or the error that it raised as a value. An unexpected exception becomes
     an INTERNAL error of the page."""
     try:
         return work(item)
@@ -388,7 +387,7 @@ def _is_memory_error(outcome: object) -> bool:
 
 
 def _read_address_space() -> int:
-    """Bytes of address space of this process; 0 where the system does not tell."""
+    """Bytes of address space of this process; 0 if the system does not report it."""
     try:
         return int(_STATM.read_text().split()[0]) * resource.getpagesize()
     except OSError:

@@ -22,7 +22,7 @@ _STORES = frozenset(
         *("oss", "oci", "cos", "cosn", "obs", "sftp", "ftp", "webhdfs", "memory"),
     )
 )
-"""Schemes whose addresses have a bucket, container or server after two slashes."""
+"""Schemes with a bucket, container or server after two slashes."""
 _ROOTED = frozenset({"hdfs", "viewfs"})
 """Hadoop's schemes: an address without a server means the one of Hadoop's configuration."""
 _FILES = frozenset({"file", "dbfs"})
@@ -157,7 +157,7 @@ def _clean(name: str, typed: str) -> str:
 
 def _parse_address(name: str, text: str) -> str | None:
     """Return the address in its one spelling (the path for `file:`), or None without a scheme.
-    Raises InputError where it is misspelled."""
+    Raises InputError if it is misspelled."""
     match = _SCHEME.fullmatch(text)
     if match is None:
         return None

@@ -30,7 +30,7 @@ class S3Settings(Section):
     anonymous: bool = False
     """Send unsigned requests: for public buckets, without credentials."""
     requester_pays: bool = False
-    """For buckets whose readers pay: agree to be charged for requests and bytes."""
+    """For requester-pays buckets: agree to be charged for requests and bytes."""
     max_attempts: int = Field(default=10, ge=1)
     """Tries per request, and how often in a row a dropped connection is resumed without a new byte.
     botocore's default of 5 was seen to give up under Common Crawl's SlowDown."""
@@ -39,11 +39,10 @@ class S3Settings(Section):
 
 
 class ReadSettings(Section):
-    """The reading of archives: which are found, and what is taken from them. Its other limits:
-    docs/storages.md."""
+    """The reading of archives. Its other limits: docs/storages.md."""
 
     page_bytes: int = Field(default=32 * MIB, ge=1024)
-    """A page whose body, inflated, is larger becomes an error row; also bounds a reader's memory,
+    """A page with a larger inflated body becomes an error row; also bounds a reader's memory,
     to about four times as much. Common Crawl cuts at 1 MiB (5 MiB since 2025); 32 MiB still parses
     in about 400 MB."""
     statuses: tuple[Annotated[str, Field(pattern=r"^[1-9](xx|\d\d)$")], ...] = ("2xx",)
@@ -71,7 +70,7 @@ class LimitSettings(Section):
     """The slowest real page seen took under 2 s; a busy machine does not spend this, as it is CPU
     time. A page that sleeps ends after 15 times as much by the clock."""
     page_memory_bytes: int = Field(default=1 * GIB, ge=64 * MIB)
-    """Address space above what the page process starts with."""
+    """Address space of a page process, beyond its size at the start."""
 
     @property
     def page_wall_seconds(self) -> int:
@@ -88,22 +87,21 @@ class LimitSettings(Section):
 
 
 class LabelerSettings(Section):
-    """The labeler that decides which blocks are main content, and the fallback where it marks
-    none."""
+    """The labeler that decides which blocks are main content, and the fallback if it marks none."""
 
     name: str = "cpu"
     """One labeler, or several in a chain (`cpu,lm`): each next one gets the pages that the one
     before is not sure of."""
     escalate_below: float | None = Field(default=None, ge=0, le=1)
     """Confidence (the F1 that the labeler expects) below which the next labeler of a chain gets a
-    page. null: 0.85 where the chain ends with `reader`, which is cheap, else 0.7."""
+    page. null: 0.85 if the chain ends with `reader`, which is cheap, else 0.7."""
     escalate_share: float | None = Field(default=None, gt=0, le=1)
     """Share of a batch's pages that escalate, the least sure first: in a staged run of a chain of
     two, instead of `escalate_below`."""
     fallback: Literal["auto", "cpu", "trafilatura", "body", "empty"] = "auto"
     """For a page without one main block, or without usable labels: the labeler `cpu`, Trafilatura's
     choice, every block, or an empty extraction. auto: as the labeler's entry says: `cpu` for the
-    labeler `lm`; every block for `cpu`, which marks none only where no block has a word;
+    labeler `lm`; every block for `cpu`, which marks none only if no block has a word;
     Trafilatura for the others."""
     staged: bool | None = None
     """Whether pages are labelled in a stage of their own, between tables (pages, blocks, labels),
@@ -122,14 +120,14 @@ class LabelsSettings(Section):
 
     def options(self, name: str) -> dict[str, Any]:
         """Return the section of the labeler `name` as the options of `dripper.labels.load`; empty
-        where nothing is set."""
+        if nothing is set."""
         section = (self.model_extra or {}).get(name, {})
         return section.model_dump() if isinstance(section, BaseModel) else dict(section)
 
 
 class HtmlSettings(Section):
-    """The form of main HTML in the profiles `dripper` and `paper`; that of `mineru-…` is never
-    touched."""
+    """The form of main HTML in the profiles `dripper` and `paper`. The profiles `mineru-…` ignore
+    it."""
 
     inert: bool = True
     """Nothing in it can run: no event handlers, no addresses that are scripts, no elements that run
@@ -139,9 +137,10 @@ class HtmlSettings(Section):
     href>` included. Holds for the Markdown of every profile."""
     keep: tuple[str, ...] = ()
     """CSS selectors, such as [".recipe", "#opening-hours"], for sites that you know: blocks within
-    what they find, and around it, are main content, whatever the labeler says. In every profile."""
+    the elements found, and around them, are main content, whatever the labeler says. In every
+    profile."""
     drop: tuple[str, ...] = ()
-    """CSS selectors: what they find is taken out of the page before anything else looks at it."""
+    """CSS selectors: the elements found are removed from the page before anything else reads it."""
 
 
 class MarkdownSettings(Section):
@@ -151,8 +150,8 @@ class MarkdownSettings(Section):
     """html2text writes Markdown as the Dripper paper scored it, and is GPL-3.0: it has an extra of
     its own, and the settings below but `title` and `links` and `images` do not reach it."""
     title: Literal["include", "exclude"] = "include"
-    """Whether the Markdown opens with the page's title as a heading, where the main content does
-    not have it already."""
+    """Whether the Markdown opens with the page's title as a heading, unless the main content
+    already has it."""
     links: Literal["keep", "text"] = "keep"
     """text: without addresses."""
     images: Literal["keep", "drop"] = "keep"
@@ -180,15 +179,15 @@ class StageSettings(Section):
     """The stage `label` of a staged run."""
 
     engines: int | None = Field(default=None, ge=1)
-    """Engines that label at once. None: one a GPU of the session, one where it has none (each
+    """Engines that label at once. None: one for each GPU of the session, one if it has none (each
     engine has its own copy of the model, 2.7 GB for the smallest in vLLM)."""
     gpus: int = Field(default=0, ge=0, le=1)
     """1: jobs/run.py asks for executors with a GPU by a resource profile, so that only this stage
     runs where GPUs are. 0: it runs wherever the session runs. An engine takes one GPU, in which all
     models of up to some 8 billion parameters fit."""
     gpu_discovery_script: str = ""
-    """The script on the executors' machines that prints their GPUs, where the cluster does not
-    bring its own."""
+    """The script on the executors' machines that prints their GPUs, if the cluster does not bring
+    its own."""
     executor_cores: int = Field(default=4, ge=1)
     """Cores of an executor of that profile; one engine runs on it."""
     executor_memory: str = "8g"
@@ -196,10 +195,9 @@ class StageSettings(Section):
     executor_memory_overhead: str = "16g"
     """Memory of its Python worker: the engine's weights on their way to the GPU."""
     commit_pages: int = Field(default=20_000, ge=1)
-    """Pages of an engine between two commits of the labels of a batch: what a driver that is lost
-    has to do again, 80 minutes of an L4 at 4 pages a second. Engines wait for the last of them
-    before each commit. A task has a tenth of them: what an executor that is lost has to do
-    again."""
+    """Pages of an engine between two commits of the labels of a batch: a lost driver has to repeat
+    this work, 80 minutes of an L4 at 4 pages a second. Engines wait for the last of them before
+    each commit. A task has a tenth of them, the work that a lost executor has to repeat."""
 
 
 class SiteSettings(Section):
@@ -222,22 +220,22 @@ class CostSettings(Section):
     priced."""
 
     core_dollars_per_hour: float = Field(default=0.0425, ge=0)
-    """Rent of a core, of which a run's report makes a price. The default is Amazon's c6i on demand,
-    us-east-1, in 2025."""
+    """Rent of a core, from which a run's report computes a price. The default is Amazon's c6i on
+    demand, us-east-1, in 2025."""
     devices: dict[str, DeviceSettings] = {
         "L4": DeviceSettings(dollars_per_hour=0.39, pages_per_second=0.68),
         "A100": DeviceSettings(dollars_per_hour=2.72, pages_per_second=3.6),
     }
     """Devices by name. The defaults are the Pulpie authors' measurements of Dripper (500 Common
-    Crawl pages, token by token) and rents: replace the speed by what the first own run says."""
+    Crawl pages, token by token) and rents: replace the speed by the speed of your first run."""
 
 
 class SparkSettings(Section):
-    """The session, where this program makes it; spark-submit and Databricks bring their own."""
+    """The session, if this program creates it; spark-submit and Databricks bring their own."""
 
     master: str | None = None
-    """Only for runs outside spark-submit; None: local[*,4], where a task that fails is tried again
-    as on a cluster."""
+    """Only for runs outside spark-submit; None: local[*,4], which tries a failed task again, as a
+    cluster does."""
     jars: str = ""
     """A folder or comma-separated files: delta-spark, delta-storage and antlr4-runtime jars, for
     machines without a network. Else Delta comes from the class path or from Maven Central, in the
@@ -258,8 +256,8 @@ class Settings(Section):
 
     profile: Literal["dripper", "mineru-1.0", "mineru-1.1", "paper"] = "dripper"
     """The rules that split a page into blocks. dripper: nothing visible is lost; mineru-1.0,
-    mineru-1.1: byte for byte what the public weights of these versions of MinerU-HTML were trained
-    on, losses included; paper: as the Dripper paper says."""
+    mineru-1.1: byte for byte the input of these versions of MinerU-HTML, losses included; paper: as
+    the Dripper paper says."""
     labeler: LabelerSettings = LabelerSettings()
     labels: LabelsSettings = LabelsSettings()
     reading: ReadSettings = ReadSettings()
@@ -297,7 +295,7 @@ REPLACED = {
     "limits.stall_seconds": "limits.page_cpu_seconds sets it too",
     "stages.partition_pages": "stages.commit_pages sets it too",
 }
-"""Keys that earlier versions knew, and what does their job."""
+"""Keys of earlier versions, and their replacements."""
 
 S = TypeVar("S", bound=Section)
 
@@ -309,7 +307,7 @@ def validate(
 
     Args:
         section: The class of the section.
-        values: What is set, by name.
+        values: The given values, by name.
         prefix: Of the section's keys, as people write them, with the dot.
         list_keys: Yields all keys there are, if more than the section's own.
 
@@ -347,7 +345,7 @@ def _write_sentence(problem: Mapping[str, Any], prefix: str, valid_keys: list[st
         return f"setting {key} is gone: {REPLACED[key]}"
     value = problem["input"]
     while isinstance(value, dict) and value:
-        # An unknown section: what stands in it tells best which one was meant.
+        # An unknown section: its keys are the best hint at the one that was meant.
         inner, value = next(iter(value.items()))
         key, place = f"{key}.{inner}", [*place, str(inner)]
     near = difflib.get_close_matches(key, valid_keys, n=1, cutoff=0.4) or difflib.get_close_matches(

@@ -1,5 +1,5 @@
-"""HTML documents of one file, which ask no network: the style that they share, and what a browser
-allows them."""
+"""HTML documents of one file, which need no network: their shared style, and their content security
+policy."""
 
 import base64
 import hashlib

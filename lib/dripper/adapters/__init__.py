@@ -1,8 +1,8 @@
-"""Shares what the steps for other pipelines need: which form of an extraction becomes a document's
+"""Shared code of the steps for other pipelines: the form of an extraction that becomes a document's
 text, and its metadata.
 
 The steps are `dripper.adapters.datatrove`, `dripper.adapters.nemo_curator` and
-`dripper.adapters.ray_data`; what loads documents is `langchain`, `llama_index` and `haystack`, and
+`dripper.adapters.ray_data`; `langchain`, `llama_index` and `haystack` load documents, and
 `scrapy` has a pipeline of items. Each needs the package that it is named after: extras `datatrove`,
 `nemo`, `ray`, `langchain`, `llama-index`, `haystack` and `scrapy`.
 """
@@ -78,7 +78,7 @@ def collect_metadata(extraction: Extraction) -> dict[str, Any]:
 
 
 def collect_declared(extraction: Extraction) -> dict[str, str | None]:
-    """Return what the page declares about itself, as plain values that every index can hold."""
+    """Return the page's declared metadata as plain values that every index can hold."""
     metadata = extraction.metadata
     return {
         "authors": ", ".join(metadata.authors) or None if metadata is not None else None,

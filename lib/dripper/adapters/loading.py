@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 
 class Loaded(NamedTuple):
-    """The content of a page, and what is known of it."""
+    """The content of a page, and its metadata."""
 
     id: str
     """The page's `page_id`: the same in every run."""
@@ -64,8 +64,8 @@ class PageLoader(PageStep):
         self._options = PageOptions(url_prefix)
 
     def load(self) -> Iterator[Loaded]:
-        """Yield what there is of each page with main content, in their order. A page without, and a
-        file that cannot be read, is a warning in the log."""
+        """Yield each page with main content, in order. A page without, and a file that cannot be
+        read, is a warning in the log."""
         work, counts = shared_extractor(self.settings).extract_record, InputCounts()
         records = read_pages(self._files, self.settings.reading, (), counts, self._options)
         for record, outcome in map_in_order(work, records, GuardLimits.of(self.settings.limits), self._jobs):

@@ -17,7 +17,7 @@ replaces the whole `CommonCrawlHTMLExtractor`: it takes every language, uses the
 gives the reason if there is no content.
 
 All work in Curator's own processes, which cannot safely be forked as they have threads. So the
-limits of the HTML parser hold, but those of CPU time and memory do not.
+limits of the HTML parser hold, but the limits of CPU time and memory do not.
 """
 
 import re
@@ -46,7 +46,7 @@ _BETWEEN = re.compile(r"\n{2,}")
 class DripperAlgorithm(PageStep, HTMLExtractorAlgorithm):  # type: ignore[misc]
     """Extracts the main content of a page as paragraphs, which Curator joins again.
 
-    Args: those of `PageStep`.
+    Args: as for `PageStep`.
     """
 
     def extract_text(self, html: str, stop_words: frozenset[str], language: str) -> list[str] | None:
@@ -61,8 +61,8 @@ class DripperExtractor(PageStep, DocumentExtractor):  # type: ignore[misc]
     Args:
         form: `markdown`, `text` or `main_html`.
         labeler, settings, options: As `dripper.extract` takes them.
-        keep_failed: Keep pages without main content as records without text, whose `error_code`
-            gives the reason. By default they are left out, as Curator's own extractors do.
+        keep_failed: Keep pages without main content as records without text, with the reason in
+            `error_code`. By default they are left out, as Curator's own extractors do.
 
     Raises:
         UsageError: The labeler or a setting cannot work.
@@ -111,8 +111,8 @@ class DripperPages(CompositeStage[DocumentBatch, DocumentBatch]):  # type: ignor
 
     Their names are `dripper_prepare`, `dripper_label` (only for labelers that run in a stage of
     their own, such as `lm` and `encoder`) and `dripper_finish`; `with_` changes their resources and
-    numbers of workers. A batch keeps its other columns, and gets those that
-    `dripper.adapters.steps.EXTRACTED` lists.
+    numbers of workers. A batch keeps its other columns, and gets the columns in
+    `dripper.adapters.steps.EXTRACTED`.
 
     Args:
         labeler, settings, options: As `dripper.extract` takes them. Of a chain, such as `cpu,lm`,
@@ -120,7 +120,7 @@ class DripperPages(CompositeStage[DocumentBatch, DocumentBatch]):  # type: ignor
             go on.
         form: The field of an extraction that becomes `text`: `markdown`, `text` or `main_html`.
         content, url: The columns with pages, as bytes or text, and with their addresses.
-        gpus: Of an engine; None: one, where the labeler is at home on GPUs.
+        gpus: GPUs of an engine; None: one if the labeler runs on GPUs.
         batches: Document batches that an engine gets at once.
         loader: Loads the labeler of an engine, in place of the registry.
 
@@ -180,7 +180,7 @@ class PrepareStage(_TableStage):
     name = "dripper_prepare"
 
     def inputs(self) -> tuple[list[str], list[str]]:
-        """Return what a batch must have."""
+        """Return the columns that a batch must have."""
         return ["data"], [self._plan.content]
 
     def _work(self, pages: pa.Table) -> pa.Table:
@@ -216,7 +216,7 @@ class LabelStage(_TableStage):
         return batches
 
     def teardown(self) -> None:
-        """Give back what the engine holds."""
+        """Release the engine."""
         if self._engine is not None and isinstance(self._engine.labeler, Closable):
             self._engine.labeler.close()
         self._engine = None
@@ -234,7 +234,7 @@ class FinishStage(_TableStage):
     name = "dripper_finish"
 
     def outputs(self) -> tuple[list[str], list[str]]:
-        """Return what a batch has afterwards."""
+        """Return the columns that a batch has afterwards."""
         return ["data"], [field.name for field in EXTRACTED]
 
     def _work(self, pages: pa.Table) -> pa.Table:

@@ -7,7 +7,7 @@ Pages are split in tasks on CPUs, labelled in batches by a pool of actors with a
 finished in tasks on CPUs. Every page stays a row: one that fails has an `error_code`.
 
 Ray's workers cannot safely be forked as they have threads. So the limits of the HTML parser hold,
-but those of CPU time and memory do not.
+but the limits of CPU time and memory do not.
 """
 
 from collections.abc import Mapping
@@ -38,8 +38,8 @@ def extract_dataset(
     loader: Loader = load_labeler,
     **options: Any,
 ) -> Dataset:
-    """Return the main content of pages: their other columns, and those that
-    `dripper.adapters.steps.EXTRACTED` lists. Ray Data keeps no order unless it is told to.
+    """Return the main content of pages: their other columns, and the columns in
+    `dripper.adapters.steps.EXTRACTED`. By default Ray Data keeps no order.
 
     Args:
         labeler, settings, options: As `dripper.extract` takes them. Of a chain, such as `cpu,lm`,
@@ -49,7 +49,7 @@ def extract_dataset(
         content, url: The columns with pages, as bytes or text, and with their addresses.
         concurrency: Engines, or from how many to how many. Without a labeler that runs in a stage
             of its own, such as `lm` or `encoder`, there are none.
-        num_gpus: Of an engine; None: one, where the labeler is at home on GPUs.
+        num_gpus: GPUs of an engine; None: one if the labeler runs on GPUs.
         batch_pages: Pages that an actor gets at once. Of them it makes batches for its engine, of
             at most 256 pages and about a million tokens.
         loader: Loads the labeler of an engine, in place of the registry.

@@ -20,7 +20,7 @@ with optional.needed("dripper.adapters.scrapy", "scrapy"):
 
 
 class DripperPipeline:
-    """Adds to each item what `dripper.extract` says of its page.
+    """Adds to each item the result of `dripper.extract` for its page.
 
     Pages are worked on in a child process with the limits of the settings. The page itself leaves
     the item unless the setting `DRIPPER_KEEP_HTML` is set; `DRIPPER_HTML_FIELD` and

@@ -1,9 +1,9 @@
 """Extracts Arrow tables of pages in three steps, so that a pipeline of workers keeps CPUs and GPUs
 busy at once: pages are split on CPUs, blocks are labelled by an engine, pages are finished on CPUs.
 
-Between the steps a page is a few columns whose names begin with `dripper_`. No page is lost: one
-that fails has an `error_code`. Workers of such pipelines have threads and cannot safely be forked.
-So the limits of the HTML parser hold, but those of CPU time and memory do not.
+Between the steps a page is a few columns with names that begin with `dripper_`. No page is lost:
+one that fails has an `error_code`. Workers of such pipelines have threads and cannot safely be
+forked. So the limits of the HTML parser hold, but the limits of CPU time and memory do not.
 """
 
 import json
@@ -80,7 +80,7 @@ class PagePlan:
         options: Mapping[str, Any],
         **named: Any,
     ) -> "PagePlan":
-        """Return a plan that can work, as far as that can be told without a GPU. Raises UsageError.
+        """Return a plan after the checks that need no GPU. Raises UsageError.
 
         Args:
             labeler, settings, options: As `dripper.extract` takes them.
@@ -139,8 +139,8 @@ def prepare_table(pages: pa.Table, plan: PagePlan) -> pa.Table:
 
 
 def label_table(pages: pa.Table, plan: PagePlan, engine: Engine) -> pa.Table:
-    """Return prepared pages with the labels of those that ask for some. Raises EngineError where
-    the engine can label no page at all."""
+    """Label the prepared pages that need labels. Raises EngineError if the engine can label no page
+    at all."""
     is_chain = split_into_stages(plan.settings.labeler)[0] is not None
     prepared = pages.column(_PREPARED[0].name).to_pylist() if is_chain else []
     columns = {field.name.removeprefix("dripper_"): pages.column(field.name).to_pylist() for field in _PREPARED[1:]}
@@ -245,7 +245,7 @@ def _finisher(settings: str) -> Finisher:
 
 
 _LABEL_NAMES = {"confidence": "label_confidence", "error_detail": "label_error"}
-"""Columns of a page's labels that have another name beside those of the page."""
+"""Columns of a page's labels that are renamed, as the page has columns of these names."""
 
 
 def _finish(finisher: Finisher, page: Row, answer: Row) -> Extraction:
@@ -266,7 +266,7 @@ def _describe(extraction: Extraction) -> Row:
 
 
 def _append(pages: pa.Table, fields: Sequence[pa.Field], rows: Sequence[Row]) -> pa.Table:
-    """Return the table with more columns; those of the same name are replaced."""
+    """Return the table with more columns; columns of the same name are replaced."""
     same = [field.name for field in fields if field.name in pages.column_names]
     pages = pages.drop_columns(same)
     for field in fields:

@@ -1,5 +1,5 @@
-"""Runs `dripper extract`: prints the main content of one page, or writes that of many pages to a
-file, a folder or standard output.
+"""Runs `dripper extract`: prints the main content of one page, or writes the content of many pages
+to a file, a folder or standard output.
 """
 
 import argparse
@@ -38,7 +38,7 @@ _MAX_NAMED = 10
 """Most files of each kind that the last lines name."""
 
 _MARKDOWN = ("title", "links", "images")
-"""Flags that stand for settings of the section `markdown`."""
+"""Flags that set settings of the section `markdown`."""
 
 
 def add(commands: Parsers) -> None:
@@ -145,7 +145,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _choose_destination(arguments: argparse.Namespace) -> Destination | None:
-    """Return where many pages go; None where there is one, to be printed."""
+    """Return the destination of many pages; None for a single page, which is printed."""
     columns = [name.strip() for name in (arguments.columns or "").split(",") if name.strip()]
     if arguments.out is not None and arguments.output_dir is not None:
         raise UsageError("--out is one file of rows, --output-dir a file per page: choose one")

@@ -1,5 +1,5 @@
 """Runs `dripper settings`: every setting with its default and its meaning, as YAML. `conf/base.yml`
-is what it prints."""
+is its output."""
 
 import argparse
 import ast
@@ -60,7 +60,7 @@ def _write_section(section: type[Section], indent: str) -> Iterator[str]:
 
 
 def _read_docstrings(section: type[BaseModel]) -> dict[str, str]:
-    """Return what stands below each field of a class and of those that it inherits from."""
+    """Return the docstring of each field of a class and of its base classes."""
     found: dict[str, str] = {}
     for base in reversed(section.__mro__):
         if base is not Section and issubclass(base, Section):

@@ -82,7 +82,7 @@ def _build_content(view: PageView) -> Mapping[str, Any]:
 
 
 def _to_json(value: Any) -> str:
-    """Return JSON that may stand in an HTML document: no `<` can end its element. Lone surrogates
+    """Return JSON that is safe inside an HTML document: no `<` can end its element. Lone surrogates
     stay escaped."""
     return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")
 

@@ -24,7 +24,7 @@ STANDARD_INPUT = "-"
 
 
 def find_pages(names: Sequence[str], settings: ReadSettings, url: str | None = None) -> Iterator[PageInput]:
-    """Yield the pages that `names` stand for.
+    """Yield the pages that `names` match.
 
     Args:
         names: See `expand_inputs`; `-` is a page on standard input.
@@ -76,7 +76,7 @@ COLUMNS = (
     *("page_id", "url", "title", "warc_file", "warc_offset", "method", "confidence", "language", "main_html"),
     *("markdown", "versions", "error_code", "error_detail", "page_kind", "metadata", "images", "posts", "comments"),
 )
-"""Columns that are read of a row; null where an older release wrote the table without them. A
+"""Columns that are read of a row; null if an older release wrote the table without them. A
 condition may use all columns of the table."""
 
 

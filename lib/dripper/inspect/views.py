@@ -43,7 +43,7 @@ class PageInput:
     content_type: str | None = None
     """The HTTP header; None if there is none, and only the bytes show the type."""
     error: PageError | None = None
-    """Set where the page could not be read."""
+    """Set if the page could not be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class PageView:
     markdown: str = ""
     main_html: str = ""
     metadata: Mapping[str, Any] | None = None
-    """The value of the column `metadata`; `images` and `posts` are those of their columns."""
+    """The value of the column `metadata`; `images` and `posts` are the values of their columns."""
     images: Sequence[Mapping[str, Any]] = ()
     refused: Sequence[tuple[str, str]] = ()
     """The address of each other picture of the page, and why it is not in the extraction."""

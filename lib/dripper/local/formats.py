@@ -52,8 +52,8 @@ FORMATS_WITH_ERRORS = frozenset({"json", "jsonl"})
 
 
 def write_front_matter(extraction: Extraction, url: str | None) -> str:
-    """Return what a Markdown file says of its page before the text, as YAML between lines of `---`,
-    as site generators and note-taking programs read it. What is not known is left out.
+    """Return the front matter of a Markdown file: YAML between lines of `---`, as site generators
+    and note-taking programs read it. Unknown fields are left out.
 
     >>> print(write_front_matter(Extraction(title="Rain: a report", language="en"), "https://e.org/a"))
     ---

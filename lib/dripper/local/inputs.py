@@ -51,7 +51,7 @@ class Input(NamedTuple):
 
 
 def expand_inputs(names: Sequence[str], settings: ReadSettings, ignored_files: list[str] | None = None) -> list[Input]:
-    """Return the files that `names` stand for, each once, and those of folders and patterns in the
+    """Return the files that `names` match, each once. Files of folders and patterns are in the
     order of their names.
 
     Args:
@@ -62,7 +62,7 @@ def expand_inputs(names: Sequence[str], settings: ReadSettings, ignored_files: l
         ignored_files: Gets the files of folders that are neither pages nor archives.
 
     Raises:
-        InputError: One does not exist, or stands for no file.
+        InputError: One does not exist, or matches no file.
     """
     inputs: dict[str, Input] = {}
     for part in names:
@@ -88,14 +88,14 @@ def _make_input(path: str, below: PurePath | None = None) -> Input:
 
 
 class _Expansion:
-    """Expands what is typed into files."""
+    """Expands paths, patterns and lists into files."""
 
     def __init__(self, settings: ReadSettings, ignored_files: list[str] | None) -> None:
         self._settings = settings
         self._ignored_files = ignored_files
 
     def expand(self, part: str, lists: tuple[Path, ...] = ()) -> Iterator[Input]:
-        """Yield the files that `part` stands for.
+        """Yield the files that `part` matches.
 
         Args:
             lists: The lists that led to it.

@@ -20,7 +20,7 @@ from dripper.page.rows import Row, extraction_row, storable
 from dripper.warc import Record
 
 COLUMNS = tuple(column for column in EXTRACTIONS if column != BATCH)
-"""The columns of a row: those of the table `extractions` except the batch, which only jobs have."""
+"""The columns of a row: all of the table `extractions` except the batch, which only jobs have."""
 
 TEXT = Column("text", Kind.STRING, "main_html as plain text; null: see error_code")
 """A column that is there if it is asked for."""
@@ -59,7 +59,7 @@ def format_row(
 
 
 def _format_time(value: object) -> str:
-    if isinstance(value, date):  # of which a datetime is one
+    if isinstance(value, date):  # A datetime is a date, too.
         return value.isoformat()
     raise TypeError(f"{type(value).__name__} has no form in JSON")
 
@@ -92,7 +92,7 @@ class RowLines:
     def close(self) -> None:
         """Close the file."""
         with suppress(OSError):
-            # `append` has reported what a full disk did not take.
+            # `append` has reported a full disk.
             self._stream.close()
 
     def append(self, line: bytes, page_id: str, error_code: str | None) -> None:
@@ -199,7 +199,7 @@ class ParquetFile:
         return set(ids.to_pylist())
 
     def add(self, lines: Path) -> None:
-        """Replace the file, in one step, by one that has its rows and those of `lines`."""
+        """Replace the file, in one step, by one with its rows and the rows of `lines`."""
         stored_ids = self.read_page_ids()
         unfinished = self._path.with_name(self._path.name + ".unfinished")
         with self._parquet.ParquetWriter(unfinished, self._schema, compression="zstd") as writer:

@@ -1,5 +1,5 @@
-"""Reads the pages of the files that a user names, each as a `Record`, and counts what was read and
-what could not be read.
+"""Reads the pages of the files that a user names, each as a `Record`, and counts pages and
+problems.
 """
 
 import hashlib
@@ -42,7 +42,7 @@ DEFAULT_OPTIONS = PageOptions()
 
 @dataclass(slots=True)
 class InputCounts:
-    """Counts what has been read of the files so far."""
+    """The counts of pages and problems in the files so far."""
 
     files: int = 0
     bytes: int = 0
@@ -54,7 +54,7 @@ class InputCounts:
     faults: dict[str, int] = field(default_factory=dict)
     """Archive → number of faults in it; all other records were read."""
     bad: dict[str, str] = field(default_factory=dict)
-    """Files that another run would find no better, and what is wrong with them."""
+    """Files that another run could not read either, and their problems."""
     unread: list[str] = field(default_factory=list)
     """A sentence for each file that could not be read to its end: another run tries it again."""
 

@@ -57,8 +57,8 @@ def map_in_order(
     """Yield each item with its result or its error, in the order of the items, from `jobs`
     processes.
 
-    What is done before an item ahead of it waits for that one, and no more than :data:`AHEAD` for
-    each process are taken before it is there.
+    A result waits for the results of earlier items. Until an item's result is there, no more than
+    :data:`AHEAD` items for each process are taken.
 
     Raises:
         UsageError: `work` raised it.

@@ -98,7 +98,7 @@ def extract_files(
         settings: As for a job.
         jobs: The number of page processes.
         show_progress: Whether to show a progress bar.
-        options: What is to be known of pages in files.
+        options: Options for pages in files.
 
     Raises:
         UsageError: Or a subclass: an input or a setting is wrong. Raised before any work.
@@ -131,7 +131,7 @@ def extract_files(
 
 
 def _leave_out(files: Sequence[Input], destination: Destination) -> list[Input]:
-    """Return the files without what an earlier run wrote: a pattern may name that."""
+    """Return the files without an earlier run's output, which a pattern may match."""
     own = destination.path.resolve()
     return [file for file in files if file.kind is not InputKind.TABLE or Path(file.path).resolve() != own]
 
@@ -139,7 +139,7 @@ def _leave_out(files: Sequence[Input], destination: Destination) -> list[Input]:
 def _find_files(
     names: Sequence[str], destination: Destination, settings: Settings, options: PageOptions
 ) -> tuple[list[Input], list[str]]:
-    """Return the files to be read, all of them readable, and those of folders that are neither
+    """Return the files to be read, all of them readable, and the files of folders that are neither
     pages nor archives."""
     ignored_files: list[str] = []
     files = _leave_out(expand_inputs(names, settings.reading, ignored_files), destination)

@@ -31,10 +31,10 @@ from dripper.page.extraction import Extraction, checked_settings, make_failed, s
 from dripper.settings import Settings
 
 _Page = tuple[bytes, str | None, str | None]
-"""The body, the page's address, and its content type where that says something of it."""
+"""The body, the page's address, and its content type if that is specific."""
 
 _WAITING_A_JOB = 8
-"""Requests that may wait for each process; further ones are told to come back."""
+"""Requests that may wait for each process; further ones get a 503."""
 _WAIT_SECONDS = 30.0
 _REQUEST_SECONDS = 60.0
 """Seconds from a request's first byte to its last, and for the next request of a connection."""
@@ -229,7 +229,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(status, json.dumps(answer, ensure_ascii=False), "application/json")
 
     def _refuse(self, status: HTTPStatus, words: str) -> None:
-        # What is left of the body would be taken for the next request.
+        # The server would take the rest of the body for the next request.
         self.close_connection = True
         self._answer_json(status, {"error": words})
 

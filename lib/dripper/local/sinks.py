@@ -1,4 +1,4 @@
-"""Says where the pages of a run go: rows of a file or of standard output, or a file a page."""
+"""The destinations of a run's pages: rows of a file or of standard output, or a file a page."""
 
 import json
 import re
@@ -45,11 +45,12 @@ class Sink(AbstractContextManager["Sink", None]):
     """Pages that are there already."""
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        """Write what is left; of an error, nothing but what is needed to go on."""
+        """Write the remaining rows; after an error, only the rows that a second run needs to
+        continue."""
 
     @abstractmethod
     def make(self, record: Record, extraction: Extraction) -> PageRow:
-        """Return what is to be written of a page. Called in a page process."""
+        """Return the row to write for a page. Called in a page process."""
 
     @abstractmethod
     def write(self, record: Record, row: PageRow) -> None:
@@ -64,7 +65,7 @@ class Destination:
     """A `.jsonl` or `.parquet` file, STANDARD_OUTPUT, or a folder."""
     is_folder: bool = False
     columns: Sequence[str] = ()
-    """Columns of rows; empty: those of the table `extractions` but the batch."""
+    """Columns of rows; empty: all of the table `extractions` but the batch."""
     form: str = "markdown"
     """Form of the files of a folder: one of FORMATS."""
 
@@ -113,7 +114,7 @@ class RowFile(Sink):
         page_ids = self._parquet.read_page_ids() if self._parquet else set()
         self._lines = RowLines(path.with_name(path.name + ".jsonl") if self._parquet else path, versions)
         self.page_ids = page_ids | self._lines.page_ids
-        # The lines behind a Parquet file hold what a second run has to know.
+        # The lines of a Parquet file hold the keys that a second run needs.
         missing = [column for column in COLUMNS if column.name in KEYS and column not in columns]
         self._written = (*columns, *missing) if self._parquet else columns
 
@@ -183,8 +184,8 @@ class PageFolder(Sink):
         self._lines.append(line.encode() + b"\n", record.page_id, row.error_code)
 
     def _name(self, record: Record) -> str:
-        """Return the name of a page's file within the folder: that of its input, or its address
-        with a few digits of its id, by which names that meet differ too."""
+        """Return the name of a page's file within the folder: its input's name, or its address with
+        a few digits of its id, which make equal names differ."""
         file, ending, digits = self._inputs.get(record.warc_file), FORMATS[self._form].ending, record.page_id[:8]
         if file is not None and file.kind is InputKind.PAGE:
             stem = _cut_ending(file.below)

@@ -1,6 +1,6 @@
 """Reads tables in which a column holds HTML: JSON Lines, CSV, and Parquet, row by row.
 
-What is wrong with a row is its error: the rows behind it are read.
+A faulty row has an error, and the rows after it are read.
 """
 
 import bz2
