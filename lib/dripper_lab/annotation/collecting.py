@@ -52,29 +52,35 @@ class Collection:
     """Rows without a page, by the reason."""
 
 
+def find_recipe(name: str) -> Path:
+    """Return the path of a recipe: a file, or the name of one that comes with the package. Raises
+    InputError if there is none."""
+    packaged = Path(str(files("dripper_lab"))) / "recipes"
+    for path in (Path(name), packaged / f"{name}.jsonl"):
+        if path.is_file():
+            return path
+    recipes = sorted(each.stem for each in packaged.glob("*.jsonl") if each.name != wrong_truths.FILE)
+    raise InputError(f"no recipe {name}: name a file, or one of {', '.join(recipes)}")
+
+
 def read_recipe(name: str) -> list[dict[str, Any]]:
-    """Return the labelled rows of a recipe: a file, or the name of one that comes with the package.
+    """Return the labelled rows of a recipe.
 
     Raises InputError if there is none, and for rows that are not in form.
     """
-    packaged = files("dripper_lab").joinpath("recipes")
-    path = Path(name)
-    if path.is_file():
-        text = path.read_text(encoding="utf-8")
-    elif (source := packaged.joinpath(f"{name}.jsonl")).is_file():
-        text = source.read_text(encoding="utf-8")
-    else:
-        names = {each.name for each in packaged.iterdir() if each.name.endswith(".jsonl")} - {wrong_truths.FILE}
-        recipes = sorted(each.removesuffix(".jsonl") for each in names)
-        raise InputError(f"no recipe {name}: name a file, or one of {', '.join(recipes)}")
+    return [row for row in read_rows(find_recipe(name)) if "main" in row]
+
+
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    """Return all rows of a recipe's file. Raises InputError for rows that are not in form."""
     try:
-        rows = [json.loads(line) for line in text.split("\n") if line.strip()]
+        rows = [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line.strip()]
     except ValueError as error:
-        raise InputError(f"{name} is not JSON, one object a line: {error}") from error
+        raise InputError(f"{path.name} is not JSON, one object a line: {error}") from error
     for number, row in enumerate(rows, 1):
         if wrong := [field for field, form in _FORMS.items() if not form.fullmatch(str(row.get(field) or ""))]:
-            raise InputError(f"{name}: row {number} has no usable {wrong[0]}")
-    return [row for row in rows if "main" in row]
+            raise InputError(f"{path.name}: row {number} has no usable {wrong[0]}")
+    return rows
 
 
 def collect(rows: Sequence[Mapping[str, Any]], clones: Path, out: Path, fetch: bool = False) -> Collection:
@@ -92,7 +98,7 @@ def collect(rows: Sequence[Mapping[str, Any]], clones: Path, out: Path, fetch: b
         (folder / "html").mkdir()
         by_id = {row["id"]: row for row in rows}
         with (folder / "truth.jsonl").open("w", encoding="utf-8", newline="\n") as truth:
-            for labelled, page in split_pages(_read_pages(rows, out.name, clones, fetch, collection.left_out)):
+            for labelled, page in split_pages(read_recipe_pages(rows, out.name, clones, fetch, collection.left_out)):
                 row = by_id[labelled.id]
                 if len(page.blocks) != row["n_blocks"]:
                     _leave_out(collection.left_out, row, "it has other blocks now than when it was labelled")
@@ -119,9 +125,10 @@ def _truth_row(row: Mapping[str, Any], page: Page) -> dict[str, Any]:
     return truth | describe_truth(page, from_ranges(row["main"], row["n_blocks"]))
 
 
-def _read_pages(
+def read_recipe_pages(
     rows: Sequence[Mapping[str, Any]], data_set: str, clones: Path, fetch: bool, left_out: Counter[str]
 ) -> Iterator[LabelledPage]:
+    """Yield the pages of a recipe's rows that can be had, and count the others by their reason."""
     repositories: dict[str, Path | None] = {}
     for row in rows:
         name = row["repository"].removeprefix("github:")

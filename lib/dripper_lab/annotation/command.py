@@ -5,6 +5,7 @@ import json
 import logging
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -19,11 +20,12 @@ from dripper.labels.lm.settings import LmSettings
 from dripper_lab.annotation import agreement
 from dripper_lab.annotation.asking import FIRST, SECOND, Round, ask, twice_share
 from dripper_lab.annotation.chat import Annotator
-from dripper_lab.annotation.collecting import collect, read_recipe
+from dripper_lab.annotation.collecting import collect, find_recipe, read_recipe, read_recipe_pages, read_rows
 from dripper_lab.annotation.export import Export, export
 from dripper_lab.annotation.filtering import Filter, agreements, filter_data_set
 from dripper_lab.annotation.folders import guidelines
 from dripper_lab.annotation.importing import read_answers, write_data_set
+from dripper_lab.annotation.renumbering import renumber
 from dripper_lab.annotation.sources import unlabelled_pages
 from dripper_lab.datasets import DATA_SETS, LabelledPage, Role, read_pages
 
@@ -38,7 +40,7 @@ def parser() -> argparse.ArgumentParser:
         prog="python -m dripper_lab.annotate", description="Annotate pages, and make training data of them."
     )
     steps = arguments.add_subparsers(required=True, metavar="STEP")
-    for add in (_add_export, _add_ask, _add_import, _add_collect, _add_agreement, _add_filter, _add_sft):
+    for add in (_add_export, _add_ask, _add_import, _add_collect, _add_renumber, _add_agreement, _add_filter, _add_sft):
         add(steps)
     return arguments
 
@@ -159,6 +161,26 @@ def _collect(options: argparse.Namespace) -> int:
     _say(f"{_pages(collection.written)} written to {options.out}")
     _say_left_out(collection.left_out)
     return NOT_ALL if collection.left_out else 0
+
+
+def _add_renumber(steps: Steps) -> None:
+    step = steps.add_parser("renumber", help="mend a recipe's block numbers after a change of what a block is")
+    step.add_argument("recipe", help="a file of rows, or the name of one in dripper_lab/recipes; it is written anew")
+    step.add_argument("--clones", type=Path, required=True, help="folder of the repositories' clones, OWNER+NAME each")
+    step.add_argument("--before", type=Path, required=True, help="folder lib of the version that the numbers are of")
+    step.set_defaults(run=_renumber)
+
+
+def _renumber(options: argparse.Namespace) -> int:
+    path, left_out = find_recipe(options.recipe), Counter[str]()
+    rows = read_rows(path)
+    labelled = [row for row in rows if "main" in row]
+    pages = list(read_recipe_pages(labelled, path.stem, options.clones, False, left_out))
+    rows, counts = renumber(rows, pages, options.before)
+    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+    _say(f"{_pages(counts.mended)} renumbered, {counts.same} have the same blocks, {counts.stale} fit neither version")
+    _say_left_out(left_out)
+    return NOT_ALL if counts.stale else 0
 
 
 def _add_agreement(steps: Steps) -> None:
