@@ -1,5 +1,7 @@
 """Pages as annotators read them."""
 
+import pytest
+
 from dripper.html import preprocess
 from dripper_lab.annotation.rendering import BLOCK_CHARS, render, shorten
 
@@ -17,6 +19,26 @@ def test_blocks_keep_their_numbers_where_empty_ones_are_left_out() -> None:
     assert lines[4].startswith("3\tword word")
     assert "…[1003]…" in lines[4]
     assert lines[5:] == ["4\tlast"]
+
+
+@pytest.mark.parametrize(
+    ("around", "place"),
+    [
+        ("<aside>", "aside"),
+        ("<div class='main_side-bar wide'>", "side"),
+        ('<div id="leftside">', "side"),
+        ('<div class="js hero-slider">', "slider"),
+        ('<div class="swiper"><article>', "slider"),
+        ('<ul class="owl-carousel">', "carousel"),
+        ('<div class="inside considered sidewalk">', None),
+        ('<div data-x="carousel" title="aside">', None),
+    ],
+)
+def test_a_block_shows_a_place_that_decides(around: str, place: str | None) -> None:
+    rendered = render("p1", None, preprocess(f"<body class=has-slider>{around}<p>First offer</p></div><p>Text"), 1000)
+    assert rendered is not None
+    mark = f" [{place}]" if place else ""
+    assert f"1{mark}\tFirst offer" in rendered.text.splitlines()
 
 
 def test_a_long_page_is_shown_with_shorter_blocks_or_not_at_all() -> None:
