@@ -107,9 +107,9 @@ def find_again(old: Sequence[str], new: Sequence[str], chosen: set[int]) -> list
     """
     olds, news = ([words_of(text) for text in texts] for texts in (old, new))
     # Where words end has changed as well: "Fat 17g26%".
-    keys = [["".join(words) for words in texts] for texts in (olds, news)]
+    old_keys, new_keys = (["".join(words) for words in texts] for texts in (olds, news))
     found: list[int] = []
-    for change, first, end, start, stop in SequenceMatcher(None, *keys, autojunk=False).get_opcodes():
+    for change, first, end, start, stop in SequenceMatcher(None, old_keys, new_keys, autojunk=False).get_opcodes():
         if change == "equal":
             found += [start + index - first for index in range(first, end) if index in chosen]
         else:
