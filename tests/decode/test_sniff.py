@@ -56,7 +56,7 @@ def test_a_fragment_is_html_without_a_header_but_not_as_plain_text() -> None:
     assert is_html(None, b"<p>text</p>")
     assert is_html("application/octet-stream", b"<script>")
     assert not is_html("text/plain", b"<p>text</p>")
-    assert not is_html(None, b"<pre>")
+    assert not is_html(None, b"<svg>")
 
 
 @pytest.mark.parametrize(
@@ -106,6 +106,69 @@ def test_long_prefixes_take_no_time(unit: bytes) -> None:
 )
 def test_without_a_header_all_that_may_be_html_is_taken_for_it(page: bytes) -> None:
     assert name_other_kind(page) is None
+
+
+TAGS = ("article", "section", "main", "h2", "ul", "span", "nav", "header", "img", "dl", "pre", "blockquote", "my-page")
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        *(f"<{tag}>Pier \x1d and more".encode() for tag in TAGS),
+        *(f"<{tag} class=a>Pier \0 and more".encode() for tag in TAGS),
+        b"Title\x0b\x0bone line\x0banother line\x0b",
+        b"a line of words with one \x1d in it",
+        b"<article>Pier</article>" + b"\x01\x02\x03" * 9,
+        "<h2>Älv</h2><p>one".encode("utf-16-le"),
+        "<h2>Älv</h2><p>one".encode("utf-16-be"),
+    ],
+)
+def test_a_stray_byte_makes_no_page_binary(page: bytes) -> None:
+    assert name_other_kind(page) is None
+    assert is_html("text/html", page)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        b"CWS Logistics<p>Depot nine",
+        b"FWS is the wildlife service",
+        b"ID3 tags explained: <p>artist, title",
+        b"MZ is a maker of motorcycles",
+        b"BZh is short for it",
+        b"GIF89a explained: <p>the header",
+        b"OggS pages",
+        b"wOFF fonts",
+        b"RIFF and its kinds WAVE",
+        b"Is ftyp a box? <p>Yes.",
+        b"WARC/1.0 and WARC/1.1 differ",
+        b"%!PS is how PostScript begins",
+        b"%PDF-1.4 files begin so",
+    ],
+)
+def test_words_that_begin_like_another_file_are_words(words: bytes) -> None:
+    assert is_html("text/html", words)
+    assert name_other_kind(words) is None
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"CWS\x0a\x10\x20\x00\x00x\xda",
+        b"ID3\x03\x00\x00\x00\x00\x0f\x76TIT2",
+        b"MZ\x90\x00\x03",
+        b"BZh91AY&SY",
+        b"GIF89a\x10\x00\x10\x00\x80",
+        b"OggS\x00\x02",
+        b"wOFF\x00\x01\x00\x00",
+        b"RIFF\x24\x10\x02\x00WAVEfmt ",
+        b"\x00\x00\x00\x20ftypisom",
+        b"%!PS-Adobe-3.0",
+    ],
+)
+def test_other_files_are_known_by_the_bytes_behind_their_letters(body: bytes) -> None:
+    assert not is_html("text/html", body)
+    assert name_other_kind(body) is not None
 
 
 @pytest.mark.parametrize(
