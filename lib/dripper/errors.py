@@ -14,7 +14,7 @@ class ErrorCode(StrEnum):
     """The reasons why a page has no extraction: the values of the column `error_code`."""
 
     EMPTY_PAGE = "empty_page"
-    """The response has a body, but no visible text in it, or no more than a placeholder."""
+    """The response has a body, but no visible text in it, or no more than a notice."""
     PAGE_TOO_LARGE = "page_too_large"
     """The body, inflated, is larger than the setting `reading.page_bytes`."""
     UNREADABLE = "unreadable"

@@ -5,6 +5,7 @@ import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import compress
 
 import numpy as np
 import numpy.typing as npt
@@ -28,8 +29,9 @@ from dripper.html.units.posts import FoundPost
 from dripper.labels import Labels, load
 from dripper.labels.fallback import Fallback, fall_back
 from dripper.labels.registry import resolve_fallback
-from dripper.page.declared import METHOD, find_placeholder, is_declared
+from dripper.page.declared import METHOD, is_declared
 from dripper.page.language import SAMPLE_CHARACTERS, detect
+from dripper.page.notices import is_notice
 from dripper.page.posts import NO_POSTS, THREAD, KeptPosts, PagePosts, find_page_posts
 from dripper.page.prepare import Decoded, Prepared
 from dripper.settings import Settings
@@ -222,14 +224,16 @@ class Finisher:
         marked none; all of a page that was read from what it declares.
 
         Raises PageError(LABELER_FAILED) where the fallback is `empty` and there are no labels,
-        PageError(EMPTY_PAGE) where the main text is a placeholder.
+        PageError(EMPTY_PAGE) if the main text is no more than a notice.
         """
         is_ours = html_core.find_profile(page.profile).keeps_units
         if is_ours and is_declared(page.split()):
             return Choice(page, np.ones(len(page.texts), bool), METHOD, 0, math.nan)
         choice = self._choose(page, labels, labeler, detail)
-        if is_ours and not self._html.keep and (said := find_placeholder(choice.page.texts, choice.main.tolist())):
-            raise PageError(ErrorCode.EMPTY_PAGE, f"no more than a placeholder: {' '.join(said.split())[:60]}")
+        if is_ours and not self._html.keep:
+            said = [text for text in compress(choice.page.texts, choice.main.tolist()) if text]
+            if is_notice(said, choice.page.title):
+                raise PageError(ErrorCode.EMPTY_PAGE, f"no more than a notice: {' '.join(' '.join(said).split())[:60]}")
         return choice
 
     def _choose(self, page: Splits, labels: Labels | None, labeler: str, detail: str) -> Choice:
