@@ -89,6 +89,12 @@ def test_a_page_cannot_write_separators_of_its_own(reader: PageReader) -> None:
     assert (ids.count(0), ids.count(2)) == (1, 1)
 
 
+def test_characters_that_nobody_sees_are_blanks(reader: PageReader) -> None:
+    plain = reader.read(page_of("a b c"), np.full(1, 0.5))
+    unseen = reader.read(page_of("\ufeffa\u200b\u200bb \u200e\ufffd\x06c"), np.full(1, 0.5))
+    assert unseen.show([0]).ids.tolist() == plain.show([0]).ids.tolist()
+
+
 def test_tokens_are_averaged_by_block() -> None:
     numbers = np.zeros(5, np.int64)
     window = Window(numbers, numbers, numbers, [0, 1], np.array([3, 1]))

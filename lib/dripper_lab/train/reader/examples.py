@@ -8,11 +8,12 @@ import numpy as np
 
 from dripper.errors import PageError
 from dripper.labels import Labeler
-from dripper.labels.arrays import FloatArray, IntArray
+from dripper.labels.arrays import FloatArray
 from dripper.labels.base import SimplifiedPage
 from dripper.labels.cpu.decide import decide
 from dripper_lab.datasets import LabelledPage
 from dripper_lab.train.reader.base import BaseModel
+from dripper_lab.train.reader.pieces import choose_pieces, read_words
 from dripper_lab.truth import Truth, read_truths
 from dripper_labelers.reader.weights import Matrix, Tables, make_tokenizer
 from dripper_labelers.reader.windows import TAGS, UNKNOWN_DRAFT, PageReader, ReadPage, Window
@@ -29,10 +30,6 @@ SEEN_BY_DRAFT = "web-kinds"
 """
 WITHOUT_DRAFT = 0.1
 """Share of the windows of other sets that are shown so, that the reader does not lean on drafts."""
-PIECES, OWN_PIECES = 48_000, 30_000
-"""Word pieces that are kept of 250,037, and those of them that the pages choose: on 2 million
-tokens of pages that makes 4 % more tokens."""
-_LEAST_USES = 3
 _COUNTED_CHARACTERS, _COUNTED_TOKENS = 200, 32
 
 
@@ -79,14 +76,14 @@ def find_doubtful(pages: Iterable[LabelledPage], cpu: Labeler) -> Iterator[Doubt
 
 def make_tables(base: BaseModel, pages: Iterable[Doubtful]) -> Tables:
     """Return what tokens are looked up in before anything is learned: the pieces that the pages use
-    most, then the likeliest of all."""
+    most, then the likeliest of all, and single characters."""
     tokenizer, counts = make_tokenizer(base.pieces, base.unknown), np.zeros(len(base.pieces), np.int64)
     for page in pages:
         cut = [text[:_COUNTED_CHARACTERS] for text in page.texts]
         for encoded in tokenizer.encode_batch(cut, add_special_tokens=False):
             np.add.at(counts, np.array(encoded.ids[:_COUNTED_TOKENS], np.int64), 1)
     chosen, shape = choose_pieces(base, counts), base.shape
-    words = np.frombuffer(base.tensors["emb.word"], np.uint8).reshape(shape.vocabulary, -1)[chosen]
+    words = read_words(base, chosen)
     places = base.tensor("emb.pos", shape.positions, shape.width)
     types = base.tensor("emb.type", shape.types, shape.width)
 
@@ -98,19 +95,6 @@ def make_tables(base: BaseModel, pages: Iterable[Doubtful]) -> Tables:
     return Tables(
         pieces, begin, separator, unknown, words, places + types[0], nothing(len(TAGS)), nothing(UNKNOWN_DRAFT + 1)
     )
-
-
-def choose_pieces(base: BaseModel, counts: IntArray) -> list[int]:
-    """Return the old numbers of the pieces that stay, ascending.
-
-    Args:
-        counts: (n_pieces,), how often the pages use each.
-    """
-    by_use = np.argsort(-counts, kind="stable")
-    used = [int(piece) for piece in by_use if counts[piece] >= _LEAST_USES][:OWN_PIECES]
-    likeliest = np.argsort([-score for _, score in base.pieces], kind="stable").tolist()
-    specials = [base.begin, base.end, base.padding, base.unknown]
-    return sorted(list(dict.fromkeys([*specials, *used, *likeliest]))[:PIECES])
 
 
 def make_examples(pages: Iterable[Doubtful], tables: Tables) -> Iterator[Example]:

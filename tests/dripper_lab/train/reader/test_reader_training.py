@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,12 +13,14 @@ from dripper.html import Page
 from dripper.labels import Labels, load
 from dripper.labels.base import SimplifiedPage
 from dripper_lab.train.reader import base as module
+from dripper_lab.train.reader import pieces as pieces_module
 from dripper_lab.train.reader.__main__ import main
 from dripper_lab.train.reader.base import find_base, read_base
 from dripper_lab.train.reader.examples import Example, draw_windows, find_doubtful, make_examples, make_tables
+from dripper_lab.train.reader.pieces import choose_pieces, read_words
 from dripper_lab.train.reader.scoring import fit_weights, score
 from dripper_labelers.reader.labeler import WEIGHTS, ReaderLabeler
-from dripper_labelers.reader.weights import Tables, unpack_blocks
+from dripper_labelers.reader.weights import TABLES, Tables, unpack_blocks
 from dripper_labelers.reader.weights import load as load_weights
 from support.labelled import FOLDER, labelled_pages, pages
 from support.tiny_base import LAYERS, POSITIONS, WIDTH, make_pieces, write_base
@@ -78,6 +81,29 @@ def test_tables_have_the_pieces_and_their_embeddings(base: Path, tables: Tables)
     assert rows == sorted(rows)
     assert {tables.pieces[at][0] for at in (tables.begin, tables.separator, tables.unknown)} == {"<s>", "</s>", "<unk>"}
     assert np.array_equal(unpack_blocks(tables.words).reshape(len(rows), WIDTH), whole[rows])
+
+
+def test_single_characters_stay_whatever_their_use(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pieces_module, "PIECES", 6)
+    model = read_base(base)
+    chosen = choose_pieces(model, np.zeros(len(model.pieces), np.int64))
+    names = [model.pieces[piece][0] for piece in chosen]
+    assert {name for name, _ in model.pieces if len(name) == 1} <= set(names)
+    assert len([name for name in names if len(name) > 1]) <= 6
+
+
+def test_a_trained_reader_gets_the_characters_that_it_lacks(base: Path, tables: Tables, tmp_path: Path) -> None:
+    few = [at for at, (piece, _) in enumerate(tables.pieces) if len(piece) > 1]
+    lacking = replace(tables, pieces=[tables.pieces[at] for at in few], words=tables.words[few])
+    lacking.write(tmp_path / TABLES)
+    assert pieces_module.main(["--reader", str(tmp_path), "--base", str(base)]) == 0
+    found = Tables.read((tmp_path / TABLES).read_bytes())
+    assert [piece for piece, _ in found.pieces[: len(few)]] == [piece for piece, _ in lacking.pieces]
+    model = read_base(base)
+    numbers = {piece: number for number, (piece, _) in enumerate(model.pieces)}
+    rows = [numbers[piece] for piece, _ in found.pieces]
+    assert {piece for piece in numbers if len(piece) == 1} <= {piece for piece, _ in found.pieces}
+    assert np.array_equal(found.words, read_words(model, rows))
 
 
 def test_pages_in_doubt_teach_what_is_in_doubt_most(examples: list[Example]) -> None:
