@@ -44,6 +44,8 @@ IN_C = {
     "text of \\begin{a}": 500_000,
     "text of [tex]": 500_000,
     "text of *": 600_000,
+    "notes with links back": 600_000,
+    "note with links back": 500_000,
 }
 """With the size at which each took more than 10 s."""
 CPU_SECONDS = 10

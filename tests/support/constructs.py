@@ -85,6 +85,19 @@ def _long_name_authors(size: int) -> str:
     return f'<script type="application/ld+json">{{"@graph": {graph}}}</script><p>one'
 
 
+def _notes(
+    note: str, before: str = "", after: str = "", mark: str = "<sup><a href=#f{i} id=r{i}>{i}</a></sup> "
+) -> Construct:
+    """Return a construct of marks and as many notes."""
+
+    def page(size: int) -> str:
+        count = size // (len(mark) + len(note))
+        marks, notes = ("".join(unit.replace("{i}", str(i)) for i in range(count)) for unit in (mark, note))
+        return f"<p>Ash is the wood. {marks}</p>{before}{notes}{after}"
+
+    return page
+
+
 def _staircase(size: int) -> str:
     """Rows of ever more cells."""
     width = max(1, int((size / 10) ** 0.5))
@@ -162,6 +175,27 @@ ALONE: Mapping[str, Construct] = {
     **{f"<{name}> repeated": repeated(f"<{name}>") for name in _ALONE.split()},
     **{f"<{name}>x repeated": repeated(f"<{name}>x") for name in _ALONE.split()},
     "posts many": repeated(f'{_POST}<blockquote><a href="#c{{i}}">x</a></blockquote></div>'),
+    "notes with links back": _notes("<li id=f{i}>Ash. <a href=#r{i}>b</a>", "<ol>", "</ol>"),
+    "notes in a holder": _notes("<p id=f{i}>Ash. <a href=#r{i}>b</a>", "<div class=footnotes>", "</div>"),
+    "notes in tables": _notes("<tr><td><p id=f{i}>Ash. <a href=#r{i}>b</a>", "<table>", "</table>"),
+    "notes of a number alone": _notes("<p id=f{i}>{i}<p>Ash."),
+    "note with links back": _notes("<a href=#r{i}>b</a>", "<ol><li id=f>Ash. ", "</ol>", "<a href=#f id=r{i}>1</a> "),
+    "note with many targets": _notes("<a id=f{i}></a>", "<p>1 ", "</p><p>" + "<b>x</b>" * 200),
+    "targets in a block, elements behind": _notes("<a id=f{i}></a><b>x</b>", "<p>1 </p><p>"),
+    "notes below a long tag": _notes("<p id=f{i}>Ash.", f'<div class=footnotes data-x="{"note " * 300}">', "</div>"),
+    "marks below a long tag": repeated(
+        "<a href=#f>1</a>", before=f'<i data-x="{"note " * 300}">', after="</i><p id=f>Ash."
+    ),
+    "marks lost": repeated("<sup><a href=#f{i}>{i}</a></sup>", before="<p>x "),
+    "controls": repeated("<p aria-controls=c{i}>Why?</p><p id=c{i}>Ash."),
+    "controls of one answer": repeated("<p aria-controls=c>Why?</p>", after="<p id=c>Ash."),
+    "ingredients": repeated("<p itemprop=recipeIngredient>{i} cups of flour"),
+    "headings that announce nothing": repeated("<h2>H{i}</h2><h3>x</h3>", after="<p>x"),
+    "headings in wrappers": repeated("<div><div><h2>H{i}</h2></div></div><p>x"),
+    "embeds": repeated("<blockquote class=twitter-tweet><p>x</blockquote><p>y"),
+    "records": repeated("<div class=card><a href=/{i}>Title {i}</a><p>Text {i}</div>"),
+    "records of parts": repeated("<div class=card><h3>Ann {i}</h3><span>12</span><p>Text</div>"),
+    "lines": repeated("<ruby>a<rt>b</rt></ruby><br>", before="<p>"),
     "<p>x</p>": repeated("<p>x</p>"),
     "<a>x</a>": repeated('<a href="/{i}">x</a> '),
     "<h1>x</h1>": repeated("<h1>x</h1>"),

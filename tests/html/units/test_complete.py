@@ -5,7 +5,7 @@ import pytest
 from dripper.html import preprocess, restore
 from dripper.html.units.complete import complete
 from dripper.html.units.embeds import find_embeds
-from dripper.html.units.references import find_holder, find_references
+from dripper.html.units.references import find_holders, find_references
 
 TEXT = "<p>The wheel had rusted into its bed{}, and two willows grew where the carts had stood.</p>"
 
@@ -65,7 +65,7 @@ def test_references_are_numbered_in_the_order_of_their_marks():
     assert notes == {"y": 1, "x": 2}
     assert [tree.attributes(mark)["href"] for mark in references.marks] == ["#y", "#x", "#y"]
     assert [tree.attributes(back)["href"] for back in references.backs] == ["#m"]
-    assert {tree.tags[find_holder(tree, target)] for target in references.notes} == {"section"}
+    assert {tree.tags[holder] for holder in find_holders(tree, references.notes).values()} == {"section"}
 
 
 QUESTION = '<p>Text that is main.</p><button aria-controls="a">{}</button><div id="a"><p>{}</p></div><p>Menu</p>'

@@ -6,8 +6,9 @@ Ash.[^1] … [^1]: Sheet 12.
 """
 
 import re
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from dripper.html.markdown.lists import list_items
@@ -15,7 +16,7 @@ from dripper.html.markdown.look import SHOWS, Look
 from dripper.html.markdown.tables import is_layout
 from dripper.html.tree.elements import HEADINGS, INLINE, LISTS, words
 from dripper.html.tree.tree import Tree
-from dripper.html.units.references import References, find_note, find_references
+from dripper.html.units.references import References, find_parts, find_references
 
 _LONGEST = 3_000
 """Characters of a note."""
@@ -63,6 +64,7 @@ def find_notes(tree: Tree, texts: list[str], look: Look) -> Notes:
     references = find_references(tree)
     roles, numbers, lasts = dict.fromkeys(references.lost_marks, "gone"), dict[int, int](), dict[int, int]()
     notes = _list_notes(tree, look, references) if references.notes else []
+    links_back = sorted(references.backs)
     owners = Counter(tree.parents[note.parts[0]] for note in notes if tree.tags[note.parts[0]] == "li")
     few = {owner for owner, count in owners.items() if 2 * count < len(list_items(tree, owner))}
     for note in notes:
@@ -74,7 +76,7 @@ def find_notes(tree: Tree, texts: list[str], look: Look) -> Notes:
         number = len(lasts) + 1
         lasts[note.content[0]] = note.content[-1]
         roles |= dict.fromkeys(note.parts[: len(note.parts) - len(note.content)], "gone")
-        backs = _find_backs(tree, texts, note, references.backs)
+        backs = _find_backs(tree, texts, note, links_back)
         roles |= dict.fromkeys(backs, "gone")
         _cut_label(tree, texts, look, note, backs)
         marks = [_widen(tree, look, mark) for mark in note.marks]
@@ -88,14 +90,16 @@ def _list_notes(tree: Tree, look: Look, references: References) -> list[_Note]:
     marks: dict[int, list[int]] = {}
     for mark, target in references.marks.items():
         marks.setdefault(target, []).append(mark)
-    found = {target: list(find_note(tree, target, references.notes)) for target in references.notes}
+    found = find_parts(tree, references.notes)
     uses = Counter(part for parts in found.values() for part in parts)
-    notes: list[_Note] = []
+    notes, fit = list[_Note](), dict[int, bool]()
     for target, parts in found.items():
+        if any(uses[part] > 1 for part in parts):
+            continue
         label = _bare(look.read(marks[target][0]))
         content = parts[1:] if _bare(look.read(parts[0])) == label else parts
         note = _Note(marks[target], parts, content, label)
-        if content and all(uses[part] == 1 for part in parts) and _is_fit(tree, look, note):
+        if content and _is_fit(tree, look, note) and _is_place_fit(tree, look, tree.parents[parts[0]], fit):
             notes.append(note)
     return notes
 
@@ -107,27 +111,40 @@ def _is_fit(tree: Tree, look: Look, note: _Note) -> bool:
         return False
     if any(look.holds(part, _NOT_IN_NOTES) for part in note.content) or sum(map(look.size, note.parts)) > _LONGEST:
         return False
-    if not any(_WORD.search(look.read(part)) for part in note.content):
-        return False
-    around = tree.parents[first]
-    while around > 0:
-        if tree.tags[around] in _NO_NOTES_IN or (tree.tags[around] == "table" and not is_layout(tree, look, around)):
-            return False
-        around = tree.parents[around]
-    return True
+    return any(_WORD.search(look.read(part)) for part in note.content)
 
 
-def _find_backs(tree: Tree, texts: list[str], note: _Note, backs: Collection[int]) -> list[int]:
-    """Return what leads from a note back to its marks, with what is around it and says nothing."""
-    inside = [back for back in backs if any(part < back <= tree.lasts[part] for part in note.content)]
+def _is_place_fit(tree: Tree, look: Look, element: int, fit: dict[int, bool]) -> bool:
+    """Tell whether footnotes can stand in an element; adds that to `fit` for all around it."""
+    path = list[int]()
+    while element > 0 and element not in fit:
+        path.append(element)
+        if tree.tags[element] in _NO_NOTES_IN or (tree.tags[element] == "table" and not is_layout(tree, look, element)):
+            fit[element] = False
+        else:
+            element = tree.parents[element]
+    is_fit = fit.get(element, True)
+    fit.update(dict.fromkeys(path, is_fit))
+    return is_fit
+
+
+def _find_backs(tree: Tree, texts: list[str], note: _Note, backs: Sequence[int]) -> list[int]:
+    """Return what leads from a note back to its marks, with what is around it and says nothing.
+
+    Args:
+        backs: Of all notes, in document order.
+    """
+    ends = ((bisect_right(backs, part), bisect_right(backs, tree.lasts[part])) for part in note.content)
+    inside = [back for first, end in ends for back in backs[first:end]]
+    linked = {place for back in inside for place in range(tree.opens[back] // 2 + 1, tree.closes[back] // 2 + 1)}
     found = list[int]()
     for back in inside:
         element = back
         for around in reversed(tree.nearest(tree.parents[back], _MOST_AROUND)):
             first, last = tree.opens[around] // 2 + 1, tree.closes[around] // 2 + 1
-            links = [range(tree.opens[each] // 2 + 1, tree.closes[each] // 2 + 1) for each in inside]
-            beside = (texts[place] for place in range(first, last) if not any(place in link for link in links))
-            if tree.tags[around] not in INLINE or last - first > _MOST_TEXTS or _WORD.search("".join(beside)):
+            if tree.tags[around] not in INLINE or last - first > _MOST_TEXTS:
+                break
+            if _WORD.search("".join(texts[place] for place in range(first, last) if place not in linked)):
                 break
             element = around
         found.append(element)

@@ -15,7 +15,7 @@ from dripper.html.units.embeds import find_embeds
 from dripper.html.units.headings import Heading, find_headings
 from dripper.html.units.ingredients import add_ingredients
 from dripper.html.units.records import find_records
-from dripper.html.units.references import find_controls, find_holder, find_note, find_references
+from dripper.html.units.references import find_controls, find_holders, find_parts, find_references
 
 
 def complete(page: Page, main: Sequence[bool]) -> list[bool]:
@@ -95,11 +95,10 @@ def add_notes(page: Blocks, main: list[bool]) -> None:
     links behind a note, to places that have the work it names."""
     references = find_references(page.tree)
     chosen = {target for mark, target in references.marks.items() if any(main[i] for i in page.inside(mark))}
-    for target in chosen:
-        holder = find_holder(page.tree, target)
-        elements = [holder] if holder is not None else find_note(page.tree, target, references.notes)
-        for index in (index for element in elements for index in page.inside(element)):
-            main[index] = main[index] or page.count_links(index) < 2
+    holders, parts = find_holders(page.tree, chosen), find_parts(page.tree, references.notes)
+    elements = {each for target in chosen for each in ([holders[target]] if target in holders else parts[target])}
+    for index in (index for element in page.tree.outermost(sorted(elements)) for index in page.inside(element)):
+        main[index] = main[index] or page.count_links(index) < 2
 
 
 def add_answers(page: Blocks, main: list[bool]) -> None:

@@ -7,7 +7,9 @@ Works on the page's tree, and on that of main HTML afterwards. Linear.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import cache
 from typing import NamedTuple
 
 from dripper.html.tree.elements import HEADINGS, INLINE, words
@@ -68,8 +70,11 @@ def find_references(tree: Tree) -> References:
         return NONE
     labels = {link: label for link in links if (label := _read_label(tree, link))}
     targets = _find_ids(tree, frozenset(hrefs.values()))
+    is_mark = _names_match(_NAMED_MARK)
     lost = frozenset(link for link, place in links.items() if place not in targets)
-    lost_marks = frozenset(each for each in lost & labels.keys() if _is_named(tree, tree.nearest(each, _MOST_AROUND)))
+    lost_marks = frozenset(
+        each for each in lost & labels.keys() if _is_named(tree, tree.nearest(each, _MOST_AROUND), is_mark)
+    )
     marks, said, backward = dict[int, int](), dict[int, set[str]](), list[tuple[int, int]]()
     for link, place in links.items():
         target = targets.get(place, link)
@@ -84,7 +89,7 @@ def find_references(tree: Tree) -> References:
     leads_back = {origins[target]: link for link, target in backward if target in origins}
     answered = {marks[link] for link in leads_back}
     for link, target in list(marks.items()):
-        if len(said[target]) == 1 and (target in answered or _is_named(tree, around[link])):
+        if len(said[target]) == 1 and (target in answered or _is_named(tree, around[link], is_mark)):
             notes.setdefault(target, len(notes) + 1)
         else:
             del marks[link]
@@ -120,51 +125,76 @@ def _read_label(tree: Tree, link: int) -> str:
     return text if len(text) <= _LONGEST_LABEL and _LABEL.fullmatch(text) else ""
 
 
-def _is_named(tree: Tree, around: tuple[int, ...]) -> bool:
+def _names_match(pattern: re.Pattern[str]) -> Callable[[str], bool]:
+    """Return a test of the names in a start tag, which searches each tag once."""
+    return cache(lambda tag: pattern.search(" ".join(_NAMES.findall(tag))) is not None)
+
+
+def _is_named(tree: Tree, around: tuple[int, ...], is_mark: Callable[[str], bool]) -> bool:
     """Tell whether a mark, the last of these elements, is raised or named as one."""
     for element in reversed(around):
-        tag = tree.start_tag(element)
         if tree.tags[element] not in INLINE:
             return False
-        if tree.tags[element] == "sup" or _NAMED_MARK.search(" ".join(_NAMES.findall(tag))):
+        if tree.tags[element] == "sup" or is_mark(tree.start_tag(element)):
             return True
     return False
 
 
-def find_note(tree: Tree, target: int, notes: Mapping[int, int]) -> Iterator[int]:
-    """Yield the elements of a note: the block that has its target, and where that says no more than
-    its number, what follows up to the next note.
+def find_parts(tree: Tree, targets: Collection[int]) -> dict[int, list[int]]:
+    """Return the elements of each note, by its target: the block that has the target, and if that
+    says no more than its number, what follows up to the next note.
 
-    Args:
-        notes: All targets.
+    A block is read once, however many targets are in it.
     """
-    item = target
-    while tree.tags[item] in INLINE and tree.parents[item] > 0:
-        item = tree.parents[item]
-    yield item
-    text = tree.text(item).strip()
-    if text and not _LABEL.fullmatch(text) and tree.tags[item] != "dt":
+    ordered = sorted(targets)
+    blocks, parts, found = dict[int, int](), dict[int, list[int]](), dict[int, list[int]]()
+    for target in targets:
+        block = _find_block(tree, target, blocks)
+        if block not in parts:
+            parts[block] = [block, *_find_following(tree, block, ordered)]
+        found[target] = parts[block]
+    return found
+
+
+def _find_block(tree: Tree, target: int, blocks: dict[int, int]) -> int:
+    """Return the nearest element around a target that ends a line; adds it to the known `blocks`
+    for all elements on the way."""
+    element, path = target, list[int]()
+    while element not in blocks and tree.tags[element] in INLINE and tree.parents[element] > 0:
+        path.append(element)
+        element = tree.parents[element]
+    block = blocks.get(element, element)
+    blocks.update(dict.fromkeys(path, block))
+    return block
+
+
+def _find_following(tree: Tree, block: int, targets: list[int]) -> Iterator[int]:
+    """Yield what follows a block that says no more than a note's number."""
+    text = tree.text(block).strip()
+    if text and not _LABEL.fullmatch(text) and tree.tags[block] != "dt":
         return
-    following = tree.lasts[item] + 1
+    following = tree.lasts[block] + 1
     for _ in range(_MOST_PARTS):
-        if following >= len(tree) or tree.parents[following] != tree.parents[item] or tree.tags[following] in HEADINGS:
+        if following >= len(tree) or tree.parents[following] != tree.parents[block] or tree.tags[following] in HEADINGS:
             return
-        if not notes.keys().isdisjoint(range(following, tree.lasts[following] + 1)):
+        last = tree.lasts[following]
+        if bisect_left(targets, following) != bisect_left(targets, last + 1):
             return
         yield following
-        following = tree.lasts[following] + 1
+        following = last + 1
 
 
-def find_holder(tree: Tree, target: int) -> int | None:
-    """Return what is named for holding all notes around the target of one, the outermost; None
-    where nothing is."""
-    holder = None
-    for element in reversed(tree.nearest(tree.parents[target], _MOST_ABOVE)):
-        if tree.tags[element] in _WHOLE_PAGE:
-            break
-        if _NAMED_NOTES.search(" ".join(_NAMES.findall(tree.start_tag(element)))):
-            holder = element
-    return holder
+def find_holders(tree: Tree, targets: Collection[int]) -> dict[int, int]:
+    """Return what is named for holding all notes around the target of one, the outermost; nothing
+    for a target without it."""
+    is_holder, holders = _names_match(_NAMED_NOTES), dict[int, int]()
+    for target in targets:
+        for element in reversed(tree.nearest(tree.parents[target], _MOST_ABOVE)):
+            if tree.tags[element] in _WHOLE_PAGE:
+                break
+            if is_holder(tree.start_tag(element)):
+                holders[target] = element
+    return holders
 
 
 def find_controls(tree: Tree) -> dict[int, int]:
