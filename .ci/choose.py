@@ -40,7 +40,7 @@ RULES: tuple[tuple[str, tuple[str, ...]], ...] = (
     # Settings, errors and the guard are below everything.
     (r"lib/dripper/(settings|errors|extras|guard|standalone)\.py", TIERS),
     # Of these, `make test` has all tests.
-    (r"(lib/dripper|tests)/(decode|warc|sites|local|inspect|commands|html/(markdown|metadata|media))/.*", ()),
+    (r"(lib/dripper|tests)/(decode|warc|layouts|local|inspect|commands|html/(markdown|metadata|media))/.*", ()),
     (r"lib/dripper/(addresses|places|__main__)\.py|tests/(html|jobs|notebooks|fuzz|data)/.*|tests/test_[^/]*", ()),
     (r"(docs|notebooks|conf)/.*|[^/]*\.(md|cff|yml)|LICENSE|\.github/.*|\.[^/]*", ()),
 )

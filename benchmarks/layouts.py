@@ -18,10 +18,10 @@ from pathlib import Path
 
 import numpy as np
 
-from _sites import Mask, Seen, sites_of
+from _layouts import Mask, Seen, sites_of
 from dripper.labels import load
-from dripper.sites.layouts import group_by_layout
-from dripper.sites.templates import (
+from dripper.layouts.skeletons import group_by_layout
+from dripper.layouts.templates import (
     LEAST_CONSISTENT,
     LEAST_PAGES,
     choose_representatives,

@@ -19,16 +19,16 @@ import numpy as np
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from _sites import sites_of
+from _layouts import sites_of
 from _warcs import write_pages
 from dripper.labels import Labels, SimplifiedPage
 from dripper.labels import load as load_labeler
 from dripper.labels.config import load
 from dripper.settings import Settings
+from dripper.spark.layouts.choice import NO_LAYOUT, TOO_FEW_PAGES
+from dripper.spark.layouts.labels import BY_TEMPLATE
 from dripper.spark.run.run import run
 from dripper.spark.session.session import open_session
-from dripper.spark.sites.labels import BY_TEMPLATE
-from dripper.spark.sites.layout_choice import NO_LAYOUT, TOO_FEW_PAGES
 from dripper.spark.tables.store import Tables
 from dripper_lab.datasets import LabelledPage
 from dripper_lab.truth import Truth
@@ -103,7 +103,7 @@ def main(argv: Sequence[str]) -> int:
             url = f"http://site{number}.example/{i}"
             pages.append((url, page.labelled))
             found[url], known[page.simplified_html] = page.truth, page.truth.main.tolist()
-    told = ["labeler.name=cpu,all", "labeler.escalate_below=0", "sites.enabled=true", "spark.master=local[2]"]
+    told = ["labeler.name=cpu,all", "labeler.escalate_below=0", "layouts.enabled=true", "spark.master=local[2]"]
     settings = load([Path(__file__).parents[1] / "conf/local.yml"], told)
     spark = open_session(settings.spark, "layouts_job")
     print("| pages | others | cpu | with templates | as the job wrote them | taken | F1 there (cpu) | calls |")

@@ -34,8 +34,7 @@ LOCAL = ["spark.master=local[2,4]"]
 LOCAL_KINDS = [kind for kind in KINDS if kind != "executor"]
 SHUFFLE = ["spark.properties.spark.databricks.delta.optimizeWrite.enabled=true"]
 STAGES = ["labeler.staged=true"]
-SITES = ["labeler.name=cpu", "sites.enabled=true"]
-CHAIN_BY_SITE = ["labeler.name=cpu,slow_true", "sites.enabled=true"]
+CHAIN_BY_LAYOUT = ["labeler.name=cpu,slow_true", "layouts.enabled=true"]
 EXECUTORS = [
     f"spark.properties.spark.{name}={value}"
     for name, value in {
@@ -60,8 +59,7 @@ WAYS = {
     "stages": Way([*LOCAL, *STAGES], LOCAL_KINDS),
     "stages, executors, speculation, optimized writes": Way([*EXECUTORS, *SHUFFLE, *STAGES], KINDS, needs_cluster=True),
     "one pass, records of an index": Way(LOCAL, LOCAL_KINDS, selects=True),
-    "stages, by site": Way([*LOCAL, *SITES], LOCAL_KINDS),
-    "stages, a chain by site": Way([*LOCAL, *CHAIN_BY_SITE], LOCAL_KINDS),
+    "stages, a chain by layout": Way([*LOCAL, *CHAIN_BY_LAYOUT], LOCAL_KINDS),
     "one pass, people": Way(LOCAL, LOCAL_KINDS, people=True),
     "stages, people": Way([*LOCAL, *STAGES], LOCAL_KINDS, people=True),
 }

@@ -6,7 +6,6 @@ CREATE OR REPLACE TEMPORARY VIEW blocks USING delta OPTIONS (path '${output}/blo
 CREATE OR REPLACE TEMPORARY VIEW labels USING delta OPTIONS (path '${output}/labels');
 -- A row a block: its number, as in simplified_html, and whether it is main content.
 CREATE OR REPLACE TEMPORARY VIEW block_labels AS SELECT b.page_id, i.item_id, l.main[i.pos] AS main, l.probability[i.pos] AS probability FROM blocks b JOIN labels l ON l.page_id = b.page_id AND l.batch = b.batch LATERAL VIEW posexplode(b.item_ids) i AS pos, item_id WHERE l.main IS NOT NULL;
-CREATE OR REPLACE TEMPORARY VIEW site_blocks USING delta OPTIONS (path '${output}/site_blocks');
 CREATE OR REPLACE TEMPORARY VIEW layouts USING delta OPTIONS (path '${output}/layouts');
 CREATE OR REPLACE TEMPORARY VIEW evaluations USING delta OPTIONS (path '${output}/evaluations');
 CREATE OR REPLACE TEMPORARY VIEW forgotten USING delta OPTIONS (path '${output}/forgotten');

@@ -18,7 +18,7 @@ MODULES = sorted(LIB.rglob("*.py"))
 LAYERS = {
     "base": ("errors", "extras", "settings", "addresses", "places", "guard", "standalone"),
     "content": ("decode", "html", "warc"),
-    "labels": ("labels", "sites"),
+    "labels": ("labels", "layouts"),
     "page": ("page",),
     "programs": ("eval", "spark", "local", "inspect", "adapters", "commands"),
 }

@@ -64,7 +64,7 @@ def test_every_settings_file_loads(file: Path) -> None:
         ),
         ("labels.lm.temperature=2", "setting labels.lm.temperature is gone, as nobody had to change its value"),
         ("batch.in_flight=3", "setting batch.in_flight is gone, as nobody had to change its value"),
-        ("sites.batches=4", "setting sites.batches is gone, as nobody had to change its value"),
+        ("sites.enabled=true", "setting sites is gone: layouts.enabled spreads the labels of a chain by layout"),
         ("limits.page_cpu_second=5", "unknown setting limits.page_cpu_second; did you mean limits.page_cpu_seconds?"),
         ("limit.page_cpu_seconds=5", "unknown setting limit.page_cpu_seconds; did you mean limits.page_cpu_seconds?"),
         ("fallback=body", "did you mean labeler.fallback?"),

@@ -200,12 +200,13 @@ class StageSettings(Section):
     each commit. A task has a tenth of them, the work that a lost executor has to repeat."""
 
 
-class SiteSettings(Section):
-    """The use of what the pages of a host know together (docs/sites.md), in jobs alone: one page by
-    itself has no host."""
+class LayoutSettings(Section):
+    """Labels that spread by layout (docs/layouts.md), in jobs alone: one page by itself has no
+    host."""
 
     enabled: bool = False
-    """Whether labels go by what other pages of the host say too. The run is then staged."""
+    """Whether the second labeler of a chain labels a few pages of each layout, and their labels
+    spread to the others. The run is then staged."""
 
 
 class DeviceSettings(Section):
@@ -267,7 +268,7 @@ class Settings(Section):
     batch: BatchSettings = BatchSettings()
     output: OutputSettings = OutputSettings()
     stages: StageSettings = StageSettings()
-    sites: SiteSettings = SiteSettings()
+    layouts: LayoutSettings = LayoutSettings()
     cost: CostSettings = CostSettings()
     spark: SparkSettings = SparkSettings()
 
@@ -281,7 +282,6 @@ GONE = frozenset(
         *("labels.neuscraper.batch_nodes", "labels.neuscraper.device", "labels.neuscraper.threshold"),
         *("labels.web2text.pair_weight", "stages.batch_pages", "stages.engine_threads"),
         *("limits.parser_attributes", "limits.parser_options", "limits.parser_repeats", "limits.parser_steps"),
-        *("sites.batches", "sites.most_fingerprints", "sites.most_pages", "sites.representatives"),
         *("spark.delta_package", "stages.batch_tokens", "stages.stall_seconds"),
     }
 )
@@ -293,6 +293,7 @@ REPLACED = {
     "labels.lm.profile": "a checkpoint whose labels.lm.prompt is set labels blocks of any profile",
     "limits.page_wall_seconds": "limits.page_cpu_seconds sets it too",
     "limits.stall_seconds": "limits.page_cpu_seconds sets it too",
+    "sites": "layouts.enabled spreads the labels of a chain by layout, and a single labeler labels each page by itself",
     "stages.partition_pages": "stages.commit_pages sets it too",
 }
 """Keys of earlier versions, and their replacements."""

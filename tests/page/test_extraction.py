@@ -200,7 +200,7 @@ sys.exit("html2text" in sys.modules)
 
 def test_one_page_has_no_site() -> None:
     with pytest.raises(SettingsError, match="only jobs see the pages of a host together"):
-        dripper.extract("<p>One.", settings={"sites.enabled": True})
+        dripper.extract("<p>One.", settings={"layouts.enabled": True})
 
 
 def test_a_process_keeps_few_extractors_and_makes_each_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -49,7 +49,7 @@ def load_labeler(settings: Settings) -> SimplifiedLabeler:
     if not isinstance(labeler, SimplifiedLabeler):
         raise SettingsError(
             f"the labeler {labeler.name} reads whole pages, and simplified HTML is all that the stage `label` gets: run it with "
-            "jobs/run.py, without labeler.staged and sites.enabled"
+            "jobs/run.py, without labeler.staged and layouts.enabled"
         )
     return labeler
 

@@ -155,7 +155,9 @@ them."""
 
 SITE: Sequence[Column] = (
     Column(
-        "layout_id", Kind.STRING, "Pages of a host with the same layout have the same; null: sites.enabled was not set"
+        "layout_id",
+        Kind.STRING,
+        "Pages of a host with the same layout have the same; null: layouts.enabled was not set",
     ),
 )
 """The page's place in its site."""

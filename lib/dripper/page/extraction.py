@@ -145,8 +145,8 @@ def make_failed(error: PageError) -> Extraction:
 
 def check_single_pages(settings: Settings) -> None:
     """Raise SettingsError for a setting that pages by themselves cannot have."""
-    if settings.sites.enabled:
-        raise SettingsError("sites.enabled: only jobs see the pages of a host together; leave it out here")
+    if settings.layouts.enabled:
+        raise SettingsError("layouts.enabled: only jobs see the pages of a host together; leave it out here")
 
 
 _MOST_KEPT = 8

@@ -31,9 +31,9 @@ def preparer(
         first: Labels pages on the way.
     """
     keep_source = resolve_fallback(settings.labeler) == Fallback.TRAFILATURA
-    remembers, drop = settings.sites.enabled, settings.html.drop
+    with_layout, drop = settings.layouts.enabled, settings.html.drop
     return lambda html, content_type, url: prepare(
-        html, content_type, settings.profile, count_tokens, keep_source, first, remembers, drop, url
+        html, content_type, settings.profile, count_tokens, keep_source, first, with_layout, drop, url
     )
 
 

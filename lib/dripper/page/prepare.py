@@ -19,9 +19,9 @@ from dripper.html.selectors import drop_elements
 from dripper.html.tree.head import Hints
 from dripper.labels import Labeler, Labels
 from dripper.labels.cost import estimate_tokens
+from dripper.layouts import PageLayout
 from dripper.page.declared import read_declared
 from dripper.page.language import SAMPLE_CHARACTERS
-from dripper.sites import PageMemory
 
 BLOCK_SAMPLE = 4 * SAMPLE_CHARACTERS
 """Characters of a block's text that a `Prepared` keeps: the language detector looks at no more of a
@@ -67,7 +67,7 @@ class Prepared:
     BLOCK_SAMPLE characters. tokens: of the simplified HTML. hints: what the fallback `cpu` reads
     beside the mapping HTML. source: the decoded page, which the fallback `trafilatura` reads; None:
     not kept. labels: those of the first labeler of a chain; None: there is none, or it failed.
-    memory: for the page's site; None: not wanted, or there are no labels."""
+    layout: None: not wanted, or there are no labels."""
 
     title: str = ""
     simplified_html: str = ""
@@ -83,7 +83,7 @@ class Prepared:
     error_detail: str | None = None
     metadata: Metadata | None = None
     labels: Labels | None = None
-    memory: PageMemory | None = None
+    layout: PageLayout | None = None
 
 
 def split_into_blocks(decoded: Decoded, profile: str, url: str | None = None) -> Page:
@@ -104,7 +104,7 @@ def prepare(
     count_tokens: Callable[[str], int] = estimate_tokens,
     keep_source: bool = False,
     first: Labeler | None = None,
-    remembers: bool = False,
+    with_layout: bool = False,
     drop: Sequence[str] = (),
     url: str | None = None,
 ) -> Prepared:
@@ -114,7 +114,7 @@ def prepare(
     Args:
         keep_source: For a second half whose fallback is Trafilatura.
         first: Labels the page on the way.
-        remembers: Keep what the page's site needs, too.
+        with_layout: Find the page's layout, too.
         drop: CSS selectors of what is taken out first.
         url: The page's address, for its metadata.
 
@@ -141,7 +141,7 @@ def prepare(
         source=decoded.text if keep_source else None,
         metadata=page.metadata,
         labels=labels,
-        memory=PageMemory.of(page, labels) if remembers and labels is not None else None,
+        layout=PageLayout.of(page, labels) if with_layout and labels is not None else None,
     )
 
 

@@ -16,9 +16,9 @@ from dripper.errors import ErrorCode
 from dripper.extras import needed
 from dripper.html.metadata import Metadata, first_day
 from dripper.labels import Labels
+from dripper.layouts import PageLayout
 from dripper.page.finish import Extraction
 from dripper.page.prepare import Prepared
-from dripper.sites import PageMemory
 from dripper.warc import Record
 from dripper.warc.open.identity import find_crawl
 
@@ -150,20 +150,20 @@ def prepared_columns(prepared: Prepared, profile: str, first: tuple[str, str] | 
         "simplified_html": prepared.simplified_html if is_good else None,
         "tokens": prepared.tokens if is_good else None,
         "first_labels": _make_first_labels(prepared.labels, *first) if prepared.labels is not None and first else None,
-        "site_memory": _make_site_memory(prepared.memory),
-        "layout_id": prepared.memory.skeleton.layout_id if prepared.memory else None,
+        "fingerprints": _make_fingerprints(prepared.layout),
+        "layout_id": prepared.layout.skeleton.layout_id if prepared.layout else None,
     }
 
 
-def _make_site_memory(memory: PageMemory | None) -> Row | None:
-    if memory is None:
+def _make_fingerprints(layout: PageLayout | None) -> Row | None:
+    if layout is None:
         return None
-    blocks, prints = memory.blocks, memory.blocks.fingerprints
+    blocks, prints = layout.blocks, layout.blocks.fingerprints
     return {
         "paths": prints.paths.tolist(),
         "texts": prints.texts.tolist(),
         "words": blocks.words.tolist(),
-        "signature": memory.skeleton.signature.tolist(),
+        "signature": layout.skeleton.signature.tolist(),
     }
 
 

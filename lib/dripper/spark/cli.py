@@ -273,12 +273,12 @@ def dry_run(arguments: argparse.Namespace) -> int:
     nothing."""
     configured = settings(arguments, {"labeler.name": arguments.labeler})
     with session(configured) as spark:
+        from dripper.labels.registry import split_into_stages
         from dripper.spark.ledger.relocated import parse_move
         from dripper.spark.reports.report import cost_summary, plan_summary
         from dripper.spark.reports.sample import cpu_summary, planned_files, read_pages
-        from dripper.spark.reports.site_sample import sites_summary
         from dripper.spark.run.run import dry_plan
-        from dripper.spark.workers.routing import is_staged, who_labels
+        from dripper.spark.workers.routing import is_staged
 
         staged, is_chain = is_staged(configured), len(chain_of(configured.labeler.name)) > 1
         moved, really_new = getattr(arguments, "relocated", ""), getattr(arguments, "really_new", False)
@@ -294,13 +294,12 @@ def dry_run(arguments: argparse.Namespace) -> int:
         )
         sys.stdout.write(plan_summary(plan))
         pages = read_pages(planned_files(plan), configured)
-        if is_chain or (staged and not configured.sites.enabled):
+        if is_chain or staged:
             sys.stdout.write(cost_summary(pages, configured))
-        if configured.sites.enabled:
+        if configured.layouts.enabled:
             # Who comes second in a chain is none of the CPUs' cost.
-            alone = configured.model_copy(update={"labeler": who_labels(configured)[0]})
+            alone = configured.model_copy(update={"labeler": split_into_stages(configured.labeler)[0]})
             sys.stdout.write(cpu_summary(pages, alone))
-            sys.stdout.write(sites_summary(pages, configured))
         elif not staged:
             sys.stdout.write(cpu_summary(pages, configured))
     return 0

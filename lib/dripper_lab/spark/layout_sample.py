@@ -18,9 +18,9 @@ from pyspark.sql.types import LongType, StringType, StructType
 
 from dripper.errors import InputError, PageError, SettingsError
 from dripper.html import preprocess
+from dripper.layouts.skeletons import Skeleton, join_layouts, skeleton
 from dripper.page.rows import Row
-from dripper.sites.layouts import Skeleton, join_layouts, skeleton
-from dripper.spark.sites.layout_choice import grouped_mapper
+from dripper.spark.layouts.choice import grouped_mapper
 from dripper.spark.tables.store import Tables
 
 QUOTAS = ("language", "page_kind")
@@ -133,8 +133,8 @@ def _choose_candidates(pages: DataFrame, sampling: Sampling) -> DataFrame:
     """Return one page of each of the commonest layouts of every host."""
     place = F.row_number().over(Window.partitionBy("host").orderBy(_draw(sampling)))
     compared = pages.select(
-        *("page_id", F.coalesce("host", F.lit("")).alias("host"), "layout_id", "site_memory.signature"),
-        F.when(F.col("layout_id").isNull() | F.col("site_memory").isNull(), F.col("mapping_html")).alias("html"),
+        *("page_id", F.coalesce("host", F.lit("")).alias("host"), "layout_id", "fingerprints.signature"),
+        F.when(F.col("layout_id").isNull() | F.col("fingerprints").isNull(), F.col("mapping_html")).alias("html"),
     ).withColumn("place", place)
     compared = compared.where(F.col("place") <= _MOST_OF_HOST).repartition("host").sortWithinPartitions("host", "place")
 
@@ -149,8 +149,8 @@ def _choose_of_host(rows: Iterable[Row], most: int) -> Iterator[Row]:
     layouts = join_layouts(skeletons.values())
     first: dict[str, str] = {}
     for page_id, built in skeletons.items():
-        first.setdefault(layouts[built.layout_id], page_id)
-    sizes = Counter(layouts[built.layout_id] for built in skeletons.values())
+        first.setdefault(layouts[built.layout_id].layout_id, page_id)
+    sizes = Counter(layouts[built.layout_id].layout_id for built in skeletons.values())
     for layout_id, size in sizes.most_common(most):
         yield {"page_id": first[layout_id], "layout_id": layout_id, "layout_pages": size}
 

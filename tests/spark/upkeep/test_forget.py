@@ -224,21 +224,19 @@ def test_many_rules_are_told_in_one_line() -> None:
 
 
 @pytest.mark.slow
-def test_nothing_is_left_between_stages_nor_of_what_a_site_is_known_by(spark: SparkSession, tmp_path: Path) -> None:
-    """Of a run by sites whose batches are preprocessed: what is left goes on to its end."""
+def test_nothing_is_left_between_stages_nor_of_layouts(spark: SparkSession, tmp_path: Path) -> None:
+    """Of a run by layout whose batches are preprocessed: what is left goes on to its end."""
     archive = str(write_warc(tmp_path / "a.warc", [*pages(0, 3), *BAD]))
     settings = load(
-        assignments=["labeler.staged=true", "labeler.name=cpu,all", "labeler.escalate_below=1", "sites.enabled=true"]
+        assignments=["labeler.staged=true", "labeler.name=cpu,all", "labeler.escalate_below=1", "layouts.enabled=true"]
     )
     output = str(tmp_path / "out")
     run_stages(spark, ["preprocess"], output, settings, archive)
     tables = Tables(spark, output)
-    n_before = {table: tables.read(table).count() for table in ("pages", "blocks", "site_blocks")}
+    n_before = {table: tables.read(table).count() for table in ("pages", "blocks")}
     list(forget(spark, output, GONE | {rule("url", "http://example.org/1")}, "order"))
     assert urls(tables, "pages") == ["http://example.org/0", "http://example.org/2"]
     assert tables.read("blocks").count() == n_before["blocks"] - 3
-    assert n_before["site_blocks"]
-    assert tables.read("site_blocks").isEmpty(), "what the host of a single page is known by goes, too"
     assert counts(tables) == [("a.warc", 2, {"forgotten": 3})]
     outcome = run_stages(spark, ["label", "extract"], output, settings)
     assert (outcome.exit_code, outcome.ledger["pages"]) == (0, 2)

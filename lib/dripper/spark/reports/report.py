@@ -9,9 +9,9 @@ from dripper.addresses import printable
 from dripper.labels.chain import chain_of
 from dripper.labels.cost import Sample, describe_actual, describe_estimate, estimate
 from dripper.labels.registry import bound_of, labeler_settings, runs_staged
+from dripper.layouts.templates import REPRESENTATIVES
 from dripper.page.rows import DOUBTFUL, GRADES, SURE
 from dripper.settings import DeviceSettings, Settings
-from dripper.sites.templates import REPRESENTATIVES
 from dripper.spark.ledger.plan import Plan
 from dripper.spark.reports.sample import PagesRead, take_sample
 from dripper.spark.run.outcome import Outcome, Totals
@@ -84,33 +84,29 @@ def _stages(outcome: Outcome, devices: Mapping[str, DeviceSettings]) -> list[str
             lines.append(
                 f"  chain     {sure} pages stay with the first labeler + {totals.escalated}{share} go on to the next"
             )
-    if "asked" in totals.sites:
-        lines.append(_layouts(totals))
-    if "label" in outcome.stages and (label.pages or not totals.sites):
+    if "asked" in totals.layouts:
+        lines.append(_choice(totals))
+    if "label" in outcome.stages and (label.pages or not totals.layouts):
         lines.append(
             f"  labels    {label.pages} pages = {label.pages - label.failed} labelled ({label.windowed} in windows) + "
             f"{label.failed} without usable labels"
         )
         if label.passes:
             lines += describe_actual(label.pages, label.tokens, label.passes, label.seconds * label.engines, devices)
-    if "pages" in totals.sites:
-        lines.append(_sites(totals))
+    if "by_template" in totals.layouts:
+        lines.append(
+            f"  templates {totals.layouts['by_template']} of {totals.layouts['pages']} other pages are labelled by them"
+        )
     return lines
 
 
-def _layouts(totals: Totals) -> str:
-    sites = totals.sites
-    share = f" ({sites['asked'] / sites['split']:.1%})" if sites["split"] else ""
+def _choice(totals: Totals) -> str:
+    of = totals.layouts
+    share = f" ({of['asked'] / of['split']:.1%})" if of["split"] else ""
     return (
-        f"  layouts   {sites['asked']} of {sites['split']} pages{share} go on to the next labeler, {sites['layouts']} layouts have "
+        f"  layouts   {of['asked']} of {of['split']} pages{share} go on to the next labeler, {of['layouts']} layouts have "
         "representatives"
     )
-
-
-def _sites(totals: Totals) -> str:
-    sites = totals.sites
-    by_template = f"{sites['by_template']} labelled by templates of their layouts, " if "asked" in sites else ""
-    return f"  sites     {sites['pages']} pages of hosts with others, {by_template}labels of {sites['changed']} changed by them"
 
 
 def _rows(totals: Totals, output: str) -> list[str]:
@@ -158,7 +154,7 @@ def cost_summary(pages: PagesRead, settings: Settings) -> str:
     decoder = labeler_settings("lm", settings.labels).decoder
     total = estimate(sample, pages.weight, decoder)
     lines = _chain_words(sample, settings)
-    if (runs_staged(settings.labeler) or settings.sites.enabled) and (sample.tokens or not sample.split):
+    if (runs_staged(settings.labeler) or settings.layouts.enabled) and (sample.tokens or not sample.split):
         decodes = chain_of(settings.labeler.name)[-1] == "lm"
         lines += describe_estimate(sample, total, settings.cost.devices, decoder if decodes else None)
     return "".join(line + "\n" for line in lines)
@@ -177,7 +173,7 @@ def _chain_words(sample: Sample, settings: Settings) -> list[str]:
         if labeler.escalate_share
         else f"a confidence below {bound_of(labeler):g}"
     )
-    if settings.sites.enabled:
+    if settings.layouts.enabled:
         chosen = (
             f"{REPRESENTATIVES} of a layout, of pages in none {chosen}; with more pages of a host read, a smaller share"
         )

@@ -19,11 +19,11 @@ from dripper.labels import Labeler
 from dripper.labels.chain import chain_of, is_sure
 from dripper.labels.cost import CpuSample, Sample, describe_cpu
 from dripper.labels.registry import bound_of, load_from_settings, runs_staged, split_into_stages
+from dripper.layouts import PageLayout
+from dripper.layouts.skeletons import group_by_layout
+from dripper.layouts.templates import LEAST_PAGES, choose_representatives
 from dripper.page.prepare import Decoded, Prepared, prepare, split_into_blocks
 from dripper.settings import LabelerSettings, Settings
-from dripper.sites import PageMemory
-from dripper.sites.layouts import group_by_layout
-from dripper.sites.templates import LEAST_PAGES, choose_representatives
 from dripper.spark.ledger.plan import Plan
 from dripper.spark.tables.batches import REQUEST_BYTES, PlannedFile
 from dripper.spark.workers.parts import FilePart, reader_of
@@ -65,10 +65,10 @@ def take_sample(pages_read: PagesRead, settings: Settings) -> Sample:
     prepared: list[tuple[str, Prepared]] = []
     limits = GuardLimits.of(settings.limits)
     first = _first_of_chain(settings)
-    remembers = first is not None and settings.sites.enabled
+    with_layout = first is not None and settings.layouts.enabled
     guard: Guard[PageInput, Prepared] = Guard(
         lambda page: prepare(
-            page[0], page[1], settings.profile, first=first, remembers=remembers, drop=settings.html.drop
+            page[0], page[1], settings.profile, first=first, with_layout=with_layout, drop=settings.html.drop
         ),
         limits,
     )
@@ -97,7 +97,7 @@ def _first_of_chain(settings: Settings) -> Labeler | None:
 
 def _choose_to_be_labelled(prepared: Sequence[tuple[str, Prepared]], settings: Settings) -> list[Prepared]:
     """Return those pages of a sample, each with its host, that a chain's next labeler would get."""
-    if settings.sites.enabled:
+    if settings.layouts.enabled:
         return _choose_by_layout(prepared, settings)
     return _choose_going_on([page for _, page in prepared], settings.labeler)
 
@@ -112,12 +112,12 @@ def _choose_going_on(pages: Sequence[Prepared], labeler: LabelerSettings) -> lis
 
 
 def _choose_by_layout(pages: Sequence[tuple[str, Prepared]], settings: Settings) -> list[Prepared]:
-    """As `_choose_to_be_labelled`, in the way of `spark.sites.layout_choice`."""
-    by_host: dict[str, list[tuple[Prepared, PageMemory]]] = defaultdict(list)
+    """As `_choose_to_be_labelled`, in the way of `spark.layouts.choice`."""
+    by_host: dict[str, list[tuple[Prepared, PageLayout]]] = defaultdict(list)
     unplaced: list[Prepared] = []
     for host, page in pages:
-        if host and page.memory is not None:
-            by_host[host].append((page, page.memory))
+        if host and page.layout is not None:
+            by_host[host].append((page, page.layout))
         else:
             unplaced.append(page)
     going = _choose_going_on(unplaced, settings.labeler)
@@ -127,7 +127,7 @@ def _choose_by_layout(pages: Sequence[tuple[str, Prepared]], settings: Settings)
         if len(layout) < LEAST_PAGES:
             going += _choose_going_on([page for page, _ in layout], settings.labeler)
         else:
-            blocks_by_name = {f"{i:09}": memory.blocks for i, (_, memory) in enumerate(layout)}
+            blocks_by_name = {f"{i:09}": parts.blocks for i, (_, parts) in enumerate(layout)}
             going += [layout[int(i)][0] for i in choose_representatives(blocks_by_name)]
     return going
 

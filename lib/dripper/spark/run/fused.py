@@ -15,7 +15,7 @@ from dripper.spark.run.batch_checks import match_reports_to_count, match_reports
 from dripper.spark.run.isolation import Isolation
 from dripper.spark.run.notes import Notes
 from dripper.spark.run.outcome import Report, Totals, is_outage
-from dripper.spark.run.output import BETWEEN, OF_SITES
+from dripper.spark.run.output import BETWEEN
 from dripper.spark.run.progress import Progress, cancel, describe_jobs
 from dripper.spark.run.scheduler import IN_FLIGHT, BatchLocks, Breaker, work_through
 from dripper.spark.session import capacity
@@ -150,7 +150,7 @@ class FusedJob:
     def _between(self) -> set[str]:
         """The tables of staged runs that the output has."""
         tables = self._work.tables
-        return {table for table in (*BETWEEN, *OF_SITES) if tables.version(table) is not None}
+        return {table for table in (*BETWEEN, "layouts") if tables.version(table) is not None}
 
     def _give_up(self, batch: Batch, why: str) -> None:
         """The file's rows of an earlier reading go: the ledger counts none for it any more. Those

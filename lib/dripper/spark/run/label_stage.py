@@ -187,11 +187,11 @@ class LabelStage:
 
 @dataclass(frozen=True, slots=True)
 class Purpose:
-    """The purpose of a run of a stage. labeler: the setting labeler.name. by_sites:
-    sites.enabled."""
+    """The purpose of a run of a stage. labeler: the setting labeler.name. by_layout:
+    layouts.enabled."""
 
     labeler: str
-    by_sites: bool
+    by_layout: bool
 
 
 def read_purposes(tables: Tables, run_ids: Collection[str]) -> dict[str, Purpose]:
@@ -202,8 +202,8 @@ def read_purposes(tables: Tables, run_ids: Collection[str]) -> dict[str, Purpose
 
 
 def _parse_purpose(row: Row) -> Purpose:
-    sites = json.loads(row["settings"] or "{}").get("sites", {})
-    return Purpose(row["versions"].get("labeler", ""), bool(sites.get("enabled")))
+    layouts = json.loads(row["settings"] or "{}").get("layouts", {})
+    return Purpose(row["versions"].get("labeler", ""), bool(layouts.get("enabled")))
 
 
 def check_chain(tables: Tables, batch: Batch, run_ids: Collection[str], settings: Settings) -> None:
@@ -212,8 +212,8 @@ def check_chain(tables: Tables, batch: Batch, run_ids: Collection[str], settings
     now = settings.labeler.name
     for before in read_purposes(tables, run_ids).values():
         is_chain = len(chain_of(now)) > 1 or len(chain_of(before.labeler)) > 1
-        if (is_chain and before.labeler != now) or (before.by_sites and not settings.sites.enabled):
-            needed = f"labeler.name={before.labeler}" + (", sites.enabled=true" if before.by_sites else "")
+        if (is_chain and before.labeler != now) or (before.by_layout and not settings.layouts.enabled):
+            needed = f"labeler.name={before.labeler}" + (", layouts.enabled=true" if before.by_layout else "")
             raise SettingsError(
                 f"batch {batch.number} was preprocessed for {needed}, and this run would label it for labeler.name={now}: name the "
                 "same, or read its files again with --redo"
@@ -258,7 +258,7 @@ def with_labels(pages: DataFrame, labels: DataFrame, settings: Settings) -> tupl
     # The fallback `auto` goes by the labeler that was, whatever the settings of this stage name.
     name = first[0] if first is not None else summary[0]
     labeler = settings.labeler.model_copy(update={"name": name} if name else {})
-    joined = pages.drop("site_memory").join(labels, "page_id", "left")
+    joined = pages.drop("fingerprints").join(labels, "page_id", "left")
     if resolve_fallback(labeler) == Fallback.TRAFILATURA:
         _check_sources(joined)
     else:

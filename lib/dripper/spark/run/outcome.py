@@ -72,10 +72,10 @@ class Totals:
     stage_ms: Counter[str] = field(default_factory=Counter)
     """Milliseconds of the batches' stages, summed."""
     label: LabelTotals = field(default_factory=LabelTotals)
-    sites: Counter[str] = field(default_factory=Counter)
-    """Counts of the stage of the sites: `pages` whose hosts have others, and those of them that
-    were `changed`. In a chain: of all pages with blocks (`split`) those that the next labeler was
-    `asked` for, the `layouts` that have representatives, pages labelled `by_template`."""
+    layouts: Counter[str] = field(default_factory=Counter)
+    """Counts of a run by layout: pages with blocks (`split`), those of them that the next labeler
+    was `asked` for, `layouts` that have representatives, other `pages`, and those of them that were
+    labelled `by_template`."""
     lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
     def add_read(self, reports: Iterable[Report]) -> None:

@@ -33,8 +33,6 @@ from dripper.spark.upkeep.forget import SparkPages
 
 logger = logging.getLogger(__name__)
 
-OF_SITES = ("site_blocks", "layouts")
-"""Tables of a run that goes by sites."""
 _STAGES_AT_ONCE = 3
 """Batches of a staged run that are at work at least, each in another stage."""
 BETWEEN = ("blocks", "labels", "pages")
@@ -97,8 +95,8 @@ def open_output(
 
 def _bring_up_tables(tables: Tables, settings: Settings, is_staged: bool) -> dict[str, bool]:
     """Make the tables of a run where they are not there; return by name which of them are new."""
-    of_sites = OF_SITES if settings.sites.enabled else ()
-    names = (lease.TABLE, "warc_files", "extractions", *(BETWEEN[:-1] if is_staged else ()), *of_sites)
+    by_layout = ("layouts",) if settings.layouts.enabled else ()
+    names = (lease.TABLE, "warc_files", "extractions", *(BETWEEN[:-1] if is_staged else ()), *by_layout)
     # At once, as each waits for the file system and for Spark's planner most of the time.
     with ThreadPoolExecutor(max_workers=len(names)) as pool:
         versions = list(pool.map(tables.version, names))

@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 from dripper.errors import InputError
 from dripper.labels.engine import Loader, check_labeler, load_labeler
 from dripper.labels.entry import Use
-from dripper.labels.registry import check_blocks, check_use, load_from_settings
+from dripper.labels.registry import check_blocks, check_use, load_from_settings, split_into_stages
 from dripper.settings import Settings
 from dripper.spark.ledger.inputs import Input, check_known, describe_input, drop_known, read_input
 from dripper.spark.ledger.ledger import Ledger
@@ -38,7 +38,7 @@ from dripper.spark.tables.counts import rows_by_batch
 from dripper.spark.tables.spark_books import SparkBooks
 from dripper.spark.tables.store import FILES_TO_JOIN, Tables
 from dripper.spark.wording import say_count
-from dripper.spark.workers.routing import is_staged, who_labels
+from dripper.spark.workers.routing import is_staged
 from dripper.warc.open.expand import list_named_files
 
 logger = logging.getLogger(__name__)
@@ -195,7 +195,7 @@ def _end_run(
 
 
 def _check_use(settings: Settings, stages: Sequence[str] = (), is_local: bool = False) -> None:
-    use = Use(settings.profile, stages if who_labels(settings)[1] is not None else (), is_local)
+    use = Use(settings.profile, stages, is_local)
     for warning in check_use(settings.labeler, settings.labels, use):
         logger.warning("%s", warning)
 
@@ -227,8 +227,8 @@ def run_stages(
     """
     is_staged(settings)
     engines = _engines(spark, stages, settings, loader)
-    if "preprocess" in stages and (last := who_labels(settings)[1]):
-        check_blocks(last, settings.labels, settings.profile)
+    if "preprocess" in stages:
+        check_blocks(split_into_stages(settings.labeler)[1], settings.labels, settings.profile)
     _check_use(settings, stages, loader is load_labeler and is_local(properties(spark)))
     require_workers(spark)
     has_pages = Tables(spark, output).version("pages") is not None
@@ -297,17 +297,15 @@ def _check_chains(work: Work, plan: Plan, settings: Settings) -> None:
         if batch.state == "preprocessed":
             run_ids = {report["run_id"] for report in work.ledger.reports(batch)}
             check_chain(work.tables, batch, run_ids, settings)
-    if last := who_labels(settings)[1]:
-        numbers = [
-            batch.number for batch in plan.resumed if batch.state == "preprocessed" and batch.number not in plan.anew
-        ]
-        check_profiles(work.tables, numbers, settings.model_copy(update={"labeler": last}))
+    last = split_into_stages(settings.labeler)[1]
+    numbers = [
+        batch.number for batch in plan.resumed if batch.state == "preprocessed" and batch.number not in plan.anew
+    ]
+    check_profiles(work.tables, numbers, settings.model_copy(update={"labeler": last}))
 
 
 def _engines(spark: SparkSession, stages: Sequence[str], settings: Settings, loader: Loader) -> Engines:
-    last = who_labels(settings)[1]
-    if last is None:
-        return Engines(loader)
+    last = split_into_stages(settings.labeler)[1]
     if "preprocess" in stages or "label" in stages:
         # Also before the stage `preprocess`: what it makes would be for nobody.
         check_labeler(settings.model_copy(update={"labeler": last}), loader)

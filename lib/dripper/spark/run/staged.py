@@ -19,6 +19,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StringType, StructField
 
+from dripper.labels.registry import split_into_stages
+from dripper.spark.layouts.stage import Layouts
 from dripper.spark.ledger.plan import UNFINISHED
 from dripper.spark.ledger.work import Work
 from dripper.spark.run.batch_checks import (
@@ -38,8 +40,6 @@ from dripper.spark.run.progress import Progress, cancel, describe_jobs
 from dripper.spark.run.scheduler import IN_FLIGHT, BatchLocks, Breaker, work_through
 from dripper.spark.session import capacity
 from dripper.spark.session.engines import Engines
-from dripper.spark.sites.layouts import Layouts
-from dripper.spark.sites.stage import Sites
 from dripper.spark.tables.arrow import arrow_schema
 from dripper.spark.tables.batches import Batch, of_selections_apart, replaced_rows
 from dripper.spark.tables.counts import count_lost_files
@@ -50,7 +50,7 @@ from dripper.spark.wording import say_count
 from dripper.spark.workers.extract import extractions_mapper
 from dripper.spark.workers.parts import Tasks, split_into_tasks
 from dripper.spark.workers.read import REPORT, files_mapper, preparing
-from dripper.spark.workers.routing import to_be_labelled, who_labels, with_escalated
+from dripper.spark.workers.routing import to_be_labelled, with_escalated
 
 logger = logging.getLogger(__name__)
 
@@ -65,9 +65,8 @@ class StagedJob:
         self._work = work
         self._tables = work.tables
         self._settings = work.settings
-        self._first, last = who_labels(work.settings)
-        self._sites = Sites(work) if work.settings.sites.enabled else None
-        self._has_blocks = last is not None
+        self._first, last = split_into_stages(work.settings.labeler)
+        self._layouts = Layouts(work) if work.settings.layouts.enabled else None
         self._totals = Totals()
         self._reports: dict[int, list[Report]] = {}
         self._breaker = Breaker()
@@ -96,16 +95,16 @@ class StagedJob:
                         self._do(stage, part, partial(do, part, progress))
                         progress.batch_done(part.number, stage)
 
-        if self._sites is not None:
-            return self._run_by_sites(batches, progress, stages, self._sites)
+        if self._layouts is not None:
+            return self._run_by_layout(batches, progress, stages, self._layouts)
         # One batch a stage at least, so that CPUs and GPUs are both at work.
         self._work_through(batches, max(IN_FLIGHT, len(stages)), take)
         return self._totals
 
-    def _run_by_sites(
-        self, batches: Sequence[Batch], progress: Progress, stages: Sequence[str], sites: Sites
+    def _run_by_layout(
+        self, batches: Sequence[Batch], progress: Progress, stages: Sequence[str], layouts: Layouts
     ) -> Totals:
-        """As `run`; one stage after the other, as no host is known before all batches are
+        """As `run`; one stage after the other, as no layout is known before all batches are
         preprocessed."""
         at: dict[str, list[Batch]] = {
             state: [batch for batch in batches if batch.state == state] for state in UNFINISHED
@@ -126,11 +125,11 @@ class StagedJob:
         if "label" in stages:
             ready = self._whole_before_label(ready)
         if "label" in stages and ready:
-            if sites.layouts is not None and not self._ask(ready, progress, sites.layouts):
+            if not self._ask(ready, progress, layouts):
                 return self._totals
             done = [
-                self._together("sites", group, partial(self._label_by_site, group, sites, progress))
-                for group in sites.groups(ready)
+                self._together("layouts", group, partial(self._label_by_layout, group, layouts, progress))
+                for group in layouts.groups(ready)
             ]
             if not all(done):
                 return self._totals
@@ -154,7 +153,7 @@ class StagedJob:
         of it worked."""
 
         def choose() -> None:
-            self._totals.sites.update(layouts.choose(batches))
+            self._totals.layouts.update(layouts.choose(batches))
 
         def label(batch: Batch) -> None:
             if not layouts.is_labelled(batch):
@@ -172,11 +171,11 @@ class StagedJob:
         """Do what is done for several batches at once; return whether it worked."""
         return self._work_through(batches[:1], 1, lambda first: self._do_timed(stage, stage, first, do))
 
-    def _label_by_site(self, batches: Sequence[Batch], sites: Sites, progress: Progress) -> None:
-        self._totals.sites.update(sites.label(batches))
+    def _label_by_layout(self, batches: Sequence[Batch], layouts: Layouts, progress: Progress) -> None:
+        self._totals.layouts.update(layouts.label(batches))
         for batch in batches:
             self._note_labelled(batch)
-            progress.batch_done(batch.number, "sites")
+            progress.batch_done(batch.number, "layouts")
 
     def _work_through(self, batches: Sequence[Batch], at_once: int, take: Callable[[Batch], None]) -> bool:
         """Return whether all of it worked."""
@@ -235,11 +234,7 @@ class StagedJob:
             prepared.unpersist()
         rows_written = self._batch_of("pages", batch)
         file_reports = match_reports_to_rows(batch, reports, rows_written)
-        n_blocks = 0
-        if self._has_blocks:
-            n_blocks = check_rows(self._tables, "blocks", batch, rows_written.where(to_be_labelled()))
-        if self._sites is not None:
-            self._sites.sum_up(batch)
+        n_blocks = check_rows(self._tables, "blocks", batch, rows_written.where(to_be_labelled()))
         self._work.lease.check()
         rows = self._work.ledger.finish([(batch, file_reports)], datetime.now(UTC), state="preprocessed")
         self._reports[batch.number] = file_reports
@@ -248,23 +243,20 @@ class StagedJob:
             self._totals.add_read(file_reports)
             self._totals.add_noted(rows)
             self._totals.blocks += sum(report["pages"] - report["failed_pages"] for report in file_reports)
-            if self._first is not None and self._sites is None:
+            if self._first is not None and self._layouts is None:
                 self._totals.escalated = (self._totals.escalated or 0) + n_blocks
 
     def _write_pages(self, batch: Batch, pages: DataFrame) -> None:
         """Write the tables `pages` and `blocks` of a batch."""
-        if self._first is not None and self._sites is None:
+        if self._first is not None and self._layouts is None:
             pages = with_escalated(pages, self._settings.labeler)
         self._tables.delete_earlier(batch, ("blocks", "labels"))
-        if self._sites is not None:
-            self._sites.forget(batch)
+        if self._layouts is not None:
+            self._layouts.forget(batch)
         self._tables.replace_batch("pages", pages.select(*PAGES.names), batch)
         blocks = pages.where(F.col("simplified_html").isNotNull() & to_be_labelled())
         blocks = blocks.withColumn("item_ids", F.sequence(F.lit(1), F.col("n_blocks"))).select(*BLOCKS.names)
-        if self._has_blocks:
-            self._tables.replace_where("blocks", blocks, f"batch = {batch.number}")
-        else:
-            self._tables.delete("blocks", f"batch = {batch.number}")
+        self._tables.replace_where("blocks", blocks, f"batch = {batch.number}")
 
     def _give_up(self, batch: Batch, why: str) -> None:
         """The rows of an earlier reading go: the ledger counts none for these files any more. Those
@@ -274,8 +266,6 @@ class StagedJob:
             self._tables.delete_earlier(given_up, ("blocks", "labels"))
             for table in ("pages", "extractions"):
                 self._tables.delete(table, replaced_rows(given_up).sql)
-            if self._sites is not None:
-                self._sites.sum_up(given_up)
         with self._totals.lock:
             self._totals.set_aside |= {file.warc_file: why for file in batch.files}
 
@@ -323,18 +313,17 @@ class StagedJob:
         check_pages(self._files_of(batch), pages)
         expected = pages.where(to_be_labelled())
         if stage == "label":
-            if self._has_blocks:
-                check_between("blocks", "preprocess", self._batch_of("blocks", batch), expected)
-        elif not self._was_by_sites(batch):  # There, pages of hosts that know nothing more have no labels.
+            check_between("blocks", "preprocess", self._batch_of("blocks", batch), expected)
+        elif not self._was_by_layout(batch):  # Pages without host or first labels have no layout, and no labels.
             check_between("labels", "label", self._batch_of("labels", batch), expected)
 
-    def _was_by_sites(self, batch: Batch) -> bool:
-        """Whether the labels of the batch are those of a run by sites; the stage `extract` may run
-        with other settings."""
-        if self._sites is not None:
+    def _was_by_layout(self, batch: Batch) -> bool:
+        """Whether the batch was labelled by layout; the stage `extract` may run with other
+        settings."""
+        if self._layouts is not None:
             return True
         run_ids = {str(report.get("run_id")) for report in self._files_of(batch)}
-        return any(run.by_sites for run in read_purposes(self._work.tables, run_ids).values())
+        return any(run.by_layout for run in read_purposes(self._work.tables, run_ids).values())
 
     def _label(self, batch: Batch, progress: Progress) -> None:
         self._label_stage.label(batch, progress)

@@ -65,28 +65,7 @@ _OF_BLOCKS = [
 ]
 """Columns with a value for each block of a page: hashes of its path and its text, and its words."""
 
-SITE_MEMORY = StructType([*_OF_BLOCKS, StructField("signature", ArrayType(IntegerType()))])
-
-SITE_BLOCKS = StructType(
-    [
-        column("batch", LongType(), "The batch whose pages were counted; the partition", nullable=False),
-        column("host", StringType(), "Key: the host", nullable=False),
-        column("kind", StringType(), "Key: page, path, text or layout", nullable=False),
-        column("fingerprint", LongType(), "Key: hash of the path, text or skeleton; 0: of all pages", nullable=False),
-        column("pages", LongType(), "Pages that have it, of those that were counted"),
-        column(
-            "words",
-            LongType(),
-            "Words on the path, at most 50 a block; of kind page, all pages of the host, counted or not",
-        ),
-        column(
-            "log_odds",
-            LongType(),
-            "Of main content, a block's times its words, summed, in steps of 1/64; of kind page, confidence in 1/10,000",
-        ),
-        column("signature", ArrayType(IntegerType()), "Of kind layout: the skeleton's MinHash"),
-    ]
-)
+FINGERPRINTS = StructType([*_OF_BLOCKS, StructField("signature", ArrayType(IntegerType()))])
 
 EXAMPLE = StructType(
     [
@@ -109,12 +88,13 @@ LAYOUTS = StructType(
             ArrayType(StringType()),
             "Pages of the batch that an expensive labeler was asked for; empty: there is none",
         ),
-        column("state", StringType(), "Who labels its other pages, see docs/sites.md"),
+        column("state", StringType(), "Who labels its other pages, see docs/layouts.md"),
         column(
             "examples",
             ArrayType(EXAMPLE),
             "Representatives with what the template learns from: hashes of each block's path and text, its words, its label",
         ),
+        column("signature", ArrayType(IntegerType()), "MinHash of the layout's skeleton: near-equal ones join it"),
     ]
 )
 
@@ -173,9 +153,9 @@ PAGES = StructType(
             "escalated", BooleanType(), "In a chain: whether the page goes on to the stage label, for the next labeler"
         ),
         column(
-            "site_memory",
-            SITE_MEMORY,
-            "What its host needs: hashes of each block's path and text, its words; the signature of the skeleton",
+            "fingerprints",
+            FINGERPRINTS,
+            "For layouts: hashes of each block's path and text, its words; the signature of the skeleton",
         ),
         column("layout_id", StringType(), "The page's skeleton as a hash; near-equal ones are joined in extractions"),
         declared(columns.ENCODING_ERRORS),
@@ -371,13 +351,9 @@ TABLES = {
     ),
     "blocks": (BLOCKS, "One row per page that is to be labelled, for the stage label: all that a labeler reads"),
     "labels": (LABELS, "One row per page that was labelled after preprocess: which blocks are main content"),
-    "site_blocks": (
-        SITE_BLOCKS,
-        "One row per batch, host and thing that its pages have in common: in how many, and what the labeler said of it",
-    ),
     "layouts": (
         LAYOUTS,
-        "One row per batch, host and layout; of one labeler alone, where a host has two pages or more",
+        "One row per batch, host and layout: which pages were labelled for it, and what came of them",
     ),
     "warc_files": (
         WARC_FILES,

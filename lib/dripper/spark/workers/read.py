@@ -25,7 +25,7 @@ from dripper.labels import Labeler
 from dripper.labels.chain import chain_of
 from dripper.labels.cost import estimate_tokens
 from dripper.labels.entry import CountTokens
-from dripper.labels.registry import find_entry, labeler_settings, load_from_settings
+from dripper.labels.registry import find_entry, labeler_settings, load_from_settings, split_into_stages
 from dripper.page.extraction import Extraction, shared_extractor
 from dripper.page.halves import preparer
 from dripper.page.prepare import Prepared
@@ -34,7 +34,6 @@ from dripper.settings import LabelerSettings, LabelsSettings, Settings
 from dripper.spark.ledger.forgotten import NO_RULES, Rules
 from dripper.spark.tables.row_keys import page_key
 from dripper.spark.workers.parts import FilePart, Tasks, reader_of
-from dripper.spark.workers.routing import who_labels
 from dripper.spark.workers.singleton import WorkerSingleton
 from dripper.warc import FileReport, Record, RecordReader
 
@@ -89,9 +88,9 @@ def extracting(settings: Settings, batch: int) -> Step[Extraction]:
 
 def preparing(settings: Settings, batch: int) -> Step[Prepared]:
     """Return the first half of a page's way: the rows of `pages` and `blocks` in one."""
-    first, last = who_labels(settings)
+    first, last = split_into_stages(settings.labeler)
     sections = settings.labels.model_dump_json()
-    count_tokens = _token_counter(chain_of(last.name)[0], sections) if last is not None else estimate_tokens
+    count_tokens = _token_counter(chain_of(last.name)[0], sections)
     labeler = _first_labeler(first.model_dump_json(), sections) if first is not None else None
     by = (labeler.name, labeler.version) if labeler is not None else None
     prepare = preparer(settings, count_tokens, labeler)

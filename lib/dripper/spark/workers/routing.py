@@ -1,5 +1,5 @@
-"""Routes pages to labelers: who labels in which stage, and which pages go on to the next labeler of
-a chain.
+"""Routes pages to labelers: whether a run is staged, and which pages the next labeler of a chain
+gets.
 """
 
 from pyspark.sql import Column, DataFrame
@@ -7,41 +7,34 @@ from pyspark.sql import functions as F
 
 from dripper.errors import SettingsError
 from dripper.labels.chain import chain_of
-from dripper.labels.registry import bound_of, find_entry, runs_staged, split_into_stages
+from dripper.labels.registry import bound_of, find_entry, runs_staged
 from dripper.settings import LabelerSettings, Settings
 
 
-def who_labels(settings: Settings) -> tuple[LabelerSettings | None, LabelerSettings | None]:
-    """Return who labels on the way to the middle stage of a staged run, and who in it."""
-    if settings.sites.enabled and len(chain_of(settings.labeler.name)) == 1:
-        return settings.labeler, None
-    return split_into_stages(settings.labeler)
-
-
 def is_staged(settings: Settings) -> bool:
-    """Tell whether a run of these settings is staged. Raises SettingsError where sites.enabled is,
-    and cannot be."""
+    """Tell whether a run of these settings is staged. Raises SettingsError if layouts.enabled is
+    set for a labeler that cannot use it."""
     labeler = settings.labeler
-    if not settings.sites.enabled:
+    if not settings.layouts.enabled:
         return runs_staged(labeler)
     if labeler.staged is False:
         raise SettingsError(
-            "sites.enabled makes a run staged, and labeler.staged=false forbids it: leave one of them out"
+            "layouts.enabled makes a run staged, and labeler.staged=false forbids it: leave one of them out"
         )
     first, *later = chain_of(labeler.name)
-    if len(later) > 1 or (later and find_entry(first).staged):
+    if len(later) != 1 or find_entry(first).staged:
         raise SettingsError(
-            f"labeler.name={labeler.name}: sites.enabled is for one labeler, or for two of which the first labels every page on "
-            "CPUs, as cpu,lm"
+            f"labeler.name={labeler.name}: layouts.enabled is for a chain of two labelers of which the first labels every page "
+            "on CPUs, as cpu,lm"
         )
-    if later and labeler.escalate_share is not None:
+    if labeler.escalate_share is not None:
         raise SettingsError(
-            "labeler.escalate_share is for chains without sites.enabled: of each layout a few pages go on, of pages "
+            "labeler.escalate_share is for chains without layouts.enabled: of each layout a few pages go on, of pages "
             "in no layout those below labeler.escalate_below"
         )
     if not find_entry(first).tells_confidence:
         raise SettingsError(
-            f"labeler.name={labeler.name}: sites.enabled goes by probabilities and a confidence, which {first} does not "
+            f"labeler.name={labeler.name}: layouts.enabled goes by probabilities and a confidence, which {first} does not "
             "give; cpu does"
         )
     return True

@@ -1,4 +1,5 @@
-"""Layouts in a staged run of a chain: which pages the next labeler gets, and what its labels teach.
+"""Layouts in a staged run of a chain: which pages the next labeler gets, what its labels teach, and
+the labels of the other pages.
 
 All batches of a run are chosen from in one commit, and taught in one. What is stored is not made
 again: a run that goes on after a kill asks for the pages that were chosen, and no others.
@@ -12,8 +13,7 @@ from pyspark.sql import functions as F
 
 from dripper.errors import SettingsError
 from dripper.labels.registry import bound_of
-from dripper.spark.ledger.work import Work
-from dripper.spark.sites.layout_choice import (
+from dripper.spark.layouts.choice import (
     CHOSEN,
     NO_LAYOUT,
     NOWHERE,
@@ -22,12 +22,18 @@ from dripper.spark.sites.layout_choice import (
     placed_pages,
     recount_layouts,
 )
-from dripper.spark.sites.layout_templates import with_examples
+from dripper.spark.layouts.labels import BY_TEMPLATE, template_labels
+from dripper.spark.layouts.page_rows import has_layout, select_with_layout
+from dripper.spark.layouts.teaching import with_examples
+from dripper.spark.ledger.work import Work
 from dripper.spark.tables.batches import Batch, touched_batches
 from dripper.spark.tables.row_keys import WrongRowsError, check_rows_of
-from dripper.spark.tables.schemas import LAYOUTS
+from dripper.spark.tables.schemas import LABELS, LAYOUTS
 from dripper.spark.tables.sql import within
 from dripper.spark.tables.store import Tables
+
+BATCHES = 16
+"""Batches whose pages are labelled in one commit."""
 
 
 class Layouts:
@@ -73,7 +79,7 @@ class Layouts:
         new = {batch.number for batch in batches}
         touched = new.union(*(touched_batches(batch) for batch in batches))
         pages = self._rows("pages", touched).where(F.col("error_code").isNull())
-        placed = placed_pages(pages, self._tables.read("site_blocks")).persist(StorageLevel.DISK_ONLY)
+        placed = placed_pages(pages, self._tables.read("layouts")).persist(StorageLevel.DISK_ONLY)
         try:
             recounted = recount_layouts(self._rows("layouts", touched - new), placed.where(~F.col("batch").isin(new)))
             stored = self._tables.read("layouts").where(~F.col("batch").isin(touched)).unionByName(recounted)
@@ -88,11 +94,11 @@ class Layouts:
 
     def _check_preprocessed(self, numbers: Sequence[int]) -> None:
         good_pages = self._rows("pages", numbers).where(F.col("error_code").isNull())
-        without = good_pages.where(F.col("first_labels").isNotNull() & F.col("site_memory").isNull())
+        without = good_pages.where(F.col("first_labels").isNotNull() & F.col("fingerprints").isNull())
         blocks = self._rows("blocks", numbers).select("page_id")
         if not (without.isEmpty() and good_pages.join(blocks, "page_id", "left_anti").isEmpty()):
             raise SettingsError(
-                "a batch was preprocessed without sites.enabled, or for another labeler: label it as it was preprocessed, "
+                "a batch was preprocessed without layouts.enabled, or for another labeler: label it as it was preprocessed, "
                 "or read its files again with --redo"
             )
 
@@ -121,5 +127,33 @@ class Layouts:
         self._work.lease.check()
         self._tables.replace_where("layouts", with_examples(layouts, labels, pages), within(numbers))
 
+    def groups(self, batches: Sequence[Batch]) -> list[list[Batch]]:
+        """Return batches that are labelled together."""
+        return [list(batches[i : i + BATCHES]) for i in range(0, len(batches), BATCHES)]
+
+    def label(self, batches: Sequence[Batch]) -> dict[str, int]:
+        """Write the labels of all pages of the batches that have a layout, beside those that the
+        next labeler gave; return counts for the closing words. Raises WrongRowsError if other
+        labels were written."""
+        numbers = sorted(batch.number for batch in batches)
+        chosen, layouts = self.read_chosen(numbers), self._tables.read("layouts")
+        pages = self._rows("pages", numbers).where(has_layout())
+        placed = placed_pages(pages, layouts).select("page_id", "layout_id")
+        rest = select_with_layout(pages).join(chosen.select("page_id"), "page_id", "left_anti")
+        rows = template_labels(rest.join(placed, "page_id"), layouts)
+        answers = self._rows("labels", numbers).drop("layout_id").join(chosen, ["page_id", "batch"])
+        self._work.lease.check()
+        self._tables.replace_where("labels", rows.unionByName(answers.select(*LABELS.names)), within(numbers))
+        written = self._rows("labels", numbers)
+        check_rows_of("labels", written, rest.select("page_id").unionByName(chosen.select("page_id")))
+        return _count_methods(written.join(chosen.select("page_id"), "page_id", "left_anti"))
+
     def _rows(self, table: str, numbers: Collection[int]) -> DataFrame:
         return self._tables.read(table).where(within(numbers))
+
+
+def _count_methods(labels: DataFrame) -> dict[str, int]:
+    by_template = F.count_if(F.col("method").endswith(BY_TEMPLATE))
+    counts_row = labels.agg(F.count("*").alias("pages"), by_template.alias("by_template")).head()
+    assert counts_row is not None
+    return {name: int(count) for name, count in counts_row.asDict().items()}

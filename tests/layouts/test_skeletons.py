@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dripper.html import preprocess
-from dripper.sites import Skeleton, skeleton
-from dripper.sites.layouts import ALIKE, N_HASHES, join_layouts
+from dripper.layouts import Skeleton, skeleton
+from dripper.layouts.skeletons import ALIKE, N_HASHES, join_layouts
 
 FRAME = "<body><div class=top id=t{n}><ul><li>Home</ul></div><div class='story c{n}'>{story}</div>{more}</body>"
 
@@ -31,12 +31,12 @@ def test_a_missing_part_joins_and_another_template_does_not() -> None:
     whole, lacking = of("<p>One.", more=frame), of("<p>One.", more=frame[:-40].rpartition("<div")[0])
     other = skeleton(preprocess("<section><form class=q><p>Ask.</form></section>"))
     assert whole.layout_id != lacking.layout_id
-    names = join_layouts([whole, other, lacking])
-    assert names == {
-        whole.layout_id: whole.layout_id,
-        lacking.layout_id: whole.layout_id,
-        other.layout_id: other.layout_id,
+    assert join_layouts([whole, other, lacking]) == {
+        whole.layout_id: whole,
+        lacking.layout_id: whole,
+        other.layout_id: other,
     }
+    assert join_layouts([lacking], [other, whole]) == {lacking.layout_id: whole}, "of an earlier batch"
 
 
 def test_they_are_the_same_on_every_machine() -> None:
@@ -47,12 +47,13 @@ def test_they_are_the_same_on_every_machine() -> None:
 
 
 @given(st.lists(st.lists(st.integers(0, 2), min_size=N_HASHES, max_size=N_HASHES), max_size=8), st.integers(0, 8))
-def test_later_skeletons_change_no_earlier_name(signatures: list[list[int]], n: int) -> None:
+def test_layouts_that_are_known_keep_their_names(signatures: list[list[int]], n: int) -> None:
     made = [Skeleton(str(i), np.array(values, np.int32)) for i, values in enumerate(signatures)]
-    names, before = join_layouts(made), join_layouts(made[:n])
-    assert {layout_id: names[layout_id] for layout_id in before} == before
-    by_id = {each.layout_id: each.signature for each in made}
-    for layout_id, name in names.items():
-        assert names[name] == name
-        assert int(name) <= int(layout_id)
-        assert (by_id[layout_id] == by_id[name]).mean() >= ALIKE
+    before = join_layouts(made[:n])
+    known = [each for each in made[:n] if before[each.layout_id] is each]
+    layouts = join_layouts(made, known)
+    assert all(layouts[each.layout_id] is each for each in known)
+    for each in made:
+        layout = layouts[each.layout_id]
+        assert layouts[layout.layout_id] is layout
+        assert (each.signature == layout.signature).mean() >= ALIKE

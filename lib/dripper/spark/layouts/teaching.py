@@ -11,14 +11,13 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import ArrayType, StringType, StructField, StructType
 
 from dripper.labels import Labels
+from dripper.layouts import PageBlocks
+from dripper.layouts.templates import LEAST_CONSISTENT, Template, learn, measure_consistency
 from dripper.page.rows import Row, read_first_labels
-from dripper.sites import PageBlocks
-from dripper.sites.templates import LEAST_CONSISTENT, Template, learn, measure_consistency
-from dripper.spark.sites.layout_choice import CHOSEN, FAILED, INCONSISTENT, TEMPLATE, grouped_mapper
-from dripper.spark.sites.sums import fingerprints_of, page_blocks, select_remembered
+from dripper.spark.layouts.choice import CHOSEN, FAILED, INCONSISTENT, KEY, TEMPLATE, grouped_mapper
+from dripper.spark.layouts.page_rows import fingerprints_of, page_blocks, select_with_layout
 from dripper.spark.tables.schemas import EXAMPLE
 
-_KEY = ["host", "layout_id"]
 _TAUGHT = StructType(
     [
         *(StructField("host", StringType()), StructField("layout_id", StringType())),
@@ -38,18 +37,18 @@ def with_examples(layouts: DataFrame, labels: DataFrame, pages: DataFrame) -> Da
             read.
     """
     representatives = layouts.where(F.col("state") == CHOSEN).select(
-        "batch", *_KEY, F.explode("representatives").alias("page_id")
+        "batch", *KEY, F.explode("representatives").alias("page_id")
     )
     answers = labels.select("page_id", "batch", "main", "labeler", "labeler_version")
-    remembered = select_remembered(pages).select("page_id", "batch", "site_memory", "first_labels")
-    rows = representatives.join(answers, ["page_id", "batch"], "left").join(remembered, ["page_id", "batch"])
-    rows = rows.repartition(*_KEY).sortWithinPartitions(*_KEY, "page_id")
-    taught = rows.mapInArrow(grouped_mapper(_KEY, _learn_layout, _TAUGHT), _TAUGHT)
+    known = select_with_layout(pages).select("page_id", "batch", "fingerprints", "first_labels")
+    rows = representatives.join(answers, ["page_id", "batch"], "left").join(known, ["page_id", "batch"])
+    rows = rows.repartition(*KEY).sortWithinPartitions(*KEY, "page_id")
+    taught = rows.mapInArrow(grouped_mapper(KEY, _learn_layout, _TAUGHT), _TAUGHT)
     # Not of those that were settled before.
     is_taught = (F.col("state") == CHOSEN) & F.col("taught").isNotNull()
     is_own = lambda example: F.array_contains("representatives", example["page_id"])  # noqa: E731
     return (
-        layouts.join(taught, _KEY, "left")
+        layouts.join(taught, KEY, "left")
         .withColumn("examples", F.when(is_taught, F.filter("learned", is_own)).otherwise(F.col("examples")))
         .withColumn("state", F.when(is_taught, F.col("taught")).otherwise(F.col("state")))
         .drop("taught", "learned")
@@ -61,13 +60,13 @@ def _learn_layout(group: Iterable[Row]) -> Iterator[Row]:
     rows = list(group)
     good = [row for row in rows if _is_usable(row)]
     examples = [(page_blocks(row), read_first_labels(row["first_labels"]), _main(row["main"])) for row in good]
-    key = {name: rows[0][name] for name in _KEY}
+    key = {name: rows[0][name] for name in KEY}
     yield key | {"taught": state_of(examples), "learned": [_example(row) for row in good]}
 
 
 def state_of(examples: Sequence[tuple[PageBlocks, Labels, npt.NDArray[np.bool_]]]) -> str:
-    """Return the state of a layout by its representatives that have good labels: of each what it
-    keeps, its own labels, and the good ones, shape (n_blocks,)."""
+    """Return the state of a layout by its representatives that have good labels: of each its
+    blocks, its own labels, and the good ones, shape (n_blocks,)."""
     if not examples:
         return FAILED
     return TEMPLATE if measure_consistency(examples) >= LEAST_CONSISTENT else INCONSISTENT
@@ -75,7 +74,7 @@ def state_of(examples: Sequence[tuple[PageBlocks, Labels, npt.NDArray[np.bool_]]
 
 def _is_usable(row: Row) -> bool:
     main = row["main"]
-    return main is not None and any(main) and len(main) == len(row["site_memory"]["words"])
+    return main is not None and any(main) and len(main) == len(row["fingerprints"]["words"])
 
 
 def _main(main: Sequence[bool]) -> npt.NDArray[np.bool_]:
@@ -83,7 +82,7 @@ def _main(main: Sequence[bool]) -> npt.NDArray[np.bool_]:
 
 
 def _example(row: Row) -> dict[str, Any]:
-    hashes = {name: row["site_memory"][name] for name in ("paths", "texts", "words")}
+    hashes = {name: row["fingerprints"][name] for name in ("paths", "texts", "words")}
     return hashes | {name: row[name] for name in ("page_id", "main", "labeler", "labeler_version")}
 
 
@@ -94,8 +93,8 @@ def template_of(examples: Iterable[Row]) -> Template:
 
 def _restore_blocks(example: Row) -> PageBlocks:
     words = np.array(example["words"], np.int32)
-    # Who learns from a page asks for its good labels, and not for what another labeler made of it.
-    return PageBlocks(fingerprints_of(example), words, np.zeros(len(words), np.float32), 0.0)
+    # Templates learn from good labels, and not from the log odds of the first labeler.
+    return PageBlocks(fingerprints_of(example), words, np.zeros(len(words), np.float32))
 
 
 def taught_by(examples: Iterable[Row]) -> str:

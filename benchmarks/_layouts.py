@@ -1,4 +1,4 @@
-"""Labelled pages, site by site: what the benchmarks of sites have in common."""
+"""Labelled pages, site by site: what the benchmarks of layouts have in common."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dripper.labels import Labeler, Labels
-from dripper.sites import PageBlocks, PageMemory, Skeleton
+from dripper.layouts import PageBlocks, PageLayout, Skeleton
 from dripper_lab.datasets import LabelledPage, read_pages
 from dripper_lab.truth import Truth, split_pages
 
@@ -36,8 +36,8 @@ def seen(labelled: LabelledPage, labeler: Labeler) -> Iterator[Seen]:
         truth = Truth.of([block.text for block in page.blocks], labelled)
         if page.blocks and truth.truth_words:
             labels = labeler.label([page])[0]
-            memory = PageMemory.of(page, labels)
-            yield Seen(truth, memory.blocks, labels, memory.skeleton, labelled, page.simplified_html)
+            layout = PageLayout.of(page, labels)
+            yield Seen(truth, layout.blocks, labels, layout.skeleton, labelled, page.simplified_html)
 
 
 def sites_of(data: Path, name: str, most: int, least: int, labeler: Labeler) -> list[list[Seen]]:

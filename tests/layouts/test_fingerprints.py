@@ -1,9 +1,9 @@
-"""What makes two blocks the same for their site, and what does not."""
+"""What makes two blocks the same for their layout, and what does not."""
 
 import numpy as np
 
 from dripper.html import preprocess
-from dripper.sites import fingerprints
+from dripper.layouts import fingerprints
 
 
 def paths(html: str) -> list[int]:

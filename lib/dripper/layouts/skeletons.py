@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dripper.html.blocks.page import Page
-from dripper.sites.fingerprints import Hashes, Paths, digest, to_numbers
+from dripper.layouts.fingerprints import Hashes, Paths, digest, to_numbers
 
 T = TypeVar("T")
 
@@ -86,31 +86,29 @@ def _sign(places: Hashes) -> npt.NDArray[np.int32]:
 def group_by_layout(pages: Sequence[T], skeleton_of: Callable[[T], Skeleton]) -> list[list[T]]:
     """Return the pages of a site, grouped by their layouts (see `join_layouts`); layouts and pages
     are in the order of `pages`."""
-    names = join_layouts(map(skeleton_of, pages))
+    layouts = join_layouts(map(skeleton_of, pages))
     groups: dict[str, list[T]] = defaultdict(list)
     for page in pages:
-        groups[names[skeleton_of(page).layout_id]].append(page)
+        groups[layouts[skeleton_of(page).layout_id].layout_id].append(page)
     return list(groups.values())
 
 
-def join_layouts(skeletons: Iterable[Skeleton]) -> dict[str, str]:
-    """Return, for each skeleton of a site, the `layout_id` of its template: that of the first
-    skeleton which is alike.
+def join_layouts(skeletons: Iterable[Skeleton], leaders: Iterable[Skeleton] = ()) -> dict[str, Skeleton]:
+    """Return, for each skeleton of a site by its `layout_id`, the skeleton that names its template:
+    the most alike of the leaders.
 
-    Those that come later change nothing for those before them.
+    A skeleton that is like no leader becomes one. Every skeleton goes to the leader that it is
+    most like, whichever came first.
 
     Args:
         skeletons: In the order in which they were first seen.
+        leaders: Those that are known, such as from earlier batches, in order.
     """
-    leaders: list[str] = []
-    signatures = np.zeros((0, N_HASHES), np.int32)
-    layout_ids: dict[str, str] = {}
-    for each in skeletons:
-        alike = (signatures == each.signature).mean(axis=1)
-        if len(alike) and alike.max() >= ALIKE:
-            layout_ids[each.layout_id] = leaders[int(alike.argmax())]
-        else:
-            layout_ids[each.layout_id] = each.layout_id
-            leaders.append(each.layout_id)
+    known = list({each.layout_id: each for each in leaders}.values())
+    signatures = np.array([each.signature for each in known], np.int32).reshape(-1, N_HASHES)
+    joined = list(skeletons)
+    for each in joined:
+        if not len(signatures) or (signatures == each.signature).mean(axis=1).max() < ALIKE:
+            known.append(each)
             signatures = np.vstack([signatures, each.signature])
-    return layout_ids
+    return {each.layout_id: known[int((signatures == each.signature).mean(axis=1).argmax())] for each in joined}

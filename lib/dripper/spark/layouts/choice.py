@@ -12,13 +12,13 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
-from pyspark.sql.types import StringType, StructField, StructType
+from pyspark.sql.types import ArrayType, IntegerType, StringType, StructField, StructType
 
+from dripper.layouts import Skeleton
+from dripper.layouts.skeletons import join_layouts
+from dripper.layouts.templates import LEAST_PAGES, choose_representatives
 from dripper.page.rows import Row
-from dripper.sites import Skeleton
-from dripper.sites.layouts import join_layouts
-from dripper.sites.templates import LEAST_PAGES, choose_representatives
-from dripper.spark.sites.sums import LAYOUT, can_be_remembered, layout_id_of, page_blocks, select_remembered
+from dripper.spark.layouts.page_rows import has_layout, page_blocks, select_with_layout
 from dripper.spark.tables.arrow import arrow_schema
 from dripper.spark.workers.read import in_batches
 from dripper.spark.workers.routing import confidence
@@ -33,44 +33,62 @@ has it, if only for 0 pages: it tells that the choice was made."""
 _MOST_COMPARED = 200
 """Pages of a layout among which its representatives are chosen, the first by page_id, which is a
 hash."""
-_KEY = ["host", "layout_id"]
-_NAMES = StructType([StructField(name, StringType()) for name in ("host", "skeleton", "layout_id")])
+KEY = ["host", "layout_id"]
+"""The key of a layout."""
+_SIGNATURE = StructField("signature", ArrayType(IntegerType()))
+_PLACES = StructType([*(StructField(name, StringType()) for name in ("host", "skeleton", "layout_id")), _SIGNATURE])
 _CHOSEN = StructType([StructField("page_id", StringType())])
 
 
-def placed_pages(pages: DataFrame, site_blocks: DataFrame) -> DataFrame:
-    """Return of rows of `pages` that have blocks: page_id, batch, host, layout_id (near-equal ones
-    joined), confidence.
+def placed_pages(pages: DataFrame, layouts: DataFrame) -> DataFrame:
+    """Return page_id, batch, host, layout_id (near-equal ones joined), the layout's signature and
+    the confidence of rows of `pages` that have blocks.
 
     Args:
-        site_blocks: Of all batches.
+        layouts: Rows of the table `layouts`, of all batches: pages go to the layouts that are
+            known first.
     """
-    is_known = can_be_remembered()
     skeletons = pages.select(
         *("page_id", "batch"),
-        *(F.when(is_known, F.col(name)).otherwise(F.lit(NOWHERE)).alias(name) for name in _KEY),
+        *(F.when(has_layout(), F.col(name)).otherwise(F.lit(NOWHERE)).alias(name) for name in KEY),
+        F.when(has_layout(), F.col("fingerprints.signature")).alias("signature"),
         confidence().alias("confidence"),
     ).withColumnRenamed("layout_id", "skeleton")
-    names = _layout_names(site_blocks.join(skeletons.select("host").distinct(), "host", "left_semi"))
-    return skeletons.join(names, ["host", "skeleton"], "left").select(
-        "page_id", "batch", "host", F.coalesce("layout_id", "skeleton").alias("layout_id"), "confidence"
+    places = _places(skeletons.where(F.col("host") != NOWHERE), layouts.where(F.col("signature").isNotNull()))
+    return (
+        skeletons.drop("signature")
+        .join(places, ["host", "skeleton"], "left")
+        .select(
+            *("page_id", "batch", "host"),
+            F.coalesce("layout_id", "skeleton").alias("layout_id"),
+            "signature",
+            "confidence",
+        )
     )
 
 
-def _layout_names(site_blocks: DataFrame) -> DataFrame:
-    """Return the layout of each skeleton of a host."""
-    skeletons = site_blocks.where(F.col("kind") == LAYOUT).groupBy("host", "fingerprint")
-    signatures = skeletons.agg(F.max("signature").alias("signature"), F.min("batch").alias("first_batch"))
-    ordered = signatures.repartition("host").sortWithinPartitions("host", "first_batch", "fingerprint")
-    return ordered.mapInArrow(grouped_mapper(("host",), _names_of, _NAMES), _NAMES)
+def _places(skeletons: DataFrame, layouts: DataFrame) -> DataFrame:
+    """Return the layout of each skeleton of a host, with its signature."""
+    seen = (F.max("signature").alias("signature"), F.min("batch").alias("first_batch"))
+    known = layouts.join(skeletons.select("host").distinct(), "host", "left_semi")
+    known = known.groupBy("host", F.col("layout_id").alias("skeleton")).agg(*seen).withColumn("is_new", F.lit(False))
+    new = skeletons.groupBy("host", "skeleton").agg(*seen).withColumn("is_new", F.lit(True))
+    ordered = known.unionByName(new).repartition("host")
+    ordered = ordered.sortWithinPartitions("host", "is_new", "first_batch", "skeleton")
+    return ordered.mapInArrow(grouped_mapper(("host",), _place_host, _PLACES), _PLACES)
 
 
-def _names_of(group: Iterable[Row]) -> Iterator[Row]:
-    """Yield the layouts of one host's skeletons, in the order in which they were first seen."""
+def _place_host(group: Iterable[Row]) -> Iterator[Row]:
+    """Yield the layouts of one host's skeletons; its known layouts come first, both in the order in
+    which they were first seen."""
     rows = list(group)
-    skeletons = [Skeleton(layout_id_of(row["fingerprint"]), np.array(row["signature"], np.int32)) for row in rows]
-    for skeleton, layout in join_layouts(skeletons).items():
-        yield {"host": rows[0]["host"], "skeleton": skeleton, "layout_id": layout}
+    known, new = (
+        [Skeleton(row["skeleton"], np.array(row["signature"], np.int32)) for row in rows if row["is_new"] == is_new]
+        for is_new in (False, True)
+    )
+    for skeleton, layout in join_layouts(new, known).items():
+        place = {"layout_id": layout.layout_id, "signature": layout.signature.tolist()}
+        yield {"host": rows[0]["host"], "skeleton": skeleton} | place
 
 
 def choices(pages: DataFrame, placed: DataFrame, earlier: DataFrame, batches: DataFrame, below: float) -> DataFrame:
@@ -84,38 +102,39 @@ def choices(pages: DataFrame, placed: DataFrame, earlier: DataFrame, batches: Da
         batches: Their numbers, in the column `batch`.
         below: Pages in no layout that has representatives go on where the confidence is lower.
     """
-    settled = earlier.where(F.size("examples") > 0).groupBy(*_KEY).agg(F.max("state").alias("known"))
-    layouts = placed.groupBy(*_KEY).agg(F.count("*").alias("n")).join(settled, _KEY, "left")
+    settled = earlier.where(F.size("examples") > 0).groupBy(*KEY).agg(F.max("state").alias("known"))
+    layouts = placed.groupBy(*KEY).agg(F.count("*").alias("n")).join(settled, KEY, "left")
     few = F.when(F.col("host") == NOWHERE, NO_LAYOUT).when(F.col("n") < LEAST_PAGES, TOO_FEW_PAGES)
-    layouts = layouts.select(*_KEY, F.coalesce("known", few.otherwise(CHOSEN)).alias("state"))
-    states = placed.join(layouts, _KEY)
+    layouts = layouts.select(*KEY, F.coalesce("known", few.otherwise(CHOSEN)).alias("state"))
+    states = placed.join(layouts, KEY)
     chosen = _representatives(pages, states.where(F.col("state") == CHOSEN))
     states = states.join(chosen.withColumn("is_chosen", F.lit(True)), "page_id", "left")
     is_unsure = ~F.col("state").isin(CHOSEN, TEMPLATE) & (F.col("confidence") < below)
     states = states.withColumn("goes_on", F.coalesce("is_chosen", is_unsure))
-    marks = batches.select("batch", *(F.lit(NOWHERE).alias(name) for name in _KEY), F.lit(NO_LAYOUT).alias("state"))
+    marks = batches.select("batch", *(F.lit(NOWHERE).alias(name) for name in KEY), F.lit(NO_LAYOUT).alias("state"))
     return (
         states.unionByName(marks, allowMissingColumns=True)
-        .groupBy("batch", *_KEY, "state")
+        .groupBy("batch", *KEY, "state")
         .agg(
             F.count("page_id").alias("pages"),
             F.array_sort(F.collect_list(F.when(F.col("goes_on"), F.col("page_id")))).alias("representatives"),
+            F.max("signature").alias("signature"),
         )
     )
 
 
 def _representatives(pages: DataFrame, placed: DataFrame) -> DataFrame:
     """Return the representatives of each layout, in the column `page_id`."""
-    place = F.row_number().over(Window.partitionBy(*_KEY).orderBy("page_id"))
-    compared = placed.withColumn("place", place).where(F.col("place") <= _MOST_COMPARED).select("page_id", *_KEY)
-    remembered = select_remembered(pages).drop(*_KEY).join(compared, "page_id")
-    remembered = remembered.repartition(*_KEY).sortWithinPartitions(*_KEY, "page_id")
+    place = F.row_number().over(Window.partitionBy(*KEY).orderBy("page_id"))
+    compared = placed.withColumn("place", place).where(F.col("place") <= _MOST_COMPARED).select("page_id", *KEY)
+    known = select_with_layout(pages).drop(*KEY).join(compared, "page_id")
+    known = known.repartition(*KEY).sortWithinPartitions(*KEY, "page_id")
 
     def choose(rows: Iterable[Row]) -> Iterator[Row]:
         for page_id in choose_representatives({row["page_id"]: page_blocks(row) for row in rows}):
             yield {"page_id": page_id}
 
-    return remembered.mapInArrow(grouped_mapper(_KEY, choose, _CHOSEN), _CHOSEN)
+    return known.mapInArrow(grouped_mapper(KEY, choose, _CHOSEN), _CHOSEN)
 
 
 def grouped_mapper(
@@ -142,10 +161,10 @@ def recount_layouts(stored: DataFrame, placed: DataFrame) -> DataFrame:
         stored: Their rows.
         placed: The pages that are left in them, as `placed_pages` gives them.
     """
-    key = ["batch", *_KEY]
+    key = ["batch", *KEY]
     counts = placed.groupBy(*key).agg(F.count("*").alias("pages"))
     representatives = stored.select("batch", F.explode("representatives").alias("page_id"))
-    remaining = representatives.join(placed.select("batch", "page_id", *_KEY), ["batch", "page_id"])
+    remaining = representatives.join(placed.select("batch", "page_id", *KEY), ["batch", "page_id"])
     remaining = remaining.groupBy(*key).agg(F.array_sort(F.collect_list("page_id")).alias("left"))
     recounted = stored.drop("pages").join(counts, key, "left").join(remaining, key, "left")
     names = F.coalesce("left", F.array().cast("array<string>"))
@@ -153,5 +172,5 @@ def recount_layouts(stored: DataFrame, placed: DataFrame) -> DataFrame:
     return recounted.select(
         *key,
         *("state", F.coalesce("pages", F.lit(0)).cast("long").alias("pages"), names.alias("representatives")),
-        F.filter("examples", is_left).alias("examples"),
+        *(F.filter("examples", is_left).alias("examples"), "signature"),
     ).where((F.col("pages") > 0) | (F.col("host") == NOWHERE))

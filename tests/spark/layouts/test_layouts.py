@@ -13,13 +13,13 @@ from pyspark.sql import SparkSession
 
 from dripper.labels import Labels
 from dripper.labels.config import load
+from dripper.layouts import Fingerprints, PageBlocks
 from dripper.page.rows import Row
-from dripper.sites import Fingerprints, PageBlocks
+from dripper.spark.layouts import stage
+from dripper.spark.layouts.teaching import state_of
 from dripper.spark.reports.report import cost_summary, summary
 from dripper.spark.reports.sample import read_pages
 from dripper.spark.run.run import run, run_stages
-from dripper.spark.sites import stage
-from dripper.spark.sites.layout_templates import state_of
 from dripper.spark.tables.batches import PlannedFile
 from dripper.spark.tables.store import Tables
 from support.killing import killed
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.spark
 
 CHAIN = load(
     assignments=[
-        *("labeler.name=cpu,all", "labeler.escalate_below=1", "sites.enabled=true"),
+        *("labeler.name=cpu,all", "labeler.escalate_below=1", "layouts.enabled=true"),
         "batch.files=1",
     ]
 )
@@ -119,7 +119,7 @@ def test_labels_of_a_few_pages_reach_pages_that_were_never_sent(spark: SparkSess
         methods.setdefault(row["host"], Counter())[str(row["method"])] += 1
     assert methods["a.org"] == {"true": 2, "cpu:with_template": 4, "None": 1}
     assert (methods["split.org"].pop("true"), methods["split.org"].total()) == (2, 4)
-    assert set(methods["split.org"]) <= {"cpu", "cpu:with_site"}
+    assert set(methods["split.org"]) == {"cpu"}
     assert methods["small.org"] == {"true": 1, "cpu:instead_of_true": 1}
     assert methods["lonely.org"] == {"true": 1}
     by_template = [row for row in rows if row["method"] == "cpu:with_template"]
@@ -129,7 +129,7 @@ def test_labels_of_a_few_pages_reach_pages_that_were_never_sent(spark: SparkSess
     assert all((row["layout_id"] is None) == (row["method"] is None) for row in rows)
     assert "layouts   7 of 15 pages (46.7%) go on to the next labeler, 2 layouts have representatives" in ran.words
     assert "labels    7 pages = 6 labelled (0 in windows) + 1 without usable labels" in ran.words
-    assert "sites     8 pages of hosts with others, 4 labelled by templates of their layouts, labels of " in ran.words
+    assert "templates 4 of 8 other pages are labelled by them" in ran.words
     assert len(rows_of(spark, ran.output, "blocks")) == len(rows_of(spark, ran.output, "labels")) == 15
 
 
@@ -159,11 +159,11 @@ def test_a_run_that_is_killed_after_any_of_its_commits_asks_nobody_twice_and_wri
         # The choice is stored, and nobody was asked.
         ("dripper.spark.run.label_stage.LabelStage.label", load_true, ()),
         # The answers are there. From now on nothing is chosen, nobody is asked.
-        ("dripper.spark.run.label_stage.check_rows", load_true, ("dripper.spark.sites.layouts.choices",)),
+        ("dripper.spark.run.label_stage.check_rows", load_true, ("dripper.spark.layouts.stage.choices",)),
         # What they teach is stored.
-        ("dripper.spark.sites.stage.site_labels", load_dead, ("dripper.spark.sites.layouts.choices",)),
+        ("dripper.spark.layouts.stage.template_labels", load_dead, ("dripper.spark.layouts.stage.choices",)),
         # The labels of the others stand beside them, and the ledger does not know.
-        ("dripper.spark.sites.stage._count_methods", load_dead, ("dripper.spark.sites.layouts.with_examples",)),
+        ("dripper.spark.layouts.stage._count_methods", load_dead, ("dripper.spark.layouts.stage.with_examples",)),
     )
     for point, loader, forbidden in points:
         with monkeypatch.context() as patch:
@@ -206,7 +206,7 @@ def test_what_an_earlier_run_paid_for_is_used_and_a_file_that_is_read_again_coun
 
 def test_what_the_labels_of_representatives_make_of_a_layout() -> None:
     prints = Fingerprints(np.array([1, 2], np.int64), np.array([3, 4], np.int64))
-    page = PageBlocks(prints, np.array([9, 9], np.int32), np.zeros(2, np.float32), 0.5)
+    page = PageBlocks(prints, np.array([9, 9], np.int32), np.zeros(2, np.float32))
     own, one, other = Labels.certain(np.array([True, True])), np.array([True, False]), np.array([False, True])
     assert state_of([]) == "failed"
     assert state_of([(page, own, one)]) == state_of([(page, own, one)] * 2) == "template"

@@ -1,5 +1,5 @@
-"""Hashes a page's blocks for its site: where each stands (paths that pages of a template share) and
-what it says, 8 bytes each.
+"""Hashes a page's blocks: the path of each, which pages of a template share, and its text, 8 bytes
+each.
 """
 
 import re

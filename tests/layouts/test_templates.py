@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dripper.labels import Labels
-from dripper.sites import Fingerprints, PageBlocks
-from dripper.sites.templates import (
+from dripper.layouts import Fingerprints, PageBlocks
+from dripper.layouts.templates import (
     LEAST_CONSISTENT,
     MOST_ODDS,
     Template,
@@ -23,7 +23,7 @@ def kept(paths: list[int], texts: list[int], odds: list[float], words: int = 10)
     """A page whose own labels are main where their log odds are above 0."""
     numbers = np.array(odds, np.float32)
     prints = Fingerprints(np.array(paths, np.int64), np.array(texts, np.int64))
-    page = PageBlocks(prints, np.full(len(paths), words, np.int32), numbers, 0.8)
+    page = PageBlocks(prints, np.full(len(paths), words, np.int32), numbers)
     return page, Labels(numbers > 0, (1 / (1 + np.exp(-numbers))).astype(np.float32), 0.8)
 
 

@@ -8,15 +8,15 @@ the template does not fit keeps its own labels.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from dripper.labels import Labels
 from dripper.labels.arrays import FloatArray
-from dripper.sites.rule import decide_again
-from dripper.sites.statistics import PageBlocks
+from dripper.labels.cpu.decide import PROBABILITY_STEPS, decide
+from dripper.layouts.page_blocks import PageBlocks
 
 LEAST_PAGES = 3
 """Pages of a layout that has representatives: of fewer pages nearly all would be."""
@@ -74,8 +74,8 @@ class Filled:
 
 
 def learn(representatives: Iterable[tuple[PageBlocks, npt.NDArray[np.bool_]]]) -> Template:
-    """Return the template of pages with good labels: what each keeps, and which of its blocks are
-    main, shape (n_blocks,)."""
+    """Return the template of pages with good labels: the blocks of each, and which are main, shape
+    (n_blocks,)."""
     template = Template()
     page_counts = Counter[int]()
     for page, main in representatives:
@@ -95,18 +95,28 @@ def fill(template: Template, page: PageBlocks, labels: Labels) -> Filled:
 
     Args:
         template: Made by `learn` from representatives of the page's layout.
-        page: What the site keeps of the page.
+        page: The blocks of the page.
         labels: The page's own, of a labeler with probabilities.
     """
     is_covered, template_odds = _ask_template(template, page)
     own = page.log_odds.astype(np.float64)
     odds = np.where(is_covered, template_odds + OWN_SHARE * own, own)
-    relabelled = decide_again(page, labels, odds)
+    relabelled = _decide_again(page, labels, odds)
     n_words = max(1, int(page.words.sum()))
     return Filled(
         relabelled,
         float(page.words[is_covered].sum() / n_words),
         float(page.words[relabelled.main == labels.main].sum() / n_words),
+    )
+
+
+def _decide_again(page: PageBlocks, labels: Labels, log_odds: FloatArray) -> Labels:
+    """Return the labels that other log odds of the blocks give, shape (n_blocks,), with the
+    confidence of that choice; all else as in `labels`."""
+    probability = np.rint(PROBABILITY_STEPS / (1 + np.exp(-log_odds))) / PROBABILITY_STEPS
+    decision = decide(probability, page.words.astype(np.int64))
+    return replace(
+        labels, main=decision.main, probability=probability.astype(np.float32), confidence=decision.expected_f1
     )
 
 
@@ -126,8 +136,7 @@ def measure_consistency(pages: Sequence[tuple[PageBlocks, Labels, npt.NDArray[np
     each as the template of the others labels it; 1 for a single one, which has no others.
 
     Args:
-        pages: For each what the site keeps of it, its own labels, and the good ones, shape
-            (n_blocks,).
+        pages: For each its blocks, its own labels, and the good ones, shape (n_blocks,).
     """
     if len(pages) < 2:
         return 1.0

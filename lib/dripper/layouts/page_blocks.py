@@ -1,0 +1,60 @@
+"""Collects what layouts need of a page: fingerprints, words and log odds block by block, and its
+skeleton.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from dripper.html.blocks.page import Page
+from dripper.labels import Labels
+from dripper.labels.arrays import FloatArray
+from dripper.labels.words import words_of
+from dripper.layouts.fingerprints import Fingerprints, Paths, fingerprints
+from dripper.layouts.skeletons import Skeleton, skeleton
+
+_LEAST_PROBABILITY = 1e-3
+"""And 1 less it, the most: the network's last tenth of a percent is no evidence."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageBlocks:
+    """The blocks of a page as templates need them. Arrays have shape (n_blocks,), in block
+    order."""
+
+    fingerprints: Fingerprints
+    words: npt.NDArray[np.int32]
+    log_odds: npt.NDArray[np.float32]
+    """Log odds of main content, natural logarithm."""
+
+    @classmethod
+    def of(cls, page: Page, labels: Labels, paths: Paths | None = None) -> "PageBlocks":
+        """Collect them from a page that a labeler with probabilities has labelled.
+
+        Args:
+            paths: Of its tree, if they are known.
+        """
+        words = np.array([len(words_of(block.text)) for block in page.blocks], np.int32)
+        return cls(fingerprints(page, paths), words, to_log_odds(labels.probability))
+
+
+@dataclass(frozen=True, slots=True)
+class PageLayout:
+    """The parts of a page by which its layout is found and labelled."""
+
+    blocks: PageBlocks
+    skeleton: Skeleton
+
+    @classmethod
+    def of(cls, page: Page, labels: Labels) -> "PageLayout":
+        """Collect them from the page and the labels of a labeler with probabilities."""
+        paths = Paths(page.elements)
+        return cls(PageBlocks.of(page, labels, paths), skeleton(page, paths))
+
+
+def to_log_odds(probability: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """Return the log odds of probabilities, which count as at least 0.001 and at most 0.999."""
+    clipped = np.clip(probability.astype(np.float64), _LEAST_PROBABILITY, 1 - _LEAST_PROBABILITY)
+    odds: FloatArray = np.log(clipped / (1 - clipped))
+    return odds.astype(np.float32)

@@ -1,0 +1,1 @@
+"""Layouts on Spark, in a staged run of a chain."""

@@ -1,0 +1,78 @@
+"""Labels pages by the templates of their layouts: examples of `layouts` and rows of `pages` meet,
+layout by layout.
+
+Both are sorted by layout, examples first, so that a task holds one template and one page at a time.
+A layout of very many pages is dealt to several tasks, each of which gets its examples.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from dripper.layouts.templates import Template, fill
+from dripper.page.rows import Row, label_columns, read_first_labels, storable
+from dripper.spark.layouts.choice import KEY, TEMPLATE, grouped_mapper
+from dripper.spark.layouts.page_rows import page_blocks
+from dripper.spark.layouts.teaching import taught_by, template_of
+from dripper.spark.tables.schemas import LABELS, nullable
+
+BY_TEMPLATE = ":with_template"
+"""After the name of a labeler, the method of pages that the template of their layout labelled."""
+TEMPLATES = "templates=1"
+"""After the version of a labeler: changes when templates do."""
+
+_PAGES_A_TASK = 20_000
+_MOST_TASKS = 1000
+"""Tasks of one layout at most."""
+
+
+def template_labels(pages: DataFrame, layouts: DataFrame) -> DataFrame:
+    """Return the rows of `labels` for pages that nobody else labels: by the template of the layout
+    if the page fits it, else as the first labeler did.
+
+    Args:
+        pages: Rows of `select_with_layout`, with the column `layout_id`.
+        layouts: Rows of `layouts`, of all batches.
+    """
+    taught = layouts.where(F.col("state") == TEMPLATE)
+    sizes = taught.groupBy(*KEY).agg(F.sum("pages").alias("of_layout"))
+    pages = pages.join(F.broadcast(sizes.where(F.col("of_layout") > _PAGES_A_TASK)), KEY, "left")
+    pages = pages.withColumn("part", F.pmod(F.xxhash64("page_id"), _parts()))
+    examples = taught.select(*KEY, F.explode("examples").alias("example")).join(sizes, KEY)
+    examples = examples.withColumn("part", F.explode(F.sequence(F.lit(0).cast("long"), _parts() - 1)))
+    rows = examples.drop("of_layout").unionByName(pages.drop("of_layout"), allowMissingColumns=True)
+    key = (*KEY, "part")
+    rows = rows.repartition(*key).sortWithinPartitions(*key, F.col("page_id").asc_nulls_first())
+    schema = nullable(LABELS.fields)
+    return rows.mapInArrow(grouped_mapper(key, _label_layout, schema), schema)
+
+
+def _parts() -> Column:
+    """Return how many tasks share the pages of a layout."""
+    parts: Column = F.least(F.lit(_MOST_TASKS), F.ceil(F.coalesce("of_layout", F.lit(1)) / F.lit(_PAGES_A_TASK)))
+    return parts.cast("long")
+
+
+def _label_layout(rows: Iterable[Row]) -> Iterator[Row]:
+    """Yield the labels of one layout's pages; its examples come first."""
+    examples: list[Row] = []
+    template: Template | None = None
+    for row in rows:
+        if row["page_id"] is None:
+            examples.append(row["example"])
+            continue
+        if examples and template is None:
+            template = template_of(examples)
+        yield storable(_label_row(row, template, examples))
+
+
+def _label_row(row: Row, template: Template | None, examples: Iterable[Row]) -> Row:
+    first = row["first_labels"]
+    labels, version = read_first_labels(first), first["labeler_version"]
+    if template is not None and (filled := fill(template, page_blocks(row), labels)).fits:
+        labels = replace(filled.labels, method=labels.method + BY_TEMPLATE)
+        version = f"{version},{TEMPLATES} of {taught_by(examples)}"
+    by = {"labeler": first["labeler"], "labeler_version": version, "method": labels.method, "windows": 1}
+    return {name: row[name] for name in ("page_id", "batch", "layout_id")} | by | label_columns(labels)

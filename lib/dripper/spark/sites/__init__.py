@@ -1,1 +1,0 @@
-"""Site memory on Spark: what the pages of a host add up to, and labels that go by it."""
