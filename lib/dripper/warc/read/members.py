@@ -1,8 +1,7 @@
 """Inflates the members of an archive file one after the other, also behind damage.
 
 Why not warcio's or FastWARC's reader: both end a file at its first damaged member and end a clipped
-file without a word (warcio#138), and neither can be asked to go on. `benchmarks/warc_readers.py`
-measures all three side by side.
+file without a word (warcio#138), and neither can be asked to go on.
 """
 
 import re
