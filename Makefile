@@ -27,7 +27,7 @@ help:
 	@echo "  make test-lab      the laboratory's: training, annotation, evaluation"
 	@echo "  make test-all      every test of both: an hour and a half on two cores"
 	@echo "  make lint          ruff and mypy"
-	@echo "  make gate          quality, the price of a page and lines of code against tests/gate/floors.toml; 1 minute"
+	@echo "  make gate          quality, the price and CPU time of a page, lines and prose against tests/gate/floors.toml; 2 minutes"
 	@echo "  make test-adapters the adapters for datatrove, NeMo Curator, Ray Data, LangChain and others, in an environment of their own"
 	@echo "  make test-runtimes a run, its stages, publishing and forgetting on Spark $(RUNTIMES), each in an environment of its own"
 	@echo "  make test-vllm     the labelers lm, encoder and neuscraper on vLLM for CPU: 7 GB, 5 minutes to install; ALL=1: the slow ones too"

@@ -1,13 +1,13 @@
 """Hold the checkout against its floors and ceilings: `python -m dripper_lab.gate --data
 ../shared/data` (`make gate`).
 
-Quality of the labeler `cpu` and of images, the price of a page, and the product's lines of code,
-against the file BOUNDS. Prints each figure beside its bound; returns 1 where one is broken, 2 where
-the file cannot be read. What needs labelled pages that are not there is left out, and that is said.
+Quality of the labeler `cpu` and of images, the price and the CPU time of a page, the product's
+lines of code and the habits of its prose, against the file BOUNDS. Prints each figure beside its
+bound; returns 1 if one is broken, 2 if the file cannot be read. Figures that need labelled pages
+which are missing are left out with a message.
 """
 
 import argparse
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -17,13 +17,16 @@ from dripper.errors import InputError
 from dripper_lab import house
 from dripper_lab.datasets import available
 from dripper_lab.evaluation import images
-from dripper_lab.gate import price, scores
+from dripper_lab.gate import price, prose, scores, turns
+from dripper_lab.gate.base import find_base, read_at
 from dripper_lab.gate.bounds import Bounds, Figures, find_broken, find_loosened, read_bounds
 
 ROOT = Path(__file__).parents[3]
 BOUNDS = Path("tests/gate/floors.toml")
 PAGES = ROOT / "tests" / "data" / "labelled"
+GOLDEN = ROOT / "tests" / "golden"
 DATA_SET = "wcxb-dev"
+GROUPS = ("house", "prose", "price", "time", "scores", "images")
 
 
 def main(arguments: list[str]) -> int:
@@ -31,7 +34,7 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m dripper_lab.gate", description=__doc__)
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data", help="labelled pages")
     parser.add_argument("--bounds", type=Path, default=ROOT / BOUNDS)
-    parser.add_argument("--only", choices=("scores", "images", "price", "house"), help="one group of figures")
+    parser.add_argument("--only", choices=GROUPS, help="one group of figures")
     options = parser.parse_args(arguments)
     try:
         bounds = read_bounds(options.bounds.read_text(encoding="utf-8"))
@@ -64,7 +67,9 @@ def measure(data: Path, only: str | None) -> Iterator[tuple[str, float]]:
 def list_measures(data: Path) -> Iterator[tuple[str, list[str], Callable[[], Figures]]]:
     """Yield each measure: its group, the sets that it lacks, and the function that takes it."""
     yield "house", [], measure_house
+    yield "prose", [], lambda: prose.measure_prose(ROOT)
     yield "price", [], lambda: price.measure_prices(PAGES, DATA_SET)
+    yield "time", [], lambda: turns.measure_turns(ROOT, PAGES, GOLDEN)
     yield "scores", [], lambda: scores.measure_repository(PAGES, DATA_SET)
     yield "scores", scores.missing_sets(data), lambda: scores.measure_evaluation(data)
     lacking = [] if images.DATA_SET in available(data) else [images.DATA_SET]
@@ -86,18 +91,11 @@ def measure_images(data: Path) -> Figures:
 
 
 def read_earlier_bounds(root: Path) -> Bounds | None:
-    """Return the bounds of the commit that this branch left main at, on main those of the commit
-    before; None where git knows none."""
-    for base in (["git", "merge-base", "HEAD", "origin/main"], ["git", "merge-base", "HEAD", "main"]):
-        told = subprocess.run(base, cwd=root, capture_output=True, text=True, check=False)
-        head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=root, capture_output=True, text=True, check=False)
-        if told.returncode == 0:
-            commit = told.stdout.strip() if told.stdout != head.stdout else "HEAD~1"
-            shown = subprocess.run(
-                ["git", "show", f"{commit}:{BOUNDS}"], cwd=root, capture_output=True, text=True, check=False
-            )
-            return read_bounds(shown.stdout) if shown.returncode == 0 else None
-    return None
+    """Return the bounds of the commit that this checkout is compared with; None if there is
+    none."""
+    base = find_base(root)
+    text = read_at(root, base, BOUNDS) if base is not None else None
+    return read_bounds(text) if text is not None else None
 
 
 def write_table(figures: Mapping[str, float], bounds: Bounds) -> str:

@@ -1,8 +1,9 @@
-"""Floors and ceilings of figures, kept in one file, and what is said where one is broken.
+"""Floors and ceilings of figures, kept in one file, and sentences about those that are broken.
 
 The file has the tables `floors` and `ceilings` (names with dots, as `scores.l3s-gn1`) and
-`reasons`, a list of lines: a floor that is lowered, a ceiling that is raised, or one that is taken
-out, needs a line there that begins with its name, in the same commit.
+`reasons`, a list of lines. If a floor is lowered, a ceiling is raised or either is removed, the
+same branch needs a line that begins with its name. No reason helps for lines of code and prose:
+their ceilings only fall.
 """
 
 import tomllib
@@ -13,6 +14,13 @@ from typing import Any
 from dripper.errors import InputError
 
 Figures = Mapping[str, float]
+ONLY_FALL = ("house.", "prose.")
+"""Beginnings of names: ceilings that no reason raises."""
+EACH_TIME = "time."
+"""The beginning of names that compare with the commit before: a ceiling over the usual one needs a
+new reason each time."""
+USUAL_TIME = 1.02
+"""That ceiling."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +89,20 @@ def find_broken(figures: Figures, bounds: Bounds) -> list[str]:
 def find_loosened(before: Bounds, now: Bounds) -> list[str]:
     """Return a sentence for each bound that was loosened without a reason that was not there
     before."""
-    told = [line for line in now.reasons if line not in before.reasons]
-    loosened = [
-        *(name for name, floor in before.floors.items() if now.floors.get(name, float("-inf")) < floor),
-        *(name for name, ceiling in before.ceilings.items() if now.ceilings.get(name, float("inf")) > ceiling),
+    new_reasons = [line for line in now.reasons if line not in before.reasons]
+    usual = {name: USUAL_TIME for name in now.ceilings if name.startswith(EACH_TIME)}
+    ceilings = {**before.ceilings, **usual}
+    raised = [name for name, ceiling in ceilings.items() if now.ceilings.get(name, float("inf")) > ceiling]
+    sentences = [
+        f"{name} was {ceilings[name]:g} and is {now.ceilings[name]:g}: this ceiling only falls"
+        for name in raised
+        if name.startswith(ONLY_FALL) and name in now.ceilings
     ]
-    return [
-        f"{name} was {before.bound(name):g} and is {now.bound(name) or 'gone'}: add a line to `reasons` that begins "
-        f"with {name!r} and says why"
-        for name in loosened
-        if not any(line.startswith(name) for line in told)
+    lowered = [name for name, floor in before.floors.items() if now.floors.get(name, float("-inf")) < floor]
+    sentences += [
+        f"{name} was {before.bound(name) or USUAL_TIME:g} and is {now.bound(name) or 'gone'}: add a line to `reasons` that "
+        f"begins with {name!r} and says why"
+        for name in (*lowered, *(each for each in raised if not each.startswith(ONLY_FALL)))
+        if not any(line.startswith(name) for line in new_reasons)
     ]
+    return sentences

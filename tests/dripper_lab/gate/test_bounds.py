@@ -59,6 +59,20 @@ def test_bounds_with_a_new_reason_may_be_loosened_and_all_may_be_tightened() -> 
     assert find_loosened(BOUNDS, Bounds({"scores.all": 0.7}, {"price.all.calls": 90.0}, reasons)) == []
 
 
+def test_lines_and_prose_only_fall() -> None:
+    before = Bounds({}, {"house.product": 100.0, "prose.spark": 20.0})
+    now = Bounds({}, {"house.product": 101.0, "prose.spark": 19.0}, ("house.product: three new readers",))
+    assert find_loosened(before, now) == ["house.product was 100 and is 101: this ceiling only falls"]
+    assert find_loosened(before, Bounds({}, {"house.product": 100.0})) == [], "a room that is gone has no prose"
+
+
+def test_a_dearer_page_needs_a_new_reason_each_time() -> None:
+    reasons = ("time.page: main content is read twice",)
+    dear = {"time.page": 1.1}
+    assert find_loosened(Bounds({}, {"time.page": 1.02}), Bounds({}, dear, reasons)) == []
+    assert len(find_loosened(Bounds({}, dear, reasons), Bounds({}, dear, reasons))) == 1
+
+
 @pytest.mark.parametrize(
     "text", ["floors = 1", "[floors]\na = 1\n[ceilings]\na = 2", "[roofs]\na = 1", "[floors]\na = 'x'"]
 )

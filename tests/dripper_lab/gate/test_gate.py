@@ -113,4 +113,4 @@ def test_lost_images_and_captions_are_seen(shown: ShownTruth) -> None:
 def test_the_bounds_of_this_checkout_can_be_read() -> None:
     bounds = read_bounds(BOUNDS.read_text(encoding="utf-8"))
     assert {name.split(".")[0] for name in bounds.floors} == {"scores", "images"}
-    assert {name.split(".")[0] for name in bounds.ceilings} == {"price", "house"}
+    assert {name.split(".")[0] for name in bounds.ceilings} == {"price", "house", "prose", "time"}

@@ -1,0 +1,47 @@
+"""Finds the commit that a checkout is compared with: the last one that landed before it."""
+
+import os
+import subprocess
+from pathlib import Path
+
+BASE = "GATE_BASE"
+"""Environment variable: another commit to compare with."""
+
+
+def find_base(root: Path) -> str | None:
+    """Return the commit at which this branch left main, on main the commit before; None if git
+    knows none, as in a shallow clone."""
+    if named := os.environ.get(BASE):
+        return named
+    head = _ask_git(root, "rev-parse", "HEAD")
+    for main in ("origin/main", "main"):
+        if base := _ask_git(root, "merge-base", "HEAD", main):
+            return base if base != head else _ask_git(root, "rev-parse", "--verify", "--quiet", "HEAD~1")
+    return None
+
+
+def read_at(root: Path, commit: str, path: Path) -> str | None:
+    """Return a file as it is in a commit; None if the commit lacks it."""
+    return _ask_git(root, "show", f"{commit}:{path.as_posix()}")
+
+
+def is_unchanged(root: Path, commit: str, *paths: str) -> bool:
+    """Return whether the checkout has these paths as the commit has them."""
+    return _ask_git(root, "diff", "--stat", commit, "--", *paths) == "" and not _ask_git(
+        root, "ls-files", "--others", "--exclude-standard", "--", *paths
+    )
+
+
+def unpack(root: Path, commit: str, path: str, folder: Path) -> None:
+    """Write a path of a commit below a folder. Raises CalledProcessError."""
+    archive = subprocess.run(["git", "archive", commit, path], cwd=root, capture_output=True, check=True).stdout
+    subprocess.run(["tar", "-x", "-C", str(folder)], input=archive, check=True)
+
+
+def _ask_git(root: Path, *arguments: str) -> str | None:
+    """Return the output of git; None if it fails."""
+    try:
+        asked = subprocess.run(["git", *arguments], cwd=root, capture_output=True, text=True, check=False)
+    except OSError:
+        return None
+    return asked.stdout.strip("\n") if asked.returncode == 0 else None
