@@ -20,7 +20,7 @@ EACH_TIME = "time."
 """The beginning of names that compare with the commit before: a ceiling over the usual one needs a
 new reason each time."""
 USUAL_TIME = 1.02
-"""That ceiling."""
+"""The usual ceiling of the time of a page."""
 
 
 @dataclass(frozen=True, slots=True)
