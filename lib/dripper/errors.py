@@ -49,11 +49,15 @@ class FileErrorKind(StrEnum):
     """The reasons why an archive file was not read to its end: the values of
     `FileReport.error_kind`.
 
-    Only `gone` is for good; a file that failed for another reason may be read by the next run.
+    Those of `LASTING` are for good; a file that failed for another reason may be read by the next
+    run.
     """
 
     GONE = "gone"
     """Nothing is there: no such file, object, bucket or page."""
+    NO_FILE = "no_file"
+    """Something else is there: a folder, a FIFO, a socket, a device, or links that lead to
+    themselves."""
     DENIED = "denied"
     """Access was refused, or no credentials were found. Somebody has to grant it."""
     EXPIRED = "expired"
@@ -63,10 +67,14 @@ class FileErrorKind(StrEnum):
     UNREACHABLE = "unreachable"
     """No answer, a busy server or a broken connection, after all attempts."""
     UNREADABLE = "unreadable"
-    """Something is there that cannot be read as a file: a folder, a scheme without its package, a
-    disk that fails."""
+    """Something is there that cannot be read as a file: a scheme without its package, a disk that
+    fails."""
     INTERNAL = "internal"
     """An exception nobody expected. Please report it."""
+
+
+LASTING: frozenset[str] = frozenset({FileErrorKind.GONE, FileErrorKind.NO_FILE})
+"""Kinds of which another run would find the file no better, until somebody changes the input."""
 
 
 class UsageError(Exception):

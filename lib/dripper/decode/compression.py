@@ -253,8 +253,12 @@ def measure_skippable(stored: bytes) -> int | None:
     return 8 + int.from_bytes(stored[4:8], "little")
 
 
+DICTIONARY_FRAME = 0x5D
+"""First byte of the skippable frame that holds a dictionary."""
+
+
 def read_zstd_dictionary(frame: bytes) -> bytes | None:
-    """Return the dictionary in the first frame of a `.warc.zst` (IIPC "WARC and Zstandard" 1.0), or
+    """Return the dictionary in a frame of a `.warc.zst` (IIPC "WARC and Zstandard" 1.0), or
     None.
 
     Args:
@@ -265,7 +269,7 @@ def read_zstd_dictionary(frame: bytes) -> bytes | None:
         DecompressionError: If it is compressed and damaged, or has more than MAX_DICTIONARY
             bytes.
     """
-    if frame[0] != 0x5D:
+    if frame[0] != DICTIONARY_FRAME:
         return None
     content = frame[8:]
     return _inflate_dictionary(content) if content.startswith(ZSTD_MAGIC) else content

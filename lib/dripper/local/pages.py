@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from urllib.parse import quote
 
-from dripper.errors import ErrorCode, FileError, FileErrorKind
+from dripper.errors import LASTING, ErrorCode, FileError
 from dripper.extras import needed
 from dripper.local.inputs import Input, InputKind
 from dripper.local.tables import DEFAULT_COLUMNS, Columns, Table
@@ -117,7 +117,7 @@ def _read_archive(file: Input, settings: ReadSettings, counts: InputCounts) -> I
     counts.skipped.update(report.skipped)
     if report.n_problems:
         counts.faults[file.path] = report.n_problems
-    if report.error is not None and report.error_kind == FileErrorKind.GONE:
+    if report.error is not None and report.error_kind in LASTING:
         counts.bad[file.path] = report.error
     elif report.error is not None:
         counts.unread.append(report.error)
@@ -132,13 +132,23 @@ def _read_page(file: Input, settings: ReadSettings, counts: InputCounts, url: st
     try:
         size = LocalFile(file.path).size_bytes or 0
         payload = path.read_bytes() if size <= settings.page_bytes else b""
-    except (OSError, FileError) as error:
-        counts.unread.append(str(error) if isinstance(error, FileError) else f"{file.path}: {error.strerror or error}")
+    except FileError as error:
+        _note_unread(file, error, counts)
+        return
+    except OSError as error:
+        counts.unread.append(f"{file.path}: {error.strerror or error}")
         return
     counts.bytes += size
     too_large = (ErrorCode.PAGE_TOO_LARGE, f"the file has {size} bytes, the limit is {settings.page_bytes}")
     refused = too_large if size > settings.page_bytes else None
     yield _make_record(file, 0, payload, url=url, length=size, error=refused)
+
+
+def _note_unread(file: Input, error: FileError, counts: InputCounts) -> None:
+    if error.kind in LASTING:
+        counts.bad[file.path] = str(error)
+    else:
+        counts.unread.append(str(error))
 
 
 def _read_table(file: Input, settings: ReadSettings, counts: InputCounts, columns: Columns) -> Iterator[Record]:

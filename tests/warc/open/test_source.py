@@ -30,7 +30,7 @@ def test_a_local_file_by_any_of_its_names(tmp_path: Path, scheme: str) -> None:
     [
         ("missing", "No such file", FileErrorKind.GONE),
         ("file/missing", "Not a directory", FileErrorKind.GONE),
-        (".", "is a folder, not an archive file", FileErrorKind.UNREADABLE),
+        (".", "is a folder, not an archive file", FileErrorKind.NO_FILE),
         ("a\0b", "null byte", FileErrorKind.UNREADABLE),
     ],
 )

@@ -74,6 +74,66 @@ def test_a_zstd_file_may_begin_with_its_dictionary(zipped: bool) -> None:
     assert inflated(stored) == WHOLE
 
 
+def dictionary_of(number: int) -> zstandard.ZstdCompressionDict:
+    samples = [warc(f"http://e.org/{i}", http(page(i, 500))) for i in range(300)]
+    return zstandard.train_dictionary(20_000, samples, dict_id=number)
+
+
+def zstd_file(records: list[bytes], dictionary: zstandard.ZstdCompressionDict, gives: bool = True) -> bytes:
+    compressor = zstandard.ZstdCompressor(dict_data=dictionary)
+    frames = b"".join(compressor.compress(record) for record in records)
+    return (skippable(dictionary.as_bytes(), 0xD) if gives else b"") + frames
+
+
+def test_zstd_files_that_were_put_together_have_a_dictionary_each() -> None:
+    raw = zstandard.ZstdCompressionDict(WHOLE, dict_type=zstandard.DICT_TYPE_RAWCONTENT)
+    parts = [
+        zstd_file(RECORDS[:2], dictionary_of(7)),
+        zstd_file(RECORDS[2:3], dictionary_of(8)),
+        zstd_file(RECORDS[3:], raw),
+    ]
+    stored = b"".join(parts)
+    assert inflated(stored) == WHOLE
+    members = Members(Bytes(stored))
+    list(members.pieces())
+    start = len(parts[0]) + parts[1].index(b"\x28\xb5\x2f\xfd", 20_000)
+    assert b"".join(piece.data for piece in members.pieces(start)) == b"".join(RECORDS[2:])
+
+
+def test_frames_of_a_missing_dictionary_are_counted_and_the_rest_is_read() -> None:
+    good = [zstandard.compress(record) for record in RECORDS]
+    locked = zstd_file(RECORDS * 5, dictionary_of(9), gives=False)
+    stored = good[0] + good[1] + locked + good[2] + locked + good[3]
+    holes = [piece for piece in pieces(stored) if piece.kind == "hole"]
+    assert [hole.n_locked for hole in holes] == [20, 20]
+    assert holes[0].problem == (
+        f"bytes {len(good[0] + good[1])} to {len(good[0] + good[1] + locked)} need the zstd dictionary 9, which does not come "
+        "before them; frames: 20"
+    )
+    assert urls(stored) == [f"http://e.org/{i}" for i in range(4)]
+
+
+def test_a_cut_frame_of_a_missing_dictionary_is_no_whole_one() -> None:
+    locked = zstd_file(RECORDS[:2], dictionary_of(9), gives=False)
+    assert kinds(locked[:-5]) == ["member", "hole", "member", "hole"]
+    assert [piece.n_locked for piece in pieces(locked[:-5]) if piece.kind == "hole"] == [1, 0]
+
+
+def test_behind_a_damaged_dictionary_all_frames_are_counted() -> None:
+    dictionary = dictionary_of(5)
+    damaged = bytearray(zstandard.ZstdCompressor(write_checksum=True).compress(dictionary.as_bytes()))
+    damaged[-1] ^= 1
+    stored = skippable(bytes(damaged), 0xD) + zstd_file(RECORDS, dictionary, gives=False)
+    assert [piece.n_locked for piece in pieces(stored) if piece.kind == "hole"] == [0, 4]
+
+
+def test_each_damaged_frame_of_zstd_is_one_hole() -> None:
+    frames = [bytearray(zstandard.ZstdCompressor(write_checksum=True).compress(record)) for record in RECORDS]
+    for frame in frames[1:3]:
+        frame[-1] ^= 1
+    assert [piece.kind for piece in pieces(b"".join(frames)) if piece.kind == "hole"] == ["hole", "hole"]
+
+
 def test_skippable_frames_in_between_are_skipped() -> None:
     stored = b"".join(skippable(b"note") + zstandard.compress(record) for record in RECORDS)
     assert inflated(stored) == WHOLE

@@ -87,6 +87,21 @@ def test_partial_content_is_flagged_unless_it_is_all() -> None:
     assert (part.truncated, whole.truncated) == ("partial content", None)
 
 
+def test_a_resource_without_a_type_is_a_page_if_it_begins_like_one() -> None:
+    def read(body: bytes) -> Record | str:
+        block = warc("http://e.org/", body, "resource").replace(
+            b"Content-Type: application/http; msgtype=resource\r\n", b""
+        )
+        (frame,) = FrameReader(Members(Bytes(block)), 1 << 20)
+        assert isinstance(frame, Frame)
+        return to_record(frame, "x.warc", ReadSettings())
+
+    page = read(PAGE)
+    assert isinstance(page, Record)
+    assert (page.payload, page.flags) == (PAGE, ("sniffed",))
+    assert read(b"\x89PNG\r\n\x1a\n") == read(b"{}") == "not html"
+
+
 def test_a_resource_is_a_page_if_its_own_header_says_so() -> None:
     block = warc("http://e.org/", PAGE, "resource").replace(b"application/http; msgtype=resource", b"text/html")
     (frame,) = FrameReader(Members(Bytes(block)), 1 << 20)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from dripper.errors import DifferenceError, FileErrorKind
+from dripper.errors import LASTING, DifferenceError
 from dripper.spark.ledger.plan import FINISHED, UNFINISHED, LedgerEntry, Plan, fault_of, list_batches
 from dripper.spark.tables.batches import Batch, Key, PlannedFile
 from dripper.spark.tables.books import EVERY_ROW, Books, Row, Where, amend, among, is_set
@@ -182,7 +182,7 @@ class Ledger:
             return row | {"attempts": 0}
         # Where nothing at all could be read, the network or somebody's credentials are at fault,
         # and no file.
-        is_own_fault = report.get("error_kind") == FileErrorKind.GONE or any_read
+        is_own_fault = report.get("error_kind") in LASTING or any_read
         attempts = file.attempts + is_own_fault
         return row | {"attempts": attempts, "state": "set_aside" if attempts >= MAX_ATTEMPTS else "failed"}
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from dripper.errors import FileErrorKind
+from dripper.errors import LASTING, FileErrorKind
 from dripper.spark.ledger.plan import Plan, fault_of
 from dripper.spark.run.scheduler import Worked
 from dripper.spark.wording import list_names, say_count
@@ -114,10 +114,10 @@ class Totals:
 
 
 def is_outage(reports: Iterable[Report]) -> bool:
-    """Whether no file of a batch could be read, and not because they are gone: the network or the
+    """Whether no file of a batch could be read, and not because there are none: the network or the
     credentials are at fault."""
     kinds = [report.get("error_kind") if report["error"] is not None else None for report in reports]
-    return bool(kinds) and None not in kinds and set(kinds) != {FileErrorKind.GONE}
+    return bool(kinds) and None not in kinds and not LASTING.issuperset(kinds)
 
 
 _AGAIN = "run the same command again: only what is missing is done"
@@ -136,6 +136,12 @@ _FAULTS = {
     ArchiveFault.CUT_SHORT: ("is", "cut short (the pages before the cut are rows)"),
     ArchiveFault.UNREADABLE: ("has", "records or archives that cannot be read (see the column problems of warc_files)"),
 }
+
+_ABSENT = {
+    FileErrorKind.GONE: ("does", "not exist"),
+    FileErrorKind.NO_FILE: ("is", "a folder, a FIFO, a device or a loop of links"),
+}
+"""Verb and words for what is no file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +187,7 @@ def work_left(totals: Totals) -> list[str]:
         )
     for kind, names in sorted(totals.failed_files.items()):
         open_files = [name for name in names if name not in totals.set_aside]
-        if kind == FileErrorKind.GONE or not open_files:
+        if kind in LASTING or not open_files:
             continue
         cure = _CURES.get(FileErrorKind(kind), "see the column error of warc_files, mend the cause")
         words.append(
@@ -202,12 +208,12 @@ def bad_inputs(totals: Totals, plan: Plan) -> list[str]:
                 f"{say_count(len(names), 'file', verb)} {what}, {list_names(names)}: fetch again, or say "
                 "with --dismiss FILE,… that it is known"
             )
-    absent = [name for name in totals.failed_files.get(FileErrorKind.GONE, []) if name not in totals.set_aside]
-    if absent:
-        words.append(
-            f"{say_count(len(absent), 'file', 'does')} not exist, {list_names(absent)}; if that is known, say so "
-            "with --dismiss FILE,…"
-        )
+    for kind, (verb, what) in _ABSENT.items():
+        if absent := [name for name in totals.failed_files.get(kind, []) if name not in totals.set_aside]:
+            words.append(
+                f"{say_count(len(absent), 'file', verb)} {what}, {list_names(absent)}; if that is known, say so "
+                "with --dismiss FILE,…"
+            )
     aside = [*totals.set_aside, *(name for name in plan.set_aside if name not in totals.set_aside)]
     if aside:
         words.append(

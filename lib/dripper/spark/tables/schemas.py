@@ -228,7 +228,7 @@ WARC_FILES = StructType(
         column(
             "error_kind",
             StringType(),
-            "gone, denied, expired, changed, unreachable, unreadable, crashed (it took its worker down) or internal",
+            "gone, no_file, denied, expired, changed, unreachable, unreadable, crashed (it took its worker down) or internal",
         ),
         column("run_id", StringType(), "The run that wrote the row, as in runs"),
         column("finished_at", TimestampType(), "When its batch was committed"),

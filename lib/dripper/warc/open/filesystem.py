@@ -75,7 +75,7 @@ class StoredFile:
         self._system, self._inner = _open_file_system(path)
         info = retry(path, self._read_info, _PASSING, max_attempts)
         if info.get("type") == "directory":
-            raise FileError(FileErrorKind.UNREADABLE, f"{loggable(path)} is a folder, not an archive file")
+            raise FileError(FileErrorKind.NO_FILE, f"{loggable(path)} is a folder, not an archive file")
         self.size_bytes: int | None = info.get("size")
         self.version: str | None = _find_version(info)
 

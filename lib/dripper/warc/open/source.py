@@ -2,6 +2,7 @@
 storage.
 """
 
+import errno
 import os
 import re
 import stat
@@ -53,7 +54,7 @@ class LocalFile:
         except (OSError, ValueError) as error:
             raise _explain(path, error) from error
         if kind := _name_other_kind(status.st_mode):
-            raise FileError(FileErrorKind.UNREADABLE, f"{path} is a {kind}, not an archive file")
+            raise FileError(FileErrorKind.NO_FILE, f"{path} is a {kind}, not an archive file")
         self.size_bytes: int | None = status.st_size
         self.version: str | None = format_local_version(status)
 
@@ -98,6 +99,8 @@ def _explain(path: str, error: OSError | ValueError) -> FileError:
         kind = FileErrorKind.GONE
     elif isinstance(error, PermissionError):
         kind = FileErrorKind.DENIED
+    elif getattr(error, "errno", None) == errno.ELOOP:
+        kind = FileErrorKind.NO_FILE
     return FileError(kind, f"{path}: {getattr(error, 'strerror', None) or error}")
 
 

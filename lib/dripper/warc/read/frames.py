@@ -7,7 +7,7 @@ wrong byte costs one record, never the rest of the file.
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from dripper.decode.budget import MEMBER_RECORDS, RECORD_BYTES
@@ -39,7 +39,7 @@ _HEADER_END_BYTES = 2
 """Bytes to search again when more come: one less than the longest match of the header's end has."""
 _LINE_END = re.compile(rb"\n")
 _LINE_ENDS = (b"\r\n\r\n", b"\n\n", b"\n")
-_KEPT_TYPES = frozenset({"response", "resource"})
+_KEPT_TYPES = frozenset({"response", "resource", "continuation"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +70,13 @@ class Frame:
 @dataclass(frozen=True, slots=True)
 class Gap:
     """Bytes in which no record could be found; `problem` names the offset. over_budget: in which
-    none was looked for, as their member holds too many."""
+    none was looked for, as their member holds too many. n_locked: zstd frames in them that need a
+    dictionary which the file does not give."""
 
     problem: str
     clipped: bool = False
     over_budget: bool = False
+    n_locked: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,19 +118,65 @@ class FrameReader:
             for boundary in window.between(self._position, start):
                 if boundary.problem and not boundary.reported:
                     boundary.reported = True
-                    yield Gap(boundary.problem, boundary.clipped)
+                    yield Gap(boundary.problem, boundary.clipped, n_locked=boundary.n_locked)
             if start == window.end or self._ends_part(start):
                 return
             item = self._check_budget(start) or self._read_frame(start)
+            items = self._join_segments(item) if isinstance(item, Frame) and item.head.segment else [item]
             if start >= self._part.skip:
-                yield item
+                yield from items
             window.release(self._position)
 
     def begins_well(self) -> bool:
         """Tell whether reading begins with a member that starts with a record, whose header can be
-        read. In a chain of such members (`Members.is_sound`), what is read from there on does not
-        depend on what comes before."""
-        return self._window.matches(RECORD_START, 0) and self._read_head(0)[0] is not None
+        read and which continues no other. In a chain of such members (`Members.is_sound`), what is
+        read from there on does not depend on what comes before."""
+        head = self._read_head(0)[0] if self._window.matches(RECORD_START, 0) else None
+        return head is not None and head.record_type != "continuation"
+
+    def _join_segments(self, first: Frame) -> list[Frame | Gap]:
+        """Return a record, and the records right behind it that continue it, whose blocks the first
+        one gets. They are read even where the part of the file ends before them.
+
+        Without its last segment the record is truncated, as `segmented`.
+        """
+        if first.head.record_type == "continuation":
+            return [first]
+        segments, block, items = [first], first.block, list[Frame | Gap]([first])
+        while self._continues(segments[-1]):
+            start = self._window.skip_blank(self._position)
+            item = self._check_budget(start) or self._read_frame(start)
+            if isinstance(item, Frame):
+                segments.append(item)
+                block += item.block if len(block) + len(item.block) <= self._hold_bytes else b""
+            items.append(item)
+        last, size = segments[-1].head.segment, sum(one.block_bytes for one in segments)
+        is_whole = last is not None and last.total == size
+        lengths = [one.head.length for one in segments]
+        head = replace(
+            first.head,
+            length=None if None in lengths else sum(filter(None, lengths)),
+            truncated=first.head.truncated or (None if is_whole else "segmented"),
+        )
+        faulty = next((one for one in segments if one.fault), first)
+        items[0] = replace(first, head=head, block=block, block_bytes=size, fault=faulty.fault, problem=faulty.problem)
+        return items
+
+    def _continues(self, before: Frame) -> bool:
+        """Tell whether the record that comes next is the segment after `before`."""
+        start = self._window.skip_blank(self._position)
+        if start == self._window.end or any(
+            boundary.problem and not boundary.reported for boundary in self._window.between(self._position, start)
+        ):
+            return False
+        head, last = self._read_head(start)[0], before.head.segment
+        return (
+            head is not None
+            and head.record_type == "continuation"
+            and head.segment is not None
+            and last is not None
+            and (head.segment.number, head.segment.origin) == (last.number + 1, last.origin)
+        )
 
     def _ends_part(self, start: int) -> bool:
         """Tell whether the part ends before the record at `start`."""

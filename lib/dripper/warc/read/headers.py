@@ -74,12 +74,23 @@ _ISO_DATE = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
+class Segment:
+    """A part of a record (ISO 28500:2017 7): its number from 1 on, the ID of the first part, and in
+    the last one the bytes that all blocks have together."""
+
+    number: int
+    origin: str
+    total: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class RecordHead:
     """A record's header. `length`: of the block in bytes, None where the header gives none that can
     be read.
 
     record_type: small letters; "" where missing. truncated, record_id, payload_digest: the values
-    of `WARC-Truncated`, `WARC-Record-ID` and `WARC-Payload-Digest`.
+    of `WARC-Truncated`, `WARC-Record-ID` and `WARC-Payload-Digest`. segment: of a record that was
+    cut into several.
     """
 
     record_type: str
@@ -90,6 +101,7 @@ class RecordHead:
     truncated: str | None = None
     record_id: str | None = None
     payload_digest: str | None = None
+    segment: Segment | None = None
 
 
 def parse_headers(block: bytes) -> StatusAndHeaders:
@@ -116,7 +128,15 @@ def parse_warc_head(block: bytes) -> RecordHead:
         truncated=fields.get_header("WARC-Truncated") or None,
         record_id=(fields.get_header("WARC-Record-ID") or "").strip() or None,
         payload_digest=fields.get_header("WARC-Payload-Digest") or None,
+        segment=_parse_segment(fields) if b"segment-number" in block.lower() else None,
     )
+
+
+def _parse_segment(fields: StatusAndHeaders) -> Segment | None:
+    number = parse_whole_number(fields.get_header("WARC-Segment-Number"))
+    origin = (fields.get_header("WARC-Segment-Origin-ID") or fields.get_header("WARC-Record-ID") or "").strip()
+    total = parse_whole_number(fields.get_header("WARC-Segment-Total-Length"))
+    return None if number is None else Segment(number, origin, total)
 
 
 def parse_arc_head(line: bytes) -> RecordHead | None:

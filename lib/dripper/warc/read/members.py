@@ -14,6 +14,7 @@ from typing import Literal
 from dripper.decode.budget import CHAIN_BYTES, MAX_GZIP_HEADER, Doubt, may_inflate
 from dripper.decode.compression import (
     DECOMPRESSORS,
+    DICTIONARY_FRAME,
     GZIP_MAGIC,
     ZSTD_MAGIC,
     DecompressionError,
@@ -26,6 +27,7 @@ from dripper.decode.compression import (
 )
 from dripper.warc.open.base import READ_BYTES, Cursor, Source, read_bites
 from dripper.warc.read.headers import RECORD_START, START_BYTES, find_start
+from dripper.warc.read.zstd_frames import HEADER_BYTES, needed_dictionary, read_dictionary_number, skip_frame
 
 _MAX_DICTIONARY_BYTES = 1 << 26
 """64 MiB: a `.warc.zst` dictionary is at most a few MB; a larger claim is damage."""
@@ -43,24 +45,29 @@ class Piece:
 
     kind: "data"; "member" (a member starts at stored offset `at`); "hole" (stored bytes were lost,
     reading goes on at `at`, with a member or the end); "clipped" (the file ends, at `at`, inside a
-    member). problem: a sentence, of the last two.
+    member). problem: a sentence, of the last two. n_locked: zstd frames in a hole that need a
+    dictionary which the file does not give.
     """
 
     kind: Literal["data", "member", "hole", "clipped"]
     data: bytes = b""
     at: int = 0
     problem: str = ""
+    n_locked: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class _Damage:
     """The place where inflating stopped: the member's stored offset, why, and whether the file
-    simply ended there. until: how far stored bytes were used for it."""
+    simply ended there. until: how far stored bytes were used for it. resume: where the file surely
+    goes on, if that is known. n_locked: see `Piece`."""
 
     at: int
     until: int
     why: str
     at_end: bool = False
+    resume: int | None = None
+    n_locked: int = 0
 
 
 class Members:
@@ -71,7 +78,7 @@ class Members:
         self.compressed: bool | None = None
         self.bytes_read = 0
         self._source = source
-        self._dictionary: bytes | None = None
+        self._dictionaries: dict[int, bytes | None] = {}
         self._doubt = Doubt()
         self._first_start = sys.maxsize
         self._unsound: set[int] = set()
@@ -93,7 +100,9 @@ class Members:
         nothing."""
         self.is_compressed()
         other = Members(self._source)
-        other.compressed, other._dictionary = self.compressed, self._dictionary
+        other.compressed = self.compressed
+        if 0 in self._dictionaries:
+            other._dictionaries[0] = self._dictionaries[0]
         return other
 
     def read_magic(self, start: int) -> bytes | None:
@@ -137,7 +146,7 @@ class Members:
         """Tell whether the member at stored offset `start` has at least `n_bytes` stored bytes;
         reads little more than those."""
         with self._open(start) as cursor:
-            decompressor = self._make_decompressor(cursor.stored) if cursor.fill(8) else None
+            decompressor = self._make_decompressor(cursor.stored, start) if cursor.fill(8) else None
             try:
                 for _ in self._use_up(decompressor, cursor) if decompressor else ():
                     if cursor.at - start >= n_bytes:
@@ -184,7 +193,7 @@ class Members:
                 cursor.fill(READ_BYTES)
             head = cursor.stored
             if measure_skippable(head):
-                self._skip_frame(cursor, measure_skippable(head) or 0)  # the dictionary, wherever reading starts
+                self._skip_skippable(cursor, measure_skippable(head) or 0)  # the dictionary, wherever reading starts
                 return True
         if _MAGIC.match(head) or _is_cut_magic(head):
             return True
@@ -213,9 +222,13 @@ class Members:
         resume: int | None = start
         doubtful = start  # a damaged member has used what comes before it
         while resume is not None:
-            damage = yield from self._read_chain(resume, doubtful)
+            damage = yield from self._read_chain(resume, doubtful, learns=True)
             if damage is None:
                 return
+            if damage.resume is not None and damage.at >= doubtful:
+                resume = damage.resume
+                yield self._make_hole(damage, resume)
+                continue
             resume = damage.at + 1
             if damage.at >= doubtful:
                 resume, doubtful = self._find_end_of_records(damage), damage.until
@@ -225,8 +238,13 @@ class Members:
                     "clipped", at=self.bytes_read, problem=f"the file ends inside the member at byte {damage.at}"
                 )
                 return
-            until = self.bytes_read if resume is None else resume
-            yield Piece("hole", at=until, problem=f"bytes {damage.at} to {until} are damaged: {damage.why}")
+            yield self._make_hole(damage, self.bytes_read if resume is None else resume)
+
+    def _make_hole(self, damage: _Damage, until: int) -> Piece:
+        says = "" if damage.n_locked else "are damaged: "
+        return Piece(
+            "hole", at=until, problem=f"bytes {damage.at} to {until} {says}{damage.why}", n_locked=damage.n_locked
+        )
 
     def _find_next_member(self, start: int, doubtful: int) -> int | None:
         """Return the next member from `start` on that begins with a record; before `doubtful`, the
@@ -243,7 +261,7 @@ class Members:
 
     def _is_whole(self, at: int) -> bool:
         with self._open(at) as cursor:
-            decompressor = self._make_decompressor(cursor.stored) if cursor.fill(8) else None
+            decompressor = self._make_decompressor(cursor.stored, at) if cursor.fill(8) else None
             try:
                 for n_bytes in self._use_up(decompressor, cursor) if decompressor else ():
                     if not self._may_spend(n_bytes):
@@ -284,18 +302,28 @@ class Members:
                 cursor.keep(cursor.stored[n_here:])
         return after
 
-    def _read_chain(self, start: int, doubtful: int = 0) -> Generator[Piece, None, _Damage | None]:
+    def _read_chain(
+        self, start: int, doubtful: int = 0, learns: bool = False
+    ) -> Generator[Piece, None, _Damage | None]:
         """Yield the members from `start` on until the file's end (returns None) or damage; before
-        stored offset `doubtful`, only such as are whole."""
+        stored offset `doubtful`, only such as are whole.
+
+        learns: whether the dictionaries on the way hold for later calls too. A look at a place must
+        find the same whatever was looked at before.
+        """
+        passed = self._dictionaries if learns else dict(self._dictionaries)
         with self._open(start) as cursor:
             while cursor.fill(8) or cursor.stored:
                 if size := measure_skippable(cursor.stored):
-                    if damage := self._skip_frame(cursor, size):
+                    if damage := self._skip_skippable(cursor, size, passed):
                         return damage
-                elif decompressor := self._make_decompressor(cursor.stored):
+                elif decompressor := self._make_decompressor(cursor.stored, cursor.at, passed):
                     if start < cursor.at < doubtful and not self._is_whole(cursor.at):
                         yield Piece("member", at=cursor.at)
                         return _Damage(cursor.at, doubtful, "the member there is not whole")
+                    if self._is_locked(cursor, passed):
+                        yield Piece("member", at=cursor.at)
+                        return self._skip_locked(cursor, passed)
                     if damage := (yield from self._read_member(decompressor, cursor)):
                         return damage
                 elif cursor.stored.strip(b"\0"):
@@ -307,23 +335,51 @@ class Members:
                 self.bytes_read = max(self.bytes_read, cursor.at)
         return None
 
-    def _make_decompressor(self, stored: bytes) -> Decompressor | None:
+    def _make_decompressor(
+        self, stored: bytes, at: int, passed: dict[int, bytes | None] | None = None
+    ) -> Decompressor | None:
+        """Return the decompressor of the member at offset `at`, of which `stored` are the first
+        bytes."""
         match = _MAGIC.match(stored)
         if match and match[0] == ZSTD_MAGIC:
-            return ZstdDecompressor(self._dictionary)
+            return ZstdDecompressor(_last_before(at, self._dictionaries if passed is None else passed))
         return DECOMPRESSORS[match[0]]() if match else None
 
-    def _skip_frame(self, cursor: Cursor, size: int) -> _Damage | None:
-        """Skip a skippable frame; the first of a `.warc.zst` file is its dictionary."""
-        after = cursor.at + 1
+    def _is_locked(self, cursor: Cursor, passed: dict[int, bytes | None]) -> bool:
+        """Tell whether a zstd frame needs another dictionary than the last one before it."""
+        if not cursor.stored.startswith(ZSTD_MAGIC):
+            return False
+        cursor.fill(HEADER_BYTES)
+        number = needed_dictionary(cursor.stored)
+        return number not in (0, read_dictionary_number(_last_before(cursor.at, passed)))
+
+    def _skip_locked(self, cursor: Cursor, passed: dict[int, bytes | None]) -> _Damage:
+        """Skip the locked frames at the cursor, by their headers."""
+        start, number, resume, n_locked = cursor.at, needed_dictionary(cursor.stored), cursor.at, 0
+        while self._is_locked(cursor, passed) and needed_dictionary(cursor.stored) == number and skip_frame(cursor):
+            resume, n_locked = cursor.at, n_locked + 1
+        why = f"need the zstd dictionary {number}, which does not come before them; frames: {n_locked}"
+        if not n_locked:
+            return _Damage(start, start + 1, f"the zstd dictionary {number} is missing, and the frame is not whole")
+        return _Damage(start, resume, why, resume=resume, n_locked=n_locked)
+
+    def _skip_skippable(
+        self, cursor: Cursor, size: int, passed: dict[int, bytes | None] | None = None
+    ) -> _Damage | None:
+        """Skip a skippable frame. The frames behind one with a dictionary need it: all of a
+        `.warc.zst` file, or those of the second file if two were put together."""
+        at, after = cursor.at, cursor.at + 1
         if size > _MAX_DICTIONARY_BYTES or not cursor.fill(size):
-            return _Damage(cursor.at, after, f"a skippable frame of {size} bytes is not whole", at_end=True)
-        if cursor.at == 0:
-            try:
-                self._dictionary = read_zstd_dictionary(cursor.stored[:size])
-            except DecompressionError as error:
-                return _Damage(cursor.at, after, f"the dictionary cannot be read: {error}")
+            return _Damage(at, after, f"a skippable frame of {size} bytes is not whole", at_end=True)
+        frame = cursor.stored[:size]
         cursor.keep(cursor.stored[size:])
+        if frame[0] == DICTIONARY_FRAME:
+            passed = self._dictionaries if passed is None else passed
+            passed[at] = None
+            try:
+                passed[at] = read_zstd_dictionary(frame)
+            except DecompressionError as error:
+                return _Damage(at, after, f"the dictionary cannot be read: {error}", resume=at + size)
         return None
 
     def _read_member(self, decompressor: Decompressor, cursor: Cursor) -> Generator[Piece, None, _Damage | None]:
@@ -337,7 +393,7 @@ class Members:
                 inflated, rest = decompressor.inflate(cursor.stored)
             except DecompressionError as error:
                 until = yield from self._salvage(start, cursor.at, n_inflated)
-                return _Damage(start, until, str(error))
+                return _Damage(start, until, str(error), resume=self._find_end_of_frame(start))
             cursor.keep(rest)
             n_inflated += len(inflated)
             if n_inflated > may_inflate(cursor.at - start):
@@ -345,6 +401,11 @@ class Members:
             if inflated:
                 yield Piece("data", inflated)
         return None
+
+    def _find_end_of_frame(self, start: int) -> int | None:
+        """Return where the zstd frame at stored offset `start` ends, if its headers are whole."""
+        with self._open(start) as cursor:
+            return cursor.at if skip_frame(cursor) else None
 
     def _salvage(self, start: int, good: int, n_inflated: int) -> Generator[Piece, None, int]:
         """Yield what a damaged member has after its first `n_inflated` bytes: zlib drops the output
@@ -355,7 +416,7 @@ class Members:
         """
         until = start
         with self._open(start) as cursor:
-            decompressor = self._make_decompressor(cursor.stored) if cursor.fill(8) else None
+            decompressor = self._make_decompressor(cursor.stored, start) if cursor.fill(8) else None
             rescued = bytearray()  # one piece in the end: a search over the window for every byte would take seconds
             try:
                 for bite in read_bites(cursor, good) if decompressor else ():
@@ -397,7 +458,8 @@ class Members:
         cursor.fill(at + _HEAD_BYTES)
         if cursor.stored.startswith(GZIP_MAGIC, at) and not _is_gzip_header(cursor.stored, at):
             return False
-        decompressor, size, end, n_blank = self._make_decompressor(cursor.stored[at : at + 8]), 64, at + READ_BYTES, 0
+        decompressor = self._make_decompressor(cursor.stored[at : at + 8], cursor.at + at)
+        size, end, n_blank = 64, at + READ_BYTES, 0
         text = inflated = b""
         try:
             while decompressor and not decompressor.eof and n_blank < READ_BYTES:
@@ -417,6 +479,13 @@ class Members:
         except DecompressionError:
             return False
         return False
+
+
+def _last_before(at: int, dictionaries: dict[int, bytes | None]) -> bytes | None:
+    """Return the dictionary that the file gives last before stored offset `at`."""
+    if len(dictionaries) < 2:
+        return dictionaries.get(0)
+    return dictionaries[max((offset for offset in dictionaries if offset < at), default=0)]
 
 
 def _is_gzip_header(stored: bytes, at: int) -> bool:

@@ -1,7 +1,8 @@
 """Tells pages from other records: a frame becomes a `Record`, or the reason why it is no page.
 
 Pages are HTML responses of the statuses in the settings, and `resource` records whose own header
-says HTML (wget, ArchiveWeb.page and warcit keep files like that). `conversion` records are not:
+says HTML, or that have no type and begin like HTML (wget, ArchiveWeb.page and warcit keep files
+like that). `conversion` records are not:
 they hold text or metadata of a page that has its own record.
 """
 
@@ -95,7 +96,7 @@ def to_record(frame: Frame, warc_file: str, settings: ReadSettings, base: int = 
     """
     kind = frame.head.record_type
     if kind == "resource":
-        if parse_media_type(frame.head.content_type) not in HTML_TYPES:
+        if frame.head.content_type and parse_media_type(frame.head.content_type) not in HTML_TYPES:
             return "not html"
         response = Response(True, None, frame.head.content_type, "", "", "", None, frame.block)
     elif kind == "response":

@@ -129,7 +129,8 @@ class RecordReader(Iterator[Record]):
         """Count one record or gap, and return it if it is a page."""
         report = self.report
         if isinstance(item, Gap):
-            report.skip("over budget" if item.over_budget else "broken record")
+            reason = "over budget" if item.over_budget else "unreadable" if item.n_locked else "broken record"
+            report.skip(reason, max(1, item.n_locked))
             self._add_problem(item.problem)
             report.clipped |= item.clipped
             return None

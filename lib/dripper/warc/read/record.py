@@ -199,10 +199,10 @@ class FileReport:
             case _:
                 self.error_kind, self.error = FileErrorKind.INTERNAL, f"internal: {type(error).__name__}: {sentence}"
 
-    def skip(self, reason: str) -> None:
-        """Count one record that is no page."""
-        self.records += 1
-        self.skipped[reason] = self.skipped.get(reason, 0) + 1
+    def skip(self, reason: str, count: int = 1) -> None:
+        """Count records that are no pages."""
+        self.records += count
+        self.skipped[reason] = self.skipped.get(reason, 0) + count
 
     def forget(self) -> None:
         """Count the page that was read last as one that must not be held."""

@@ -28,14 +28,15 @@ class Boundary:
     """The place, in inflated bytes, where a member starts (`problem` is ""), or where bytes are
     lost or the file is clipped (`problem` says so).
 
-    stored: the offset in the file where reading goes on. reported: whether a record or a gap was
-    blamed for the problem.
+    stored: the offset in the file where reading goes on. n_locked: see `Piece`.
+    reported: whether a record or a gap was blamed for the problem.
     """
 
     position: int
     stored: int
     problem: str = ""
     clipped: bool = False
+    n_locked: int = 0
     reported: bool = False
 
 
@@ -71,7 +72,7 @@ class Window:
             if len(self._buffer) > self._hold_bytes + _TRIM_BYTES:
                 self._drop(len(self._buffer) - self._hold_bytes)
         else:
-            self.boundaries.append(Boundary(self.end, piece.at, piece.problem, piece.kind == "clipped"))
+            self.boundaries.append(Boundary(self.end, piece.at, piece.problem, piece.kind == "clipped", piece.n_locked))
         return True
 
     def fill(self, position: int) -> bool:
