@@ -54,6 +54,23 @@ def test_a_failed_page_has_no_text_and_a_code() -> None:
     assert (row["error_code"], row["error_detail"]) == ("time_limit", "20 s")
 
 
+@pytest.mark.parametrize(
+    ("changes", "error", "whole"),
+    [
+        ({}, None, True),
+        ({"flags": ("sniffed", "inflated offset")}, None, True),
+        ({"flags": ("damaged member",)}, None, False),
+        ({"truncated": "damaged"}, None, False),
+        ({}, ErrorCode.TIME_LIMIT, False),
+    ],
+)
+def test_one_column_says_whether_a_page_is_whole(
+    changes: dict[str, object], error: ErrorCode | None, whole: bool
+) -> None:
+    record = replace(RECORD, **changes)  # type: ignore[arg-type]
+    assert extraction_row(record, Extraction(error_code=error), 7, VERSIONS)["is_whole"] is whole
+
+
 def test_a_row_says_by_what_it_meets_the_rows_of_others() -> None:
     warc_file = "s3://commoncrawl/crawl-data/CC-MAIN-2024-10/segments/1707947473347.0/warc/CC-MAIN-1-2.warc.gz"
     row = record_columns(replace(RECORD, url="https://news.bbc.co.uk/1", warc_file=warc_file), 7)

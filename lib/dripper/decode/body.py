@@ -35,6 +35,14 @@ _CODINGS: dict[str, tuple[bytes, tuple[Callable[[], Decompressor], ...]]] = {
 """Content coding → how its bytes start, and its decompressors. deflate: RFC 9110 8.4.1.2 says zlib,
 many servers send it bare."""
 
+_DICTIONARY_CODINGS = {"dcb": b"\xffDCB", "dcz": b"\x5e\x2a\x4d\x18\x20\0\0\0"}
+"""Content coding with a dictionary → how its bytes start, before the dictionary's SHA-256."""
+
+_DIGEST_BYTES = 32
+
+FindDictionary = Callable[[bytes], bytes | None]
+"""Takes a SHA-256."""
+
 _BOMS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 _NO_CODINGS = frozenset({"", "identity", "chunked", "none"})
 
@@ -49,7 +57,13 @@ class Body:
     flags: tuple[str, ...] = ()
 
 
-def decode_body(stored: bytes, transfer_encoding: str, content_encoding: str, max_bytes: int) -> Body:
+def decode_body(
+    stored: bytes,
+    transfer_encoding: str,
+    content_encoding: str,
+    max_bytes: int,
+    find_dictionary: FindDictionary | None = None,
+) -> Body:
     """Undo `Transfer-Encoding: chunked`, then each content coding, the last one first (RFC 9110
     8.4, RFC 9112 7.1).
 
@@ -57,6 +71,9 @@ def decode_body(stored: bytes, transfer_encoding: str, content_encoding: str, ma
     under the original headers): then the body is taken as it is and flagged. Damage in the middle
     keeps what came before it, flagged too. Raises PageError: PAGE_TOO_LARGE above `max_bytes`,
     BODY_UNREADABLE where nothing at all can be had.
+
+    Args:
+        find_dictionary: Returns the dictionary that has a SHA-256, or None.
 
     >>> decode_body(b"3\\r\\nabc\\r\\n0\\r\\n\\r\\n", "chunked", "", 100).payload
     b'abc'
@@ -68,7 +85,10 @@ def decode_body(stored: bytes, transfer_encoding: str, content_encoding: str, ma
     if len(codings) > MAX_CODINGS:
         codings, body = [], _take_as_it_is(body, f"{len(codings)} content codings; at most {MAX_CODINGS} are undone")
     for coding in reversed(codings):
-        body = _undo(coding, body, max_bytes)
+        if coding in _DICTIONARY_CODINGS:
+            body = _undo_with_dictionary(coding, body, max_bytes, find_dictionary)
+        else:
+            body = _undo(coding, body, max_bytes)
     if body.payload.startswith(GZIP_MAGIC):  # encoded twice, or encoded and not declared: no HTML starts like this
         body = _undo("gzip", _add_flag(body, "undeclared gzip"), max_bytes)
     if len(body.payload) > max_bytes:
@@ -125,6 +145,31 @@ def _undo(coding: str, body: Body, max_bytes: int) -> Body:
     if best and not _is_readable(stored):
         return _add_flag(body, "broken encoding", best, cut=True)
     return _take_as_it_is(body, f"{len(stored)} bytes said to be {coding[:40]}: {problem}")
+
+
+def _undo_with_dictionary(coding: str, body: Body, max_bytes: int, find_dictionary: FindDictionary | None) -> Body:
+    """Undo a coding with a dictionary (RFC 9842 4 and 5): the body begins with the digest of it."""
+    stored, magic = body.payload, _DICTIONARY_CODINGS[coding]
+    if not stored:
+        return body
+    start = len(magic) + _DIGEST_BYTES
+    digest = stored[len(magic) : start]
+    what = f"{len(stored)} bytes said to be {coding} (RFC 9842)"
+    if not stored.startswith(magic) or len(digest) < _DIGEST_BYTES:
+        return _take_as_it_is(body, f"{what}: that is not its first bytes")
+    if coding == "dcb":
+        return _take_as_it_is(
+            body, f"{what}: Python's brotli takes no dictionary; crawl without `dcb` in Accept-Encoding"
+        )
+    dictionary = find_dictionary(digest) if find_dictionary else None
+    if dictionary is None:
+        return _take_as_it_is(body, f"{what}: no record before it in its archive offers the dictionary {digest.hex()}")
+    payload, problem = _inflate(lambda: ZstdDecompressor(dictionary, is_raw=True), stored[start:], max_bytes)
+    if not problem:
+        return Body(payload, body.cut, body.flags)
+    return (
+        _add_flag(body, "broken encoding", payload, cut=True) if payload else _take_as_it_is(body, f"{what}: {problem}")
+    )
 
 
 def _is_readable(stored: bytes) -> bool:

@@ -47,9 +47,10 @@ def _import(kind: str, module: str) -> Any:
 
 
 @lru_cache(maxsize=2)
-def _digest_dictionary(content: bytes) -> Any:
+def _digest_dictionary(content: bytes, is_raw: bool) -> Any:
     """Return a dictionary ready for use; made once for a file, not for each of its frames."""
-    return _import("zstd", "zstandard").ZstdCompressionDict(content)
+    zstd = _import("zstd", "zstandard")
+    return zstd.ZstdCompressionDict(content, dict_type=zstd.DICT_TYPE_RAWCONTENT if is_raw else zstd.DICT_TYPE_AUTO)
 
 
 class Decompressor(Protocol):
@@ -86,13 +87,14 @@ class GzipDecompressor:
 
 
 class ZstdDecompressor:
-    """One zstd frame (RFC 8878)."""
+    """One zstd frame (RFC 8878). is_raw: the dictionary is plain content, whatever its first bytes
+    look like."""
 
-    def __init__(self, dictionary: bytes | None = None) -> None:
+    def __init__(self, dictionary: bytes | None = None, is_raw: bool = False) -> None:
         self.eof = False
         self._pending = b""
         zstd = _import("zstd", "zstandard")
-        digested = _digest_dictionary(dictionary) if dictionary else None
+        digested = _digest_dictionary(dictionary, is_raw) if dictionary else None
         decompressor = zstd.ZstdDecompressor(dict_data=digested, max_window_size=_ZSTD_WINDOW_BYTES)
         self._decompressor = decompressor.decompressobj()
         self._error: type[Exception] = zstd.ZstdError

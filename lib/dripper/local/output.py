@@ -236,6 +236,7 @@ class ParquetFile:
                 Kind.DOUBLE: arrow.float64(),
                 Kind.TIMESTAMP: arrow.timestamp("us", tz="UTC"),
                 Kind.DATE: arrow.date32(),
+                Kind.BOOLEAN: arrow.bool_(),
             }[kind]
         return arrow.struct([(name, self._build_type(field)) for name, field in kind.fields])
 

@@ -18,6 +18,7 @@ class Kind(StrEnum):
     DOUBLE = "double"
     TIMESTAMP = "timestamp"
     DATE = "date"
+    BOOLEAN = "boolean"
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,5 +207,11 @@ POSTS: Sequence[Column] = (
 )
 """Posts of main content. Rows of older releases have null in them."""
 
-EXTRACTIONS: Sequence[Column] = (*PAGE, *EXTRACTION, *ORIGIN, *SITE, *MEDIA, *DATES, *SOURCES, *POSTS)
+IS_WHOLE = Column(
+    "is_whole",
+    Kind.BOOLEAN,
+    "Whether there is an extraction, of a page of which nothing is cut off or damaged; null: a row of an older release",
+)
+
+EXTRACTIONS: Sequence[Column] = (*PAGE, *EXTRACTION, *ORIGIN, *SITE, *MEDIA, *DATES, *SOURCES, *POSTS, IS_WHOLE)
 """A row of the table `extractions`."""

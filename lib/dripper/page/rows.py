@@ -21,6 +21,7 @@ from dripper.page.finish import Extraction
 from dripper.page.prepare import Prepared
 from dripper.warc import Record
 from dripper.warc.open.identity import find_crawl
+from dripper.warc.read.record import DAMAGES
 
 if TYPE_CHECKING:
     from publicsuffixlist import PublicSuffixList
@@ -107,7 +108,12 @@ def extraction_row(
     """Return the row of one page of the fused job, as the columns of `schemas.EXTRACTIONS` want
     it."""
     columns = record_columns(record, batch, crawl) | charset_columns(extraction) | extraction_columns(extraction)
-    return columns | {"versions": versions, "layout_id": None}
+    return columns | {"versions": versions, "layout_id": None, "is_whole": is_whole(columns)}
+
+
+def is_whole(row: Mapping[str, Any]) -> bool:
+    """Tell whether a row has an extraction, of a page of which nothing is cut off or damaged."""
+    return row["error_code"] is None and row["truncated"] is None and DAMAGES.isdisjoint(row["flags"])
 
 
 def prepared_row(

@@ -41,6 +41,7 @@ _TYPES: dict[columns.Kind, DataType] = {
     columns.Kind.DOUBLE: DoubleType(),
     columns.Kind.TIMESTAMP: TimestampType(),
     columns.Kind.DATE: DateType(),
+    columns.Kind.BOOLEAN: BooleanType(),
 }
 
 

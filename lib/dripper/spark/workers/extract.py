@@ -15,7 +15,7 @@ from dripper.labels import Labels
 from dripper.page.finish import Extraction, Finisher, Splits
 from dripper.page.halves import finish, with_first_labels
 from dripper.page.prepare import prepare
-from dripper.page.rows import Row, extraction_columns, storable
+from dripper.page.rows import Row, extraction_columns, is_whole, storable
 from dripper.settings import Settings
 from dripper.spark.workers.read import ProgressSink, in_batches
 from dripper.spark.workers.singleton import WorkerSingleton
@@ -89,4 +89,5 @@ def _extraction_row(row: Row, guard: Guard[Row, Extraction]) -> Row:
     layout = {"layout_id": row.get("layout") or row.get("layout_id")}
     # What the stage read and does not name again (address, place in the archive, …) goes over as it
     # is.
-    return storable(row | extraction_columns(extraction) | {"versions": versions} | layout)
+    columns = row | extraction_columns(extraction)
+    return storable(columns | {"versions": versions, "is_whole": is_whole(columns)} | layout)

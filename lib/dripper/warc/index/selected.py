@@ -15,7 +15,8 @@ from dripper.warc.open.wacz import Slice, ZipError, is_zip, list_archives, open_
 from dripper.warc.read.frames import HEAD_BYTES, Frame, FrameReader, Gap, Part
 from dripper.warc.read.headers import clean_url
 from dripper.warc.read.members import Members
-from dripper.warc.read.reader import RecordReader
+from dripper.warc.read.offered import Offered
+from dripper.warc.read.reader import RecordReader, offer_dictionaries
 from dripper.warc.read.record import Record
 
 GAP_BYTES = 1 << 18
@@ -83,7 +84,7 @@ class _Archives:
     """The members of a file, or of each archive inside a WACZ, which are found before any place of
     it is shown."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, settings: ReadSettings) -> None:
         inner: list[Slice] = []
         if is_zip(source):
             try:
@@ -91,13 +92,16 @@ class _Archives:
             except ZipError as error:
                 raise FileError(FileErrorKind.UNREADABLE, str(error)) from error
         self._ends = [one.start + one.size for one in inner]
-        self._members = [(Members(one), one.start) for one in inner] or [(Members(source), 0)]
-        for members, _ in self._members:
+        self._archives: list[tuple[Members, int, Offered]] = []
+        for start, archive in list[tuple[int, Source]]((one.start, one) for one in inner) or [(0, source)]:
+            members = Members(archive)
             members.is_compressed()
+            self._archives.append((members, start, offer_dictionaries(members, settings)))
 
-    def find(self, offset: int) -> tuple[Members, int]:
-        """Return the members of the archive that has the byte at `offset`, and where it begins."""
-        return self._members[min(bisect_right(self._ends, offset), len(self._members) - 1)]
+    def find(self, offset: int) -> tuple[Members, int, Offered]:
+        """Return the members of the archive that has the byte at `offset`, where it begins, and the
+        dictionaries in it."""
+        return self._archives[min(bisect_right(self._ends, offset), len(self._archives) - 1)]
 
 
 class SelectedReader(RecordReader):
@@ -125,12 +129,12 @@ class SelectedReader(RecordReader):
             source = open_shared(self._path, self._settings, 0, FIRST_BYTES)
             with closing(_Excerpt(source)) as excerpt:
                 report.size_bytes, report.version = source.size_bytes, source.version
-                archives = _Archives(excerpt)
+                archives = _Archives(excerpt, self._settings)
                 for group in group_neighbours(self._places):
                     excerpt.connect(group)
                     for place in group:
                         excerpt.show(place)
-                        members, self._base = archives.find(place.offset)
+                        members, self._base, self._offered = archives.find(place.offset)
                         if record := self._record_at(place, members.reopen()):
                             yield record
                         report.bytes_read += place.length

@@ -10,15 +10,17 @@ import hashlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
-from dripper.decode.body import Body, decode_body
+from dripper.decode.body import PAGE_BYTES, Body, decode_body
 from dripper.decode.sniff import HTML_TYPES, SNIFF_BYTES, is_html, may_be_html, parse_media_type
 from dripper.errors import ErrorCode, PageError
 from dripper.settings import ReadSettings
 from dripper.warc.open.base import parse_whole_number
 from dripper.warc.open.identity import page_id
-from dripper.warc.read.frames import Frame
+from dripper.warc.read.frames import HEAD_BYTES, Frame
 from dripper.warc.read.headers import parse_date, parse_headers, parse_sha1
+from dripper.warc.read.offered import Offered
 from dripper.warc.read.record import FLAGS, Record
 
 _STATUS_LINE = re.compile(rb"[A-Z]+(?:/[\d.]+)?[ \t]+(\d{3})(?!\d)[^\n]*(?:\n|$)", re.IGNORECASE)
@@ -48,6 +50,7 @@ class Response:
     content_range: str
     content_length: int | None
     body: bytes
+    offers_dictionary: bool = False
 
 
 def parse_response(block: bytes) -> Response:
@@ -82,17 +85,29 @@ def _build_response(status: int | None, head: bytes, body: bytes) -> Response:
         content_range=headers.get_header("Content-Range") or "",
         content_length=parse_whole_number(headers.get_header("Content-Length")),
         body=body,
+        offers_dictionary=b"use-as-dictionary" in head.lower(),
     )
+
+
+def note_dictionary(frame: Frame, offered: Offered) -> None:
+    """Note the body of a response that its server offers as a dictionary (RFC 9842 2.1)."""
+    if frame.head.record_type == "response" and b"use-as-dictionary" in frame.block[:HEAD_BYTES].lower():
+        response = parse_response(frame.block)
+        if response.offers_dictionary:
+            offered.add(response.body, response.transfer_encoding, response.content_encoding, PAGE_BYTES)
 
 
 _WHOLE_RANGE = re.compile(r"bytes 0-(\d{1,15})/(\d{1,15})$")
 
 
-def to_record(frame: Frame, warc_file: str, settings: ReadSettings, base: int = 0) -> Record | str:
+def to_record(
+    frame: Frame, warc_file: str, settings: ReadSettings, base: int = 0, offered: Offered | None = None
+) -> Record | str:
     """Return the page that `frame` holds, or why it holds none (a key of `FileReport.skipped`).
 
     Args:
         base: Where the archive begins in the file, for one inside a WACZ.
+        offered: The dictionaries that records before this one offer.
     """
     kind = frame.head.record_type
     if kind == "resource":
@@ -101,13 +116,17 @@ def to_record(frame: Frame, warc_file: str, settings: ReadSettings, base: int = 
         response = Response(True, None, frame.head.content_type, "", "", "", None, frame.block)
     elif kind == "response":
         response = parse_response(frame.block)
+        if offered and offered.is_eager and response.offers_dictionary:
+            note_dictionary(frame, offered)
     else:
         return "revisit" if kind == "revisit" else "not a response"
-    page = _decide(frame, response, settings)
+    page = _decide(frame, response, settings, offered)
     return page if isinstance(page, str) else _build_record(frame, *page, warc_file, base)
 
 
-def _decide(frame: Frame, response: Response, settings: ReadSettings) -> tuple[Response, Body, PageError | None] | str:
+def _decide(
+    frame: Frame, response: Response, settings: ReadSettings, offered: Offered | None
+) -> tuple[Response, Body, PageError | None] | str:
     content_type = _find_content_type(frame, response)
     if not response.has_head and not frame.head.url.lower().startswith(("http:", "https:")) and frame.head.url:
         return "not http"
@@ -119,7 +138,7 @@ def _decide(frame: Frame, response: Response, settings: ReadSettings) -> tuple[R
         return "empty"
     declared = parse_media_type(content_type) in HTML_TYPES
     try:
-        body = _decode_block(frame, response, settings.page_bytes)
+        body = _decode_block(frame, response, settings.page_bytes, offered)
     except PageError as error:
         html = is_html(content_type, response.body[:SNIFF_BYTES]) or (declared and response.content_encoding)
         return (response, Body(b""), error) if html else "not html"
@@ -142,10 +161,11 @@ def _find_content_type(frame: Frame, response: Response) -> str | None:
     return None if parse_media_type(frame.head.content_type) == "application/http" else frame.head.content_type
 
 
-def _decode_block(frame: Frame, response: Response, max_bytes: int) -> Body:
+def _decode_block(frame: Frame, response: Response, max_bytes: int, offered: Offered | None) -> Body:
     if frame.block_bytes > len(frame.block):
         raise PageError(ErrorCode.PAGE_TOO_LARGE, f"the record has {frame.block_bytes} bytes, the limit is {max_bytes}")
-    return decode_body(response.body, response.transfer_encoding, response.content_encoding, max_bytes)
+    find = partial(offered.find_before, frame.offset) if offered else None
+    return decode_body(response.body, response.transfer_encoding, response.content_encoding, max_bytes, find)
 
 
 def _build_record(

@@ -14,7 +14,8 @@ from dripper.warc.open.source import check_unchanged
 from dripper.warc.open.wacz import Member, ZipError, find_archive_at, is_zip, list_archives, open_member
 from dripper.warc.read.frames import HEAD_BYTES, Frame, FrameReader, Gap, Part
 from dripper.warc.read.members import Members
-from dripper.warc.read.pages import build_failed_record, to_record
+from dripper.warc.read.offered import Offered
+from dripper.warc.read.pages import build_failed_record, note_dictionary, to_record
 from dripper.warc.read.record import FileReport, Record, Span
 from dripper.warc.read.spans import find_part, find_reach
 
@@ -31,6 +32,7 @@ class RecordReader(Iterator[Record]):
         self._name = ""
         self._base = 0
         self._n_read = 0
+        self._offered: Offered | None = None
         self._records = self._read()
 
     def __iter__(self) -> Iterator[Record]:
@@ -108,6 +110,7 @@ class RecordReader(Iterator[Record]):
         self, members: Members, frames: FrameReader, part: Part, span: Span
     ) -> Generator[Record, None, None]:
         report, before = self.report, max(part.at, part.skip)
+        self._offered = offer_dictionaries(members, self._settings, reads_all=not before)
         try:
             for item in frames:
                 report.bytes_read = self._n_read + max(0, members.bytes_read - before)
@@ -138,7 +141,7 @@ class RecordReader(Iterator[Record]):
             self._add_problem(f"{item.problem} ({item.fault})")
             report.clipped |= item.fault == "clipped"
         try:
-            page = to_record(item, report.warc_file, self._settings, self._base)
+            page = to_record(item, report.warc_file, self._settings, self._base, self._offered)
         except Exception as error:  # a fault of ours must not cost the rest of the file, nor stay unseen
             page = build_failed_record(
                 item, report.warc_file, PageError(ErrorCode.INTERNAL, f"{type(error).__name__}: {error}"), self._base
@@ -149,6 +152,17 @@ class RecordReader(Iterator[Record]):
         report.records += 1
         report.pages += 1
         return page
+
+
+def offer_dictionaries(members: Members, settings: ReadSettings, reads_all: bool = False) -> Offered:
+    """Return where the dictionaries before the records of an archive come from.
+
+    Args:
+        reads_all: Whether the reader meets all records from the start of the archive on.
+    """
+    if reads_all:
+        return Offered(note_dictionary)
+    return Offered(note_dictionary, lambda: iter(FrameReader(members.reopen(), settings.page_bytes + HEAD_BYTES)))
 
 
 def read_records(
@@ -200,11 +214,17 @@ def _read_alone(path: str, offset: int, settings: ReadSettings) -> Record | None
                 inner = find_archive_at(source, offset)
                 base, archive = inner.start, share_slice(inner, offset - inner.start, offset - inner.start + READ_BYTES)
             with closing(archive):
-                frames = FrameReader(Members(archive), settings.page_bytes + HEAD_BYTES, Part(offset - base))
+                members = Members(archive)
+                frames = FrameReader(members, settings.page_bytes + HEAD_BYTES, Part(offset - base))
                 item = next(iter(frames), None)
+                offered = offer_dictionaries(members, settings)
+                page = (
+                    to_record(item, canonical_address(path), settings, base, offered)
+                    if isinstance(item, Frame)
+                    else None
+                )
     except ZipError:
         return None
     except OSError as error:
         raise InputError(f"{path}: {error}") from error
-    page = to_record(item, canonical_address(path), settings, base) if isinstance(item, Frame) else None
     return page if isinstance(page, Record) else None

@@ -66,6 +66,9 @@ its end missing. inflated offset: several records share a compressed member, so 
 `length` count inflated bytes.
 """
 
+DAMAGES = frozenset({"bad chunking", "broken encoding", "short body", "damaged member"})
+"""Flags that say that the payload may lack something, or that some of it is wrong."""
+
 
 @dataclass(frozen=True, slots=True)
 class Record:

@@ -1,0 +1,50 @@
+"""Finds the dictionaries that bodies of an archive need, among the records before them.
+
+A reader from the start of a file notes each one on its way. A reader of a later part, or of single
+records, reads the file from its start as far as it has to, when the first body needs a dictionary:
+few archives have such bodies, and all readers must give the same rows.
+"""
+
+from collections.abc import Callable, Iterator
+
+from dripper.decode.body import decode_body
+from dripper.decode.dictionaries import Dictionaries
+from dripper.errors import PageError
+from dripper.warc.read.frames import Frame, Gap
+
+
+class Offered:
+    """The dictionaries before a record. earlier: gives the frames of the archive from its start;
+    None: `note` gets all of them."""
+
+    def __init__(
+        self, note: Callable[[Frame, "Offered"], None], earlier: Callable[[], Iterator[Frame | Gap]] | None = None
+    ) -> None:
+        self.dictionaries = Dictionaries()
+        self.is_eager = earlier is None
+        self._note = note
+        self._earlier = earlier
+        self._frames: Iterator[Frame | Gap] | None = None
+        self._next: Frame | Gap | None = None
+
+    def add(self, stored: bytes, transfer_encoding: str, content_encoding: str, max_bytes: int) -> None:
+        """Keep a body that is offered as a dictionary, if it can be decoded."""
+        try:
+            self.dictionaries.add(
+                decode_body(stored, transfer_encoding, content_encoding, max_bytes, self.dictionaries.find).payload
+            )
+        except PageError:
+            return
+
+    def find_before(self, offset: int, digest: bytes) -> bytes | None:
+        """Return the dictionary with this SHA-256 that a record before `offset` offers, or None."""
+        if self._earlier is not None:
+            self._frames = self._frames or self._earlier()
+            while (frame := self._next or next(self._frames, None)) is not None:
+                if isinstance(frame, Frame):
+                    if frame.offset >= offset:
+                        self._next = frame
+                        break
+                    self._note(frame, self)
+                self._next = None
+        return self.dictionaries.find(digest)
