@@ -13,7 +13,7 @@ PYTEST := $(BIN)/python -m pytest --numprocesses $(TEST_PROCESSES) $(BY_FILE)
 # Else each Python of the tests, and each that these start, would compile every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run sql test test-fast test-all test-lab test-adapters test-runtimes test-vllm fuzz gate audit lock wheel bench bench-lm gpu-check gpu-bundle gpu-day report lint docs cpu encoder install clean
+.PHONY: help run sql test test-fast test-all test-lab test-adapters test-runtimes test-vllm fuzz gate audit golden lock wheel bench bench-lm gpu-check gpu-bundle gpu-day report lint docs cpu encoder install clean
 
 help:
 	@echo "Use"
@@ -28,6 +28,7 @@ help:
 	@echo "  make test-all      every test of both: an hour and a half on two cores"
 	@echo "  make lint          ruff and mypy"
 	@echo "  make gate          quality, the price and CPU time of a page, lines and prose against tests/gate/floors.toml; 2 minutes"
+	@echo "  make golden        writes the expectations of the pages in tests/golden anew"
 	@echo "  make test-adapters the adapters for datatrove, NeMo Curator, Ray Data, LangChain and others, in an environment of their own"
 	@echo "  make test-runtimes a run, its stages, publishing and forgetting on Spark $(RUNTIMES), each in an environment of its own"
 	@echo "  make test-vllm     the labelers lm, encoder and neuscraper on vLLM for CPU: 7 GB, 5 minutes to install; ALL=1: the slow ones too"
@@ -289,6 +290,9 @@ lint: $(VENV)/all
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/mypy jobs/*.py
+
+golden: $(VENV)/all
+	@PYTHONPATH=tests $(BIN)/python -m support.golden
 
 gate: $(VENV)/all
 	@$(BIN)/python -m dripper_lab.gate --data $(DATA)

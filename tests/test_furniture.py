@@ -124,7 +124,12 @@ DOCUMENTS = [
     *sorted((ROOT / "docs").rglob("*.md")),
 ]
 FOLDERS = (".ci", "lib", "jobs", "benchmarks", "notebooks", "tests", "conf", "docs")
-CODE = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*.*") if ROOT / "tests/data" not in path.parents]
+CODE = [
+    path
+    for folder in FOLDERS
+    for path in (ROOT / folder).rglob("*.*")
+    if not {ROOT / "tests/data", ROOT / "tests/golden"} & {*path.parents}
+]
 CODE += ROOT.glob("*.*")
 ELSEWHERE = {"tests/eval_common.py"}
 """Files of other projects."""

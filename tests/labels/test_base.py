@@ -5,7 +5,7 @@ import pytest
 
 from dripper.labels import Labeler, Labels, load
 from dripper.labels.base import expected_f1
-from dripper.labels.registry import BUILT_IN
+from dripper.labels.registry import own_names
 from support.checkpoints import NEED_A_CHECKPOINT
 
 
@@ -23,7 +23,7 @@ def test_labels_cannot_be_changed() -> None:
         labels.confidence = 1.0  # type: ignore[misc]
 
 
-@pytest.mark.parametrize("name", sorted(set(BUILT_IN) - NEED_A_CHECKPOINT))
+@pytest.mark.parametrize("name", sorted(set(own_names()) - NEED_A_CHECKPOINT))
 def test_every_labeler_has_the_interface(name: str) -> None:
     labeler: Labeler = load(name)
     assert isinstance(labeler.name, str)

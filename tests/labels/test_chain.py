@@ -11,10 +11,10 @@ from dripper.labels import Labels, SimplifiedLabeler, Use, load
 from dripper.labels.base import SimplifiedPage
 from dripper.labels.chain import chain_of, make_chain
 from dripper.labels.registry import (
-    BUILT_IN,
     check_use,
     find_entry,
     load_from_settings,
+    own_names,
     resolve_fallback,
     runs_staged,
     split_into_stages,
@@ -120,7 +120,7 @@ def test_a_chain_of_the_registry_labels_as_its_members() -> None:
     assert not isinstance(chain, SimplifiedLabeler)
 
 
-@pytest.mark.parametrize("name", sorted(set(BUILT_IN) - NEED_A_CHECKPOINT))
+@pytest.mark.parametrize("name", sorted(set(own_names()) - NEED_A_CHECKPOINT))
 def test_an_entry_says_whether_its_labels_have_a_confidence(name: str) -> None:
     confidence = load(name).label(PAGES[:1])[0].confidence
     assert find_entry(name).tells_confidence == (not np.isnan(confidence))

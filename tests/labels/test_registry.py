@@ -4,13 +4,14 @@ from collections.abc import Callable
 
 import pytest
 
+from dripper import doors
 from dripper.errors import MachineError, SettingsError
-from dripper.labels import load, registry
-from dripper.labels.registry import BUILT_IN, find_entry, labeler_settings, names, resolve_fallback, runs_staged
+from dripper.labels import load
+from dripper.labels.registry import find_entry, labeler_settings, names, own_names, resolve_fallback, runs_staged
 from dripper.settings import LabelerSettings, LabelsSettings
 
 
-@pytest.mark.parametrize("name", sorted(name for name in BUILT_IN if not find_entry(name).staged))
+@pytest.mark.parametrize("name", sorted(name for name in own_names() if not find_entry(name).staged))
 def test_every_name_loads_a_labeler_of_that_name(name: str) -> None:
     labeler = load(name)
     assert labeler.name == name
@@ -67,22 +68,22 @@ def test_a_typo_is_an_error_that_names_the_nearest(typo: str, near: str) -> None
 def test_an_unknown_name_lists_what_there_is() -> None:
     with pytest.raises(
         SettingsError,
-        match=r"no labeler 'xyz'.* There are: cpu, web2text, trafilatura, all, encoder, reader, neuscraper, lm",
+        match=r"no labeler 'xyz'.* There are: cpu, trafilatura, all, lm, web2text, encoder, reader, neuscraper",
     ):
         load("xyz")
 
 
-@pytest.mark.parametrize("name", BUILT_IN)
+@pytest.mark.parametrize("name", own_names())
 def test_every_entry_has_the_name_it_is_found_by(name: str) -> None:
     assert find_entry(name).name == name
     assert name in names()
 
 
 def test_what_is_not_set_is_as_the_entry_says() -> None:
-    assert [name for name in BUILT_IN if runs_staged(LabelerSettings(name=name))] == [
+    assert [name for name in own_names() if runs_staged(LabelerSettings(name=name))] == [
+        "lm",
         "encoder",
         "neuscraper",
-        "lm",
     ]
     assert runs_staged(LabelerSettings(name="cpu", staged=True))
     assert resolve_fallback(LabelerSettings(name="lm", fallback="body")) == "body"
@@ -112,7 +113,7 @@ class Plugin:
 def plugin(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, object], None]:
     def install(name: str, loaded: object) -> None:
         found = Plugin(name, loaded)
-        monkeypatch.setattr(registry, "entry_points", lambda group, name=found.name: [found] * (name == found.name))
+        monkeypatch.setattr(doors, "entry_points", lambda group, name=found.name: [found] * (name == found.name))
         find_entry.cache_clear()
 
     return install

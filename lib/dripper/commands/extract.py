@@ -13,7 +13,7 @@ from dripper.commands import Parsers, write
 from dripper.errors import InputError, UsageError
 from dripper.labels import config as flags
 from dripper.local import RunResult, extract_files
-from dripper.local.formats import FORMATS, FORMATS_WITH_ERRORS
+from dripper.local.formats import FORMATS
 from dripper.local.inputs import TABLE_NAME
 from dripper.local.many import count_processors
 from dripper.local.pages import PageOptions
@@ -187,7 +187,7 @@ def _print_page(arguments: argparse.Namespace, settings: Settings) -> int:
     page = _check_one_page(arguments.pages)
     extraction = extract_apart(settings, _read_page(page), arguments.url)
     form = arguments.format or "markdown"
-    if extraction.error_code is None or form in FORMATS_WITH_ERRORS:
+    if extraction.error_code is None or FORMATS[form].holds_errors:
         write(FORMATS[form].write(extraction, arguments.url))
     if extraction.error_code is not None:
         detail = f": {extraction.error_detail}" if extraction.error_detail else ""

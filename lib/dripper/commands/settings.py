@@ -14,7 +14,7 @@ import yaml
 from pydantic import BaseModel
 
 from dripper.commands import Parsers, write
-from dripper.labels.registry import BUILT_IN, find_entry
+from dripper.labels.registry import find_entry, own_names
 from dripper.settings import LabelsSettings, Section, Settings
 
 _WIDTH = 120
@@ -46,7 +46,7 @@ def _write_section(section: type[Section], indent: str) -> Iterator[str]:
             yield f"{indent}# One of {', '.join(get_args(inner))}."
         if inner is LabelsSettings:
             yield f"{indent}{name}:"
-            for labeler in BUILT_IN:
+            for labeler in own_names():
                 if (options := find_entry(labeler).settings).model_fields:
                     yield f"{indent}  {labeler}:"
                     yield from _write_section(options, f"{indent}    ")

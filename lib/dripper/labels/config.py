@@ -16,7 +16,7 @@ import yaml
 
 from dripper.errors import SettingsError
 from dripper.labels.chain import chain_of
-from dripper.labels.registry import BUILT_IN, find_entry, sections
+from dripper.labels.registry import find_entry, own_names, sections
 from dripper.places import local_place
 from dripper.settings import LabelsSettings, Settings, validate
 from dripper.settings import keys as section_keys
@@ -100,7 +100,7 @@ def keys() -> Iterator[str]:
     """Yield every setting's dotted name in order of declaration, and after these the settings of
     the labelers in this package."""
     yield from section_keys(Settings)
-    for labeler in BUILT_IN:
+    for labeler in own_names():
         yield from section_keys(find_entry(labeler).settings, f"labels.{labeler}.")
 
 

@@ -1,36 +1,32 @@
 """Finds labelers by name: this package's own, and others that packages register as entry points."""
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from importlib.metadata import entry_points
-from pkgutil import resolve_name
 from typing import Any
 
+from dripper.doors import Doors
 from dripper.errors import MachineError, SettingsError
 from dripper.labels.base import Labeler
 from dripper.labels.chain import chain_of, make_chain
 from dripper.labels.entry import DEFAULT_FALLBACK, LabelerEntry, Use
 from dripper.settings import LabelerSettings, LabelsSettings, Section, validate
 
-GROUP = "dripper.labelers"
-"""The group of entry points; each is named like its labeler and points to a LabelerEntry."""
-BUILT_IN: Mapping[str, str] = {
-    "cpu": "dripper.labels.cpu.entry:CPU",
-    "web2text": "dripper_labelers.web2text.entry:WEB2TEXT",
-    "trafilatura": "dripper.labels.fallback:TRAFILATURA",
-    "all": "dripper.labels.fallback:ALL",
-    "encoder": "dripper_labelers.encoder.entry:ENCODER",
-    "reader": "dripper_labelers.reader.entry:READER",
-    "neuscraper": "dripper_labelers.neuscraper.entry:NEUSCRAPER",
-    "lm": "dripper.labels.lm.entry:LM",
-}
-"""Places of this distribution's entries (`dripper_labelers` follows other papers): no entry points,
-as a zip that Spark sends to its workers has none."""
-COMPOSITES: Mapping[str, str] = {
-    "vote": "dripper_labelers.vote:make_vote_entry",
-    "any": "dripper_labelers.vote:make_vote_entry",
-}
+LABELERS: Doors[LabelerEntry] = Doors(
+    "labeler",
+    "dripper.labelers",
+    {
+        "cpu": "dripper.labels.cpu.entry:CPU",
+        "trafilatura": "dripper.labels.fallback:TRAFILATURA",
+        "all": "dripper.labels.fallback:ALL",
+        "lm": "dripper.labels.lm.entry:LM",
+    },
+    "dripper_labelers.entries:LABELERS",
+)
+"""Each name points to a LabelerEntry of that name."""
+COMPOSITES: Doors[Callable[[str], LabelerEntry]] = Doors(
+    "kind of labeler", "dripper.composite_labelers", {}, "dripper_labelers.entries:COMPOSITES"
+)
 """Kind of labelers named `kind:members` → function that makes an entry from such a name."""
 
 
@@ -59,7 +55,12 @@ def load(name: str, **options: Any) -> Labeler:
 
 def names() -> list[str]:
     """Return the names of all labelers, this package's first."""
-    return [*BUILT_IN, *sorted({point.name for point in entry_points(group=GROUP)} - set(BUILT_IN))]
+    return list(LABELERS)
+
+
+def own_names() -> list[str]:
+    """Return the names of this distribution's labelers."""
+    return list(LABELERS.own())
 
 
 @cache
@@ -71,28 +72,15 @@ def find_entry(name: str) -> LabelerEntry:
     True
     """
     kind, colon, _ = name.partition(":")
-    if name in BUILT_IN:
-        entry = resolve_name(BUILT_IN[name])
-    elif colon and kind in COMPOSITES:
-        entry = resolve_name(COMPOSITES[kind])(name)
-    else:
-        entry = _load_entry_point(name)
+    try:
+        entry: Any = COMPOSITES[kind](name) if colon and kind in COMPOSITES else LABELERS[name]
+    except KeyError:
+        near = difflib.get_close_matches(name, names(), n=1)
+        hint = f"; did you mean {near[0]!r}" if near else ""
+        raise SettingsError(f"no labeler {name!r}{hint}. There are: {', '.join(names())}") from None
     if not isinstance(entry, LabelerEntry) or entry.name != name:
-        raise MachineError(f"the entry point {name!r} of the group {GROUP} is not a LabelerEntry of that name")
+        raise MachineError(f"the entry point {name!r} of the group {LABELERS.group} is not a LabelerEntry of that name")
     return entry
-
-
-def _load_entry_point(name: str) -> Any:
-    for point in entry_points(group=GROUP, name=name):
-        try:
-            return point.load()
-        except Exception as error:  # Another package's code: the message must name it, whatever it raises.
-            raise MachineError(
-                f"the labeler {name!r} of {point.value} cannot be loaded: {type(error).__name__}: {error}"
-            ) from error
-    near = difflib.get_close_matches(name, names(), n=1)
-    hint = f"; did you mean {near[0]!r}" if near else ""
-    raise SettingsError(f"no labeler {name!r}{hint}. There are: {', '.join(names())}")
 
 
 def check_options(entry: LabelerEntry, options: Mapping[str, Any]) -> Any:
@@ -129,7 +117,7 @@ def sections(labels: Mapping[str, Any]) -> dict[str, Section]:
     Args:
         labels: The given settings, by labeler.
     """
-    labeler_names = dict.fromkeys((*BUILT_IN, *labels))
+    labeler_names = dict.fromkeys((*own_names(), *labels))
     for name in labels:
         if members := find_entry(name).members:
             raise SettingsError(

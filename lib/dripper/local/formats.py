@@ -2,20 +2,26 @@
 
 import dataclasses
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import NamedTuple
 
 import yaml
 
+from dripper.doors import Doors
 from dripper.html.metadata import Metadata
 from dripper.page.extraction import Extraction
 
 
 class Format(NamedTuple):
-    """A format. ending: of the names of its files."""
+    """A format of extractions."""
 
     write: Callable[[Extraction, str | None], str]
+    """Makes the text of an extraction and the address that was given for its page."""
     ending: str
+    """The ending of the names of its files."""
+    media_type: str
+    holds_errors: bool = False
+    """Whether it can hold an error code."""
 
 
 def _write_json(extraction: Extraction, url: str | None, indent: int | None = 2) -> str:
@@ -39,16 +45,26 @@ def _write_tei(extraction: Extraction, url: str | None) -> str:
     return to_tei(extraction.main_html, source)
 
 
-FORMATS: Mapping[str, Format] = {
-    "markdown": Format(lambda extraction, _: extraction.markdown, ".md"),
-    "text": Format(lambda extraction, _: extraction.text, ".txt"),
-    "html": Format(lambda extraction, _: extraction.main_html, ".html"),
-    "json": Format(_write_json, ".json"),
-    "xml-tei": Format(_write_tei, ".xml"),
-    "jsonl": Format(lambda extraction, url: _write_json(extraction, url, None), ".json"),
-}
-FORMATS_WITH_ERRORS = frozenset({"json", "jsonl"})
-"""The formats that can hold an error code."""
+MARKDOWN = Format(lambda extraction, _: extraction.markdown, ".md", "text/markdown")
+TEXT = Format(lambda extraction, _: extraction.text, ".txt", "text/plain")
+HTML = Format(lambda extraction, _: extraction.main_html, ".html", "text/html")
+JSON = Format(_write_json, ".json", "application/json", True)
+XML_TEI = Format(_write_tei, ".xml", "application/xml")
+JSON_LINE = Format(lambda extraction, url: _write_json(extraction, url, None), ".json", "application/json", True)
+
+FORMATS: Doors[Format] = Doors(
+    "format",
+    "dripper.formats",
+    {
+        "markdown": f"{__name__}:MARKDOWN",
+        "text": f"{__name__}:TEXT",
+        "html": f"{__name__}:HTML",
+        "json": f"{__name__}:JSON",
+        "xml-tei": f"{__name__}:XML_TEI",
+        "jsonl": f"{__name__}:JSON_LINE",
+    },
+)
+"""Formats by name."""
 
 
 def write_front_matter(extraction: Extraction, url: str | None) -> str:

@@ -26,7 +26,7 @@ from dripper.decode.sniff import HTML_TYPES, parse_media_type
 from dripper.errors import PageError
 from dripper.guard import Guard, GuardLimits
 from dripper.labels.registry import runs_staged
-from dripper.local.formats import FORMATS, FORMATS_WITH_ERRORS
+from dripper.local.formats import FORMATS
 from dripper.page.extraction import Extraction, checked_settings, make_failed, shared_extractor
 from dripper.settings import Settings
 
@@ -42,7 +42,6 @@ _LONGEST_LINE = 1 << 16
 _MOST_TRAILERS = 100
 _CHUNK = re.compile(rb"0*([0-9a-fA-F]+)[ \t]*(?:;[^\r\n]*)?\r?\n")
 _QUERY = re.compile(r"\?\S*")
-_TYPES = {"markdown": "text/markdown", "text": "text/plain", "html": "text/html", "xml-tei": "application/xml"}
 
 
 class Service:
@@ -219,11 +218,11 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self, extraction: Extraction | None, url: str | None, form: str) -> None:
         if extraction is None:
             return self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, "all processes are busy: try again")
-        if extraction.error_code is not None and form not in FORMATS_WITH_ERRORS:
+        if extraction.error_code is not None and not FORMATS[form].holds_errors:
             problem = {"error_code": extraction.error_code, "error_detail": extraction.error_detail}
             return self._answer_json(HTTPStatus.UNPROCESSABLE_ENTITY, problem)
         status = HTTPStatus.OK if extraction.error_code is None else HTTPStatus.UNPROCESSABLE_ENTITY
-        return self._send(status, FORMATS[form].write(extraction, url), _TYPES.get(form, "application/json"))
+        return self._send(status, FORMATS[form].write(extraction, url), FORMATS[form].media_type)
 
     def _answer_json(self, status: HTTPStatus, answer: dict[str, str | None]) -> None:
         self._send(status, json.dumps(answer, ensure_ascii=False), "application/json")

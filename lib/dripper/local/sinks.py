@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlsplit
 
 from dripper.addresses import printable
 from dripper.errors import InputError, UsageError
-from dripper.local.formats import FORMATS, FORMATS_WITH_ERRORS, write_front_matter
+from dripper.local.formats import FORMATS, write_front_matter
 from dripper.local.inputs import PAGE_NAME, TABLE_NAME, Input, InputKind
 from dripper.local.output import COLUMNS, KEYS, ParquetFile, RowLines, choose_columns, format_row
 from dripper.page.columns import Column
@@ -164,7 +164,7 @@ class PageFolder(Sink):
     def make(self, record: Record, extraction: Extraction) -> PageRow:
         """See `Sink`."""
         row = _make_row(record, extraction, self._versions, self._columns)
-        if extraction.error_code is not None and self._form not in FORMATS_WITH_ERRORS:
+        if extraction.error_code is not None and not FORMATS[self._form].holds_errors:
             return row
         url = record.url or extraction.url
         text = FORMATS[self._form].write(extraction, url)

@@ -234,7 +234,7 @@ def test_nothing_is_left_between_stages_nor_of_layouts(spark: SparkSession, tmp_
     run_stages(spark, ["preprocess"], output, settings, archive)
     tables = Tables(spark, output)
     n_before = {table: tables.read(table).count() for table in ("pages", "blocks")}
-    list(forget(spark, output, GONE | {rule("url", "http://example.org/1")}, "order"))
+    list(forget(spark, output, {rule("host", "www.bad.example.org"), rule("url", "http://example.org/1")}, "order"))
     assert urls(tables, "pages") == ["http://example.org/0", "http://example.org/2"]
     assert tables.read("blocks").count() == n_before["blocks"] - 3
     assert counts(tables) == [("a.warc", 2, {"forgotten": 3})]

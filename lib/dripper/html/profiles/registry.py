@@ -2,15 +2,14 @@
 splitting a page and cutting it to its main blocks.
 """
 
-from collections.abc import Callable, Collection, Mapping
-from functools import partial
+from collections.abc import Collection
+from functools import cache
 from typing import Protocol
 
+from dripper.doors import Doors
 from dripper.errors import ErrorCode, PageError
 from dripper.extras import needed
 from dripper.html.blocks.page import Page
-from dripper.html.profiles.dripper import DRIPPER
-from dripper.html.profiles.paper import PAPER
 from dripper.html.tree.parser import DEFAULT_LIMITS, ParserLimits
 from dripper.html.tree.scan import UnbalancedMarkupError
 
@@ -56,33 +55,32 @@ class Profile(Protocol):
         ...
 
 
-def _load_mineru(name: str) -> Profile:
-    with needed(f"the profile {name}", "mineru"):
-        from dripper.html.profiles.mineru.profile import MINERU
-    return MINERU[name]
+PROFILES: Doors[Profile] = Doors(
+    "profile",
+    "dripper.profiles",
+    {
+        "dripper": "dripper.html.profiles.dripper:DRIPPER",
+        "mineru-1.0": "dripper.html.profiles.mineru.profile:V1_0",
+        "mineru-1.1": "dripper.html.profiles.mineru.profile:V1_1",
+        "paper": "dripper.html.profiles.paper:PAPER",
+    },
+)
+"""Profiles by name."""
 
 
-PROFILES: Mapping[str, Callable[[], Profile]] = {
-    "dripper": lambda: DRIPPER,
-    "mineru-1.0": partial(_load_mineru, "mineru-1.0"),
-    "mineru-1.1": partial(_load_mineru, "mineru-1.1"),
-    "paper": lambda: PAPER,
-}
-"""Name → function that gives the profile: one of them needs a package of its own."""
-
-
+@cache
 def find_profile(name: str) -> Profile:
-    """Return the profile of a name. Raises ValueError on an unknown one, MachineError where its
+    """Return the profile of a name. Raises ValueError for an unknown one, MachineError if its
     package is not installed.
 
     >>> find_profile("dripper").name
     'dripper'
     """
     try:
-        get = PROFILES[name]
+        with needed(f"the profile {name}", "mineru"):
+            return PROFILES[name]
     except KeyError:
         raise ValueError(f"unknown profile {name!r}; there are {', '.join(PROFILES)}") from None
-    return get()
 
 
 def preprocess(

@@ -75,6 +75,7 @@ class MineruProfile:
 
 
 MINERU = {version.name: MineruProfile(version) for version in (MINERU_1_0, MINERU_1_1)}
+V1_0, V1_1 = MINERU.values()
 
 
 @dataclass(slots=True)

@@ -1,0 +1,76 @@
+"""Parts of the program that are found by name: labelers, profiles and formats, a table each.
+
+A table names its own parts as `module:attribute`, so that each is imported when it is first asked
+for. Other packages add parts by an entry point in the table's group, named like the part.
+"""
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib.metadata import entry_points
+from importlib.util import find_spec
+from pkgutil import resolve_name
+from typing import TypeVar
+
+from dripper.errors import MachineError
+
+T = TypeVar("T")
+
+
+class Doors(Mapping[str, T]):
+    """A table of parts by name."""
+
+    def __init__(self, kind: str, group: str, own: Mapping[str, str], companion: str = "") -> None:
+        """Make a table.
+
+        Args:
+            kind: The noun for one part, in messages.
+            group: The group of entry points.
+            own: Name → `module:attribute`, for parts of this distribution. They are not entry
+                points, because a zip that Spark sends to its workers has none.
+            companion: The `module:attribute` of a further mapping like `own`, in a package that
+                may be missing.
+        """
+        self.kind = kind
+        self.group = group
+        self._own = own
+        self._companion = companion
+
+    def __getitem__(self, name: str) -> T:
+        """Return the part. Raises KeyError for an unknown name, MachineError if another package's
+        part cannot be loaded."""
+        own = self.own()
+        if name in own:
+            part: T = resolve_name(own[name])
+            return part
+        for point in entry_points(group=self.group, name=name):
+            try:
+                loaded: T = point.load()
+            except Exception as error:  # Another package's code: the message must name it, whatever it raises.
+                raise MachineError(
+                    f"the {self.kind} {name!r} of {point.value} cannot be loaded: {type(error).__name__}: {error}"
+                ) from error
+            return loaded
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield all names, this distribution's first."""
+        own = self.own()
+        yield from own
+        yield from sorted({point.name for point in entry_points(group=self.group)} - set(own))
+
+    def __len__(self) -> int:
+        """Return how many parts there are."""
+        return sum(1 for _ in self)
+
+    def own(self) -> Mapping[str, str]:
+        """Return the parts of this distribution: name → `module:attribute`."""
+        return {**self._own, **_find_companion(self._companion)} if self._companion else self._own
+
+
+@cache
+def _find_companion(place: str) -> Mapping[str, str]:
+    """Return the mapping of a package that belongs to this distribution; empty if it is missing."""
+    if find_spec(place.partition(".")[0]) is None:
+        return {}
+    found: Mapping[str, str] = resolve_name(place)
+    return found
