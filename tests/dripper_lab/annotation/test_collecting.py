@@ -141,7 +141,7 @@ def test_unlabelled_web_is_labelled_in_form_and_of_no_evaluation() -> None:
         answer_of(each, each["n_blocks"], each["id"])
         if "second" in each:
             answer_of(each["second"] | {"sure": 3}, each["n_blocks"], each["id"])
-    assert sum("second" in each for each in rows) == 50
+    assert sum("second" in each for each in rows) == 58
     assert not {each["host"] for each in rows} & {each["host"] for each in read_recipe("web_kinds_2_evaluation")}
 
 
