@@ -1,61 +1,64 @@
-"""Parses the dates that pages state, and writes them as ISO 8601."""
+"""Finds the dates that pages state, and writes them as ISO 8601.
+
+The names of months are those of 53 languages and regions in `months.txt`, from Unicode's CLDR
+(https://cldr.unicode.org, licence Unicode-3.0; `python -m dripper_lab.months` writes them).
+"""
 
 import re
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, date, datetime
 from email.utils import parsedate_to_datetime
+from functools import cache
+from importlib.resources import files
+from typing import NamedTuple
 
 _YEARS = range(1900, 2101)
+_BUDDHIST = 543
+"""Years that the Thai calendar is ahead."""
+_ERAS = {"令和": 2018, "平成": 1988, "昭和": 1925, "民國": 1911, "民国": 1911}
+"""The year before the first one of an era."""
 _LONGEST = 100
 """Characters; a longer text is no date, but may hold many."""
+_LONGEST_TIME = 30
 
-_NAMES = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
-_MONTHS = {name: number for number, name in enumerate(_NAMES.split("|"), 1)}
-_MONTH = rf"({_NAMES})[a-z]*\.?"
+_ACCENTS = re.compile("[\u0300-\u036f.]")
+_INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
+"""Marks of the direction of writing, and blanks of no width."""
+_MONTH = r"(?<![^\W\d_])(tháng\s*\d\d?|[^\W\d_][^\s\d,،;:()\[\]/|·–-]{1,19})"
+_YEAR_LAST = r"(\d{4})(?!\d)"
 _ISO = re.compile(
     r"(?<!\d)(\d{4})-(\d{1,2})-(\d{1,2})(?!\d)"
     r"(?:[T\s]\s*(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,]\d+)?)?\s*(Z|UTC|GMT|[+-]\d{2}:?(?:\d{2})?)?(?!\d))?",
     re.IGNORECASE,
 )
-_YEAR_FIRST = re.compile(r"(?<!\d)(\d{4})\s*[/.年]\s*(\d{1,2})\s*[/.月]\s*(\d{1,2})(?!\d)")
-_COMPACT = re.compile(r"(\d{4})(\d{2})(\d{2})(?:T?\d{4,6}Z?)?")
+_SECONDS = re.compile(r"\A(1\d{9})(?:\d{3})?\Z")
+_YEAR_FIRST = re.compile(r"(?<!\d)(\d{4})\s*[/.年년]\s*(\d{1,2})\s*[/.月월]\s*(\d{1,2})(?!\d)")
+_COMPACT = re.compile(r"\A(\d{4})(\d{2})(\d{2})(?:T?\d{4,6}Z?)?\Z")
+_ERA = re.compile(rf"({'|'.join(_ERAS)})\s*(\d{{1,3}}|元)\s*[年.]\s*(\d{{1,2}})\s*[月.]\s*(\d{{1,2}})(?!\d)")
 _DAY_MONTH = re.compile(
-    r"(?<!\d)(\d{1,2})(?:st|nd|rd|th|\.)?[\s-]+(?:of\s+)?" + _MONTH + r",?[\s-]+(\d{4})(?!\d)", re.IGNORECASE
-)
-_MONTH_DAY = re.compile(_MONTH + r"\s+(\d{1,2})(?:st|nd|rd|th)?,?\s+(\d{4})(?!\d)", re.IGNORECASE)
-_MONTHS_ABROAD = {
-    name: number
-    for number, names in enumerate(
-        (
-            "januar januari janvier janv enero ene gennaio gen janeiro stycznia января ocak",
-            "februar februari février fevrier févr febrero febbraio fevereiro fev lutego февраля şubat",
-            "märz mars marzo março marco maart marts maret marca марта mart mär mrz",
-            "april avril avr abril abr aprile kwietnia апреля nisan",
-            "mai mayo maggio mag maio mei maj maja мая mayıs",
-            "juni juin junio giugno giu junho czerwca июня haziran",
-            "juli juillet juil julio luglio lug julho lipca июля temmuz",
-            "august août aout agosto ago augustus augusti agustus sierpnia августа ağustos",
-            "september septembre sept septiembre settembre set setembro września сентября eylül",
-            "oktober octobre octubre ottobre ott outubro out okt października октября ekim",
-            "november novembre noviembre novembro listopada ноября kasım",
-            "dezember décembre decembre déc diciembre dic dicembre dezembro dez december desember grudnia декабря aralık",
-        ),
-        1,
-    )
-    for name in names.split()
-}
-_DAY_MONTH_ABROAD = re.compile(
-    r"(?<!\d)(\d{1,2})(?:\.|er|º|°)?\s*(?:de\s+)?(" + "|".join(sorted(_MONTHS_ABROAD, key=len, reverse=True)) + r")\.?"
-    r",?\s+(?:del?\s+)?(\d{4})(?!\d)",
+    r"(?<!\d)(\d{1,2})(?:(?:st|nd|rd|th|er)\b|[º°ª])?[\s./-]*(?:(?:of|del?|d’|d')\s*)?"
+    + _MONTH
+    + r"(?:/[^\W\d_]+)?[\s.,،/-]*(?:(?:del?|năm|พ\.ศ\.)\s*)?"
+    + _YEAR_LAST,
     re.IGNORECASE,
 )
-_NUMBERS = re.compile(r"(?<!\d)(\d{1,2})([./-])(\d{1,2})\2(\d{4})(?!\d)")
+_MONTH_DAY = re.compile(_MONTH + r"\s+(\d{1,2})(?:st|nd|rd|th)?(?:,\s*|\s+)" + _YEAR_LAST, re.IGNORECASE)
+_YEAR_MONTH_DAY = re.compile(r"(?<!\d)(\d{4})[\s.-]+(?:m\.\s+)?" + _MONTH + r"[\s.-]+(\d{1,2})(?!\d)", re.IGNORECASE)
+_NUMBERS = re.compile(r"(?<!\d)(\d{1,2})([./-])(\d{1,2})\2" + _YEAR_LAST)
 _WEEKDAY = re.compile(r"\b(mon|tue|wed|thu|fri|sat|sun)", re.IGNORECASE)
 _SHORT_YEAR = re.compile(
     r"(?<![\d./:-])(\d\d?([/-])(?:\d\d?|[a-z]{3})\2|\d\d\.\d\d\.)([0-6]\d)(?![\d./:-])", re.IGNORECASE
 )
-_SECONDS = re.compile(r"1\d{9}(?:\d{3})?")
 _IN_ADDRESS = re.compile(r"/((?:19|20)\d\d)[/-](\d{1,2})[/-](\d{1,2})(?![\d])")
+
+
+class Found(NamedTuple):
+    """A date within a text."""
+
+    start: int
+    end: int
+    iso: str
 
 
 def parse_date(text: str) -> str | None:
@@ -66,25 +69,114 @@ def parse_date(text: str) -> str | None:
     '2024-05-03T15:47:42+02:00'
     >>> parse_date("Fri, May 3rd, 2024"), parse_date("03.05.2024"), parse_date("03/05/2024")
     ('2024-05-03', '2024-05-03', None)
-    >>> [parse_date(text) for text in ("vendredi 3 mai 2024", "3 de mayo de 2024", "3. März 2024")]
-    ['2024-05-03', '2024-05-03', '2024-03-03']
+    >>> [parse_date(text) for text in ("3 de mayo de 2024", "2024년 5월 3일", "3 พ.ค. 2567")]
+    ['2024-05-03', '2024-05-03', '2024-05-03']
     """
     text = text.strip()
-    if not text or len(text) > _LONGEST:
+    return next((found.iso for found in _search(text)), None) if text and len(text) <= _LONGEST else None
+
+
+def find_dates(text: str) -> list[Found]:
+    """Return the dates that a text states, in their order.
+
+    >>> [found.iso for found in find_dates("Updated 7 April 2025, published May 3, 2024")]
+    ['2025-04-07', '2024-05-03']
+    """
+    dates = list[Found]()
+    for found in _search(text):
+        if all(found.end <= other.start or other.end <= found.start for other in dates):
+            dates.append(found)
+    return sorted(dates)
+
+
+def _search(text: str) -> Iterator[Found]:
+    text = text if text.isascii() else _INVISIBLE.sub(lambda mark: " ", text)
+    for pattern, read in _FORMS:
+        for match in pattern.finditer(text):
+            if (iso := read(match)) is not None:
+                yield Found(match.start(), match.end(), iso)
+
+
+def fold_month(name: str) -> str:
+    """Return the name of a month as the table has it: in lower case, without accents and dots."""
+    return _ACCENTS.sub("", unicodedata.normalize("NFKD", name.casefold())).replace(" ", "")
+
+
+@cache
+def _months() -> dict[str, int]:
+    lines = files("dripper.html.metadata").joinpath("months.txt").read_text("utf-8").splitlines()
+    return {name: number for number, line in enumerate(lines, 1) for name in line.split()}
+
+
+def _name_day(year: str, month: str, day: str) -> str | None:
+    number = _months().get(fold_month(month))
+    return _format_date(year, number, day) if number else None
+
+
+def _read_mail(match: re.Match[str]) -> str | None:
+    """Read a day before the name of its month, with the time behind it as mail has it (RFC 5322),
+    and as old pages do in `meta` elements."""
+    day = _name_day(match[3], match[2], match[1])
+    rest = match.string[match.start() : match.end() + _LONGEST_TIME]
+    if day is None or ":" not in rest:
+        return day
+    try:
+        return parsedate_to_datetime(rest).isoformat()
+    except (ValueError, TypeError, IndexError):
+        return day
+
+
+def _read_era(match: re.Match[str]) -> str | None:
+    return _format_date(_ERAS[match[1]] + (1 if match[2] == "元" else int(match[2])), match[3], match[4])
+
+
+def _read_time(match: re.Match[str]) -> str | None:
+    day = _format_date(match[1], match[2], match[3])
+    if day is None or match[4] is None:
+        return day
+    offset = (match[7] or "").upper()
+    if offset in ("Z", "UTC", "GMT"):
+        offset = "+00:00"
+    elif offset:
+        digits = offset[1:].replace(":", "")
+        offset = f"{offset[0]}{digits[:2]}:{digits[2:] or '00'}"
+    try:
+        return datetime.fromisoformat(f"{day}T{match[4]:0>2}:{match[5]}:{match[6] or '00'}{offset}").isoformat()
+    except ValueError:
+        return day
+
+
+def _read_numbers(match: re.Match[str]) -> str | None:
+    """Dots stand between day and month; slashes and hyphens stand both ways, so that one of the two
+    must be above 12."""
+    first, mark, second, year = match.groups()
+    if mark == "." or int(first) > 12:
+        return _format_date(year, second, first)
+    return _format_date(year, first, second) if int(second) > 12 or first == second else None
+
+
+def _format_date(year: str | int, month: str | int, day: str) -> str | None:
+    number = int(year)
+    number -= _BUDDHIST if number - _BUDDHIST in _YEARS else 0
+    try:
+        day_read = date(number, int(month), int(day))
+    except ValueError:
         return None
-    if match := _ISO.search(text):
-        return _format_time(match)
-    if match := _SECONDS.fullmatch(text):
-        return datetime.fromtimestamp(int(text[:10]), UTC).isoformat()
-    if match := _YEAR_FIRST.search(text) or _COMPACT.fullmatch(text):
-        return _format_date(match[1], match[2], match[3])
-    if match := _DAY_MONTH.search(text):
-        return _parse_mail_date(text) or _format_date(match[3], _MONTHS[match[2].lower()], match[1])
-    if match := _MONTH_DAY.search(text):
-        return _format_date(match[3], _MONTHS[match[1].lower()], match[2])
-    if match := _DAY_MONTH_ABROAD.search(text):
-        return _format_date(match[3], _MONTHS_ABROAD[match[2].lower()], match[1])
-    return _parse_numbers(match) if (match := _NUMBERS.search(text)) else None
+    return day_read.isoformat() if day_read.year in _YEARS else None
+
+
+_FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str | None]], ...] = (
+    (_ISO, _read_time),
+    (_SECONDS, lambda match: datetime.fromtimestamp(int(match[1]), UTC).isoformat()),
+    (_YEAR_FIRST, lambda match: _format_date(match[1], match[2], match[3])),
+    (_COMPACT, lambda match: _format_date(match[1], match[2], match[3])),
+    (_DAY_MONTH, _read_mail),
+    (_MONTH_DAY, lambda match: _name_day(match[3], match[1], match[2])),
+    (_YEAR_MONTH_DAY, lambda match: _name_day(match[1], match[2], match[3])),
+    (_ERA, _read_era),
+    (_NUMBERS, _read_numbers),
+)
+"""How a date may be written, the surest first."""
 
 
 def parse_dates(texts: Sequence[str]) -> list[str | None]:
@@ -146,7 +238,8 @@ def parse_any_date(text: str) -> str | None:
     if match := _YEAR_MONTH.fullmatch(text):
         return f"{match[1]}-{match[2]}" if 1 <= int(match[2]) <= 12 else None
     if match := _MONTH_YEAR.fullmatch(text):
-        return f"{match[2]}-{_MONTHS[match[1].lower()]:02}"
+        number = _months().get(fold_month(match[1]))
+        return f"{match[2]}-{number:02}" if number else None
     return text if _YEAR.fullmatch(text) else None
 
 
@@ -172,45 +265,3 @@ def find_date_in_address(url: str) -> str | None:
     """
     match = _IN_ADDRESS.search(url)
     return _format_date(match[1], match[2], match[3]) if match else None
-
-
-def _format_date(year: str, month: str | int, day: str) -> str | None:
-    try:
-        day_read = date(int(year), int(month), int(day))
-    except ValueError:
-        return None
-    return day_read.isoformat() if day_read.year in _YEARS else None
-
-
-def _format_time(match: re.Match[str]) -> str | None:
-    day = _format_date(match[1], match[2], match[3])
-    if day is None or match[4] is None:
-        return day
-    offset = (match[7] or "").upper()
-    if offset in ("Z", "UTC", "GMT"):
-        offset = "+00:00"
-    elif offset:
-        digits = offset[1:].replace(":", "")
-        offset = f"{offset[0]}{digits[:2]}:{digits[2:] or '00'}"
-    try:
-        return datetime.fromisoformat(f"{day}T{match[4]:0>2}:{match[5]}:{match[6] or '00'}{offset}").isoformat()
-    except ValueError:
-        return day
-
-
-def _parse_mail_date(text: str) -> str | None:
-    """The form of mail (RFC 5322), which old pages have in `meta` elements."""
-    try:
-        moment = parsedate_to_datetime(text)
-    except (ValueError, TypeError, IndexError):
-        return None
-    return moment.isoformat() if ":" in text and moment.year in _YEARS else None
-
-
-def _parse_numbers(match: re.Match[str]) -> str | None:
-    """Dots stand between day and month; slashes and hyphens stand both ways, so that one of the two
-    must be above 12."""
-    first, mark, second, year = match.groups()
-    if mark == "." or int(first) > 12:
-        return _format_date(year, second, first)
-    return _format_date(year, first, second) if int(second) > 12 or first == second else None
