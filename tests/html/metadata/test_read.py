@@ -302,6 +302,17 @@ def test_the_title_is_the_pages_own(html: str, title: str) -> None:
         ('<p class="author">© 2008–2016 GameXchange', (), ()),
         ('<div itemscope itemtype="https://schema.org/Review"><b itemprop=author>Jim Bo</b></div>', (), ()),
         (meta(author="WABC"), (), ("WABC",)),
+        (meta(author="Ash Birch &amp;amp; Cole LLP"), (), ("Ash Birch & Cole LLP",)),
+        (meta(author="Ash Birch and Cole Partners"), (), ("Ash Birch and Cole Partners",)),
+        ('<p class="byline">By Ana Berg / Tom Reed</p>', ("Ana Berg", "Tom Reed"), ()),
+        (ld({"@type": "Article", "author": {"name": ["Ana Berg", "Tom Reed"]}}), ("Ana Berg", "Tom Reed"), ()),
+        (meta(author="山田太郎"), ("山田太郎",), ()),
+        (meta(author="王小明、李雷"), ("王小明", "李雷"), ()),
+        (meta(author="김철수 기자"), ("김철수",), ()),
+        (meta(author="作者：王小明"), ("王小明",), ()),
+        (meta(author="约翰·史密斯"), ("约翰·史密斯",), ()),
+        (meta(author="管理员"), (), ()),
+        (meta(author="경향신문"), (), ("경향신문",)),
         (meta(author="Chicago Board of Education"), (), ("Chicago Board of Education",)),
         (meta(author="The Rain"), (), ("The Rain",)),
         (meta(og__site_name="GalTime", author="Ann Lee, GalTime Diva"), ("Ann Lee",), ("GalTime Diva",)),
@@ -347,11 +358,36 @@ def test_rows_of_older_releases_are_read() -> None:
             "The Daily: rain in Bergen",
         ),
         ("<title>Rain - The Daily</title>", "https://daily.example/rain", "The Daily", "Rain"),
-        ("<title>Order | Daily | Free delivery</title>", "https://shop.daily.com.au/", "Daily", "Order"),
+        ("<title>Order | Daily | Free delivery</title>", "https://shop.daily.com.au/", "Daily", "Daily"),
         ("<title>Rain | News</title>", "https://news.daily.example/rain", None, "Rain"),
         ("<title>Rain - Daily</title>", None, None, "Rain"),
         ("<title>Rain - Daily</title>", "https://[daily/", None, "Rain"),
         ('<meta property="og:site_name" content="https://daily.example"><title>Rain</title>', None, None, "Rain"),
+        (
+            meta(og__site_name="My long page title") + "<title>My long page title</title>",
+            None,
+            None,
+            "My long page title",
+        ),
+        (
+            meta(og__site_name="My long page title and more") + "<title>My long page title</title>",
+            None,
+            None,
+            "My long page title",
+        ),
+        (
+            meta(og__site_name="Illinois Board of Examiners") + "<title>Illinois Board of Examiners</title>",
+            None,
+            "Illinois Board of Examiners",
+            "Illinois Board of Examiners",
+        ),
+        ("<title>Daily | All the rain of the day</title>", "https://daily.example/", "Daily", "Daily"),
+        (
+            "<title>Daily | All the rain of the day</title>",
+            "https://daily.example/a",
+            "Daily",
+            "All the rain of the day",
+        ),
     ],
 )
 def test_the_address_tells_the_name_of_the_site(html: str, url: str | None, site: str | None, title: str) -> None:
@@ -423,6 +459,10 @@ def test_days_of_something_else(html: str, published: str | None) -> None:
         ("<title>Staff | Our School</title><meta property='og:title' content='Our School'><h1>Our School -</h1>", "Staff"),
         ("<h2>Refund status</h2>", "Refund status"),
         ("<p itemprop=headline>Rain</p><p itemprop=headline>Sun</p><title>Weather</title>", "Weather"),
+        ("<title>Docs | Rain gauges and how to read them well at home</title>", "Rain gauges and how to read them well at home"),
+        ("<title>Opinions | Office of the City Clerk</title>", "Opinions"),
+        ("<h1><a href=/t>Rain</a> <a href=/t?c>[copy link]</a></h1>", "Rain"),
+        ("<h1>Rain<span>[</span><a href=/edit>edit</a><span>]</span></h1>", "Rain"),
     ],
 )  # fmt: skip
 def test_headings_that_are_no_title(html: str, title: str) -> None:
@@ -479,6 +519,53 @@ def test_the_vendor_of_a_board_is_not_its_author() -> None:
 )
 def test_dates_of_teasers_are_not_the_pages_and_one_beside_the_title_is(html: str, published: str | None) -> None:
     assert (told(html).published or "")[:10] == (published or "")
+
+
+@pytest.mark.parametrize(
+    ("html", "published", "modified"),
+    [
+        ("<h1>A</h1><span class=date>Updated: Apr 07, 2025 03:02 AM EST</span>", None, "2025-04-07"),
+        ("<h1>A</h1><p class=dates>Updated 7 April 2025 &middot; Originally published 3 May 2024</p>", "2024-05-03", "2025-04-07"),
+        ("<h1>A</h1><p>Veröffentlicht am 3. Mai 2024 | Zuletzt aktualisiert: 7. April 2025</p>", "2024-05-03", "2025-04-07"),
+        ("<h1>A</h1><p>2024年5月3日 公開 2025年4月7日 更新</p>", "2024-05-03", "2025-04-07"),
+        ("<h1>A</h1><p>최종 수정: 2025년 4월 7일</p>", None, "2025-04-07"),
+        ("<h1>A</h1><p>x<div><span>Last modified on <time datetime=2025-04-07>April 7</time></span></div>", None, "2025-04-07"),
+        ("<h1>A</h1><div>Updated</div><time datetime=2025-04-07>April 7</time>", None, "2025-04-07"),
+        ("<time class='entry-date published' datetime=2024-05-03>x</time><time class=updated datetime=2025-04-07>y</time>",
+         "2024-05-03", "2025-04-07"),
+        ("<h1>A</h1><time class='entry-date published updated' datetime=2024-05-03>May 3</time>", "2024-05-03", None),
+        ("<a href=/a><time class=published>2024-05-03</time><time class=updated>2025-04-07</time></a>", "2024-05-03", "2025-04-07"),
+        ("<h1>A</h1><p class=byline>by Ann Lee | Updated on April 7th, 2025</p>", None, "2025-04-07"),
+        ("<h1>A</h1><span class=date>Dec 19, 2024 | Last updated on Dec 20, 2024</span>", "2024-12-19", "2024-12-20"),
+        (meta(publication_date="2024-05-03", **{"modified-date": "2025-04-07"}), "2024-05-03", "2025-04-07"),
+        (meta(date_published="2024-05-03", last_update="2025-04-07"), "2024-05-03", "2025-04-07"),
+        (meta(article__published="2024-05-03", article__updated="2025-04-07"), "2024-05-03", "2025-04-07"),
+        (meta(**{"created-date": "2024-05-03", "cXenseParse:recs:publishtime": "2024-05-04"}), "2024-05-04", None),
+        (meta(event_date="2024-05-03", unpublish_date="2024-05-03", publisher="2024-05-03"), None, None),
+    ],
+)  # fmt: skip
+def test_dates_of_changes_are_not_those_of_publication(html: str, published: str | None, modified: str | None) -> None:
+    found = told(html)
+    assert ((found.published or "")[:10] or None, (found.modified or "")[:10] or None) == (published, modified)
+
+
+def test_rows_with_a_date_or_a_name_each_are_other_pages_or_readers() -> None:
+    row = "<div class='item n{0}'><a href=/{0}>Rain</a> <span class=date>2024-05-0{0}</span> <b class=author>Ann Lee{0}</b></div>"
+    rows = "<h1>News</h1><div>" + "".join(row.format(number) for number in (1, 2, 3)) + "</div>"
+    assert (told(rows).published, told(rows).authors) == (None, ())
+    own = "<h1>Rain</h1><p class=date>2024-05-09</p><p class=author>Bo Ray</p>"
+    assert (told(own + rows).published, told(own + rows).authors) == ("2024-05-09", ("Bo Ray",))
+    several = "<h1>Rain</h1>" + "".join(f"<span class=author>{name}</span>" for name in ("Ann Lee", "Bo Ray", "Cy Fox"))
+    assert told(several).authors == ("Ann Lee",)
+
+
+@pytest.mark.parametrize(
+    "heading", ["Responses", "2 Comments", "3 Antworten", "Commentaires (4)", "I vostri commenti", "评论"]
+)
+def test_who_writes_below_a_heading_of_remarks_is_a_reader(heading: str) -> None:
+    remark = "<div class=response><span class=author>Ana Berg</span><time>2024-05-03</time><p>It is low.</div>"
+    found = told(f"<article><h1>The mill</h1><p>It rained.<div><h3>{heading}</h3>{remark}</div></article>")
+    assert (found.authors, found.published) == ((), None)
 
 
 def test_roles_behind_a_name_are_no_people() -> None:

@@ -53,6 +53,19 @@ _SHORT_YEAR = re.compile(
 _IN_ADDRESS = re.compile(r"/((?:19|20)\d\d)[/-](\d{1,2})[/-](\d{1,2})(?![\d])")
 
 
+_CHANGE = re.compile(
+    r"(?:\b|_|(?<=last)|(?<=post))(?:updat|modif|revised?\b|revision|edited|reviewed|changed|amended|z?a[ck]?tuali[sz]|geändert|änderung|"
+    r"bearbeitet|überarbeitet|stand:|mise? à jour|maj\b|révis|actualitz|revisad|editad|alterad|aggiorna|bijgewerkt|gewijzigd|"
+    r"aangepast|herzien|zmodyfik|zmienion|edytowan|обновл|измен[её]н|отредакт|güncelle|değiştir|düzenlen|uppdater|oppdater|"
+    r"opdater|[äæe]ndr(?:ad|et)|redig(?:ert|eret|erad)|diperbarui|pembaruan|diubah|disunting|frissít|módosít|päivit|muokat|"
+    r"upraven|změn|ενημ[εέ]ρ|τροποπο|оновл|змінен|відредаг|cập nhật|chỉnh sửa|sửa đổi|تحديث|التحديث|تعديل|התעדכן|עודכן|עדכון)"
+    r"|更新|改訂|改定|修[订訂改正]|最終編集|수정|업데이트|갱신|อัปเดต|อัพเดท|ปรับปรุง|แก้ไข",
+    re.IGNORECASE,
+)
+"""Words of changes."""
+_LETTERS = re.compile(r"[^\W\d_]")
+
+
 class Found(NamedTuple):
     """A date within a text."""
 
@@ -87,6 +100,34 @@ def find_dates(text: str) -> list[Found]:
         if all(found.end <= other.start or other.end <= found.start for other in dates):
             dates.append(found)
     return sorted(dates)
+
+
+def cut_dates(text: str) -> str:
+    """Return a text without its dates."""
+    for found in reversed(find_dates(text)):
+        text = f"{text[: found.start]} {text[found.end :]}"
+    return text
+
+
+def says_change(text: str) -> bool:
+    """Tell whether a text speaks of a change, as "Last updated" does."""
+    return _CHANGE.search(text) is not None
+
+
+def label_dates(line: str) -> list[tuple[str, bool]]:
+    """Return the dates of a line, and whether each is that of a change, by the words before it, or
+    behind it in a line that begins with a date and ends with a word.
+
+    >>> label_dates("Updated 7 April 2025, published May 3, 2024")
+    [('2025-04-07', True), ('2024-05-03', False)]
+    >>> label_dates("2024年5月3日 公開 2025年4月7日 更新")
+    [('2024-05-03', False), ('2025-04-07', True)]
+    """
+    dates = find_dates(line)
+    starts, ends = [0, *(found.end for found in dates)], [*(found.start for found in dates), len(line)]
+    labels = [line[start:end] for start, end in zip(starts, ends, strict=True)]
+    first = 1 if _LETTERS.search(labels[-1]) and not _LETTERS.search(labels[0]) else 0
+    return [(found.iso, says_change(label)) for found, label in zip(dates, labels[first:], strict=False)]
 
 
 def _search(text: str) -> Iterator[Found]:
@@ -176,7 +217,7 @@ _FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str | None]], ...
     (_ERA, _read_era),
     (_NUMBERS, _read_numbers),
 )
-"""How a date may be written, the surest first."""
+"""Forms of dates, the surest first, each with its reader."""
 
 
 def parse_dates(texts: Sequence[str]) -> list[str | None]:

@@ -17,6 +17,7 @@ _ENDS = " -–—|·•,:;»«"
 _BEFORE = re.compile(
     r"(?:(?:this \w+ was\s+)?(?:added|asked|answered|created|post|posted|published|review|reviewed|story|submitted|text|words|"
     r"written)\s+)?by\b[\s:–-]*"
+    r"|(?:(?:本報|本报)?(?:作者|著者|執筆者?|文責|撰文|文字|記者|记者|責任編輯|责任编辑|編集|编辑)|글|기자|작성자|문|文)\s*[:：/／]\s*"
     r"|via\s+|authors?\b\s*:?\s*|(?-i:Von|Par|Por|Door|Av)\s+(?=\S+\s+\S)",
     re.IGNORECASE,
 )
@@ -26,7 +27,19 @@ _BESIDE = re.compile(
     re.IGNORECASE,
 )
 """The rest of a line after a name: its date, a count, another word."""
-_APART = re.compile(r"\s*[;|•·]\s*|\s+(?:and|und|et|y|e|og|och|en)\s+|\s*&\s*|\s*,\s*(?:and\s+)?", re.IGNORECASE)
+_APART = re.compile(
+    r"\s*[;|•/、，；]\s*|\s+·\s+|\s+(?:and|und|et|y|e|i|a|og|och|en|ja|ve|и|і|και|và)\s+|\s*&\s*|\s*,\s*(?:and\s+)?",
+    re.IGNORECASE,
+)
+_FIRM = re.compile(
+    r"(?:&|\b(?:and|und|et)\b)[^,;|/]*\s(?:inc|ltd|llc|llp|plc|pllc|pc|gmbh|kg|ohg|ag|sa|corp|co|partners?|associates|sons|brothers|"
+    r"attorneys|solicitors|lawyers)\.?$",
+    re.IGNORECASE,
+)
+"""Names that a firm joins into its own."""
+_WHOLE = re.compile(r"[\u3005-\u30ff\u3400-\u9fff\uac00-\ud7a3・·]{2,10}")
+"""A first and last name in Han, kana or hangul, which no blank parts."""
+_OFFICE_BEHIND = re.compile(r"(?<=[\u3400-\u9fff\uac00-\ud7a3])\s*(?:기자|특파원|記者|记者|編集者)$")
 _NO_NAME = re.compile(
     r"https?:|www\.|@|\.(?:com|org|net)/|^[(\[].*[)\]]$|^[\W\d_]*$|[©®]|\be-?mail\b|^user\s?name\b"
     r"|^(?:for|special to|from|exclusive)\b",
@@ -44,7 +57,8 @@ _MORE = re.compile(r",?\s+(?:et al\b|u\.\s?a\.|and others).*|\s+@\s.*", re.IGNOR
 _NOBODY = re.compile(
     r"ph\.?d|m\.?d|dr|mba|esq|(?:(?:site|web) ?)?admin|administrator|(?:the |about the )?author|authors|webmaster|super ?user|user|"
     r"unknown|none|null|undefined|by|von|par|por|staff|guest|editors?|contributor|anonymous|wordpress|joomla|drupal|typo3|"
-    r"wix|shopify|squarespace|blogger|moderator|member|root|system"
+    r"wix|shopify|squarespace|blogger|moderator|member|root|system|"
+    r"管理[员員者]|佚名|匿名|未知|小[编編]|编辑|編集者?|本站|原创|관리자|운영자|익명"
 )
 """Words in place of an author that name nobody, in lower case."""
 
@@ -80,18 +94,27 @@ def split_authors(texts: Iterable[str], is_one: Callable[[str], bool] = lambda t
         line = line if len(parts) == len(stated) else ", ".join(parts)
         # "Lee, Ann" and "Marks & Spencer" are one name each: several have a first and a last name
         # each.
-        are_several = all(map(_may_be_name, parts)) and not is_one(line)
-        for name in (part.strip(_ENDS) for part in (parts if are_several else [line])):
+        are_several = all(map(_may_be_name, parts)) and not is_one(line) and not _FIRM.search(line)
+        for name in (_OFFICE_BEHIND.sub("", part.strip(_ENDS)) for part in (parts if are_several else [line])):
             is_name = 1 < len(name) <= _LONGEST and not _NO_NAME.search(name)
             if is_name and not _NOBODY.fullmatch(name.casefold().rstrip(".")):
                 names.setdefault(name.casefold(), name)
     return tuple(names.values())[:_MOST]
 
 
+def is_whole(text: str) -> bool:
+    """Tell whether a text has a first and a last name, or more words.
+
+    >>> [is_whole(text) for text in ("Ann Lee", "Ann", "山田太郎", "김철수")]
+    [True, False, True, True]
+    """
+    return " " in text or _WHOLE.fullmatch(text) is not None
+
+
 def _may_be_name(text: str) -> bool:
-    """Tell whether a text may be the first and last name of somebody: of two words to six, without
-    a digit."""
-    return 1 <= text.count(" ") < 6 and not any(map(str.isdigit, text))
+    """Tell whether a text may be the first and last name of somebody: of no more than six words,
+    without a digit."""
+    return is_whole(text) and text.count(" ") < 6 and not any(map(str.isdigit, text))
 
 
 _ORGANISATION = re.compile(
@@ -100,8 +123,8 @@ _ORGANISATION = re.compile(
     r"office|department|\w*minister(?:ium|stvo)|minist(?:ry|[èe]re|[eé]rio|erio|ero)|министерство|university|universit[äéà]t?|college|school|institute?|association|project|foundation|stiftung|verein|"
     r"society|council|commission|committee|ministry|agency|agentur|agence|magazine|journal|blog|online|group|network|"
     r"studios?|services?|center|centre|library|museum|club|store|reuters|afp|dpa|admin|board|bureau|federation|publishing|"
-    r"publications|productions|solutions|technologies|uk|usa)\b|^the\s|(?-i:^[A-Z]{3,5}$)"
-    r"|^[\w-]++(?:\.[\w-]++)*\.[a-z]{2,12}$|(?:新聞|新闻|通信社|通讯社|编辑部|編集部|株式会社|公司)",
+    r"publications|productions|solutions|technologies|partners|associates|attorneys|solicitors|lawyers|uk|usa)\b|^the\s|(?-i:^[A-Z]{3,5}$)"
+    r"|^[\w-]++(?:\.[\w-]++)*\.[a-z]{2,12}$|(?:新聞|新闻|网络|科技|传媒|通信社|通讯社|编辑部|編集部|株式会社|公司|신문|뉴스|방송|일보|협회|위원회)|(?:[網网報报社局站]|편집부|팀)$",
     re.IGNORECASE,
 )
 """Words that people's names do not have, and addresses."""

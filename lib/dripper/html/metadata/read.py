@@ -5,26 +5,30 @@ Of each field the sources in the order in which they are tried; the first that s
 decides. The tables of names are the documentation: docs/metadata.md repeats them.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
 from html import unescape
 from itertools import chain, islice
 from typing import Any
 
-from dripper.html.metadata.dates import find_date_in_address, find_precision, parse_any_date
+from dripper.html.metadata.dates import find_date_in_address, find_precision, label_dates, parse_any_date
 from dripper.html.metadata.names import (
     cut_company,
     is_organisation,
+    is_whole,
     join_lines,
     read_byline,
     remove_tags,
     split_authors,
     split_tags,
 )
-from dripper.html.metadata.titles import SiteName, choose_title
+from dripper.html.metadata.titles import SiteName, choose_title, is_sentence
 from dripper.html.metadata.visible import HOME, Visible, find_first_date
 from dripper.html.tree.elements import words
 from dripper.html.tree.head import Head, read_types
+from dripper.html.tree.plain import fold
 from dripper.html.tree.tree import Tree, attribute
 from dripper.html.tree.urls import Base
 
@@ -169,35 +173,55 @@ class JsonLd:
             if isinstance(item, str):
                 yield item
             elif isinstance(node := self._follow(item), Mapping):
-                names = (node.get(name) for name in inside)
-                text = next((name[0] if isinstance(name, list) and name else name for name in names if name), None)
-                if text is None:
-                    parts = [part for name in _NAME_PARTS if isinstance(part := node.get(name), str)]
-                    text = " ".join(parts) if len(parts) > 1 else None
-                if isinstance(text, str):
-                    yield text
+                named = next(filter(None, map(node.get, inside)), None)
+                parts = [part for name in _NAME_PARTS if isinstance(part := node.get(name), str)]
+                if named is None and len(parts) > 1:
+                    named = " ".join(parts)
+                yield from (text for text in (named if isinstance(named, list) else [named]) if isinstance(text, str))
 
 
-TITLES = ("og:title", "twitter:title", "citation_title", "dc.title", "dcterms.title", "parsely-title", "sailthru.title")
-AUTHORS = (
+_PARTED = str.maketrans("", "", ":._- ")
+
+
+def _names(*names: str) -> tuple[str, ...]:
+    """Return names without the marks that part their words, which sites write as they like."""
+    return tuple(name.translate(_PARTED) for name in names)
+
+
+TITLES = _names(
+    "og:title", "twitter:title", "citation_title", "dc.title", "dcterms.title", "parsely-title", "sailthru.title"
+)
+AUTHORS = _names(
     *("author", "citation_author", "dc.creator", "dcterms.creator", "parsely-author", "sailthru.author", "byl"),
     *("article:author_name", "article:author", "og:article:author", "dc.contributor"),
 )
-PUBLISHED = (
-    *("article:published_time", "og:article:published_time", "datepublished", "parsely-pub-date", "sailthru.date"),
-    *("citation_publication_date", "citation_date", "dc.date.issued", "dcterms.issued", "dc.date.created"),
-    *("dcterms.created", "dc.date", "dcterms.date", "pubdate", "publishdate", "publish-date", "publish_date", "ptime"),
-    *("published_time", "og:published_time", "og:pubdate", "date", "originalpublicationdate", "article.published"),
+SITES = _names(
+    "og:site_name", "application-name", "citation_journal_title", "dc.publisher", "apple-mobile-web-app-title"
 )
-MODIFIED = (
-    *("article:modified_time", "og:updated_time", "og:article:modified_time", "datemodified", "dcterms.modified"),
-    *("dc.date.modified", "lastmod", "last-modified", "revised", "article.updated"),
+DESCRIPTIONS = _names("og:description", "description", "twitter:description", "dc.description", "dcterms.description")
+IMAGES = _names("og:image", "og:image:url", "og:image:secure_url", "twitter:image", "twitter:image:src", "thumbnail")
+TAGS = _names("article:tag", "parsely-tags", "news_keywords", "sailthru.tags", "citation_keywords", "keywords")
+_URLS = _names("og:url")
+_TYPES = _names("og:type")
+LANGUAGES = _names("content-language", "og:locale", "dc.language", "dcterms.language")
+_DAY = r"(?:date|time|timestamp|iso8601|day|on|at)"
+_OF_PAGE = r"(?:og|article|dc|dcterms|citation|parsely|sailthru|page|content|blog|post|news)*"
+_DATES = (
+    re.compile(
+        rf"(?:(?<!un)publi(?:sh|shed|cation)|pub){_DAY}+\Z|date(?:first)?publi(?:shed|cation)\Z"
+        rf"|\A(?:{_OF_PAGE}published|ptime)\Z"
+    ),
+    re.compile(rf"\A{_OF_PAGE}{_DAY}?(?:issued?|created|creation|posted){_DAY}*\Z"),
+    re.compile(rf"\A{_OF_PAGE}date\Z"),
+    re.compile(rf"(?:modifi(?:ed|cation)|lastmod|updated?|revis(?:ed|ion)|edited|reviewed|changed){_DAY}*\Z"),
 )
-SITES = ("og:site_name", "application-name", "citation_journal_title", "dc.publisher", "apple-mobile-web-app-title")
-DESCRIPTIONS = ("og:description", "description", "twitter:description", "dc.description", "dcterms.description")
-IMAGES = ("og:image", "og:image:url", "og:image:secure_url", "twitter:image", "twitter:image:src", "thumbnail")
-TAGS = ("article:tag", "parsely-tags", "news_keywords", "sailthru.tags", "citation_keywords", "keywords")
-LANGUAGES = ("content-language", "og:locale", "dc.language", "dcterms.language")
+"""Forms of the names of dates: of publication, the surest first, and of changes."""
+_PUBLISHED, _MODIFIED = range(3), range(3, 4)
+
+
+@lru_cache(maxsize=4096)
+def _find_form(name: str) -> int | None:
+    return next((number for number, form in enumerate(_DATES) if form.search(name)), None)
 
 
 _MOST_HEADINGS = 8
@@ -208,6 +232,8 @@ _MOST_BYLINES = 20
 """Bylines that are looked at."""
 _FEWEST_LISTED = 6
 """Different bylines on a page that does not say to be an article: it is a list of articles."""
+_FEWEST_BLANKS = 3
+"""Blanks in a title that no site has by chance as its name."""
 _MOST_DATES = 2
 """Days of publication that microdata of a single page state."""
 
@@ -219,7 +245,7 @@ class _Metas:
         self._found: dict[str, list[str]] = {}
         for name, content in pairs:
             if name and (text := " ".join(content.split())):
-                self._found.setdefault(name.replace("dc:", "dc.").replace("dcterms:", "dcterms."), []).append(text)
+                self._found.setdefault(name.translate(_PARTED), []).append(text)
 
     def all(self, names: Iterable[str]) -> Iterator[list[str]]:
         """Yield the contents of each name that has some."""
@@ -228,6 +254,11 @@ class _Metas:
     def each(self, names: Iterable[str]) -> Iterator[str]:
         """Yield the contents one by one."""
         return (text for texts in self.all(names) for text in texts)
+
+    def dates(self, forms: range) -> Iterator[str]:
+        """Yield the contents of names of some forms, form by form."""
+        found = [(form, texts) for name, texts in self._found.items() if (form := _find_form(name)) is not None]
+        return (text for wanted in forms for form, texts in found if form == wanted for text in texts)
 
 
 def read_metadata(head: Head, tree: Tree, page_title: str = "", url: str | None = None) -> Metadata:
@@ -241,32 +272,39 @@ def read_metadata(head: Head, tree: Tree, page_title: str = "", url: str | None 
         url: The address that the page was fetched from.
     """
     metas, data = _Metas(head.metas), JsonLd(head.objects)
-    visible = Visible(tree)
+    days = list(metas.dates(_PUBLISHED))
+    is_article = data.describes_work or "article" in metas.each(_TYPES) or bool(days)
+    visible = Visible(tree, is_article)
     descriptions = chain(metas.each(DESCRIPTIONS), data.texts("description"), visible.items("description"))
-    canonical = _take_first((href for rel, href in head.links if "canonical" in rel.split()), metas.each(("og:url",)))
+    canonical = _take_first((href for rel, href in head.links if "canonical" in rel.split()), metas.each(_URLS))
     page_title = join_lines(page_title)
     declared = _take_first(data.texts("headline"), metas.each(TITLES), visible.own_items("headline", 1))
     # Whoever is named on a site's first page wrote something else.
     is_home = HOME.fullmatch(canonical or url or "") is not None
     sites = chain(metas.each(SITES[:1]), data.sites(), metas.each(SITES[1:]))
     site = _take_first(text for text in sites if "://" not in text)
-    if site is not None and site == declared and not is_home and page_title.startswith(site):
+    if site is not None and not is_home and _holds_title(site, declared or "", page_title):
         # Some editors write the headline into `og:site_name`.
         site = site if SiteName(None, canonical, url).is_in(site) else None
     name = SiteName(site, canonical, url)
     # On a shop's page, those whom its elements name wrote reviews.
-    is_product = data.describes_product or any(kind.startswith("product") for kind in metas.each(("og:type",)))
-    published = _find_published(metas, data, visible, canonical or url or "", is_product)
+    is_product = data.describes_product or any(kind.startswith("product") for kind in metas.each(_TYPES))
+    published = _find_published(days, data, visible, canonical or url or "", is_product)
     modified = _find_modified(metas, data, visible)
-    authors, organisations = _choose_authors(metas, data, visible, name, is_product or is_home)
+    title = choose_title(
+        declared,
+        tuple(islice(visible.headings(), _MOST_HEADINGS)),
+        page_title,
+        name,
+        lambda: islice(visible.headings("h2", "h3"), _MOST_LOWER),
+    )
+    if is_home and HOME.fullmatch(url or "") and title is not None and fold(title) in fold(page_title):
+        # Beside the name of the site, `<title>` has its slogan; inner pages may declare the first
+        # one as canonical.
+        title = name.find_in(page_title, site) or title
+    authors, organisations = _choose_authors(metas, data, visible, name, is_product or is_home, is_article)
     return Metadata(
-        title=choose_title(
-            declared,
-            tuple(islice(visible.headings(), _MOST_HEADINGS)),
-            page_title,
-            name,
-            lambda: islice(visible.headings("h2", "h3"), _MOST_LOWER),
-        ),
+        title=title,
         authors=authors,
         published=published,
         modified=modified,
@@ -282,24 +320,38 @@ def read_metadata(head: Head, tree: Tree, page_title: str = "", url: str | None 
     )
 
 
-def _find_published(metas: _Metas, data: JsonLd, visible: Visible, address: str, is_product: bool) -> str | None:
+def _holds_title(site: str, declared: str, page_title: str) -> bool:
+    """Tell whether the declared name of a site is the title of the page, or has it in it."""
+    if site in (declared, page_title):
+        return is_sentence(site) or (site == declared and page_title.startswith(site))
+    return any(title.count(" ") >= _FEWEST_BLANKS and fold(title) in fold(site) for title in (declared, page_title))
+
+
+def _find_published(days: Sequence[str], data: JsonLd, visible: Visible, address: str, is_product: bool) -> str | None:
     return (
         find_first_date(data.dates("datePublished", "uploadDate", "dateCreated"), parse_any_date)
-        or find_first_date(metas.each(PUBLISHED), parse_any_date)
+        or find_first_date(iter(days), parse_any_date)
         or find_first_date(visible.own_items("datePublished", _MOST_DATES))
         or find_date_in_address(address)
         or find_first_date(visible.dates())
-        or (None if is_product else find_first_date(visible.dates_beside_title()))
-        or (None if is_product else find_first_date(visible.bylines()))
+        or (None if is_product else _find_labelled(visible, is_change=False))
     )
 
 
 def _find_modified(metas: _Metas, data: JsonLd, visible: Visible) -> str | None:
     return (
         find_first_date(data.dates("dateModified"))
-        or find_first_date(metas.each(MODIFIED))
+        or find_first_date(metas.dates(_MODIFIED))
         or find_first_date(visible.items("dateModified"))
+        or find_first_date(visible.dates(is_change=True))
+        or _find_labelled(visible, is_change=True)
     )
+
+
+def _find_labelled(visible: Visible, is_change: bool) -> str | None:
+    """Return the first date beside the title or in a byline, of changes or of none."""
+    in_bylines = chain.from_iterable(map(label_dates, visible.bylines()))
+    return next((iso for iso, each in chain(visible.dates_beside_title(), in_bylines) if each == is_change), None)
 
 
 def _take_first(*sources: Iterable[str]) -> str | None:
@@ -314,7 +366,7 @@ def _take_first(*sources: Iterable[str]) -> str | None:
 
 
 def _choose_authors(
-    metas: _Metas, data: JsonLd, visible: Visible, site: SiteName, declared_only: bool
+    metas: _Metas, data: JsonLd, visible: Visible, site: SiteName, declared_only: bool, is_article: bool
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the people and the organisations that a page names as its authors: those of the first
     source that names a person, else of the first that names anybody.
@@ -324,6 +376,7 @@ def _choose_authors(
 
     Args:
         declared_only: Names that visible elements state are of something else.
+        is_article: The page declares to be one.
     """
     companies = {name.casefold() for name in data.organisations()}
     vendors = {word.casefold() for text in metas.each(("generator",)) for word in text.split()[:1] if len(word) > 3}
@@ -338,7 +391,6 @@ def _choose_authors(
             (organisations if is_company else people).append(name)
         return tuple(people), tuple(organisations)
 
-    is_article = data.describes_work or "article" in metas.each(("og:type",)) or any(metas.each(PUBLISHED))
     visible_names: tuple[Iterable[str], ...] = ()
     if not declared_only:
         sources = (visible.items("author"), visible.related("author"), visible.bylines(), visible.signed())
@@ -349,7 +401,7 @@ def _choose_authors(
 
     def is_credible(name: str) -> bool:
         """Of a page that is no article, `meta` elements name the designer, too."""
-        return " " in name or is_organisation(name) or visible.shows(name)
+        return is_whole(name) or is_organisation(name) or visible.shows(name)
 
     declared_names: Iterable[tuple[str, ...]] = chain(
         [split(data.texts("author", "creator"))],

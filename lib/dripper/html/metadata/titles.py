@@ -63,14 +63,16 @@ class SiteName:
         """Tell whether a text begins with the site's name: that of one of its offices."""
         return any(len(name) > 4 and fold(text).startswith(name) for name in self._names)
 
-    def find_in(self, title: str) -> str | None:
-        """Return the last part of a title that is the name of the host's owner.
+    def find_in(self, title: str, site: str | None = None) -> str | None:
+        """Return the last part of a title that is the name of the host's owner, or that of the
+        site.
 
         >>> SiteName(None, "https://shop.daily.co.uk/rain").find_in("Rain | Daily.co.uk")
         'Daily.co.uk'
         """
         parts = [part.strip() for part in _PARTS.split(title)] if len(title) <= _LONGEST else []
-        owners = (part for part in reversed(parts) if not self._owners.isdisjoint(_spell(part)))
+        names = self._owners | {fold(site or "")} - {""}
+        owners = (part for part in reversed(parts) if not names.isdisjoint(_spell(part)))
         return next(owners, None) if len(parts) > 1 else None
 
     def cut(self, title: str) -> str:
@@ -141,7 +143,20 @@ def choose_title(
     if cut[1] != page_title:
         return _cut_bar(cut[1])
     shown = [part.strip() for part in parts if not site.is_in(part)]
+    if shown and " " not in shown[0]:
+        # A section of the site comes first: "Docs | How to read a rain gauge".
+        shown = [*filter(is_sentence, shown), *shown]
     return next(filter(None, chain(shown, (page_title,), headings, list_lower())), None)
+
+
+def is_sentence(text: str) -> bool:
+    """Tell whether a text is of several words, most of which begin in lower case: no name.
+
+    >>> [is_sentence(text) for text in ("How to read a rain gauge", "Office of the City Clerk")]
+    [True, False]
+    """
+    words = text.split()
+    return len(words) >= _SITE_WORDS and 2 * sum(word[0].islower() for word in words) > len(words)
 
 
 def says_title(texts: Iterable[str], title: str) -> bool:

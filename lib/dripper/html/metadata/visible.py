@@ -7,12 +7,12 @@ for the other elements.
 
 import re
 from bisect import bisect_right
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cached_property
 from itertools import islice
 
-from dripper.html.metadata.dates import has_two_dates, parse_date
+from dripper.html.metadata.dates import cut_dates, has_two_dates, label_dates, parse_date, says_change
 from dripper.html.tree.elements import LINE_BREAKING, words
 from dripper.html.tree.permalinks import is_permalink
 from dripper.html.tree.tree import Tree, attribute, unescape
@@ -37,8 +37,9 @@ _NO_BYLINE = re.compile(
 """A card, a whole post of WordPress (`author-ann`), or what a form answers."""
 _OF_EVENT = re.compile(r"\b(?:event|start|end|expir\w*|valid\w*|due)[_-]?(?:date|time|on|until|from)", re.IGNORECASE)
 """Words in the start tags of dates that are not a page's own."""
+_PUBLISHED = re.compile("publish", re.IGNORECASE)
 _DATE_CLASS = re.compile(
-    r"(?:^|[\s_-])(?:date|published|pubdate|datetime|timestamp|submitted)(?:[\s_-]|$)", re.IGNORECASE
+    r"(?:^|[\s_-])(?:dates?|published|updated|modified|pubdate|datetime|timestamp|submitted)(?:[\s_-]|$)", re.IGNORECASE
 )
 _OF_OTHERS = re.compile(
     r"[\s\"'](?:comments?|comment[-_]?(?:list|author|body|content|form|item|meta|respond|wrap)[\w-]*|comments[-_](?:area|list|section)"
@@ -47,6 +48,16 @@ _OF_OTHERS = re.compile(
     re.IGNORECASE,
 )
 """Words in the class or id around what readers wrote below, or are asked to write."""
+_REMARKS = re.compile(
+    r"[\W\d]*(?:[^\W\d_]+\s+){0,2}(?:comments?|responses?|repl(?:y|ies)|discussions?|activity|reactions?|feedback|kommentare?|antworten|"
+    r"meinungen|commentaires?|réactions?|réponses?|avis|comentarios?|comentários?|respuestas?|respostas?|opiniones|commenti|commento|"
+    r"risposte|reacties|reactie|komentarze|komentarz|opinie|odpowiedzi|комментари[йия]|коментар[іи]|отзывы|ответы|yorum(?:lar)?|"
+    r"kommentarer?|svar|komentar|tanggapan|hozzászólások|kommentit|kommentti|vastaukset|komentáře|diskuse|σχόλια|bình luận|تعليقات|"
+    r"التعليقات|ความคิดเห็น|コメント|評論|评论|留言|回复|回覆|댓글|답글)[\W\d]*(?:\s[^\W\d_]+){0,4}[\W\d]*",
+    re.IGNORECASE,
+)
+"""Headings above what readers wrote."""
+_LOWER_HEADINGS = words("h2 h3 h4 h5 h6 legend")
 _OF_OTHER_PAGES = re.compile(
     r"\A<aside\b|[\s\"'](?:widget|widget[-_][\w-]+|sidebar|(?:related|recent|latest|popular)[-_](?:posts?|articles|news))[\s\"']",
     re.IGNORECASE,
@@ -75,15 +86,24 @@ _NEAREST = 3
 """Elements that say what a date is of: itself and those right around it."""
 _MOST_ABOVE = 8
 """Elements between a bar and its headings."""
-_NEAR_TITLE = 24
-"""Texts and tags before and behind a title among which a date of its own stands."""
-_ONLY_DATE = re.compile(
-    r"(?:(?:[^\W\d_]+\s)?(?:on\s)?(?:\w+day,?\s)?)?(?:(?:\d{1,2}(?:st|nd|rd|th)?\.?\s(?:de\s)?[^\W\d_]{3,10}\.?,?\s(?:de\s)?|[^\W\d_]{3,10}\.?\s\d{1,2}(?:st|nd|rd|th)?,\s)"
-    r"(?:19|20)\d\d|(?:19|20)\d\d\s?[-/.年]\s?\d{1,2}\s?[-/.月]\s?\d{1,2}日?|\d{1,2}\.\d{1,2}\.(?:19|20)\d\d)(?:,?\s\d{1,2}[:.]\d\d.{0,6})?"
-)
-"""A line that is a date, at most with a word before it ("Published") and a time behind it."""
-_MOST_ROWS = 3
-"""Short dated rows from which on the dates of a list are other pages'."""
+_NEAREST_TITLE = 24
+_NEAR_TITLE = 64
+"""Texts and tags before and behind a title among which a date of its own stands; the latter of
+articles."""
+_FEW_WORDS = 5
+"""Words of a line beside a title, for each date of it, that is about dates alone."""
+_FEWEST_ROWS = 3
+"""Rows with a date or a name each, from which on these are other pages' or readers'."""
+_ROWS = frozenset({"tr", "li", "article"})
+_MORE = 12
+"""Characters of a row beside a name or a date: more than words such as "Published on"."""
+_LONGEST_BEFORE = 200
+_LONGEST_LABEL = 30
+"""Characters before a date that say what it is of."""
+_DIGIT = re.compile(r"\d")
+_NUMBER = re.compile(r"\d+")
+_LETTER = re.compile(r"[^\W\d_]{2}|[\u3400-\u9fff]")
+_WORD = re.compile(r"[^\W\d_]+")
 _LONGEST = 200
 _LONGEST_SOURCE = 20_000
 """Characters of a text as written, with all its white space: an element's text is read once for
@@ -93,29 +113,32 @@ each that is around it."""
 class Visible:
     """The elements of a page that state something, by what they state."""
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: Tree, is_article: bool = False) -> None:
+        """is_article: The page declares to be one: dates further from its title are its own."""
         self._tree = tree
+        self._near_title = _NEAR_TITLE if is_article else _NEAREST_TITLE
         # Asked for on every page, as `headings` are; not on every page are those below.
         self._described = self._of_tags(tree.values("itemprop"))
         self._is_of_others: dict[re.Pattern[str], dict[int, bool]] = {_OF_OTHERS: {}, _OF_OTHER_PAGES: {}}
+        self._dated_rows = set[int]()
         self._says: dict[tuple[re.Pattern[str], str], bool] = {}
 
     @cached_property
     def _stating(self) -> list[tuple[int, str]]:
         """What may state something by its class, and times: elements with their start tags."""
-        tree, named = self._tree, self._tree.values("class").items()
+        tree, named = self._tree, self._tree.values("class")
         stating = [
-            tag for tag, classes in named
-            if "date" in (low := classes.lower()) or "time" in low or "author" in low or "byline" in low
-            or "publish" in low or "submit" in low or "user" in low or "poster" in low
-        ]  # fmt: skip
+            tag for tag, low in zip(named, "\0".join(named.values()).lower().split("\0"), strict=True)
+            if "date" in low or "time" in low or "author" in low or "byline" in low or "publish" in low
+            or "submit" in low or "user" in low or "poster" in low or "modified" in low
+        ] if named else []  # fmt: skip
         return self._of_tags([*stating, *(tag for tag, name in tree.names.items() if name == "time")])
 
     def items(self, name: str) -> Iterator[str]:
         """Yield the values of a microdata property (`itemprop`)."""
         for element, tag in self._described:
             if name in (attribute(tag, "itemprop") or "").split() and not (
-                name in _OF_PEOPLE and self._of_others(element)
+                name in _OF_PEOPLE and (self._of_others(element) or element in self._in_rows)
             ):
                 yield attribute(tag, "content") or attribute(tag, "datetime") or self._text(self._name_in(element))
 
@@ -128,15 +151,23 @@ class Visible:
     def related(self, kind: str) -> Iterator[str]:
         """Yield the texts of links of a `rel`."""
         linked = [tag for tag, kinds in self._tree.values("rel").items() if kind in kinds.lower().split()]
-        for element, _ in self._of_tags(linked):
-            yield self._text(element)
+        found = [element for element, _ in self._of_tags(linked)]
+        rows = self._find_rows(found) if kind == "author" else ()
+        yield from (self._text(element) for element in found if element not in rows)
 
     def bylines(self) -> Iterator[str]:
         """Yield the texts of elements that a class calls author or byline, not of what readers
         wrote, nor of boxes about the author."""
         for element, classes in self._held:
-            if _BYLINE.search(classes) and not _NO_BYLINE.search(classes) and not self._of_others(element):
+            if element not in self._in_rows and _is_byline(classes) and not self._of_others(element):
                 yield self._line(element)
+
+    @cached_property
+    def _in_rows(self) -> set[int]:
+        """Elements that name a person in rows of which each does."""
+        described = [each for each, tag in self._described if "author" in (attribute(tag, "itemprop") or "").split()]
+        held = [element for element, classes in self._held if _is_byline(classes)]
+        return self._find_rows({*described, *held})
 
     def posters(self) -> Iterator[str]:
         """Yield the texts of elements that a class calls the name of a user, in a post of a
@@ -162,23 +193,88 @@ class Visible:
             if word.lower() in _BEFORE_NAMES and not self._of_others(element):
                 yield self._text(element)
 
-    def dates(self) -> Iterator[str]:
+    def dates(self, is_change: bool = False) -> Iterator[str]:
         """Yield the dates of `time` elements and of those that a class calls a date: those after
         the first heading first, since those before it are of menus; not of what readers wrote, nor
-        of sidebars, nor of lists and tables whose rows have a date each; none of a page that says
-        when something starts or ends."""
+        of sidebars, nor of rows that have a date each; none of a page that says when something
+        starts or ends.
+
+        Args:
+            is_change: Those of changes of the page; otherwise those of nothing else.
+        """
         first = next(self._of_first_level(), 0)
+        for is_after in (True, False):
+            for element, text in self._changes if is_change else self._dates:
+                if (element > first) == is_after and element != first:
+                    yield text
+
+    @cached_property
+    def _dates(self) -> list[tuple[int, str]]:
+        return [(element, text) for element, text, is_change in self._dated if not is_change]
+
+    @cached_property
+    def _changes(self) -> list[tuple[int, str]]:
+        return [(element, text) for element, text, is_change in self._dated if is_change]
+
+    @cached_property
+    def _dated(self) -> list[tuple[int, str, bool]]:
+        """Elements that state a date of the page, with its text, and whether it is of a change."""
         dated = [(element, tag) for element, tag in self._stating if self._is_date(element, tag)]
         if any(self._is_of_event(element) for element, _ in dated):
-            return
-        rows = {element: self._find_row(element) for element, _ in dated}
-        n_rows = Counter(self._tree.parents[row] for row in set(rows.values()) if row and self._text(row))
-        for is_after in (True, False):
-            for element, tag in dated:
-                is_listed = n_rows[self._tree.parents[rows[element]]] >= _MOST_ROWS
-                if (element > first) == is_after and element != first and not is_listed:
-                    attribute_name = _MACHINE_DATES.get(self._tree.names[tag])
-                    yield (attribute(tag, attribute_name) if attribute_name else None) or self._text(element)
+            return []
+        self._dated_rows = rows = self._find_rows([element for element, _ in dated])
+        found = list[tuple[int, str, bool]]()
+        for element, tag in dated:
+            if element not in rows:
+                name = _MACHINE_DATES.get(self._tree.names[tag])
+                stated = (attribute(tag, name) if name else None) or self._text(element)
+                found.append((element, stated, self._is_change(element, tag, stated)))
+        return found
+
+    def _is_change(self, element: int, tag: str, stated: str) -> bool:
+        """Tell whether a date is that of a change: by the class, the line around it, or what is
+        said right before it."""
+        classes = attribute(tag, "class") or ""
+        if _PUBLISHED.search(classes) or says_change(classes):
+            return _PUBLISHED.search(classes) is None
+        first, around = self._tree.opens[element], self._tree.nearest(element, _NEAREST)
+        before = unescape(" ".join(self._tree.parts[max(first - _MOST_BETWEEN - 1, 0) : first : 2])[-_LONGEST_BEFORE:])
+        before = " ".join(before.split())[-_LONGEST_LABEL:]
+        widest = next(filter(None, map(self._text, around)), "")
+        if not says_change(f"{before} {widest}"):
+            return False
+        day, own = (parse_date(stated) or "")[:10], self._text(element)
+        for line in filter(None, map(self._text, reversed(around))):
+            dates = label_dates(line)
+            found = next((is_change for iso, is_change in dates if iso[:10] == day), None)
+            if found is not None and _LETTER.search(cut_dates(line)):
+                return found
+            if line != own and not dates and _LETTER.search(line):
+                return says_change(line)
+        return says_change(before)
+
+    def _find_rows(self, elements: Collection[int]) -> set[int]:
+        """Return those of some elements that stand in rows: siblings of one shape, as teasers and
+        comments are, of which each has such an element and says more than it."""
+        tree, inside = self._tree, defaultdict[int, list[int]](list)
+        for element in elements:
+            for around in tree.nearest(element, _MOST_ABOVE)[:-1]:
+                inside[around].append(element)
+        alike = Counter((tree.parents[around], tree.tags[around]) for around in inside)
+        rows = defaultdict[tuple[int, str], list[int]](list)
+        for around, within in inside.items():
+            if alike[tree.parents[around], tree.tags[around]] >= _FEWEST_ROWS:
+                text = self._text(around) if tree.tags[around] not in _ROWS else ""
+                if not text or len(text) > _MORE + len(self._text(within[0])):
+                    rows[tree.parents[around], self._shape(around)].append(around)
+        return {each for row in rows.values() if len(row) >= _FEWEST_ROWS for around in row for each in inside[around]}
+
+    def _shape(self, element: int) -> str:
+        """Return the name of a row, of other elements with their first class: what siblings of one
+        kind have in common."""
+        name, tag = self._tree.tags[element], self._tree.start_tag(element)
+        classes = attribute(tag, "class") if name not in _ROWS and len(tag) <= _LONGEST_TAG else None
+        return f"{name} {_NUMBER.sub('', classes).partition(' ')[0]}" if classes else name
 
     def _is_date(self, element: int, tag: str) -> bool:
         classes = attribute(tag, "class") or ""
@@ -193,26 +289,27 @@ class Visible:
             return True
         above = reversed(self._tree.nearest(element, _MOST_ABOVE))
         link = next((each for each in above if self._tree.tags[each] == "a"), element)
-        return self._text(link) != self._text(element)
+        return link != element and _says_more(self._text(link), self._text(element))
 
-    def dates_beside_title(self) -> Iterator[str]:
-        """Yield the texts right above and below the first heading that are a date and little
-        more."""
+    def dates_beside_title(self) -> Iterator[tuple[str, bool]]:
+        """Yield the dates of texts right above and below the first heading that are dates and
+        little more, and whether they are of changes."""
         tree = self._tree
         heading = next(self._of_first_level(), -1)
         if heading < 0:
             return
         first, last = tree.opens[heading], tree.closes[heading]
-        below = range(last + 1, min(last + _NEAR_TITLE, len(tree.parts)), 2)
-        above = range(first - 1, max(first - _NEAR_TITLE, 0), -2)
+        below = range(last + 1, min(last + self._near_title, len(tree.parts)), 2)
+        above = range(first - 1, max(first - self._near_title, 0), -2)
         for index in (*below, *above):
             text = " ".join(unescape(tree.parts[index]).split()) if len(tree.parts[index]) <= _LONGEST else ""
-            if text and _ONLY_DATE.fullmatch(text):
+            dates = label_dates(text) if _DIGIT.search(text) else []
+            if dates and len(_WORD.findall(cut_dates(text))) <= _FEW_WORDS * len(dates):
                 holder = bisect_right(tree.opens, index) - 1
                 while tree.closes[holder] < index:
                     holder = tree.parents[holder]
-                if not self._is_of_other_page(holder):
-                    yield text
+                if holder not in self._dated_rows and not self._is_of_other_page(holder):
+                    yield from dates
 
     def _is_of_event(self, element: int) -> bool:
         """Tell whether a date is one of a meeting, an offer or the like, or of two."""
@@ -229,11 +326,6 @@ class Visible:
             if self._says[key]:
                 return True
         return False
-
-    def _find_row(self, element: int) -> int:
-        """Return the row or item that an element stands in; 0 where in none."""
-        above = reversed(self._tree.nearest(element, _MOST_ABOVE))
-        return next((row for row in above if self._tree.tags[row] in ("tr", "li", "article")), 0)
 
     def shows(self, name: str) -> bool:
         """Tell whether a word stands in the page's text, as it is or in capitals."""
@@ -253,8 +345,10 @@ class Visible:
     def _heading(self, element: int) -> str:
         tree, text = self._tree, self._text(element)
         for inner in range(element + 1, tree.lasts[element] + 1) if text else ():
-            if tree.tags[inner] == "a" and is_permalink(tree, inner):
-                text = text.removesuffix(self._text(inner)).rstrip()
+            if tree.tags[inner] == "a":
+                link = self._text(inner)
+                mark = link if is_permalink(tree, inner) or link[:1] + link[-1:] == "[]" else f"[{link}]"
+                text = text.removesuffix(mark).rstrip()
         return text
 
     def _of_first_level(self) -> Iterator[int]:
@@ -303,6 +397,17 @@ class Visible:
     def _names(self) -> list[int]:
         return [element for element, tag in self._described if attribute(tag, "itemprop") == "name"]
 
+    @cached_property
+    def _below_remarks(self) -> list[tuple[int, int]]:
+        """Elements from headings such as "Responses" to the end of what they stand in."""
+        tree = self._tree
+        headings = tree.named(_LOWER_HEADINGS)
+        above = [(element, tree.parents[element]) for element in headings if _REMARKS.fullmatch(self._text(element))]
+        return [(element, tree.lasts[around]) for element, around in above if tree.tags[around] != "html"]
+
+    def _is_remark(self, element: int) -> bool:
+        return any(first < element <= last for first, last in self._below_remarks)
+
     def _of_others(self, element: int, marks: re.Pattern[str] = _OF_OTHERS) -> bool:
         """Tell whether an element is of readers' comments or reviews, or where other marks are
         looked for in the start tags around it."""
@@ -311,7 +416,7 @@ class Visible:
         while element >= 0 and element not in answers:
             path.append(element)
             element = tree.parents[element]
-        answer = answers.get(element, False)
+        answer = answers.get(element, False) or (bool(path) and marks is _OF_OTHERS and self._is_remark(path[0]))
         for around in reversed(path):
             tag = tree.parts[tree.opens[around]]
             is_looked_at = not answer and tree.tags[around] not in _OF_PAGES and len(tag) <= _LONGEST_TAG
@@ -342,6 +447,15 @@ class Visible:
         parts[1::2] = [" " if self._tree.names[tag] in LINE_BREAKING else "" for tag in parts[1::2]]
         text = " ".join("".join(parts).split())
         return unescape(text) if len(text) <= _LONGEST else ""
+
+
+def _says_more(text: str, date: str) -> bool:
+    """Tell whether a link says more than its date; of a long one the text is not known."""
+    return text != date and (not text or _LETTER.search(cut_dates(text)) is not None)
+
+
+def _is_byline(classes: str) -> bool:
+    return _BYLINE.search(classes) is not None and _NO_BYLINE.search(classes) is None
 
 
 def find_first_date(texts: Iterator[str], parse: Callable[[str], str | None] = parse_date) -> str | None:
