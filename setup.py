@@ -233,7 +233,7 @@ setup(
     # The laboratory (data sets, training, evaluation) is used from a clone.
     packages=find_packages("lib", exclude=["dripper_lab", "dripper_lab.*"]),
     package_data={
-        "dripper": ["py.typed", "**/*.txt", "**/*.pyi", "standalone.css", "html/metadata/months.txt"],
+        "dripper": ["py.typed", "**/*.txt", "**/*.pyi", "standalone.css"],
         "dripper.spark": ["log4j2.properties"],
         "dripper.spark.reports.account": ["assets/*"],
         "dripper.inspect": ["assets/*"],
