@@ -77,6 +77,6 @@ def test_laws_hold_for_any_text(html):
     ],
 )
 def test_what_a_control_opens_is_there(control, part, is_there):
-    page = f"<p>{'text ' * 20}</p>{control}Open?</button></a>{part}It is open."
+    page = f"<p>{'text ' * 20}</p>{control}Route</button></a>{part}It is open."
     assert ("It is open." in preprocess(page).mapping_html) == is_there
     assert "It is open." not in preprocess(page, "paper").mapping_html or "hidden" in part

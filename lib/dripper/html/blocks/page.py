@@ -324,6 +324,8 @@ class Page:
     """Characters of text a block that the model sees, outside and inside of tables."""
     metadata: Metadata | None = field(default=None, repr=False)
     """Declarations of the page about itself; None of a page restored from its mapping HTML."""
+    hidden_characters: int = field(default=0, repr=False, compare=False)
+    """Characters of hidden text that were left out; 0 of a page restored from its mapping HTML."""
 
     @property
     def item_ids(self) -> range:

@@ -7,7 +7,7 @@ Only lines are laid out: no marks for headings, lists or tables.
 from dripper.html.media.captions import leave_out_captions
 from dripper.html.tree.elements import HTML_VOID, words
 from dripper.html.tree.parser import parse_document
-from dripper.html.tree.scan import HIDDEN_SHARE, ReadTags, UnbalancedMarkupError, scan
+from dripper.html.tree.scan import ReadTags, UnbalancedMarkupError, scan
 from dripper.html.tree.tree import Tree, escape, unescape
 from dripper.html.units.lines import IN_WORDS, collapse_lines, find_kept_lines, join_lines, write_annotations
 
@@ -67,7 +67,7 @@ def write_text(tree: Tree) -> str:
 
 
 def read_main_html(
-    html: str, read_tags: ReadTags | None = None, hidden_share: float = HIDDEN_SHARE, *, is_pruned: bool = False
+    html: str, read_tags: ReadTags | None = None, hidden_share: float = 1.0, *, is_pruned: bool = False
 ) -> Tree:
     """Return the tree of HTML.
 

@@ -2,16 +2,12 @@
 and finds the real addresses of images that load late. Profile `paper` adds rules of its own.
 
 What is visible, hence kept: every text of the body but that of `script`, `style`, `template`,
-`title`, comments, and of elements hidden by the attribute `hidden` or the style `display:none`.
-Kept nevertheless, because a reader can open it or a script will show it: `details`, tab panels,
-accordions, streamed parts, whatever holds much of the page's text (but for dialogs that ask for
-consent), and the styles `visibility`, `opacity`, `color`, `font-size` (over 2,374 labelled training
-pages, 55 % to 76 % of the words hidden by these styles are main content). `noscript` counts as
+`title`, comments, and of elements that are hidden (see `tree.visibility`). `noscript` counts as
 visible: many forums have their posts only there. Shadow roots that the page declares are attached.
 """
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -23,11 +19,13 @@ from dripper.html.blocks.simplify import CUTOFF, TABLE_CUTOFF, WRAPPER, remove_i
 from dripper.html.media.players import replace_frame
 from dripper.html.metadata import Metadata, read_metadata
 from dripper.html.tree import shadow
-from dripper.html.tree.elements import CONSENT, HTML_VOID, RAW_TEXT, words
+from dripper.html.tree.elements import HTML_VOID, RAW_TEXT, words
 from dripper.html.tree.head import HEAD, Hints, read_head, read_hints
+from dripper.html.tree.letters import drop_shapeless
 from dripper.html.tree.parser import DEFAULT_LIMITS, ParserLimits, parse_document, read_title, refuse_costly
-from dripper.html.tree.scan import HIDDEN_SHARE, ReadTags, StartTag, scan
+from dripper.html.tree.scan import ReadTags, StartTag, scan
 from dripper.html.tree.tree import Tree, attribute, escape_attribute
+from dripper.html.tree.visibility import HIDDEN_SHARE, Sight
 from dripper.html.units.lines import find_in_line, is_printed, join_formulas, join_printed_lines, write_annotations
 
 _LAZY = (
@@ -93,27 +91,12 @@ def choose_largest(candidates: str) -> str:
     return best
 
 
-_NEVER_SEEN = words(HEAD.replace(",", "")) | words("style template noembed datalist iframe noframes xmp plaintext")
-_UNSEEN = ", ".join([*sorted(_NEVER_SEEN), "title", "desc", *(f"#{name}" for name in sorted(CONSENT))])
-"""Elements that show nothing, and those whose content is serialised unescaped, which would not
-scan. One query, which finds what `read_head` reads too: each walks the whole page. Of `title`,
-`desc` and dialogs some stay, see `_is_unseen`: a query for `svg desc` would search all that is
-around each. Dialogs that ask for consent are cut out, while they are hidden, even where they hold
-most of the page's text, as on forms: up to 2,999 of 3,155 words."""
-_MOST_AROUND = 32
-"""Elements between a drawing and its `desc`."""
+_NEVER_SEEN = words(HEAD.replace(",", "")) | words("style template noembed iframe noframes xmp plaintext")
+_UNSEEN = ", ".join(sorted(_NEVER_SEEN))
+"""Elements that show nothing and are read before (see `read_head`), and those whose content is
+serialised unescaped, which would not scan. One query, which costs its length times the page's; all
+else that is not seen is found in the start tags (`tree.visibility`)."""
 DISPLAY_NONE = re.compile(r"(?:^|;)\s*display\s*:\s*none\b", re.IGNORECASE)
-_OPENS_LATER = re.compile(
-    "tab-?_?(?:panel|content|pane)|accordi?on|collaps|faq|toggle|expand|until-found|subscriber|callout|"
-    ' id="s:[0-9a-f]+"|-id="s:[0-9a-f]+"'
-)
-"""Marks of hidden parts that a reader or a script opens, in lower case (which takes a fifth of the
-time of IGNORECASE); `id="S:3"` is a part that React streams behind the page."""
-
-_CONTROLS = re.compile(r' aria-controls="([^"]*)')
-"""Parts that a control opens, as answers of accordions are: on 38 of 3,598 pages 137 hidden
-parts, 42 % of whose characters are main; with them ROUGE-5 F1 of these pages is .018 higher."""
-_OPENS_ELSE = re.compile('^<(?:nav|dialog|menu)|role="(?:dialog|menu|listbox|search|navigation|tooltip)"')
 
 _RAW_NAMES = "|".join(RAW_TEXT).encode()
 _RAW_START = re.compile(rb"<(%s)(?=[\s/])[^<>]*/>" % _RAW_NAMES, re.IGNORECASE)
@@ -128,12 +111,22 @@ _WRAPPER_TAG = re.compile(rf"(</?){WRAPPER}(?=[\t\n\f\r />])")
 
 class ParsedPage(NamedTuple):
     """tree: of the visible body. title: of `<title>`, else `og:title`, else "". hints, metadata:
-    see `html.tree.head.Hints` and `html.metadata`."""
+    see `html.tree.head.Hints` and `html.metadata`. hidden_characters: of texts that were left
+    out."""
 
     tree: Tree
     title: str
     hints: Hints
     metadata: Metadata
+    hidden_characters: int = 0
+
+
+def find_unseen(document: LexborHTMLParser) -> list[LexborNode]:
+    """Return the elements that are taken out before the page is scanned, in document order."""
+    return document.css(_UNSEEN)
+
+
+FindUnseen = Callable[[LexborHTMLParser], list[LexborNode]]
 
 
 def parse_page(
@@ -145,6 +138,8 @@ def parse_page(
     keep_players: bool = False,
     opens_shadows: bool = False,
     url: str | None = None,
+    find_unseen: FindUnseen = find_unseen,
+    keeps_hidden: bool | None = None,
 ) -> ParsedPage:
     """Return the page's visible body as a tree, its title, hints and metadata.
 
@@ -156,6 +151,9 @@ def parse_page(
         opens_shadows: Shadow roots that the page declares are attached (see `tree.shadow`).
         html: As UTF-8; NULs in texts are dropped.
         url: The page's address, for its metadata.
+        find_unseen: Finds what is taken out before the page is scanned.
+        keeps_hidden: Whether hidden text stays (see `tree.visibility`); None: only `read_tags` and
+            `hidden_share` decide.
 
     Raises:
         PageError(PARSE_FAILED): If the parser would need seconds.
@@ -178,34 +176,30 @@ def parse_page(
         # element.
         document = parse_document(frames.text())
         title, unseen = title or read_title(document), find_unseen(document)
+    sheets = [] if keeps_hidden is not False else _read_sheets(unseen)
     _remove(document, unseen, keep_players)
     markup = document.html or "<html></html>"
-    tree = scan(markup, HTML_VOID, read_tags, hidden_share, has_blanks=True)
+    sight = Sight(sheets, keeps_hidden=keeps_hidden) if keeps_hidden is not None else None
+    tree = scan(markup, HTML_VOID, read_tags, hidden_share, has_blanks=True, sight=sight)
     # Looked for among distinct tags: a search through the markup takes longer than all else here.
     if WRAPPER in tree.names.values() or any("_item_id" in tag for tag in tree.names):
-        markup = _TAG.sub(lambda tag: _ITEM_ID.sub("", tag.group()), markup)
-        tree = scan(_WRAPPER_TAG.sub(r"\1span", markup), HTML_VOID, read_tags, hidden_share, has_blanks=True)
-    return ParsedPage(tree, title, read_hints(head), read_metadata(head, tree, title, url))
+        markup = _WRAPPER_TAG.sub(r"\1span", _TAG.sub(lambda tag: _ITEM_ID.sub("", tag.group()), markup))
+        sight = Sight(sheets, keeps_hidden=keeps_hidden) if keeps_hidden is not None else None
+        tree = scan(markup, HTML_VOID, read_tags, hidden_share, has_blanks=True, sight=sight)
+    hidden = sight.hidden_characters if sight is not None else 0
+    return ParsedPage(tree, title, read_hints(head), read_metadata(head, tree, title, url), hidden)
 
 
-def find_unseen(document: LexborHTMLParser) -> list[LexborNode]:
-    """Return the elements that show nothing, in document order."""
-    nodes = document.css(_UNSEEN)
-    return [node for node in nodes if node.tag in _NEVER_SEEN or _is_unseen(node)]
-
-
-def _is_unseen(node: LexborNode) -> bool:
-    """Tell whether a `title` is not the head's own, a `desc` is of a drawing, or a dialog is
-    hidden."""
-    if node.tag not in ("title", "desc"):
-        return _hides("hidden" in node.attributes, node.attributes.get("style"))
-    place, around = "head" if node.tag == "title" else "svg", node.parent
-    for _ in range(_MOST_AROUND):
-        if around is None or around.tag == place:
-            break
-        around = around.parent
-    is_there = around is not None and around.tag == place
-    return is_there == (node.tag == "desc")
+def _read_sheets(unseen: list[LexborNode]) -> list[str]:
+    """Return the page's own sheets. Those for other media, and for browsers without scripts, do not
+    count."""
+    sheets = list[str]()
+    for node in unseen:
+        if node.tag == "style" and (node.parent is None or node.parent.tag != "noscript"):
+            media = (node.attributes.get("media") or "").lower().strip()
+            if media in ("", "screen", "all"):
+                sheets.append(node.text())
+    return sheets
 
 
 def _may_end_in_raw_text(document: LexborHTMLParser, html: bytes) -> bool:
@@ -247,30 +241,9 @@ def close_raw_text(html: bytes) -> bytes:
 
 
 def read_tags(tags: list[str]) -> dict[str, StartTag]:
-    """Return what is special about start tags of the page: the real address of an image, or that it
-    hides its element."""
+    """Return the images among start tags that have another real address."""
     images = [tag for tag in tags if tag[:5] == "<img "]
-    special = {tag: StartTag(real) for tag in images if (real := use_real_address(tag)) != tag}
-    styled = [tag for tag in tags if " style=" in tag or " hidden" in tag]
-    hidden = [tag for tag in styled if is_hidden(tag)]
-    controls = " ".join(tag for tag in tags if " aria-controls=" in tag) if hidden else ""
-    opened = set(" ".join(_CONTROLS.findall(controls)).split())
-    if opened:
-        hidden = [tag for tag in hidden if attribute(tag, "id") not in opened or _OPENS_ELSE.search(tag)]
-    return {tag: StartTag(tag, hidden=True) for tag in hidden} | special
-
-
-def is_hidden(tag: str) -> bool:
-    """Tell whether a start tag hides its element for good (see the module's head)."""
-    if (" hidden" not in tag and "none" not in tag.lower()) or tag.startswith(("<html ", "<body ")):
-        return False
-    is_hidden = _hides(attribute(tag, "hidden") is not None, attribute(tag, "style"))
-    return is_hidden and not _OPENS_LATER.search(tag.lower())
-
-
-def _hides(has_hidden: bool, style: str | None) -> bool:
-    """Tell whether an element is not shown, by its attributes `hidden` and `style`."""
-    return has_hidden or DISPLAY_NONE.search(style or "") is not None
+    return {tag: StartTag(real) for tag in images if (real := use_real_address(tag)) != tag}
 
 
 def _remove(document: LexborHTMLParser, unseen: list[LexborNode], keep_players: bool) -> None:
@@ -304,7 +277,7 @@ class LosslessProfile:
 
     name: str
     read_tags: ReadTags
-    """Reads the start tags that stand for something else, or hide their element."""
+    """Reads the start tags that have other markup, or hide their element."""
     hidden_share: float
     """Hidden elements stay where they hold more than this share of the page's text."""
     cutoffs: tuple[int, int]
@@ -314,19 +287,28 @@ class LosslessProfile:
     """Whether images and players count that stand among main blocks."""
     keeps_units: bool = False
     """Whether what belongs together stays so (see `html.units`), where MinerU-HTML knows no such
-    thing."""
+    thing; and whether hidden text is left out (see `tree.visibility`)."""
+    find_unseen: FindUnseen = find_unseen
+    """Finds what shows nothing, before the page is scanned."""
 
-    def preprocess(self, html: bytes, limits: ParserLimits, url: str | None = None) -> Page:
+    def preprocess(
+        self, html: bytes, limits: ParserLimits, url: str | None = None, *, keeps_hidden: bool = False
+    ) -> Page:
         """Return the page, given as UTF-8, split into blocks."""
+        if self.keeps_units:
+            html = drop_shapeless(html)
         parsed = parse_page(
             html, self.read_tags, self.hidden_share, limits,
-            keep_players=self.places_media, opens_shadows=self.keeps_units, url=url,
+            keep_players=self.places_media, opens_shadows=self.keeps_units, url=url, find_unseen=self.find_unseen,
+            keeps_hidden=keeps_hidden if self.keeps_units else None,
         )  # fmt: skip
         if self.keeps_units and is_printed(parsed.tree) and (joined := join_printed_lines(html)) != html:
-            return self.preprocess(joined, limits, url)
+            return self.preprocess(joined, limits, url, keeps_hidden=keeps_hidden)
         if self.keeps_units:
             join_formulas(parsed.tree)
-        return replace(self._split(parsed.tree, parsed.title), hints=parsed.hints, metadata=parsed.metadata)
+        page = self._split(parsed.tree, parsed.title)
+        hidden = parsed.hidden_characters
+        return replace(page, hints=parsed.hints, metadata=parsed.metadata, hidden_characters=hidden)
 
     def prune(self, mapping_html: str, main_ids: Collection[int], *, with_media: bool = False) -> str:
         """Return the main HTML.

@@ -6,14 +6,24 @@ what `display:none` hides; their text is in no block. A block shows the model 20
 step 4). All else is as in profile `dripper`.
 """
 
-from dripper.html.profiles.dripper import DISPLAY_NONE, LosslessProfile, use_real_address
-from dripper.html.tree.elements import words
+import re
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from dripper.html.profiles.dripper import LosslessProfile, use_real_address
+from dripper.html.tree.elements import CONSENT, words
+from dripper.html.tree.head import HEAD
 from dripper.html.tree.scan import StartTag
 from dripper.html.tree.tree import attributes
 
 CUTOFF = 200
 """Characters a block, in tables too."""
 
+_NEVER_SEEN = words(HEAD.replace(",", "")) | words("style template noembed datalist iframe noframes xmp plaintext")
+_UNSEEN = ", ".join([*sorted(_NEVER_SEEN), "title", "desc", *(f"#{name}" for name in sorted(CONSENT))])
+_MOST_AROUND = 32
+"""Elements between a drawing and its `desc`."""
+_DISPLAY_NONE = re.compile(r"(?:^|;)\s*display\s*:\s*none\b", re.IGNORECASE)
 _REMOVED = words("header footer nav aside noscript iframe frame")
 _NAMES = words("nav footer header")
 
@@ -33,7 +43,27 @@ def is_removed(tag: str) -> bool:
         return name in _REMOVED
     values = attributes(tag)
     names = {*values.get("class", "").lower().split(), *values.get("id", "").lower().split()}
-    return not _NAMES.isdisjoint(names) or bool(DISPLAY_NONE.search(values.get("style", "")))
+    return not _NAMES.isdisjoint(names) or bool(_DISPLAY_NONE.search(values.get("style", "")))
 
 
-PAPER = LosslessProfile("paper", read_tags, 1.0, (CUTOFF, CUTOFF))
+def find_unseen(document: LexborHTMLParser) -> list[LexborNode]:
+    """Return the elements that show nothing, in document order."""
+    return [node for node in document.css(_UNSEEN) if node.tag in _NEVER_SEEN or _is_unseen(node)]
+
+
+def _is_unseen(node: LexborNode) -> bool:
+    """Tell whether a `title` is not the head's own, a `desc` is of a drawing, or a dialog is
+    hidden."""
+    if node.tag not in ("title", "desc"):
+        style = node.attributes.get("style") or ""
+        return "hidden" in node.attributes or _DISPLAY_NONE.search(style) is not None
+    place, around = "head" if node.tag == "title" else "svg", node.parent
+    for _ in range(_MOST_AROUND):
+        if around is None or around.tag == place:
+            break
+        around = around.parent
+    is_there = around is not None and around.tag == place
+    return is_there == (node.tag == "desc")
+
+
+PAPER = LosslessProfile("paper", read_tags, 1.0, (CUTOFF, CUTOFF), find_unseen=find_unseen)

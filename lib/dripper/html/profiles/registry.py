@@ -38,8 +38,14 @@ class Profile(Protocol):
         parser."""
         ...
 
-    def preprocess(self, html: bytes, limits: ParserLimits, url: str | None = None) -> Page:
-        """Return the page, given as UTF-8, split into blocks. Raises PageError(PARSE_FAILED)."""
+    def preprocess(
+        self, html: bytes, limits: ParserLimits, url: str | None = None, *, keeps_hidden: bool = False
+    ) -> Page:
+        """Return the page, given as UTF-8, split into blocks. Raises PageError(PARSE_FAILED).
+
+        Args:
+            keeps_hidden: Whether text that nobody sees stays; only `dripper` looks at it.
+        """
         ...
 
     def prune(self, mapping_html: str, main_ids: Collection[int], *, with_media: bool = False) -> str:
@@ -111,19 +117,25 @@ def preprocess(
 
 
 def preprocess_utf8(
-    html: bytes, profile: str = "dripper", limits: ParserLimits = DEFAULT_LIMITS, url: str | None = None
+    html: bytes,
+    profile: str = "dripper",
+    limits: ParserLimits = DEFAULT_LIMITS,
+    url: str | None = None,
+    *,
+    keeps_hidden: bool = False,
 ) -> Page:
     """Return `preprocess(html.decode(), profile, limits, url)` without decoding.
 
     Args:
         html: UTF-8 without errors, as `dripper.warc.to_utf8` gives it.
+        keeps_hidden: See the setting `html.hidden`.
 
     >>> [block.text for block in preprocess_utf8("<p>é".encode()).blocks]
     ['é']
     """
     rules = find_profile(profile)
     try:
-        return rules.preprocess(html, limits, url)
+        return rules.preprocess(html, limits, url, keeps_hidden=keeps_hidden)
     except UnbalancedMarkupError as error:
         # No such page is known; should a parser write one, it is an error row like any other.
         raise PageError(ErrorCode.PARSE_FAILED, str(error)) from error

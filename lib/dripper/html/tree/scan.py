@@ -11,6 +11,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from dripper.html.tree.tree import Tree, cut_parts
+from dripper.html.tree.visibility import HIDDEN_SHARE, Sight, without_texts
 
 try:
     from dripper.html.tree import scan_c
@@ -20,12 +21,11 @@ except ImportError:
     IN_C = False
 
 TOKEN = re.compile(r"(<!--.*?-->|<[^>]*>)", re.DOTALL)
-HIDDEN_SHARE = 0.3
-"""An element that holds more than this share of the page's text is never cut as hidden: scripts
-will show it. Over 2,374 labelled training pages, hidden elements above it are main content by 35 %
-(`display:none`) to 80 % (`hidden`), those below by 15 %."""
-
 START, VOID, HIDDEN, END, DROP = range(5)
+
+
+_ROUNDS = 6
+"""Times that hidden elements which are shown nevertheless are looked into."""
 
 
 class UnbalancedMarkupError(ValueError):
@@ -56,6 +56,7 @@ def scan(
     hidden_share: float = HIDDEN_SHARE,
     *,
     has_blanks: bool = False,
+    sight: Sight | None = None,
 ) -> Tree:
     """Return the tree of a serialised page; comments and the doctype vanish, the texts beside them
     join.
@@ -68,6 +69,7 @@ def scan(
         read_tags: Called once with all distinct start tags, says which are special: to be
             rewritten, or to be cut out with their element.
         hidden_share: An element with more than this share of the page's text is not cut out.
+        sight: Decides which elements are hidden, in place of `hidden_share`.
         has_blanks: Non-breaking blanks are written as references, as lexbor does.
 
     Raises:
@@ -78,11 +80,18 @@ def scan(
     if has_blanks:
         # A sixth of the time of a search through all of the markup.
         parts = [part.replace("&nbsp;", "\u00a0") if "&" in part else part for part in parts]
-    names, kinds_of, rewritten = _read_tags(set(parts[1::2]), void, read_tags)
+    names, kinds_of, rewritten = _read_tags(set(parts[1::2]), void, read_tags, sight)
     kinds = bytes(map(kinds_of.__getitem__, parts[1::2]))
+    if sight is not None:
+        kinds = _change(kinds, HIDDEN, sight.blank_unseen(markup, parts))
     tree = Tree(parts, names, void)
     text_before = list(accumulate(map(len, map(str.strip, parts[::2])), initial=0)) if HIDDEN in kinds else []
-    arrays = (scan_c.elements if IN_C else find_elements)(kinds, text_before, hidden_share)
+    arrays = _find_elements(kinds, text_before, hidden_share if sight is None else 1.0)
+    for rounds_left in range(_ROUNDS if text_before else 0, 0, -1):
+        if sight is None or arrays is None or not (shown := sight.choose_shown(parts, arrays[-1], text_before)):
+            break
+        kinds = _change(kinds, START, shown)
+        arrays = _find_elements(kinds, text_before, 1.0 if rounds_left > 1 else HIDDEN_SHARE)
     if arrays is None:
         raise UnbalancedMarkupError
     tree.parents, tree.opens, tree.closes, tree.lasts, cuts = arrays
@@ -94,6 +103,19 @@ def scan(
     return tree
 
 
+def _find_elements(kinds: bytes, text_before: list[int], hidden_share: float) -> Elements | None:
+    return (scan_c.elements if IN_C else find_elements)(kinds, text_before, hidden_share)
+
+
+def _change(kinds: bytes, kind: int, places: Iterable[int]) -> bytes:
+    """Return the kinds of tags, with another kind of those at some indexes of parts."""
+    changed = None
+    for place in places:
+        changed = changed or bytearray(kinds)
+        changed[place // 2] = kind
+    return bytes(changed) if changed else kinds
+
+
 def split(markup: str) -> list[str]:
     """Return texts and tags in turns, texts at the even places; comments and the doctype stand
     among the tags."""
@@ -101,7 +123,7 @@ def split(markup: str) -> list[str]:
 
 
 def _read_tags(
-    tags: Iterable[str], void: Collection[str], read_tags: ReadTags | None
+    tags: Iterable[str], void: Collection[str], read_tags: ReadTags | None, sight: Sight | None
 ) -> tuple[dict[str, str], dict[str, int], dict[str, str]]:
     """Return the name and the kind of each distinct tag, and its new markup if that changes."""
     names, kinds, start_tags = read_names(tags, void)
@@ -112,6 +134,13 @@ def _read_tags(
             names[markup] = names[tag]
         if hidden and kinds[tag] == START:
             kinds[tag] = HIDDEN
+    for tag in sight.read_tags(start_tags, names) if sight is not None else ():
+        if kinds[tag] == START:
+            kinds[tag] = HIDDEN
+        else:
+            # An image may be a slide that is shown later; what it says is not seen before.
+            rewritten[tag] = without_texts(rewritten.get(tag, tag))
+            names[rewritten[tag]] = names[tag]
     return names, kinds, rewritten
 
 

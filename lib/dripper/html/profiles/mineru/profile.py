@@ -56,8 +56,10 @@ class MineruProfile:
         """The profile's name."""
         return self.version.name
 
-    def preprocess(self, html: bytes, limits: ParserLimits, url: str | None = None) -> Page:
-        """Return the page, given as UTF-8, split into blocks."""
+    def preprocess(
+        self, html: bytes, limits: ParserLimits, url: str | None = None, *, keeps_hidden: bool = False
+    ) -> Page:
+        """Return the page, given as UTF-8, split into blocks; hidden text as MinerU-HTML has it."""
         return preprocess_exactly(html, self.version, limits, url)
 
     def prune(self, mapping_html: str, main_ids: Collection[int], *, with_media: bool = False) -> str:

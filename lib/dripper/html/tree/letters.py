@@ -1,0 +1,84 @@
+"""Drops letters that have no shape: those of Unicode's tag block, in which whole sentences can be
+written that nobody sees, and marks of direction that make a text look like another one.
+
+Kept are the three flags that are written with tag letters (Unicode Technical Standard 51, C.1), and
+embeddings and isolates that end in the line in which they begin (Unicode Standard Annex 9).
+Overrides always go: a person reads such letters backwards.
+"""
+
+import re
+
+from dripper.html.tree.elements import LINE_BREAKING
+
+_TAGS = b"\xf3"
+"""U+E0000 to U+E007F begin so in UTF-8, and nothing else that is in use."""
+_MARK = re.compile(rb"\xe2(?:\x80[\xaa-\xae]|\x81[\xa6-\xa9])")
+"""U+202A to U+202E and U+2066 to U+2069 in UTF-8."""
+_REFERENCE = re.compile(
+    rb"&#(?:x0*(e00[0-7][0-9a-f]|202[a-e]|206[6-9])|0*(9175(?:0[4-9]|[1-9]\d)|9176[0-2]\d|91763[01]|823[4-8]|829[4-7]))(?![0-9a-f]);?",
+    re.IGNORECASE,
+)
+_FLAG = re.compile(
+    "\U0001f3f4\U000e0067\U000e0062(?:\U000e0065\U000e006e\U000e0067|\U000e0073\U000e0063\U000e0074|"
+    "\U000e0077\U000e006c\U000e0073)\U000e007f"
+)
+_TAG_LETTER = re.compile("[\U000e0000-\U000e007f]+")
+_STEP = re.compile(rf"[\u202a-\u202e\u2066-\u2069]|</?(?:{'|'.join(sorted(LINE_BREAKING))})(?=[\s/>])", re.IGNORECASE)
+_EMBEDDINGS, _OVERRIDES, _ISOLATES = "\u202a\u202b", "\u202d\u202e", "\u2066\u2067\u2068"
+_END_OF_EMBEDDING, _END_OF_ISOLATE = "\u202c", "\u2069"
+
+
+def drop_shapeless(html: bytes) -> bytes:
+    """Return a page, as UTF-8, without letters that have no shape, written as such or as
+    references. Nearly all pages have none, which is found out fast. Linear.
+
+    >>> drop_shapeless("a\U000e0041b &#xE0042;&#8238;c".encode())
+    b'ab c'
+    """
+    html = _REFERENCE.sub(_resolve, html)
+    if html.isascii():
+        return html
+    has_tags = _TAGS in html
+    if not has_tags and not _MARK.search(html):
+        return html
+    text = html.decode("utf-8", "replace")
+    if has_tags:
+        flags = _FLAG.findall(text)
+        text = "".join(_weave([_TAG_LETTER.sub("", piece) for piece in _FLAG.split(text)], flags))
+    return _drop_marks(text).encode()
+
+
+def _resolve(reference: re.Match[bytes]) -> bytes:
+    code = int(reference[1], 16) if reference[1] else int(reference[2])
+    return chr(code).encode()
+
+
+def _weave(pieces: list[str], between: list[str]) -> list[str]:
+    woven = [""] * (len(pieces) + len(between))
+    woven[::2], woven[1::2] = pieces, between
+    return woven
+
+
+def _drop_marks(text: str) -> str:
+    """Return a text without overrides, and without marks of direction that have no end, or no
+    beginning, in their line."""
+    dropped, opened = list[int](), list[tuple[int, str]]()
+    for match in _STEP.finditer(text):
+        mark, at = match[0], match.start()
+        if len(mark) > 1:
+            dropped += [place for place, _ in opened]
+            opened.clear()
+        elif mark in _END_OF_EMBEDDING + _END_OF_ISOLATE:
+            kinds = _ISOLATES if mark == _END_OF_ISOLATE else _EMBEDDINGS + _OVERRIDES
+            if not opened or opened[-1][1] not in kinds:
+                dropped.append(at)
+            elif (begin := opened.pop())[1] in _OVERRIDES:
+                dropped += [begin[0], at]
+        else:
+            opened.append((at, mark))
+    dropped += [place for place, _ in opened]
+    pieces, last = list[str](), 0
+    for at in sorted(dropped):
+        pieces.append(text[last:at])
+        last = at + 1
+    return "".join([*pieces, text[last:]])

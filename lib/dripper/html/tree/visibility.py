@@ -1,0 +1,353 @@
+"""Decides what a person sees of a page: each element is shown, folded (a person can open it) or
+hidden. What is folded counts as shown, what is hidden is cut out.
+
+Evidence that an element is hidden: its name and attributes, its style, the page's own sheets (see
+`sheets`), and names that mark text for screen readers. Evidence that it is folded: something on the
+page opens it, by its id or right beside it; names of tabs, accordions and the like; a rule that
+shows it again. Pages whose scripts show their content later stay whole: an element that holds much
+of a page's text is shown, and so are all that are hidden in one way, if together they do.
+
+Everything that a start tag says by itself is decided once for each distinct tag.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+
+from dripper.html.tree.elements import CONSENT, HTML_VOID, LINE_BREAKING, words
+from dripper.html.tree.openers import find_opened, is_opened, is_opened_beside, opens_later
+from dripper.html.tree.sheets import NOTHING, Rule, join_sheets, read_sheets
+from dripper.html.tree.styles import MAY_HIDE, Way, clean, find_way, join, read_declarations
+from dripper.html.tree.tree import attribute, unescape
+
+HIDDEN_SHARE = 0.3
+"""An element that holds more than this share of the page's text is shown: scripts will show it.
+Over 2,374 labelled training pages, hidden elements above it are main content by 35 %
+(`display:none`) to 80 % (`hidden`), those below by 15 %."""
+_SHORT, _SHORT_SHARE = 200, 0.5
+"""Characters of an element, and the share that it may have of a short page."""
+_ALL_SHARE = 0.5
+"""The share of the page's text that all elements may have together that are hidden in one way."""
+_ALL_SHARES = {Way.DISPLAY: 0.9, Way.NEVER: 1.0}
+"""The same of ways in which menus and notices are hidden, too."""
+
+_ROOTS = ("<html", "<body")
+_NEVER = words("datalist desc")
+_CLOSED = words("dialog canvas")
+"""Elements that show nothing but what scripts draw, unless they are open."""
+_PLAYERS = words("video audio object")
+"""Elements that show what is in them only in browsers that cannot play them."""
+_PLAYS_NO_MORE = re.compile(r"flash|shockwave|java|silverlight|classid|\.swf|^<object(?!.* data=)", re.DOTALL)
+"""Objects of which every browser shows what is in them."""
+_LAZY = re.compile(r" (?:data-|loading=|srcset)")
+
+_SPOKEN = re.compile(
+    r"(?:[\w-]*-)?(?:visually-?hidden|sr-only|screen-?reader(?:-text|-only|s)?|offscreen|assistive-text|element-invisible|"
+    r"(?:hide|hidden)-visually)(?:-focusable)?"
+)
+"""Classes of text for screen readers, in small letters."""
+_SPOKEN_SIGNS = ("sr-only", "isually", "screen", "assistive-text", "element-invisible")
+_ARIA_HIDDEN = ' aria-hidden="true"'
+_HAS_OWN_LETTERS = re.compile(" class=|font|color|indent")
+"""Elements that may be styled otherwise: rows of boxes lose the gaps between them so."""
+_SAYS_VISIBLE = re.compile(r"visibility\s*:\s*visible")
+_NEAR = 6
+"""Tags before words for screen readers among which their short form is looked for."""
+_MOST_KEYS = 100
+"""Classes, ids and names of hiding rules that are looked for."""
+_VOID_TAGS = tuple(f"<{name}{end}" for name in HTML_VOID for end in " >")
+_TEXTS = re.compile(' (?:alt|title)="[^"]*"')
+_MOST_TAGS = 50_000
+"""Distinct start tags of a page that are read; a page of more is shown as it is."""
+_ROUNDS = 6
+
+
+class Sight:
+    """The visibility of one page's elements: used once, by `scan`, first for its start tags.
+
+    Args:
+        sheets: The texts of the page's own sheets.
+        keeps_hidden: Only what never shows is cut.
+    """
+
+    def __init__(self, sheets: Sequence[str] = (), *, keeps_hidden: bool = False) -> None:
+        self._css, self._keeps_hidden = join_sheets(sheets) if sheets else "", keeps_hidden
+        self._ways: dict[str, Way] = {}
+        self._visible = set[str]()
+        self._players: Sequence[str] = ()
+        self._blanked = 0
+        self.hidden_characters = 0
+        """Characters that were left out."""
+
+    def read_tags(self, tags: Sequence[str], names: Mapping[str, str]) -> Mapping[str, Way]:
+        """Return the start tags of the page that hide their element, and how.
+
+        Args:
+            tags: All distinct start tags.
+            names: The element name of each.
+        """
+        there = set(names.values())
+        never = _NEVER & there
+        ways = {tag: Way.NEVER for tag in tags if names[tag] in never} if never else {}
+        if _PLAYERS & there:
+            players = [tag for tag in tags if names[tag] in _PLAYERS]
+            self._players = [tag for tag in players if not _PLAYS_NO_MORE.search(tag.lower())]
+        if not self._keeps_hidden and len(tags) < _MOST_TAGS:
+            classes = _join_values(tags, "class")
+            found = NOTHING
+            if self._css:
+                keys = {*classes.split(), *_join_values(tags, "id").split(), *(f"<{name}" for name in there)}
+                found = read_sheets(self._css, keys)
+            of_sheets = _match_rules(found.rules, tags, names) if found.rules else {}
+            hidden = dict(_find_hidden(tags, names, classes, of_sheets, found.folded))
+            if _CLOSED & there:
+                hidden |= {tag: Way.DISPLAY for tag in tags if names[tag] in _CLOSED and ' open="' not in tag}
+            _unfold(hidden, tags)
+            ways |= {tag: way for tag, way in hidden.items() if names[tag] not in HTML_VOID or _is_gone(tag, way)}
+            if Way.VISIBILITY in hidden.values():
+                self._visible = {tag for tag in tags if " style=" in tag and _SAYS_VISIBLE.search(tag.lower())}
+                self._visible |= {tag for tag, rules in of_sheets.items() if any(map(_shows_again, rules))}
+        self._ways = ways
+        return ways
+
+    def blank_unseen(self, markup: str, parts: list[str]) -> Iterator[int]:
+        """Blank what players have for other browsers; yield the start tags, as indexes of parts, of
+        titles that are no page's: drawings have them."""
+        for tag in self._players:
+            for first in _find_all(parts, tag):
+                last = _find(parts, f"</{tag[1:].partition(' ')[0].rstrip('>')}>", first)
+                size = sum(len(text.strip()) for text in parts[first + 1 : last : 2])
+                # Without an end tag, a player holds the rest of the page.
+                if size <= HIDDEN_SHARE * sum(map(len, parts[::2])):
+                    self._blanked += size
+                    parts[first + 1 : last : 2] = [""] * ((last - first) // 2)
+        self.hidden_characters = self._blanked
+        body = markup.find("<body")
+        if markup.find("</title>", body) >= 0:
+            within = next((index for index in range(1, len(parts), 2) if parts[index].startswith("<body")), 0)
+            for tag in {part for part in parts[within + 2 :: 2] if part.startswith("<title")}:
+                self._ways[tag] = Way.NEVER
+                yield from _find_all(parts, tag, within)
+
+    def choose_shown(self, parts: list[str], cuts: Sequence[tuple[int, int]], text_before: Sequence[int]) -> list[int]:
+        """Return the start tags, as indexes of parts, of hidden elements that are shown
+        nevertheless: by their share of the text, or by what is beside them.
+
+        Args:
+            cuts: First and last index of each hidden element, those within others left out; one
+                tag alone is no element.
+            text_before: See `scan.find_elements`.
+        """
+        total, shown = text_before[-1], list[int]()
+        sizes = {
+            first: text_before[last // 2 + 1] - text_before[first // 2 + 1] for first, last in cuts if first != last
+        }
+        sums = Counter[Way]()
+        for first, size in sizes.items():
+            sums[self._ways[parts[first]]] += size
+        too_many = {way for way, size in sums.items() if size > _ALL_SHARES.get(way, _ALL_SHARE) * total}
+        self.hidden_characters = self._blanked
+        for first, last in cuts:
+            if first == last or (way := self._ways[parts[first]]) is Way.NEVER:
+                continue
+            size = sizes[first]
+            is_large = size > total * (_SHORT_SHARE if size <= _SHORT else HIDDEN_SHARE)
+            if way in too_many or is_large or self._is_shown(parts, first, last, way, size):
+                shown.append(first)
+            elif way in (Way.VISIBILITY, Way.TEXT) and self._shows_within(parts, first, last, way):
+                self._blanked += (blanked := self._blank(parts, first, last, way))
+                self.hidden_characters += blanked
+                shown.append(first)
+            else:
+                self.hidden_characters += size
+        return shown
+
+    def _is_shown(self, parts: list[str], first: int, last: int, way: Way, size: int) -> bool:
+        """Tell whether a hidden element is shown by what is in it or beside it."""
+        if way is not Way.DISPLAY and (
+            size == 0 or any(tag.startswith("<math") for tag in parts[first : last + 1 : 2])
+        ):
+            return True
+        if way is Way.NAME:
+            return _has_short_form(parts, first, last)
+        if way is Way.TEXT and any(map(_HAS_OWN_LETTERS.search, parts[first + 2 : last : 2])):
+            return True
+        return is_opened_beside(parts, first, last)
+
+    def _shows_within(self, parts: list[str], first: int, last: int, way: Way) -> bool:
+        if way is Way.TEXT:
+            return any(tag.startswith("<img") for tag in parts[first + 2 : last : 2])
+        return any(tag in self._visible for tag in parts[first + 2 : last : 2])
+
+    def _blank(self, parts: list[str], first: int, last: int, way: Way) -> int:
+        """Blank the texts of an element but those of elements within it that are visible; return
+        how many characters that were."""
+        states, blanked = [False], 0
+        for index in range(first + 1, last, 2):
+            text = parts[index]
+            if not states[-1] and text:
+                blanked += len(text.strip())
+                parts[index] = " " if text[:1].isspace() else ""
+            tag = parts[index + 1]
+            if tag[1:2] == "/":
+                if len(states) > 1:
+                    states.pop()
+            elif tag[1:2] not in "!?" and not tag.startswith(_VOID_TAGS):
+                states.append((states[-1] or tag in self._visible) and self._ways.get(tag) is not way)
+        return blanked
+
+
+def _find_hidden(
+    tags: Sequence[str],
+    names: Mapping[str, str],
+    classes: str,
+    of_sheets: Mapping[str, list[Rule]],
+    folded: Collection[str],
+) -> Iterator[tuple[str, Way]]:
+    """Yield the tags that hide by their attributes and the page's sheets, with their way; a
+    stronger way comes later.
+
+    Args:
+        classes: All classes of the page, in small letters.
+    """
+    for sign in _SPOKEN_SIGNS:
+        if sign in classes:
+            yield from ((tag, Way.NAME) for tag in tags if sign in tag and _is_spoken(tag))
+    yield from ((tag, Way.NAME) for tag in tags if _ARIA_HIDDEN in tag and names[tag] in LINE_BREAKING)
+    ways = dict[str, Way | None]()
+    for tag in tags:
+        if " style=" in tag or tag in of_sheets:
+            start = tag.find(' style="') + 8
+            style = tag[start : tag.find('"', start)] if start > 7 else ""
+            if tag in of_sheets:
+                way = _judge(style, of_sheets[tag], folded)
+            elif style in ways:
+                way = ways[style]
+            else:
+                way = ways[style] = _judge(style, (), folded)
+            if way is not None:
+                yield tag, way
+    yield from ((tag, Way.DISPLAY) for tag in tags if " hidden=" in tag and _is_marked_hidden(tag))
+    yield from ((tag, Way.DISPLAY) for tag in tags if ' popover="' in tag)
+
+
+def _unfold(hidden: dict[str, Way], tags: Sequence[str]) -> None:
+    """Take out what a reader or a script opens, by what the tags say."""
+    opened: set[str] | None = None
+    for tag, way in list(hidden.items()):
+        lowered = tag.lower()
+        if lowered.startswith(_ROOTS):
+            del hidden[tag]
+        elif way is Way.NAME and _is_spoken(tag):
+            continue
+        elif ' id="' in tag and attribute(tag, "id") in CONSENT:
+            hidden[tag] = Way.NEVER
+        elif opens_later(lowered, moves=way not in (Way.DISPLAY, Way.TEXT)):
+            del hidden[tag]
+        elif (" id=" in tag or " aria-labelledby=" in tag or " data-" in tag) and not tag.startswith("<dialog"):
+            if opened is None:
+                opened = find_opened("\0".join(tags))
+            if is_opened(tag, lowered, opened):
+                del hidden[tag]
+
+
+def _find(parts: list[str], part: str, start: int) -> int:
+    """Return the index of a part from one on, that of the last tag if there is none."""
+    try:
+        return parts.index(part, start)
+    except ValueError:
+        return len(parts) - 2
+
+
+def _find_all(parts: list[str], part: str, start: int = 0) -> Iterator[int]:
+    with suppress(ValueError):
+        while True:
+            yield (start := parts.index(part, start))
+            start += 1
+
+
+def _join_values(tags: Sequence[str], name: str) -> str:
+    """Return all values of an attribute, in small letters."""
+    sign = f' {name}="'
+    begin = len(sign)
+    return " ".join(
+        [tag[at + begin : tag.find('"', at + begin)] for tag in tags if (at := tag.find(sign)) >= 0]
+    ).lower()
+
+
+def _is_spoken(tag: str) -> bool:
+    """Tell whether an element is named as text for screen readers."""
+    classes = (attribute(tag, "class") or "").lower()
+    return any(map(_SPOKEN.fullmatch, classes.split())) if any(sign in classes for sign in _SPOKEN_SIGNS) else False
+
+
+def without_texts(tag: str) -> str:
+    """Return the start tag of an image without its alternative text and title.
+
+    >>> without_texts('<img src="/a.jpg" alt="a boat" hidden="">')
+    '<img src="/a.jpg" hidden="">'
+    """
+    return _TEXTS.sub("", tag)
+
+
+def _is_marked_hidden(tag: str) -> bool:
+    """Tell whether an element has the attribute `hidden`, and no style that shows it all the
+    same."""
+    value = attribute(tag, "hidden")
+    if value is None or value.lower() == "until-found":
+        return False
+    style = attribute(tag, "style") or ""
+    return "display" not in style.lower() or read_declarations(style).get("display", "none") == "none"
+
+
+def _is_gone(tag: str, way: Way) -> bool:
+    """Tell whether an element without an end is an image that is not shown."""
+    return tag.startswith("<img") and way in (Way.DISPLAY, Way.VISIBILITY) and not _LAZY.search(tag)
+
+
+def _judge(style: str, rules: Sequence[Rule], folded: Collection[str]) -> Way | None:
+    """Return how a style, as serialised, and the rules that match its tag hide an element."""
+    by_style = None
+    if rules or MAY_HIDE.search(style):
+        style = clean(unescape(style))
+        by_style = find_way(join((), style)) if style else None
+    if not rules:
+        return by_style
+    way = find_way(join((rule.block for rule in rules), style))
+    if by_style is None and any(mark in folded for rule in rules for mark in rule.marks or (rule.name,)):
+        return None
+    return way
+
+
+def _match_rules(rules: Sequence[Rule], tags: Sequence[str], names: Mapping[str, str]) -> dict[str, list[Rule]]:
+    """Return the rules of each start tag that some match, the weakest first."""
+    by_key: dict[str, list[Rule]] = {}
+    for rule in rules:
+        by_key.setdefault(rule.marks[-1][1:] if rule.marks else f"<{rule.name}", []).append(rule)
+    matched = dict[str, list[Rule]]()
+    some = {tag for key in list(by_key)[:_MOST_KEYS] for tag in tags if key in tag}
+    for tag in some:
+        classes, name = (attribute(tag, "class") or "").lower().split(), names[tag]
+        own_id = (attribute(tag, "id") or "").lower()
+        found = [rule for key in {*classes, own_id, f"<{name}"} if key in by_key for rule in by_key[key]]
+        if found:
+            marks = {f"#{own_id}", *(f".{name}" for name in classes)}
+            matching = {rule.rank: rule for rule in found if rule.name in ("", name) and marks.issuperset(rule.marks)}
+            if matching:
+                matched[tag] = [matching[rank] for rank in sorted(matching)]
+    return matched
+
+
+def _shows_again(rule: Rule) -> bool:
+    return _SAYS_VISIBLE.search(rule.block) is not None
+
+
+def _has_short_form(parts: Sequence[str], first: int, last: int) -> bool:
+    """Tell whether words for screen readers stand right beside what is shown in short: Markdown
+    then has the words (see `markdown.repeats`)."""
+    if not _is_spoken(parts[first]):
+        return False
+    if last + 2 < len(parts) and ' aria-hidden="true"' in parts[last + 2]:
+        return True
+    return any(' aria-hidden="true"' in parts[place] for place in range(first - 2, max(0, first - 2 * _NEAR), -2))
