@@ -88,7 +88,7 @@ def test_no_code_ends_its_block(code: str, around: str) -> None:
         ("<h2>C#</h2>", "## C\\#\n"),
         # An arrow that leads back to a note is left out, but not for a # in its title.
         ('<p>a<a href=/u title="#">^</a>', "a[&#94;](/u)\n"),
-        ("<p>a<a href=/n>[1]</a> <a href=/m>[x](y)</a>", "a[[1]](/n) [\\[x\\](y)](/m)\n"),
+        ("<p>a<a href=/n>[1]</a> <a href=/m>[x](y)</a>", "a[\\[1\\]](/n) [\\[x\\](y)](/m)\n"),
         ("<p><a href=/n>[a [b]]</a>", "[\\[a [b]\\]](/n)\n"),
         ("<p><code>a`b</code>", "``a`b``\n"),
         ("<p><code>a</code><code>b</code>", "`ab`\n"),

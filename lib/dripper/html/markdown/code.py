@@ -43,6 +43,20 @@ def read_code(tree: Tree, element: int) -> str:
     return "\n".join(_drop_numbers(written) if written[0].strip().isdecimal() else written).strip("\n")
 
 
+def find_code(tree: Tree, pre: int) -> int:
+    """Return the only `code` in a `pre` if all that is said beside it stands on lines of its own,
+    as the names of a file and a language do; otherwise the `pre`."""
+    inside = range(pre + 1, tree.lasts[pre] + 1)
+    codes = [each for each in inside if tree.tags[each] == "code"]
+    if len(codes) != 1:
+        return pre
+    code = codes[0]
+    lines = (each for each in inside if tree.tags[each] in LINE_BREAKING)
+    beside = tree.outermost(each for each in lines if tree.lasts[each] < code or each > tree.lasts[code])
+    pre_size, *sizes = (len("".join(tree.text(each).split())) for each in (pre, code, *beside))
+    return code if pre_size == sum(sizes) else pre
+
+
 def _drop_numbers(lines: list[str]) -> list[str]:
     """Return lines without a gutter: numbers that follow each other, each on a line of its own
     before one of code."""
@@ -143,7 +157,8 @@ class CodeWriter(LineWriter):
     def _write_code(self, element: int, tag: str) -> bool:
         tree = self._tree
         if tree.tags[element] == "pre" or (tree.tags[element] == "code" and has_lines(tree, element)):
-            return self._write_code_block(element, find_language(tree, element))
+            inner = find_code(tree, element) if tree.tags[element] == "pre" else element
+            return self._write_code_block(inner, find_language(tree, inner) or find_language(tree, element))
         code = drop_unseen(read_code(tree, element))
         self._write_span(code)
         return True

@@ -62,6 +62,8 @@ _ENTITY = re.compile("&(?=#?[A-Za-z0-9]{1,40};)")
 _CLOSING_HASH = re.compile(r"(?<![\\#])#+(?=\s*$)")
 _PLAIN_ADDRESS = re.compile(r"[!#%'*-;=?-Z_a-z~]*")
 _IN_TITLE = re.compile(r"""["&<>\\`|*_\[\]~]""")
+_IN_BRACKETS = re.compile(f"{LINK}\\[([^\\[\\]]*)\\](?={TARGET[0]})")
+"""A link with its whole text in brackets. Obsidian and Logseq take `[[1]](…)` for a wiki link."""
 _NO_WORDS = re.compile(r"[\W_]+")
 
 
@@ -176,6 +178,8 @@ def write_unit(unit: str, holes: Sequence[str], mark: str = "", *, in_table: boo
         unit = "  \n".join(_escape_start(line.strip(" "), mark, is_first=not index) for index, line in enumerate(lines))
     if unit.isascii():
         return unit
+    if f"{LINK}[" in unit:
+        unit = _IN_BRACKETS.sub(rf"{LINK}\\[\1\\]", unit)
     unit = _EDGE.sub(_write_mark, unit.replace(f"{LINK}^", f"{LINK}&#94;").replace(LINK, "[").replace(IMAGE, "!["))
     if "\ufdd3" not in unit:
         return unit

@@ -9,7 +9,7 @@ from dripper.html.tree.elements import HEADINGS
 from dripper.html.tree.tree import Tree, attribute
 
 _LAYOUT = frozenset({"article", "section"})
-_TABLE, _CELLS, _ROWS, _HEADERS, _CODE = map(frozenset, (["table"], ["td", "th"], ["tr"], ["th"], ["pre"]))
+_TABLE, _CELLS, _ROWS, _HEADERS, _CODE = map(frozenset, (["table"], ["td", "th"], ["tr"], ["th", "thead"], ["pre"]))
 _PARTS = dict.fromkeys(HEADINGS, "strong") | {"tr": "row", "td": "cell", "th": "cell", "caption": "caption"}
 _SMALL = 200
 """Characters: in a table with headers, an inner table with no more text only lays out its cell."""
@@ -22,9 +22,11 @@ _SPAN = re.compile("[0-9]{1,9}")
 
 
 def is_layout(tree: Tree, look: Look, table: int) -> bool:
-    """Tell whether a table lays out the page: it has a single column, or holds what no cell of data
-    does."""
-    if look.count(table, _CELLS) <= max(look.count(table, _ROWS), 1) or look.holds(table, _LAYOUT):
+    """Tell whether a table lays out the page: it has a single column without a header, or holds
+    what no cell of data does."""
+    n_rows, n_cells = look.count(table, _ROWS), look.count(table, _CELLS)
+    is_list = n_rows > 1 and look.holds(table, _HEADERS)
+    if (n_cells <= max(n_rows, 1) and not is_list) or look.holds(table, _LAYOUT):
         return True
     has_tables = look.holds(table, _TABLE)
     if (has_tables or look.holds(table, _CODE)) and not _has_head(tree, look, table):

@@ -51,9 +51,11 @@ _TRACKERS = (
     "clear.gif", "feedburner", "feeds.wordpress", "stats.wp.com", "counter",
 )  # fmt: skip
 """Parts of addresses of what nobody is to see."""
-_TRACKER_WORDS = ("facebook.com/tr", "spacer", "blank.", "file:")
+_TRACKER_WORDS = ("facebook.com/tr", "spacer", "blank.", "file:", "/tracking", "/tracker", "/beacon", "/impression")
 """The same, where they are whole words: see `_TRACKER_WORD`."""
-_TRACKER_WORD = re.compile(r"facebook\.com/tr\b|\bspacer\b|\bblank\.|^file:")
+_TRACKER_WORD = re.compile(
+    r"facebook\.com/tr\b|\bspacer\b|\bblank\.|^file:|/(?:tracking|tracker|beacon|impression)s?(?:[/.]|$)"
+)
 
 
 class Image(NamedTuple):
