@@ -109,8 +109,60 @@ def test_a_page_may_come_in_chunks(port: int) -> None:
     assert answer.endswith(dripper.extract(HTML).text.encode())
     assert talk(port, head, b"3\r\n<p>oh!").startswith(b"HTTP/1.1 400")
     assert talk(port, head, b"7fffffffffffffffff\r\n").startswith(b"HTTP/1.1 413")
-    two = b"POST /extract HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nContent-Length: 3\r\n\r\n<p>"
-    assert talk(port, two).startswith(b"HTTP/1.1 400")
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"POST /extract HTTP/1.1\r\nContent-Length: 3\r\nContent-Length: 3",
+        b"POST /extract HTTP/1.1\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: gzip",
+        b"POST http://[::1/extract HTTP/1.1\r\nContent-Length: 3",
+        b"GET http://[::1/health HTTP/1.1",
+    ],
+)
+def test_a_damaged_head_is_a_bad_request(port: int, head: bytes, capfd: pytest.CaptureFixture[str]) -> None:
+    assert talk(port, head + b"\r\nHost: a\r\n\r\n<p>").startswith(b"HTTP/1.1 400")
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_large_bodies_have_a_budget_and_keep_no_small_page_out(port: int) -> None:
+    """Each client sends all of its body but the last byte, and waits."""
+    head = b"POST /extract HTTP/1.1\r\nHost: a\r\nContent-Length: 8000000\r\n\r\n"
+    waiting = [socket.create_connection(("127.0.0.1", port), timeout=60) for _ in range(8)]
+    for connection in waiting:
+        with contextlib.suppress(OSError):
+            connection.sendall(head + b" " * 7_999_999)
+    assert ask(port, "POST", "/extract", HTML)[0] == 200
+    held = 0
+    for connection in waiting:
+        connection.settimeout(0.5)
+        try:
+            connection.recv(12)
+        except TimeoutError:
+            held += 1
+        except OSError:
+            pass  # a refusal, of which the rest of the body has cut the answer
+    assert held == 4
+    for connection in waiting:
+        connection.close()
+    large = b"<p>" + b"x" * 5_000_000
+    for _ in range(50):
+        if (status := ask(port, "POST", "/extract", large)[0]) != 503:
+            break
+        time.sleep(0.1)
+    assert status in (200, 422), "room is given back"
+
+
+def test_connections_are_counted(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serve, "_MOST_CONNECTIONS", 2)
+    with closing(Service(LIMITS, 1)) as service, make_server(service, "127.0.0.1", 0) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        idle = [socket.create_connection(("127.0.0.1", server.server_port), timeout=60) for _ in range(2)]
+        time.sleep(0.2)
+        assert talk(server.server_port).startswith(b"HTTP/1.1 503")
+        for connection in idle:
+            connection.close()
+        server.shutdown()
 
 
 def test_head_is_answered_without_a_body(port: int) -> None:
@@ -145,7 +197,15 @@ def test_the_command_listens_and_ends_with_a_signal() -> None:
         found = re.search(r"listening on http://127.0.0.1:(\d+)", running.stderr.readline())
         assert found is not None
         assert ask(int(found[1]), "GET", "/health")[0] == 200
-        running.send_signal(signal.SIGTERM)
+        with closing(socket.create_connection(("127.0.0.1", int(found[1])), timeout=60)) as begun:
+            begun.sendall(b"POST /extract?format=text HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n<" % len(HTML))
+            time.sleep(0.5)
+            running.send_signal(signal.SIGTERM)
+            time.sleep(0.5)
+            assert ask(int(found[1]), "POST", "/extract", HTML)[0] == 503
+            assert ask(int(found[1]), "GET", "/health")[0] == 503
+            begun.sendall(HTML[1:])
+            assert begun.recv(12) == b"HTTP/1.1 200"
         assert running.wait(60) == 0
 
 

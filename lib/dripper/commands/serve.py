@@ -3,8 +3,9 @@
 import argparse
 import signal
 import sys
-from contextlib import closing
-from types import FrameType
+import threading
+from contextlib import closing, suppress
+from http.server import ThreadingHTTPServer
 
 from dripper.commands import Parsers
 from dripper.errors import UsageError
@@ -15,6 +16,9 @@ from dripper.local.serve import Service, make_server
 _EXAMPLE = """example:
   dripper serve --port 8080 &
   curl --data-binary @page.html 'http://127.0.0.1:8080/extract?url=https://example.org/a&format=markdown'"""
+
+_GRACE_SECONDS = 8.0
+"""Seconds that requests in flight get after SIGTERM: what sends it often kills after 10."""
 
 
 def add(commands: Parsers) -> None:
@@ -52,16 +56,23 @@ def run(arguments: argparse.Namespace) -> int:
             server = make_server(service, arguments.host, arguments.port)
         except (OSError, OverflowError) as error:
             raise UsageError(f"--host {arguments.host} --port {arguments.port}: {error}") from None
-        signal.signal(signal.SIGTERM, _end)
+        signal.signal(signal.SIGTERM, lambda _number, _frame: _end(service, server))
         with server:
             sys.stderr.write(f"dripper: listening on http://{arguments.host}:{server.server_port}\n")
             sys.stderr.flush()
-            try:
+            with suppress(KeyboardInterrupt):
                 server.serve_forever()
-            except KeyboardInterrupt:
-                sys.stderr.write("dripper: ended\n")
+            sys.stderr.write("dripper: ended\n")
     return 0
 
 
-def _end(_number: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
+def _end(service: Service, server: ThreadingHTTPServer) -> None:
+    """Let requests in flight end, then the server. A second signal ends it at once."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+
+    def end() -> None:
+        service.drain(_GRACE_SECONDS)
+        server.shutdown()
+
+    # `serve_forever`, in this thread, goes on meanwhile, and refuses new requests.
+    threading.Thread(target=end, daemon=True).start()

@@ -3,7 +3,9 @@
     POST /extract?url=https://example.org/a&format=markdown    the body is the page
     GET  /health
 
-It fetches nothing, and a page never reaches another one's request.
+It fetches nothing, and a page never reaches another one's request. What clients can make it hold is
+bounded: connections, bytes of bodies, requests that wait, and seconds a request. Uvicorn with
+Starlette would need four more packages, and has a bound on neither the bytes nor the seconds.
 """
 
 import io
@@ -12,13 +14,13 @@ import re
 import socket
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from queue import Empty, Queue
 from typing import Any, ClassVar
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import SplitResult, parse_qs, urlsplit
 
 import dripper
 from dripper.addresses import printable
@@ -38,10 +40,38 @@ _WAITING_A_JOB = 8
 _WAIT_SECONDS = 30.0
 _REQUEST_SECONDS = 60.0
 """Seconds from a request's first byte to its last, and for the next request of a connection."""
+_MOST_CONNECTIONS = 256
+_SMALL_BYTES = 1 << 20
+"""Bytes of each body that always find room, so that large bodies of some clients keep no small page
+of another out."""
+_LARGE_BODIES = 4
+"""Bodies of the largest size for whose bytes above `_SMALL_BYTES` there is room at once."""
+_PIECE_BYTES = 1 << 16
 _LONGEST_LINE = 1 << 16
 _MOST_TRAILERS = 100
+_ENDING = "the server is about to end: ask another one"
 _CHUNK = re.compile(rb"0*([0-9a-fA-F]+)[ \t]*(?:;[^\r\n]*)?\r?\n")
 _QUERY = re.compile(r"\?\S*")
+
+
+class _Budget:
+    """Bytes that may be held at once. Safe to use from several threads."""
+
+    def __init__(self, n_bytes: int) -> None:
+        self._free = n_bytes
+        self._lock = threading.Lock()
+
+    def take(self, n_bytes: int) -> bool:
+        """Take bytes; return False if there are not as many."""
+        with self._lock:
+            if n_bytes > self._free:
+                return False
+            self._free -= n_bytes
+            return True
+
+    def give_back(self, n_bytes: int) -> None:
+        with self._lock:
+            self._free += n_bytes
 
 
 class Service:
@@ -54,6 +84,11 @@ class Service:
         self.versions = extractor.versions
         work: Callable[[_Page], Extraction] = lambda page: extractor.extract(*page)  # noqa: E731
         self.places = threading.BoundedSemaphore(jobs * (1 + _WAITING_A_JOB))
+        self.large_bytes = _Budget(_LARGE_BODIES * self.settings.reading.page_bytes)
+        self.is_ending = False
+        """Whether further requests are refused."""
+        self._n_requests = 0
+        self._requests = threading.Condition()
         self._workers: Queue[Callable[[_Page], Extraction]] = Queue()
         self._guards: list[Guard[_Page, Extraction]] = []
         if runs_staged(self.settings.labeler):
@@ -78,6 +113,25 @@ class Service:
             return make_failed(error)
         finally:
             self._workers.put(work)
+
+    @contextmanager
+    def request(self) -> Iterator[None]:
+        """Count a request until its answer is sent."""
+        with self._requests:
+            self._n_requests += 1
+        try:
+            yield
+        finally:
+            with self._requests:
+                self._n_requests -= 1
+                self._requests.notify_all()
+
+    def drain(self, seconds: float) -> bool:
+        """Refuse further requests, and wait for those that have begun; return whether all are
+        answered in time."""
+        self.is_ending = True
+        with self._requests:
+            return self._requests.wait_for(lambda: not self._n_requests, timeout=seconds)
 
     def close(self) -> None:
         """End the processes."""
@@ -128,6 +182,7 @@ class _Handler(BaseHTTPRequestHandler):
     def handle_one_request(self) -> None:
         """Begin a deadline. A client that leaves, or is too slow, is no error."""
         self._incoming.deadline = time.monotonic() + _REQUEST_SECONDS
+        self._n_read = self._n_large = 0
         try:
             super().handle_one_request()
         except OSError:
@@ -138,28 +193,48 @@ class _Handler(BaseHTTPRequestHandler):
         self.do_GET()
 
     def do_GET(self) -> None:
-        """Answer whether the service is up."""
-        if urlsplit(self.path).path != "/health":
+        """Answer whether the service is up, and takes requests."""
+        try:
+            address = self._split_target()
+        except _RefusalError as refusal:
+            return self._refuse(refusal.status, str(refusal))
+        if address.path != "/health":
             return self._refuse(HTTPStatus.NOT_FOUND, "there are GET /health and POST /extract")
+        if self.service.is_ending:
+            return self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, _ENDING)
         return self._answer_json(HTTPStatus.OK, {"status": "ok", **self.service.versions})
 
     def do_POST(self) -> None:
         """Answer with the main content of the page in the body."""
-        try:
-            page, form = self._read_page()
-        except _RefusalError as refusal:
-            return self._refuse(refusal.status, str(refusal))
+        if self.service.is_ending:
+            return self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, _ENDING)
+        with self.service.request():
+            try:
+                return self._extract()
+            except _RefusalError as refusal:
+                return self._refuse(refusal.status, str(refusal))
+            finally:
+                self.service.large_bytes.give_back(self._n_large)
+
+    def _extract(self) -> None:
+        page, form = self._read_page()
         if not self.service.places.acquire(blocking=False):
-            return self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, "too many requests wait: try again")
+            raise _RefusalError(HTTPStatus.SERVICE_UNAVAILABLE, "too many requests wait: try again")
         try:
             extraction = self.service.extract(page)
         finally:
             self.service.places.release()
         return self._answer(extraction, page[1], form)
 
+    def _split_target(self) -> SplitResult:
+        try:
+            return urlsplit(self.path)
+        except ValueError:
+            raise _RefusalError(HTTPStatus.BAD_REQUEST, "the address of the request is damaged") from None
+
     def _read_page(self) -> tuple[_Page, str]:
         """Return the page of a request and the format that it asks for; raises _RefusalError."""
-        address = urlsplit(self.path)
+        address = self._split_target()
         query = {name: values[-1] for name, values in parse_qs(address.query).items()}
         if address.path != "/extract":
             raise _RefusalError(HTTPStatus.NOT_FOUND, "there are GET /health and POST /extract")
@@ -178,13 +253,13 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _read_body(self, limit: int) -> bytes:
         """Return the body of the request, in chunks or of one length (RFC 9112 6)."""
-        sizes, coding = self.headers.get_all("Content-Length", []), self.headers.get("Transfer-Encoding")
-        if len(sizes) + (coding is not None) > 1:
+        sizes, codings = (self.headers.get_all(name, []) for name in ("Content-Length", "Transfer-Encoding"))
+        if len(sizes) + len(codings) > 1:
             # A proxy may have taken the other one.
             raise _RefusalError(HTTPStatus.BAD_REQUEST, "the request has two lengths")
-        if coding is not None and coding.strip().lower() != "chunked":
+        if codings and codings[0].strip().lower() != "chunked":
             raise _RefusalError(HTTPStatus.NOT_IMPLEMENTED, "of transfer codings only chunked is known")
-        if coding is not None:
+        if codings:
             return self._read_chunks(limit)
         size = sizes[0].strip() if sizes else ""
         if not (size.isascii() and size.isdecimal()):
@@ -196,10 +271,23 @@ class _Handler(BaseHTTPRequestHandler):
         if size > room:
             limit = self.service.settings.reading.page_bytes
             raise _RefusalError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the page may have {limit} bytes")
-        body = self.rfile.read(size)
-        if len(body) < size:
-            raise _RefusalError(HTTPStatus.BAD_REQUEST, "the page ended before its length")
-        return body
+        body = bytearray()
+        while len(body) < size:
+            piece = self.rfile.read(min(_PIECE_BYTES, size - len(body)))
+            if not piece:
+                raise _RefusalError(HTTPStatus.BAD_REQUEST, "the page ended before its length")
+            self._make_room(len(piece))
+            body += piece
+        return bytes(body)
+
+    def _make_room(self, n_bytes: int) -> None:
+        """Count bytes of the body as they come, so that a slow client holds no more than it has
+        sent."""
+        self._n_read += n_bytes
+        more = max(0, self._n_read - _SMALL_BYTES) - self._n_large
+        if more and not self.service.large_bytes.take(more):
+            raise _RefusalError(HTTPStatus.SERVICE_UNAVAILABLE, "too many large pages are on their way: try again")
+        self._n_large += more
 
     def _read_chunks(self, limit: int) -> bytes:
         body = bytearray()
@@ -255,6 +343,31 @@ class _Handler(BaseHTTPRequestHandler):
             super().log_message("%s", printable(line))
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128
+
+    def __init__(self, *of_server: Any) -> None:
+        self._connections = threading.BoundedSemaphore(_MOST_CONNECTIONS)
+        super().__init__(*of_server)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Serve a connection, if there are not too many."""
+        if self._connections.acquire(blocking=False):
+            super().process_request(request, client_address)
+            return
+        with suppress(OSError):
+            request.sendall(b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\n\r\n")
+        self.shutdown_request(request)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        """Serve a connection to its end."""
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._connections.release()
+
+
 def make_server(service: Service, host: str, port: int) -> ThreadingHTTPServer:
     """Return a server that listens.
 
@@ -265,6 +378,4 @@ def make_server(service: Service, host: str, port: int) -> ThreadingHTTPServer:
         OSError: If it may not listen there.
     """
     handler = type("Handler", (_Handler,), {"service": service})
-    server = ThreadingHTTPServer((host, port), handler)
-    server.daemon_threads = True
-    return server
+    return _Server((host, port), handler)
