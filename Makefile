@@ -180,9 +180,14 @@ lock: $(VENV)-audit/done
 	    >> $(VENV)-audit/lock.txt
 	@mv $(VENV)-audit/lock.txt conf/lock.txt
 
-wheel: $(VENV)/all
+$(VENV)-wheel/done: conf/constraints.txt
+	@test -x $(VENV)-wheel/bin/python || "$$(sh conf/preflight.sh)" -m venv $(VENV)-wheel
+	@$(VENV)-wheel/bin/python -m pip install --quiet $(PINNED) --upgrade pip setuptools wheel
+	@touch $@
+
+wheel: $(VENV)-wheel/done
 	@rm -rf build dist
-	@DRIPPER_COMPILE=$${DRIPPER_COMPILE:-0} $(PIP) wheel $(PINNED) --no-deps --no-build-isolation --wheel-dir dist .
+	@DRIPPER_COMPILE=$${DRIPPER_COMPILE:-0} $(VENV)-wheel/bin/python -m pip --quiet wheel $(PINNED) --no-deps --no-build-isolation --wheel-dir dist .
 	@rm -rf build
 
 # The tokenizer of the models, 11 MB, Apache-2.0: of the registries only npm's has it. Without npm its tests are skipped.
@@ -324,4 +329,4 @@ report: $(VENV)/all
 	    $(if $(NEUSCRAPER_MODEL),--set labels.neuscraper.model=$(NEUSCRAPER_MODEL))
 
 clean:
-	rm -rf gpu $(VENV) $(VENV)-adapters $(VENV)-audit $(VENV)-bench $(VENV)-fuzz $(VENV)-gpu $(VENV)-vllm $(OUTPUT) site build dist lib/*.egg-info $$(find lib -name '*.so')
+	rm -rf gpu $(VENV) $(VENV)-adapters $(VENV)-audit $(VENV)-bench $(VENV)-fuzz $(VENV)-gpu $(VENV)-vllm $(VENV)-wheel $(OUTPUT) site build dist lib/*.egg-info $$(find lib -name '*.so')

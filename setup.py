@@ -3,10 +3,12 @@
 
 import os
 import re
+import runpy
 import sys
 from pathlib import Path
 
 from setuptools import Extension, find_packages, setup
+from setuptools.command.build_py import build_py
 
 HERE = Path(__file__).parent
 VERSION = re.search(r'__version__ = "(.+)"', (HERE / "lib/dripper/__init__.py").read_text(encoding="utf-8"))[1]
@@ -203,8 +205,19 @@ def extensions() -> list[Extension]:
     ]
 
 
+class BuildWithCommit(build_py):
+    """Writes the commit into what is built, as `dripper.release` reads it there."""
+
+    def run(self) -> None:
+        super().run()
+        release = runpy.run_path(str(HERE / "lib/dripper/release.py"))
+        if not self.editable_mode and (commit := release["describe_commit"](HERE / "lib/dripper")):
+            (Path(self.build_lib) / "dripper" / release["COMMIT_FILE"].name).write_text(commit + "\n", encoding="utf-8")
+
+
 setup(
     name="dripper-spark",
+    cmdclass={"build_py": BuildWithCommit},
     version=VERSION,
     description="Web archives in, a Delta table of clean main content out: Dripper on Apache Spark",
     long_description=(HERE / "README.md").read_text(encoding="utf-8") if (HERE / "README.md").exists() else "",

@@ -6,9 +6,9 @@ import os
 import sys
 from collections.abc import Sequence
 
-import dripper
 from dripper.addresses import printable
 from dripper.errors import UsageError
+from dripper.release import describe_release
 
 COMMANDS = ("extract", "inspect", "lm", "prompts", "serve", "settings")
 """Modules of `dripper.commands`."""
@@ -34,7 +34,7 @@ def main(argv: list[str] | None = None) -> int:
 
 def _parser(names: Sequence[str]) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="dripper", description="Main content of web pages.")
-    parser.add_argument("--version", action="version", version=f"dripper {dripper.__version__}")
+    parser.add_argument("--version", action="version", version=describe_release())
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for name in names:
         importlib.import_module(f"dripper.commands.{name}").add(commands)
