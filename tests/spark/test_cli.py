@@ -106,6 +106,19 @@ def test_an_interrupt_says_that_nothing_is_lost(capsys: pytest.CaptureFixture[st
     assert "only what is missing is done" in capsys.readouterr().err
 
 
+def test_a_signal_that_took_the_jvm_as_well_is_an_interrupt(capsys: pytest.CaptureFixture[str]) -> None:
+    """As a scheduler sends it to a whole group of processes."""
+
+    def clean_up() -> int:
+        try:
+            raise KeyboardInterrupt
+        finally:
+            raise ConnectionRefusedError(111)
+
+    assert run_guarded(clean_up) == 3
+    assert capsys.readouterr().err == "interrupted; run the same command again: only what is missing is done\n"
+
+
 APPEND_ONLY = PySparkException("[DELTA_CANNOT_MODIFY_APPEND_ONLY] This table is configured to only allow appends.")
 NO_SPACE = PySparkException("[TASK_WRITE_FAILED] Task failed.\nCaused by: java.io.IOException: No space left on device")
 

@@ -121,16 +121,17 @@ def session(settings: Settings) -> Iterator["SparkSession"]:
     """Give a Spark session, and stop it at the end where this program made it. Raises
     MachineError."""
     try:
-        from dripper.spark.session.session import is_given, open_session
+        from dripper.spark.session.session import is_given, open_session, settings_restored
     except ImportError as error:
         raise MachineError(f"{error.name} is not installed: {explain_install('spark')}") from None
     is_callers = is_given()
-    spark = open_session(settings.spark)
-    try:
-        yield spark
-    finally:
-        if not is_callers:
-            spark.stop()
+    with settings_restored():
+        spark = open_session(settings.spark)
+        try:
+            yield spark
+        finally:
+            if not is_callers:
+                spark.stop()
 
 
 class _OneLine(logging.Formatter):
@@ -152,6 +153,8 @@ def run_guarded(job: Callable[[], int]) -> int:
     handler.setFormatter(_OneLine("%(asctime)s %(message)s", "%H:%M:%S"))
     logging.basicConfig(level=logging.WARNING, handlers=[handler])
     logging.getLogger("dripper").setLevel(logging.INFO)
+    # Its traces of a JVM that is gone say no more than the last line here does.
+    logging.getLogger("py4j").setLevel(logging.CRITICAL)
     if threading.current_thread() is threading.main_thread():
         # As Ctrl-C: what is at work is cancelled, and what is committed stays.
         signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -164,12 +167,14 @@ def run_guarded(job: Callable[[], int]) -> int:
     except NoPageError as error:
         return _end(str(error), 5)
     except KeyboardInterrupt:
-        return _end("interrupted; run the same command again: only what is missing is done", 3)
+        return _end(_INTERRUPTED, 3)
     except Exception as error:
         if isinstance(error, BrokenPipeError) and _reader_is_gone():
             # As Python's manual has it: else the interpreter fails again when it ends.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return _end("nobody reads what this command says any more; run it again for its closing counts", 3)
+        if _is_interrupted(error):
+            return _end(_INTERRUPTED, 3)
         if _is_of_spark(error):
             return _tell_spark_error(error)
         if not _is_lost_jvm(error):
@@ -179,6 +184,16 @@ def run_guarded(job: Callable[[], int]) -> int:
             "command again: only what is missing is done",
             3,
         )
+
+
+_INTERRUPTED = "interrupted; run the same command again: only what is missing is done"
+
+
+def _is_interrupted(error: BaseException) -> bool:
+    """Whether a signal was first: a scheduler that ends a whole group of processes also ends the
+    JVM, which is then missed where the run cleans up."""
+    before = error.__context__
+    return before is not None and (isinstance(before, KeyboardInterrupt) or _is_interrupted(before))
 
 
 def _end(words: str, exit_code: int) -> int:

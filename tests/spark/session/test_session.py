@@ -12,6 +12,22 @@ from dripper.settings import SparkSettings
 from dripper.spark.session import session
 
 
+@pytest.mark.spark
+def test_a_caller_gets_the_settings_of_the_session_back(spark: SparkSession) -> None:
+    mine = {"spark.sql.session.timeZone": "Asia/Kathmandu", "mine": "1"}
+    before = dict(spark.conf.getAll)
+    try:
+        for key, value in mine.items():
+            spark.conf.set(key, value)
+        with session.settings_restored():
+            for key in (*mine, "spark.sql.files.maxRecordsPerFile"):
+                spark.conf.set(key, "7" if "Records" in key else "UTC")
+        assert dict(spark.conf.getAll) == before | mine
+    finally:
+        spark.conf.unset("mine")
+        spark.conf.set("spark.sql.session.timeZone", "UTC")
+
+
 def fake_java(folder: Path, version: str) -> Path:
     (folder / "bin").mkdir(parents=True)
     java = folder / "bin" / "java"
@@ -86,6 +102,8 @@ def test_jars_of_an_earlier_run_are_used(monkeypatch: pytest.MonkeyPatch, tmp_pa
         ("4.1.4", None, "io.delta:delta-spark_4.1_2.13:4.1.0"),
         ("4.0.5", None, "io.delta:delta-spark_2.13:4.0.1"),
         ("4.2.0", None, "io.delta:delta-spark_4.2_2.13:4.4.0"),
+        ("4.2.0", "4.0.1", "io.delta:delta-spark_4.2_2.13:4.4.0"),
+        ("4.0.2", "4.4.0", "io.delta:delta-spark_4.0_2.13:4.4.0"),
     ],
 )
 def test_delta_fits_what_is_installed(
@@ -98,7 +116,7 @@ def test_delta_fits_what_is_installed(
 
     monkeypatch.setattr(session.pyspark, "__version__", spark_version)
     monkeypatch.setattr(session, "version", version)
-    assert session.delta_package() == package
+    assert session.delta_package() == session.delta_package(spark_version) == package
 
 
 @pytest.mark.spark

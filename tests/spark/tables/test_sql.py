@@ -24,3 +24,16 @@ def test_reasons_leave_out_traces_of_both_languages() -> None:
     )
     assert reason(RuntimeError(trace)) == "MachineError: vLLM is not installed: pip install vllm"
     assert reason(RuntimeError("no Error: here\nsecond")) == "RuntimeError: no Error: here"
+
+
+def test_reasons_of_the_jvm_are_its_inmost_causes() -> None:
+    trace = (
+        "An error occurred while calling o44.save.\n: org.apache.spark.SparkException: [TASK_WRITE_FAILED] Task failed.\n"
+        "\tat org.apache.spark.a.B(C.scala:1)\nCaused by: org.apache.spark.SparkException: Job aborted\n\tat a.b.C\n"
+        "Caused by: java.nio.file.FileSystemException: /out/a.parquet: {}\n\tat a.b.C\n\t... 9 more\n"
+    )
+    error = RuntimeError("[TASK_WRITE_FAILED] Task failed.\n" + trace.format("Stale file handle"))
+    words = "RuntimeError: [TASK_WRITE_FAILED] Task failed: FileSystemException: /out/a.parquet: Stale file handle"
+    assert reason(error) == words
+    read_only = reason(RuntimeError(trace.format("Read-only file system")))
+    assert read_only == "the disk has become read-only (Read-only file system)"

@@ -137,7 +137,7 @@ class Lease:
                 version = self._books.append(TABLE, [self._row], (_SEQUENCE, epoch))
             except SPARK_ERRORS as error:
                 if is_conflict(error):
-                    raise BusyError(_say_taken(first_line(error))) from error
+                    raise BusyError(_TAKEN) from error
                 kind = StorageError if is_full(error) else InputError
                 raise kind(f"cannot write to {self._books.name(TABLE)}: {first_line(error)}") from error
             # What was committed nobody else has the number of.
@@ -145,7 +145,7 @@ class Lease:
                 self._newest_at = None if version == UNKNOWN else version
                 break
             if self._runs(at_least("epoch", epoch)):
-                raise BusyError(_say_taken(f"number {epoch} is another's"))
+                raise BusyError(_TAKEN)
         else:
             raise InputError(f"{self._books.name(TABLE)} takes no row: drop the table, and the run makes it anew")
         self._books.fence = Fence(started, self._writers, self.confirm)
@@ -396,5 +396,4 @@ def _at_work_words(other: Mapping[str, Any]) -> str:
     )
 
 
-def _say_taken(why: str) -> str:
-    return f"another run began on this output at the same moment ({why}); run the same command again when it has ended"
+_TAKEN = "another run began on this output at the same moment; run the same command again when it has ended"

@@ -7,14 +7,14 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext, suppress
 from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
 from pathlib import Path
 
 import pyspark
-from pyspark.errors import PySparkRuntimeError
+from pyspark.errors import PySparkException, PySparkRuntimeError
 from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
@@ -39,8 +39,10 @@ _DELTA = {
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
 }
 _DELTA_FOR = {"4.0": "4.0.1", "4.1": "4.1.0", "4.2": "4.4.0"}
-"""Version of Spark → version of Delta, where no delta-spark is installed beside a pyspark from
-elsewhere."""
+"""Version of Spark → version of Delta, if no delta-spark that fits is installed beside a pyspark
+from elsewhere."""
+_NEWEST_SPARK_OF = {"4.0": "4.0", "4.1": "4.1", "4.2": "4.1", "4.3": "4.1"}
+"""Version of Delta → the newest version of Spark that it is built for."""
 _ALWAYS = {
     # Timestamps must not depend on where the job runs.
     "spark.sql.session.timeZone": "UTC",
@@ -89,7 +91,29 @@ def open_session(settings: SparkSettings, app_name: str = "dripper") -> SparkSes
     _require_delta(spark)
     if submitted:
         adapt_to_one_machine(spark)
+        _quieten(spark)
     return spark
+
+
+@contextmanager
+def settings_restored() -> Iterator[None]:
+    """Give the session that a caller has, if there is one, its settings back at the end."""
+    session = SparkSession.getActiveSession()
+    before = dict(session.conf.getAll) if session is not None else {}
+    try:
+        yield
+    finally:
+        if session is not None:
+            _restore(session, before)
+
+
+def _restore(session: SparkSession, before: Mapping[str, str]) -> None:
+    for key, value in dict(session.conf.getAll).items():
+        with suppress(PySparkException):
+            if key not in before:
+                session.conf.unset(key)
+            elif before[key] != value:
+                session.conf.set(key, before[key])
 
 
 def is_given() -> bool:
@@ -97,6 +121,16 @@ def is_given() -> bool:
     Connect server."""
     variables = ("PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "DATABRICKS_RUNTIME_VERSION")
     return any(name in os.environ for name in variables) or SparkSession.getActiveSession() is not None
+
+
+def _quieten(spark: SparkSession) -> None:
+    """Let Spark log warnings alone, unless somebody has chosen what it logs: else a thousand lines
+    of it hide those of the job."""
+    home = os.environ.get("SPARK_HOME", str(Path(pyspark.__file__).parent))
+    has_file = Path(os.environ.get("SPARK_CONF_DIR", f"{home}/conf"), "log4j2.properties").exists()
+    chosen = "spark.log.level" in spark.conf.getAll or "log4j" in str(spark.conf.get(JAVA_OPTIONS, ""))
+    if not (has_file or chosen) and (context := context_of(spark)) is not None:
+        context.setLogLevel("WARN")
 
 
 def _is_submitted() -> bool:
@@ -187,18 +221,19 @@ def delta_jars(settings: SparkSettings) -> dict[str, str]:
     return {"spark.jars.packages": package}
 
 
-def delta_package() -> str:
-    """Return the Maven coordinates of Delta: those of the installed Python package for the
-    installed Spark.
+def delta_package(spark_version: str | None = None) -> str:
+    """Return the Maven coordinates of Delta for a version of Spark, by default that of PySpark: of
+    the version of the Python package that is installed, if that fits.
 
     From 4.1 on Delta is built for each Spark by itself, and its artifacts say for which
     (delta/pip_utils.py).
     """
-    spark = ".".join(pyspark.__version__.split(".")[:2])
-    try:
-        delta = version("delta-spark")
-    except PackageNotFoundError:
-        delta = _DELTA_FOR.get(spark, _DELTA_FOR["4.0"])
+    spark = ".".join((spark_version or pyspark.__version__).split(".")[:2])
+    delta = _DELTA_FOR.get(spark, _DELTA_FOR["4.0"])
+    with suppress(PackageNotFoundError):
+        installed = version("delta-spark")
+        if spark <= _NEWEST_SPARK_OF.get(installed[:3], "4.2"):
+            delta = installed
     artifact = "delta-spark_2.13" if delta.startswith("4.0.") else f"delta-spark_{spark}_2.13"
     return f"io.delta:{artifact}:{delta}"
 
@@ -239,6 +274,5 @@ def _require_delta(spark: SparkSession) -> None:
         return
     flags = " ".join(f"--conf {key}={value}" for key, value in _DELTA.items())
     raise MachineError(
-        f"this Spark session has no Delta. Start the job with: spark-submit --packages {delta_package()} {flags} …, "
-        "or with --properties-file conf/spark-local.conf"
+        f"this Spark session has no Delta. Start the job with: spark-submit --packages {delta_package(spark.version)} {flags} …"
     )

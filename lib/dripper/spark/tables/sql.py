@@ -6,6 +6,9 @@ from collections.abc import Collection
 from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructType
 
 _FULL = re.compile(r"No space left on device|Disk quota exceeded")
+_READ_ONLY = re.compile(r"Read-only file system")
+_CAUSE = re.compile(r"^\s*Caused by: (?:[\w$]+\.)*([\w$]+(?:: \S.*)?)", re.MULTILINE)
+"""A line of a JVM trace; packages are left out."""
 _RAISED = re.compile(r"^(?:\w+\.)*(\w*(?:Error|Exception|Interrupt)\b.*)$", re.MULTILINE)
 """The last line of a Python trace; modules are left out. A JVM trace behind it has its lines
 indented."""
@@ -38,6 +41,8 @@ def first_line(error: BaseException) -> str:
     """
     if is_full(error):
         return "no space is left on the disk (No space left on device)"
+    if _READ_ONLY.search(_trace(error)):
+        return "the disk has become read-only (Read-only file system)"
     error = getattr(error, "java_exception", error)
     return (str(error).strip() or type(error).__name__).splitlines()[0]
 
@@ -48,20 +53,31 @@ def is_full(error: BaseException) -> bool:
     >>> is_full(OSError(28, "No space left on device")), is_full(ValueError("no space left"))
     (True, False)
     """
-    return bool(_FULL.search(f"{error} {getattr(error, '_stackTrace', '')}"))
+    return bool(_FULL.search(_trace(error)))
+
+
+def _trace(error: BaseException) -> str:
+    """Return all that an exception says; those of the JVM have their causes in it."""
+    return f"{error}\n{getattr(error, '_stackTrace', '')}"
 
 
 def reason(error: BaseException) -> str:
     """Return why something failed, in one line: of an exception in a Python worker that exception,
-    without its trace.
+    without its trace; of one in the JVM also its inmost cause.
 
     >>> reason(ValueError("one\\ntwo"))
     'ValueError: one'
+    >>> reason(RuntimeError("Aborted.\\nCaused by: java.io.IOException: no route\\n\\tat a.B.c"))
+    'RuntimeError: Aborted: IOException: no route'
     """
-    if is_full(error):
-        return first_line(error)
-    raised = _RAISED.findall(str(error)) if "Traceback (most recent call last)" in str(error) else []
-    return raised[-1] if raised else f"{type(error).__name__}: {first_line(error)}"
+    trace, words = _trace(error), first_line(error)
+    if _FULL.search(trace) or _READ_ONLY.search(trace):
+        return words
+    raised: list[str] = _RAISED.findall(str(error)) if "Traceback (most recent call last)" in str(error) else []
+    if raised:
+        return raised[-1]
+    causes = [cause for cause in _CAUSE.findall(trace) if cause.partition(": ")[2] not in words]
+    return f"{type(error).__name__}: {words.rstrip('.') + f': {causes[-1]}' if causes else words}"
 
 
 def missing_fields(declared: DataType, stored: DataType, path: str = "") -> dict[str, StructField]:
