@@ -84,7 +84,7 @@ def fingerprints(page: Page, paths: Paths | None = None) -> Fingerprints:
     """Return the fingerprints of a page's blocks.
 
     Args:
-        paths: Of its tree, where they are known.
+        paths: Of its tree, if they are known.
 
     >>> from dripper.html import preprocess
     >>> of = fingerprints(preprocess("<p id=a1>One 12<p id=a2>ONE 7<p>Two"))

@@ -1,4 +1,4 @@
-"""Collects what layouts need of a page: fingerprints, words and log odds block by block, and its
+"""Collects the parts of a page for layouts: fingerprints, words and log odds by block, and its
 skeleton.
 """
 

@@ -1,10 +1,9 @@
 """Groups the pages of a site by the template that they were made with.
 
 A page's skeleton is the set of paths of the elements that hold its blocks. Sets do not grow with
-the length of a list, and digits in names are folded. What an article may or may not have (a table,
-a quotation) would make two skeletons of one template, so elements of text do not count; where a
-container is missing (no comments, no related pages), the skeletons are nearly equal, and are
-joined.
+the length of a list, and digits in names are folded. Elements of text do not count, because some
+articles have a table or a quotation and others of the same template have none. If a container is
+missing (no comments, no related pages), the skeletons are nearly equal, and are joined.
 """
 
 from collections import defaultdict
@@ -32,7 +31,7 @@ ALIKE = 0.6
 
 _FACTORS = np.random.default_rng(20260101).integers(1 << 63, size=N_HASHES, dtype=np.uint64) * 2 + 1
 _TEXT_PARENTS = frozenset(("p", "blockquote", "td", "th", "li", "dd", "figure", "pre"))
-"""Elements whose inside is content: their containers do not count."""
+"""Elements that hold content: containers inside them do not count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +39,7 @@ class Skeleton:
     """The skeleton of one page."""
 
     layout_id: str
-    """16 hex digits: pages whose skeletons are equal have the same."""
+    """16 hex digits: pages with equal skeletons have the same."""
     signature: npt.NDArray[np.int32]
     """Shape (N_HASHES,)."""
 
@@ -49,7 +48,7 @@ def skeleton(page: Page, paths: Paths | None = None) -> Skeleton:
     """Return the skeleton of a page.
 
     Args:
-        paths: Of its tree, where they are known.
+        paths: Of its tree, if they are known.
 
     >>> from dripper.html import preprocess
     >>> one, two = (preprocess("<div class=a>" + n * "<p id=x1>text" + "</div>") for n in (1, 9))

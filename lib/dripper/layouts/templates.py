@@ -1,9 +1,9 @@
 """Labels the pages of a layout by a few of them that have good labels.
 
-What an expensive labeler says of some representatives becomes a template: of each path, how many of
-its words are main content; of each text that repeats on them, what it is. Where the template has
-nothing to say, or says both, the labeler that has seen the page itself (`cpu`) counts. A page that
-the template does not fit keeps its own labels.
+The labels that an expensive labeler gives some representatives become a template: for each path,
+and for each text that repeats on them, the share of main content. If the template says nothing of a
+block, or contradicts itself, the labeler that has seen the page (`cpu`) decides. A page that the
+template does not fit keeps its own labels.
 """
 
 from collections import Counter
@@ -25,15 +25,15 @@ PRIOR_WORDS = 2.0
 MOST_ODDS = 4.0
 """Log odds of a path on which the representatives agree, at most."""
 OWN_SHARE = 0.5
-"""Weight of the page's own log odds beside those of the template."""
+"""Weight of the page's own log odds beside the log odds by the template."""
 LEAST_COVERED = 0.85
 """Share of a page's words on paths that the template knows, at least."""
 LEAST_CONSISTENT = 0.7
 """Agreement of the representatives of a layout; below it, its template is not used. A guard: in the
-middle between layouts where a template is right and where it is not, which on labelled pages are
-nearly all above 0.9."""
+middle between layouts with right templates and layouts with wrong ones. On labelled pages nearly
+all are above 0.9."""
 LEAST_AGREED = 0.5
-"""Share of a page's words of which the template says what the page's own labels say, at least."""
+"""Share of a page's words on which the template and the page's own labels agree, at least."""
 
 
 @dataclass(slots=True)
@@ -65,7 +65,7 @@ class Filled:
     covered: float
     """Share of the page's words on paths that the template knows, 0 to 1."""
     agreed: float
-    """Share of the page's words of which it says the same as the page's own labels, 0 to 1."""
+    """Share of the page's words on which both labels agree, 0 to 1."""
 
     @property
     def fits(self) -> bool:
@@ -155,7 +155,7 @@ of them cost calls and hardly add to F1 (docs/research/layouts.md)."""
 
 
 def choose_representatives(pages: Mapping[str, PageBlocks], k: int = REPRESENTATIVES) -> list[str]:
-    """Return the ids of k pages of a layout, or of all where there are fewer, which together show
+    """Return the ids of k pages of a layout, or of all if there are fewer, which together show
     the most of it.
 
     A path counts as many words as all pages have on it. The page that adds most comes first; of

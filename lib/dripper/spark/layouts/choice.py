@@ -27,8 +27,8 @@ CHOSEN, TEMPLATE, INCONSISTENT, FAILED = "chosen", "template", "inconsistent", "
 TOO_FEW_PAGES, NO_LAYOUT = "too_few_pages", "no_layout"
 """Values of the column `state` of the table `layouts`."""
 NOWHERE = ""
-"""Host and layout_id of the row of a batch for the pages of which no layout is known. Each batch
-has it, if only for 0 pages: it tells that the choice was made."""
+"""Host and layout_id of the row of a batch for pages without a known layout. Each batch has it, if
+only for 0 pages: it shows that the choice was made."""
 
 _MOST_COMPARED = 200
 """Pages of a layout among which its representatives are chosen, the first by page_id, which is a
@@ -92,15 +92,15 @@ def _place_host(group: Iterable[Row]) -> Iterator[Row]:
 
 
 def choices(pages: DataFrame, placed: DataFrame, earlier: DataFrame, batches: DataFrame, below: float) -> DataFrame:
-    """Return the rows of `layouts` for some batches of which nothing is chosen yet.
+    """Return the rows of `layouts` for some batches without a choice yet.
 
     Args:
         pages, placed: All pages of those batches that have blocks, as in the table and as
             `placed_pages` gives them.
-        earlier: Rows of `layouts` of other batches; a layout of which one has examples is not
+        earlier: Rows of `layouts` of other batches; a layout with examples in one of them is not
             asked for again.
         batches: Their numbers, in the column `batch`.
-        below: Pages in no layout that has representatives go on where the confidence is lower.
+        below: Pages in no layout that has representatives go on if the confidence is lower.
     """
     settled = earlier.where(F.size("examples") > 0).groupBy(*KEY).agg(F.max("state").alias("known"))
     layouts = placed.groupBy(*KEY).agg(F.count("*").alias("n")).join(settled, KEY, "left")
@@ -155,7 +155,7 @@ def grouped_mapper(
 def recount_layouts(stored: DataFrame, placed: DataFrame) -> DataFrame:
     """Return the rows of `layouts` of batches that lost files to others.
 
-    What went is no representative and no example of its batch any more.
+    A page that went is no representative and no example of its batch any more.
 
     Args:
         stored: Their rows.

@@ -2,7 +2,7 @@
 layout by layout.
 
 Both are sorted by layout, examples first, so that a task holds one template and one page at a time.
-A layout of very many pages is dealt to several tasks, each of which gets its examples.
+A layout of very many pages is dealt to several tasks, and each gets its examples.
 """
 
 from collections.abc import Iterable, Iterator

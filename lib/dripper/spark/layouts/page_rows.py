@@ -1,4 +1,4 @@
-"""Reads what rows of `pages` hold of a page's layout."""
+"""Reads the parts of rows of `pages` that layouts need."""
 
 import numpy as np
 from pyspark.sql import Column, DataFrame

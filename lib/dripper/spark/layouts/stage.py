@@ -1,7 +1,7 @@
-"""Layouts in a staged run of a chain: which pages the next labeler gets, what its labels teach, and
-the labels of the other pages.
+"""Layouts in a staged run of a chain: the choice of pages for the next labeler, the templates that
+follow from its labels, and the labels of the other pages.
 
-All batches of a run are chosen from in one commit, and taught in one. What is stored is not made
+All batches of a run are chosen from in one commit, and taught in one. Stored choices are not made
 again: a run that goes on after a kill asks for the pages that were chosen, and no others.
 """
 
@@ -33,7 +33,7 @@ from dripper.spark.tables.sql import within
 from dripper.spark.tables.store import Tables
 
 BATCHES = 16
-"""Batches whose pages are labelled in one commit."""
+"""Batches that are labelled in one commit."""
 
 
 class Layouts:
@@ -45,13 +45,13 @@ class Layouts:
         self._settings = work.settings
 
     def forget(self, batch: Batch) -> None:
-        """Delete what an earlier attempt at a batch has left: else its choice and its labels would
-        count as made."""
+        """Delete the rows that an earlier attempt at a batch has left: else its choice and its
+        labels would count as made."""
         for table in ("layouts", "labels"):
             self._tables.delete(table, within([batch.number]))
 
     def choose(self, batches: Sequence[Batch]) -> dict[str, int]:
-        """Store which pages of the batches the next labeler gets, where that is not stored yet;
+        """Store which pages of the batches the next labeler gets, unless that is stored already;
         return counts for the closing words. Raises SettingsError for batches that were preprocessed
         for another run."""
         numbers = [batch.number for batch in batches]
@@ -118,7 +118,7 @@ class Layouts:
         return True
 
     def learn(self, batches: Sequence[Batch]) -> None:
-        """Store what the labels of representatives teach, where that is not stored yet."""
+        """Store the templates that the labels of representatives make, unless they are stored."""
         numbers = [batch.number for batch in batches]
         layouts = self._rows("layouts", numbers)
         if layouts.where(F.col("state") == CHOSEN).isEmpty():
@@ -132,9 +132,9 @@ class Layouts:
         return [list(batches[i : i + BATCHES]) for i in range(0, len(batches), BATCHES)]
 
     def label(self, batches: Sequence[Batch]) -> dict[str, int]:
-        """Write the labels of all pages of the batches that have a layout, beside those that the
-        next labeler gave; return counts for the closing words. Raises WrongRowsError if other
-        labels were written."""
+        """Write the labels of all pages of the batches that have a layout, beside the labels
+        that the next labeler gave; return counts for the closing words. Raises WrongRowsError if
+        other labels were written."""
         numbers = sorted(batch.number for batch in batches)
         chosen, layouts = self.read_chosen(numbers), self._tables.read("layouts")
         pages = self._rows("pages", numbers).where(has_layout())

@@ -1,4 +1,4 @@
-"""Makes templates of what representatives of layouts teach, and writes the rows of `layouts` after
+"""Makes templates from the labels of representatives, and writes the rows of `layouts` after
 the expensive labeler was asked."""
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -30,7 +30,7 @@ def with_examples(layouts: DataFrame, labels: DataFrame, pages: DataFrame) -> Da
     """Return rows of `layouts` of some batches with the state that the labels of representatives
     make, and the examples: each in the row of its batch.
 
-    A representative without labels, or none of whose blocks is main, is no example.
+    A representative without labels, or without a main block, is no example.
 
     Args:
         labels, pages: Rows of these batches; of `labels` no others than representatives' are
@@ -44,7 +44,7 @@ def with_examples(layouts: DataFrame, labels: DataFrame, pages: DataFrame) -> Da
     rows = representatives.join(answers, ["page_id", "batch"], "left").join(known, ["page_id", "batch"])
     rows = rows.repartition(*KEY).sortWithinPartitions(*KEY, "page_id")
     taught = rows.mapInArrow(grouped_mapper(KEY, _learn_layout, _TAUGHT), _TAUGHT)
-    # Not of those that were settled before.
+    # Layouts that were settled before keep their state.
     is_taught = (F.col("state") == CHOSEN) & F.col("taught").isNotNull()
     is_own = lambda example: F.array_contains("representatives", example["page_id"])  # noqa: E731
     return (
@@ -56,7 +56,7 @@ def with_examples(layouts: DataFrame, labels: DataFrame, pages: DataFrame) -> Da
 
 
 def _learn_layout(group: Iterable[Row]) -> Iterator[Row]:
-    """Yield what the representatives of a layout teach."""
+    """Yield the state of a layout and the examples that its representatives make."""
     rows = list(group)
     good = [row for row in rows if _is_usable(row)]
     examples = [(page_blocks(row), read_first_labels(row["first_labels"]), _main(row["main"])) for row in good]
