@@ -162,6 +162,43 @@ def test_titles_of_records_are_kept_as_that_of_another_is_or_all_their_texts(car
     assert kept(f"<p>First.</p><ul>{''.join(map(card.format, CARDS))}</ul>", ["First.", *main]) == found
 
 
+@pytest.mark.parametrize(
+    ("html", "main", "found"),
+    [
+        # Most of the texts at one place are main.
+        ("<ul><li><p>Oak<li><p>Ash<li><p>Elm</ul>", ["Oak", "Elm"], ["Oak", "Ash", "Elm"]),
+        ("<ul><li><p>Oak<li><p><a href=x>Ash</a><li><p>Elm</ul>", ["Oak", "Elm"], ["Oak", "Elm"]),
+        ("<table><tr><td><p>1<td><p>a<tr><td><p>2<td><p>b<tr><td><p>3<td><p>c</table>", ["1", "3", "a", "b", "c"], 6),
+        ("<ul><li><p>Oak<li><p>Ash<li><p>Elm</ul>", ["Oak"], ["Oak"]),
+        ("<p class=a>Oak</p><p>Ash</p><p class=b>Elm</p>", ["Oak", "Elm"], ["Oak", "Elm"]),
+        # A list that a colon announces, and a term of a definition.
+        ("<p>Woods:</p><ul><li><p>Oak<li><p>Ash</ul>", ["Woods"], ["Woods:", "Oak", "Ash"]),
+        ("<p>Woods</p><ul><li><p>Oak<li><p>Ash</ul>", ["Woods"], ["Woods"]),
+        ("<p>See:</p><ul><li><p><a href=x>Oak</a><li><p>Ash</ul>", ["See"], ["See:"]),
+        (
+            "<dl><dt>Weir<dd><p>A dam.<dt>Sluice<dd><p>A gate.</dl>",
+            ["dam", "gate"],
+            ["Weir", "A dam.", "Sluice", "A gate."],
+        ),
+        # Controls beside a heading.
+        ("<div><h2>Walls</h2><span>[<a href=e>edit</a>]</span></div><p>Oak</p>", ["Oak"], ["Walls", "Oak"]),
+        ("<section><h2>Links</h2><a href=e>Home</a></section><p>Oak</p>", ["Oak"], ["Oak"]),
+        # Data.
+        ('<div>{"os":"32KB","cb":12}</div><p>Oak</p>', ["os", "Oak"], ["Oak"]),
+        ('<pre>{"os":"32KB","cb":12}</pre><p>Oak</p>', ["os", "Oak"], ['{"os":"32KB","cb":12}', "Oak"]),
+        ('<div>{"os": 1}</div><p>Oak</p>', ["os", "Oak"], ['{"os": 1}', "Oak"]),
+    ],
+)
+def test_what_belongs_to_main_siblings_lists_and_terms_is_main(html, main, found):
+    texts = kept(f"<p>First.</p>{html}<p>Last.</p>", ["First.", *main, "Last."])[:-1]
+    assert (len(texts) if isinstance(found, int) else texts) == found
+
+
+def test_a_page_of_data_alone_keeps_it():
+    page = preprocess('<div>{"os":"32KB","cb":12}</div>')
+    assert complete(page, [True]) == [True]
+
+
 def test_a_page_with_nothing_main_stays_so():
     page = preprocess(f"<h2>a</h2>{TEXT}")
     assert complete(page, [False, False]) == [False, False]

@@ -2,9 +2,11 @@
 with the text that points at them, answers with what opens them, quoted posts between kept text,
 headings with what they announce, and none that announces nothing."""
 
+import json
+import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from dripper.html.blocks.page import Page
@@ -21,7 +23,7 @@ from dripper.html.units.references import find_controls, find_holders, find_part
 def complete(page: Page, main: Sequence[bool]) -> list[bool]:
     """Return which blocks are main, of a page whose labeler chose `main`; none where it chose none.
 
-    Takes nothing away but headings that announce nothing. Linear.
+    Takes nothing away but headings that announce nothing, and data of scripts. Linear.
     """
     completed = list(main)
     if not any(completed):
@@ -34,6 +36,9 @@ def complete(page: Page, main: Sequence[bool]) -> list[bool]:
     if "table" in page.elements.tags:
         add_cells(around, completed)
     add_titles(around, completed)
+    add_siblings(around, completed)
+    add_lists(around, completed)
+    drop_data(around, completed)
     add_headings(around, completed)
     return completed
 
@@ -46,6 +51,19 @@ _PROSE = 80
 _MOST_LEFT_OUT = 0.1
 """Share of what is kept: headings that announce nothing and hold more of it are the content. A list
 of which labels keep the titles alone had lost all of them."""
+_LIKE_SIBLINGS = 0.6
+"""Share of the texts at one place that are main, from which on all are."""
+_DEEPEST = 5
+"""Elements between a record and a text in it."""
+_MOST_BLOCKS = 40
+"""Blocks of a record."""
+_LONGEST_LIST = 30
+"""Blocks of a list that a colon announces."""
+_COLONS = (":", "\uff1a")
+_JSON = ('{"', '[{"')
+_COMPACT = re.compile(r'^[^\n]{1,80}?":\S')
+_CODE = words("pre code p")
+"""Elements in which a page shows data."""
 _PARTS_OF_A_QUESTION = 2
 """Blocks: the question itself, and a sign."""
 
@@ -65,6 +83,24 @@ class Blocks:
         if begin == end and begin and self.blocks[begin - 1].last >= first:
             begin -= 1
         return range(begin, end)
+
+    def find_places(self, records: Sequence[int]) -> Iterable[list[int]]:
+        """Return the blocks at each place in some records: those with equal start tags from the
+        record on."""
+        places = dict[tuple[str, ...], list[int]]()
+        for record in records:
+            inside = self.inside(record)
+            for index in inside if len(inside) <= _MOST_BLOCKS else ():
+                path = self.tree.nearest(self.blocks[index].element, _DEEPEST)
+                if record in path and self.blocks[index].text:
+                    tags = tuple(self.tree.start_tag(each) for each in path[path.index(record) :])
+                    places.setdefault(tags, []).append(index)
+        return places.values()
+
+    def is_data(self, block: Block) -> bool:
+        """Tell whether a block is compact JSON, in no code and no paragraph."""
+        around = map(self.tree.tags.__getitem__, self.tree.nearest(block.element, _MOST_AROUND))
+        return _COMPACT.match(block.text) is not None and _CODE.isdisjoint(around) and _is_json(block.text)
 
     def is_link(self, index: int) -> bool:
         """Tell whether a block is a link, and says nothing beside it."""
@@ -144,6 +180,66 @@ def add_cells(page: Blocks, main: list[bool]) -> None:
                     main[index] = True
 
 
+def add_siblings(page: Blocks, main: list[bool]) -> None:
+    """Mark the texts, but no links, that have one place in like records as most of those that are
+    main: an amount among amounts, a line of a transcript, a cell of a table.
+
+    On 923 training pages that changes 58; 27 score higher by .002 or more in ROUGE-5 F1 and 15
+    lower. A bound of a half scores the same, one of four fifths loses most of the gain. Speakers,
+    prices and the like of which none is main are not found so.
+    """
+    kept = [index for index, is_main in enumerate(main) if is_main and page.blocks[index].text]
+    tags = {page.tree.start_tag(page.blocks[index].element) for index in kept}
+    between = ((index, page.blocks[index]) for index in (range(kept[0], kept[-1]) if kept else ()) if not main[index])
+    missing = {i: block.element for i, block in between if block.text and page.tree.start_tag(block.element) in tags}
+    for records in find_records(page.tree, missing.values()) if missing else ():
+        for place in page.find_places(records):
+            if len(place) > 2 and _LIKE_SIBLINGS * len(place) <= sum(main[index] for index in place) < len(place):
+                for index in missing.keys() & place:
+                    main[index] = main[index] or not page.is_link(index)
+
+
+def add_lists(page: Blocks, main: list[bool]) -> None:
+    """Mark the short list, but not of links, between main text that ends with a colon and more main
+    text; and the term of a main definition."""
+    announces = any(is_main and block.text[-1:] in _COLONS for block, is_main in zip(page.blocks, main, strict=True))
+    for each in (each for name in ("ul", "ol", "dt")[0 if announces else 2 :] for each in page.tree.find(name)):
+        inside = page.inside(each)
+        before, after = inside.start - 1, inside.stop
+        if not inside or after >= len(main) or not main[after] or any(main[index] for index in inside):
+            continue
+        if page.tree.tags[each] == "dt":
+            is_missing = "dd" in map(
+                page.tree.tags.__getitem__, page.tree.nearest(page.blocks[after].element, _MOST_AROUND)
+            )
+        else:
+            is_announced = before >= 0 and main[before] and page.blocks[before].text[-1:] in _COLONS
+            is_missing = is_announced and len(inside) <= _LONGEST_LIST and not any(map(page.is_link, inside))
+        if is_missing:
+            main[inside.start : after] = [True] * len(inside)
+
+
+def drop_data(page: Blocks, main: list[bool]) -> None:
+    """Take compact JSON out that stands in no code and no paragraph, where scripts read it; but not
+    if nothing else is main."""
+    data = [
+        index
+        for index, block in enumerate(page.blocks)
+        if main[index] and block.text.startswith(_JSON) and page.is_data(block)
+    ]
+    if len(data) < sum(main):
+        for index in data:
+            main[index] = False
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
 def add_titles(page: Blocks, main: list[bool]) -> None:
     """Mark what main text of a record follows if it is a link, as titles of cards are, and the list
     does not say the same in each: where another record's is kept, or the text of every record.
@@ -179,11 +275,11 @@ def add_headings(page: Blocks, main: list[bool]) -> None:
     says = Counter(page.blocks[heading.first].text for heading in headings)
     empty = list[Heading]()
     for heading in reversed(headings):
-        first, after = heading.first, heading.end
+        first, end, after = heading.first, heading.end, heading.after
         is_label = says[page.blocks[first].text] > 1
         if after < heading.last and main[after] and page.blocks[after].text and not is_label:
-            main[first:after] = [True] * (after - first)
-        elif main[first] and not heading.is_link and after < heading.last and not any(main[after : heading.following]):
+            main[first:end] = [True] * (end - first)
+        elif main[first] and not heading.is_link and end < heading.last and not any(main[end : heading.following]):
             empty.append(heading)
     said = sum(len(block.text) for block, is_main in zip(page.blocks, main, strict=True) if is_main)
     announced = sum(len(page.blocks[index].text) for each in empty for index in range(each.first, each.end))

@@ -6,13 +6,18 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from dripper.html.tree.blocks import Block
-from dripper.html.tree.elements import HEADINGS
+from dripper.html.tree.elements import HEADINGS, words
 from dripper.html.tree.tree import Tree
 
 _MOST_INSIDE = 50
 """Elements of a heading."""
 _MOST_AROUND = 5
 """Elements between a heading and the link that it is in."""
+_HEADS, _CONTROLS = words("div header hgroup span"), words("a button")
+_MOST_CONTROLS = 2
+"""Blocks beside a heading, in an element of their own, that announce nothing."""
+_LONGEST_CONTROL = 24
+"""Characters of such a block."""
 _MOST_WRAPPERS = 32
 """Elements around a heading that hold nothing else."""
 
@@ -23,6 +28,8 @@ class Heading(NamedTuple):
     first: int
     end: int
     """One behind its last block."""
+    after: int
+    """The first block that it announces: that behind the controls beside it, such as "edit"."""
     level: int
     last: int
     """One behind the last block that it announces: up to the next heading of its level or above,
@@ -55,19 +62,34 @@ def find_headings(tree: Tree, blocks: Sequence[Block]) -> list[Heading]:
     for first, end, element in reversed(found):
         level = int(tree.tags[element][1])
         following = min(ends[1 : level + 1])
-        last = min(following, _find_end(tree, firsts, element, first, end))
-        headings.append(Heading(first, end, level, last, following, _is_link(tree, element)))
+        after, last = _find_announced(tree, blocks, firsts, element, first, end)
+        headings.append(Heading(first, end, after, level, min(following, last), following, _is_link(tree, element)))
         ends[level] = first
     return headings[::-1]
 
 
-def _find_end(tree: Tree, firsts: list[int], element: int, first: int, end: int) -> int:
-    """Return one behind the last block of the nearest element around a heading that has others."""
+def _find_announced(
+    tree: Tree, blocks: Sequence[Block], firsts: list[int], element: int, first: int, end: int
+) -> tuple[int, int]:
+    """Return the first block that a heading announces, and one behind the last: those of the
+    nearest element around it that has more than the heading and controls."""
     for around in reversed(tree.nearest(tree.parents[element], _MOST_WRAPPERS)):
         begin, stop = bisect_left(firsts, tree.opens[around]), bisect_right(firsts, tree.closes[around])
         if begin < first or stop > end:
-            return stop
-    return end
+            is_head = begin == first and stop - end <= _MOST_CONTROLS and tree.tags[around] in _HEADS
+            if not is_head or not all(_is_control(tree, block) for block in blocks[end:stop]):
+                return end, stop
+            end = stop
+    return end, end
+
+
+def _is_control(tree: Tree, block: Block) -> bool:
+    """Tell whether a block is a short link or a button."""
+    tags = (
+        *(tree.names.get(tag) for tag in tree.parts[block.first | 1 : block.last + 1 : 2]),
+        tree.tags[block.element],
+    )
+    return len(block.text) <= _LONGEST_CONTROL and not _CONTROLS.isdisjoint(tags)
 
 
 def _is_link(tree: Tree, element: int) -> bool:
