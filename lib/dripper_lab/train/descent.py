@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from dripper.labels.torch_device import peak_memory
+from dripper_lab.train.progress import Progress
 
 log = logging.getLogger(__name__)
 
@@ -29,6 +30,7 @@ def descend(
     pace: Callable[[int], float],
     log_steps: int,
     after: Callable[[int], None] = lambda n_steps: None,
+    progress: Progress | None = None,
 ) -> None:
     """Train a model in place, a step a batch.
 
@@ -36,13 +38,15 @@ def descend(
         pace: The share of the learning rate at a step, from 0 on.
         log_steps: Between two lines of the log.
         after: Called after each step with the number of those done.
+        progress: Where the training is saved, and goes on from.
     """
     import torch
 
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, pace)
+    done = progress.load(model, optimizer, schedule) if progress else 0
     model.train()
     started, mean = time.process_time(), torch.zeros(())
-    for n_steps, batch in enumerate(batches, 1):
+    for n_steps, batch in enumerate(batches[done:], done + 1):
         loss = loss_of(batch)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), CLIPPED_NORM)
@@ -50,11 +54,13 @@ def descend(
         schedule.step()
         optimizer.zero_grad(set_to_none=True)
         # Read only if it is logged: a GPU would wait for every step.
-        mean = torch.lerp(mean.to(loss), loss.detach(), 1 / min(n_steps, _AVERAGED))
+        mean = torch.lerp(mean.to(loss), loss.detach(), 1 / min(n_steps - done, _AVERAGED))
         if n_steps % log_steps == 0 or n_steps == len(batches):
             seconds = time.process_time() - started
             log.info("step %d of %d, loss %.4f, %.0f CPU seconds", n_steps, len(batches), float(mean), seconds)
         after(n_steps)
+        if progress:
+            progress.save(model, optimizer, schedule, n_steps, is_last=n_steps == len(batches))
     model.eval()
     device = next(model.parameters()).device.type
     log.info("%s: at most %.1f GB of memory", device, peak_memory(device) / 1e9)

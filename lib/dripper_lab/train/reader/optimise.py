@@ -1,6 +1,7 @@
 """The training of the reader's network: what a step asks of it, and how fast it learns."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -8,6 +9,7 @@ import torch.nn.functional as F
 
 from dripper.labels.arrays import FloatArray
 from dripper_lab.train.descent import batches_of_like_length, descend
+from dripper_lab.train.progress import Progress
 from dripper_lab.train.reader.examples import Drawn, Example, draw_windows
 from dripper_lab.train.reader.network import Network
 from dripper_lab.train.reader.recipe import Recipe, pace
@@ -22,11 +24,14 @@ def teach(
     epochs: int,
     rate: float,
     teacher: Network | None = None,
+    saved: Path | None = None,
 ) -> None:
-    """Teach a network in place, by labels and, where there is one, by a teacher.
+    """Teach a network in place, by labels and, if there is one, by a teacher.
 
     Args:
         rate: Its learning rate.
+        saved: The file where it is saved every few minutes. A training that finds one goes on from
+            there.
     """
     torch.manual_seed(recipe.seed)
     draw = np.random.default_rng(recipe.seed)
@@ -42,6 +47,7 @@ def teach(
         model, optimizer, batches, lambda batch: loss_of(model, batch, teacher, recipe.soft),
         lambda step: pace(step, len(batches), recipe), LOG_STEPS,
         lambda n_steps: move_means(means, learning, n_steps),
+        Progress(saved, means) if saved else None,
     )  # fmt: skip
     with torch.no_grad():
         for mean, value in zip(means, learning, strict=True):

@@ -167,6 +167,39 @@ def test_it_learns_and_what_it_writes_can_be_loaded(base: Path, tmp_path: Path) 
     assert not np.array_equal(labels.probability, draft.probability)
 
 
+def test_a_training_that_is_stopped_goes_on(
+    base: Path, tables: Tables, examples: list[Example], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    torch = pytest.importorskip("torch", reason=WHY_NOT)
+    from dripper_lab.train import progress
+    from dripper_lab.train.reader import optimise
+    from dripper_lab.train.reader.network import load_base
+    from dripper_lab.train.reader.recipe import Recipe
+
+    recipe, model_base, saved = Recipe(batch_windows=2), read_base(base), tmp_path / "unfinished" / "a.pt"
+    whole, stopped, resumed = (load_base(model_base, tables) for _ in range(3))
+    optimise.teach(whole, examples[:4], recipe, 1, 1e-3)
+    save, n_steps = progress.Progress.save, list[int]()
+
+    def stop(self: progress.Progress, model: object, *rest: object, **options: object) -> None:
+        self.seconds = 0.0
+        save(self, model, *rest, **options)  # type: ignore[arg-type]
+        n_steps.append(len(n_steps) + 1)
+        if len(n_steps) == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(progress.Progress, "save", stop)
+    with pytest.raises(KeyboardInterrupt):
+        optimise.teach(stopped, examples[:4], recipe, 1, 1e-3, saved=saved)
+    optimise.teach(resumed, examples[:4], recipe, 1, 1e-3, saved=saved)
+    assert len(n_steps) > 3
+    for name, value in whole.state().items():
+        assert np.array_equal(value, resumed.state()[name]), name
+    again = load_base(model_base, tables)
+    optimise.teach(again, examples[:4], recipe, 1, 1e-3, saved=saved)
+    assert torch.equal(again.head.weight, whole.head.weight)
+
+
 def test_the_graph_says_what_the_network_says(
     base: Path, tables: Tables, examples: list[Example], tmp_path: Path
 ) -> None:
