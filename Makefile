@@ -13,7 +13,7 @@ PYTEST := $(BIN)/python -m pytest --numprocesses $(TEST_PROCESSES) $(BY_FILE)
 # Else each Python of the tests, and each that these start, would compile every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run sql test test-fast test-all test-lab test-adapters test-runtimes test-vllm fuzz gate audit golden lock wheel bench bench-lm gpu-check gpu-bundle gpu-day report lint docs cpu encoder install clean
+.PHONY: help run sql test test-fast test-all test-lab test-adapters test-runtimes test-vllm fuzz gate audit golden lock wheel bench bench-lm neighbours gpu-check gpu-bundle gpu-day report lint docs cpu encoder install clean
 
 help:
 	@echo "Use"
@@ -38,6 +38,7 @@ help:
 	@echo "  make docs          the pages under docs as a site in ./site"
 	@echo "Measure and train (labelled pages in DATA=$(DATA))"
 	@echo "  make bench         ratios against peers, in one run"
+	@echo "  make neighbours    docs/neighbours/archives.md anew: valid archives, as this project and four other readers take them"
 	@echo "  make report        scores of all extractors, as one HTML page"
 	@echo "  make bench-lm      the decoders of the labeler lm against each other"
 	@echo "  make gpu-check     checkpoints on a machine with a GPU: make gpu-check LM=FOLDER ENCODERS=FOLDER PAGES=FOLDER (docs/gpu_day.md)"
@@ -309,6 +310,19 @@ $(VENV)-bench/done: conf/preflight.sh
 	@$(VENV)-bench/bin/python -m pip install --quiet --upgrade pip
 	@$(VENV)-bench/bin/python -m pip install --quiet "datatrove[io,processing]==0.10.1" lxml_html_clean
 	@touch $@
+
+# Readers of archives by others, each in the version that the page names.
+NEIGHBOURS := $(VENV)-neighbours
+$(NEIGHBOURS)/done: benchmarks/neighbours/pom.xml
+	@rm -rf $(NEIGHBOURS) && mkdir $(NEIGHBOURS)
+	$(BIN)/python -m venv $(NEIGHBOURS)/python
+	$(NEIGHBOURS)/python/bin/pip install --quiet warcio==1.8.1 fastwarc==2.0.1 brotli==1.2.0 zstandard==0.25.0
+	mvn -q -B -f benchmarks/neighbours/pom.xml dependency:copy-dependencies -DoutputDirectory=$(CURDIR)/$(NEIGHBOURS)/jars
+	npm install --no-audit --no-fund --silent --prefix $(NEIGHBOURS) warcio@2.4.11
+	@touch $@
+
+neighbours: $(VENV)/all $(NEIGHBOURS)/done
+	$(BIN)/python benchmarks/neighbours/archives.py $(NEIGHBOURS)
 
 bench: $(VENV)/all $(VENV)-bench/done
 	@test -d $(DATA) || { echo "no labelled pages at $(DATA): make bench DATA=/path/to/data"; exit 1; }

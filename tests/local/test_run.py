@@ -165,7 +165,7 @@ def test_a_file_that_cannot_be_read_is_left_for_another_run(crawl: Path, tmp_pat
     assert (outcome.pages, outcome.is_complete) == (1, False)
     seen = InputCounts()
     assert list(read_pages([Input("/gone.html", "/gone.html")], settings.reading, (), seen)) == []
-    assert seen.unread == ["/gone.html: No such file or directory"]
+    assert (seen.bad, seen.unread) == ({"/gone.html": "/gone.html: No such file or directory"}, [])
 
 
 def test_a_page_above_the_limit_is_an_error_row(crawl: Path, tmp_path: Path) -> None:
