@@ -141,6 +141,10 @@ class HtmlSettings(Section):
     profile."""
     drop: tuple[str, ...] = ()
     """CSS selectors: the elements found are removed from the page before anything else reads it."""
+    hidden: Literal["drop", "keep"] = "drop"
+    """Text that a person does not see on the page, by its attributes, styles and own sheets
+    (SECURITY.md lists the ways). drop: it is in no block, and `hidden_chars` counts it. keep: it is
+    part of the page. Only the profile `dripper` looks at it."""
 
 
 class MarkdownSettings(Section):

@@ -213,5 +213,13 @@ IS_WHOLE = Column(
     "Whether there is an extraction, of a page of which nothing is cut off or damaged; null: a row of an older release",
 )
 
-EXTRACTIONS: Sequence[Column] = (*PAGE, *EXTRACTION, *ORIGIN, *SITE, *MEDIA, *DATES, *SOURCES, *POSTS, IS_WHOLE)
+HIDDEN_CHARS = Column(
+    "hidden_chars",
+    Kind.INTEGER,
+    "Characters of text on the page that a person does not see, left out; null: a row of an older release",
+)
+
+EXTRACTIONS: Sequence[Column] = (
+    *PAGE, *EXTRACTION, *ORIGIN, *SITE, *MEDIA, *DATES, *SOURCES, *POSTS, IS_WHOLE, HIDDEN_CHARS,
+)  # fmt: skip
 """A row of the table `extractions`."""

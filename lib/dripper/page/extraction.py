@@ -130,7 +130,7 @@ class Extractor:
 
     def _examine(self, decoded: Decoded, url: str | None) -> Examination:
         decoded = decoded.without(self._settings.html.drop)
-        page = split_into_blocks(decoded, self._settings.profile, url)
+        page = split_into_blocks(decoded, self._settings.profile, url, self._settings.html.hidden)
         url = url or find_own_address(decoded.utf8, page.metadata)
         labels, detail = label_page(self.labeler, page)
         choice = self._finisher.choose(Splits.of_page(page, decoded, url), labels, self.labeler.name, detail)

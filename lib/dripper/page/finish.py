@@ -62,6 +62,7 @@ class Extraction:
     posts: those of a thread, or readers' comments, of which something is in the main content, in
     its order. comments: whether most posts that the page shows are there (`in`, `out`); None: it
     shows none.
+    hidden_chars: characters of text on the page that a person does not see, and that are left out.
     """
 
     main_html: str = ""
@@ -85,6 +86,7 @@ class Extraction:
     encoding_errors: int | None = None
     posts: tuple[Post, ...] = ()
     comments: str | None = None
+    hidden_chars: int = 0
 
     @property
     def text(self) -> str:
@@ -101,7 +103,7 @@ class Splits:
     whether images are placed, and markup before blocks, to main HTML. whole: the page, and the text
     of which Trafilatura makes its choice; called only where no block is main. profile: that split
     it. base: of the page's relative addresses. metadata: of the page, with addresses as written.
-    mapping: the page's mapping HTML.
+    mapping: the page's mapping HTML. hidden_chars: see `Extraction`.
     """
 
     title: str
@@ -113,6 +115,7 @@ class Splits:
     base: Base | None = None
     metadata: Metadata | None = None
     mapping: Callable[[], str] = str
+    hidden_chars: int = 0
 
     @classmethod
     def of_page(cls, page: Page, decoded: Decoded, url: str | None = None) -> "Splits":
@@ -129,6 +132,7 @@ class Splits:
             base,
             page.metadata,
             lambda: page.mapping_html,
+            page.hidden_characters,
         )
 
     @classmethod
@@ -168,6 +172,7 @@ class Splits:
             base,
             prepared.metadata,
             lambda: prepared.mapping_html,
+            prepared.hidden_chars,
         )
 
 
@@ -291,6 +296,7 @@ class Finisher:
             images=place_images(images, markdown),
             posts=posts,
             comments=kept.comments,
+            hidden_chars=page.hidden_chars,
         )
 
     def _write_main_html(self, page: Splits, main_ids: list[int], marks: Mapping[int, str]) -> tuple[str, Tree]:

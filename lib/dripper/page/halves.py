@@ -33,7 +33,16 @@ def preparer(
     keep_source = resolve_fallback(settings.labeler) == Fallback.TRAFILATURA
     with_layout, drop = settings.layouts.enabled, settings.html.drop
     return lambda html, content_type, url: prepare(
-        html, content_type, settings.profile, count_tokens, keep_source, first, with_layout, drop, url
+        html,
+        content_type,
+        settings.profile,
+        count_tokens,
+        keep_source,
+        first,
+        with_layout,
+        drop,
+        url,
+        settings.html.hidden,
     )
 
 
@@ -62,6 +71,7 @@ def prepared_of(row: Row) -> Prepared:
         hints=hints,
         source=row.get("source"),
         metadata=Metadata.of_row(row.get("page_metadata")),
+        hidden_chars=row.get("hidden_chars") or 0,
     )
 
 

@@ -7,6 +7,7 @@ between them: what `Prepared` holds is all that the second half gets to see.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from dripper import html as html_core
 from dripper.decode.charset import to_utf8
@@ -84,12 +85,16 @@ class Prepared:
     metadata: Metadata | None = None
     labels: Labels | None = None
     layout: PageLayout | None = None
+    hidden_chars: int = 0
+    """Characters of hidden text that are left out."""
 
 
-def split_into_blocks(decoded: Decoded, profile: str, url: str | None = None) -> Page:
-    """Return the page split into blocks, at least one; that of its declared text, where it shows
+def split_into_blocks(
+    decoded: Decoded, profile: str, url: str | None = None, hidden: Literal["drop", "keep"] = "drop"
+) -> Page:
+    """Return the page split into blocks, at least one; that of its declared text, if it shows
     nothing. Raises PageError(EMPTY_PAGE), or as `preprocess` does."""
-    page = html_core.preprocess_utf8(decoded.utf8, profile, url=url)
+    page = html_core.preprocess_utf8(decoded.utf8, profile, url=url, keeps_hidden=hidden == "keep")
     if page.hints.declared:
         page = read_declared(page)
     if not page.blocks:
@@ -107,6 +112,7 @@ def prepare(
     with_layout: bool = False,
     drop: Sequence[str] = (),
     url: str | None = None,
+    hidden: Literal["drop", "keep"] = "drop",
 ) -> Prepared:
     """Return the first half of a page's way. A page that cannot be split gives a Prepared with
     `error_code`.
@@ -117,6 +123,7 @@ def prepare(
         with_layout: Find the page's layout, too.
         drop: CSS selectors of what is taken out first.
         url: The page's address, for its metadata.
+        hidden: See the setting `html.hidden`.
 
     >>> prepare("<title>T</title><p>one<p>two").texts
     ['one', 'two']
@@ -125,7 +132,7 @@ def prepare(
     read = Prepared(charset=decoded.charset, charset_source=decoded.source, encoding_errors=decoded.errors)
     try:
         decoded = decoded.without(drop)
-        page = split_into_blocks(decoded, profile, url)
+        page = split_into_blocks(decoded, profile, url, hidden)
         simplified, mapping = page.simplified_html, page.mapping_html
     except PageError as error:
         return replace(read, error_code=error.code, error_detail=error.detail or None)
@@ -142,6 +149,7 @@ def prepare(
         metadata=page.metadata,
         labels=labels,
         layout=PageLayout.of(page, labels) if with_layout and labels is not None else None,
+        hidden_chars=page.hidden_characters,
     )
 
 

@@ -4,8 +4,10 @@ from collections import Counter
 
 import pytest
 
+import dripper
 from dripper.html import preprocess
 from dripper.html.tree.letters import drop_shapeless
+from dripper.settings import Settings
 from support.visibility import Case, is_right, read_cases, write_page
 
 CASES = read_cases()
@@ -59,3 +61,11 @@ def test_flags_and_embeddings_stay() -> None:
 )
 def test_hostile_pages_are_read(made) -> None:
     assert preprocess(made(2_000)).blocks
+
+
+def test_the_setting_keeps_hidden_text_and_the_extraction_counts_it() -> None:
+    page = f"<article><h1>Harbour</h1>{LONG}<p hidden>SECRET words</p>{LONG}</article>"
+    dropped, kept = dripper.extract(page), dripper.extract(page, settings=Settings(html={"hidden": "keep"}))
+    assert "SECRET" not in dropped.markdown
+    assert "SECRET" in kept.markdown
+    assert (dropped.hidden_chars, kept.hidden_chars) == (12, 0)

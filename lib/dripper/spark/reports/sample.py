@@ -68,7 +68,13 @@ def take_sample(pages_read: PagesRead, settings: Settings) -> Sample:
     with_layout = first is not None and settings.layouts.enabled
     guard: Guard[PageInput, Prepared] = Guard(
         lambda page: prepare(
-            page[0], page[1], settings.profile, first=first, with_layout=with_layout, drop=settings.html.drop
+            page[0],
+            page[1],
+            settings.profile,
+            first=first,
+            with_layout=with_layout,
+            drop=settings.html.drop,
+            hidden=settings.html.hidden,
         ),
         limits,
     )
@@ -184,7 +190,7 @@ def cpu_summary(pages_read: PagesRead, settings: Settings) -> str:
 def _guard(labelers: Mapping[str, Labeler], settings: Settings) -> Guard[PageInput, dict[str, float]]:
     def work(page: PageInput) -> dict[str, float]:
         started = time.process_time()
-        blocks = split_into_blocks(Decoded.of(page[0], page[1]), settings.profile)
+        blocks = split_into_blocks(Decoded.of(page[0], page[1]), settings.profile, hidden=settings.html.hidden)
         took = {"split": time.process_time() - started}
         for name, labeler in labelers.items():
             started = time.process_time()

@@ -160,6 +160,7 @@ PAGES = StructType(
         ),
         column("layout_id", StringType(), "The page's skeleton as a hash; near-equal ones are joined in extractions"),
         declared(columns.ENCODING_ERRORS),
+        declared(columns.HIDDEN_CHARS),
     ]
 )
 
