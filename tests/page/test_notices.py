@@ -37,6 +37,14 @@ def test_no_notice_takes_other_words_with_it(html: str, said: str) -> None:
     assert not is_notice([html, said])
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["Home page", "Open site menu", "Error", "Page 2", "404 page", "Service", "Contact support", "Log in", "Gone"],
+)
+def test_words_of_notices_alone_are_none(text: str) -> None:
+    assert not is_notice([text])
+
+
 def test_the_title_says_what_numbers_and_companions_are_of() -> None:
     assert not is_notice(["404"])
     assert is_notice(["404"], "404 Not Found | The mill")

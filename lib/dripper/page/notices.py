@@ -25,7 +25,7 @@ _STATUS = re.compile("[45][0-9]{2}")
 """An HTTP status code of an error."""
 _PLACE = re.compile(r"(?<![\w@.])(?:https?://\S+|(?:[\w-]+\.)+[a-z]{2,}\b(?!@)\S*|/\S+)")
 """An address, a host or a path."""
-_NUMBERED = words("id ip reference incident code number port seconds")
+_NUMBERED = words("error id ip reference incident code number port seconds nginx apache openresty iis php")
 """Topics that say a number."""
 _WIDEST_GAP = 60
 """Characters between two parts of a phrase."""
