@@ -101,7 +101,7 @@ def clone(spark: "SparkSession", sample: Path, tmp_path_factory: pytest.TempPath
     run(spark, str(folder / "crawl.warc.gz"), str(folder / "out"), Settings())
     tables = Tables(spark, str(folder / "out"))
     for table in TABLES:
-        if tables.version(table) is None:
+        if not tables.exists(table):
             tables.create(table)
     spark.createDataFrame([page(1), page(2)], "url string, html binary").write.parquet(str(folder / "pages"))
     java = spark._jvm

@@ -11,7 +11,7 @@ from pathlib import Path
 from dripper.spark.tables.schemas import SCHEMA_VERSION, TABLES
 from dripper.spark.tables.store import Tables
 
-BringUp = Callable[[Tables, str, int | None], bool]
+BringUp = Callable[[Tables, str, bool], bool]
 
 
 def copying(bring_up: BringUp, templates: Path) -> BringUp:
@@ -24,22 +24,22 @@ def copying(bring_up: BringUp, templates: Path) -> BringUp:
     lock = threading.Lock()
 
     @wraps(bring_up)
-    def copy_or_make(tables: Tables, table: str, version: int | None) -> bool:
+    def copy_or_make(tables: Tables, table: str, is_there: bool) -> bool:
         place = Path(tables.output) / table
-        if version is not None or tables.in_catalog or "://" in tables.output or place.exists():
-            return bring_up(tables, table, version)
+        if is_there or tables.in_catalog or "://" in tables.output or place.exists():
+            return bring_up(tables, table, is_there)
         schema, comment = TABLES[table]
         kind = f"{hash((schema.json(), comment, SCHEMA_VERSION)):x}"
         with lock:
             made = templates / kind / table
             if not made.exists():
-                bring_up(Tables(tables._spark, str(templates / kind)), table, None)
+                bring_up(Tables(tables._spark, str(templates / kind)), table, False)
         copy = shutil.copytree(made, templates / uuid.uuid4().hex)
         try:
             place.parent.mkdir(parents=True, exist_ok=True)
             copy.rename(place)
         except OSError:  # Another driver was here first, or no table can be here, which SQL says best.
-            return bring_up(tables, table, version)
+            return bring_up(tables, table, is_there)
         return True
 
     return copy_or_make

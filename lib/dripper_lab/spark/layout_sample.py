@@ -91,7 +91,7 @@ def draw_pages(tables: Tables, sampling: Sampling) -> list[Row]:
 
     Raises InputError where there is no table `pages`: a run in one pass keeps none.
     """
-    if tables.version("pages") is None:
+    if not tables.exists("pages"):
         raise InputError(
             f"{tables.location()} has no table pages: jobs/preprocess.py makes it, a run in one pass (jobs/run.py) does not"
         )
@@ -171,7 +171,7 @@ def _describe(pages: DataFrame, tables: Tables) -> DataFrame:
     declared = F.lower(F.regexp_extract("page_metadata.language", "^[A-Za-z]+", 0))
     language, kind = F.when(declared != "", declared), F.col("first_labels.page_kind")
     described = pages.select(*names, language.alias("declared"), kind.alias("first_kind"))
-    if tables.version("extractions") is None:
+    if not tables.exists("extractions"):
         return described.withColumnsRenamed({"declared": "language", "first_kind": "page_kind"})
     extracted = tables.read("extractions").select("page_id", "language", "page_kind")
     return described.join(extracted, "page_id", "left").select(

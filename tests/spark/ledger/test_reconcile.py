@@ -17,7 +17,8 @@ from dripper.errors import DifferenceError
 from dripper.labels.config import load
 from dripper.spark.ledger.ledger import Ledger
 from dripper.spark.ledger.plan import LedgerEntry
-from dripper.spark.ledger.reconcile import Difference, bounds, compare, find_differences
+from dripper.spark.ledger.reconcile import Difference, bounds, compare, find_differences, find_lost_rows
+from dripper.spark.run.notes import Notes
 from dripper.spark.run.run import run, run_stages
 from dripper.spark.tables import counts
 from dripper.spark.tables.batches import PlannedFile
@@ -348,6 +349,52 @@ def test_new_batches_are_numbered_above_all_that_a_table_has(
     after = tables.read("pages").select("page_id", "batch").collect()
     assert sorted(row for row in after if row["batch"] <= 2) == before
     assert {row["batch"] for row in after} == {1, 2, 3}
+
+
+@pytest.mark.spark
+def test_rows_that_go_while_a_run_is_at_work_are_told_at_its_end(spark: SparkSession, tables: Tables) -> None:
+    ledger = Ledger(SparkBooks(spark, tables), "a run")
+    assert find_lost_rows(spark, tables, ledger) == []
+    tables.delete("extractions", "url = 'http://example.org/1'")
+    (told,) = find_lost_rows(spark, tables, ledger)
+    assert re.search(r"batch 1 has 1 row of 2 since version \d+ \(DELETE", told)
+    assert "--repair has the files of these batches read again" in told
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("statement", "operation"),
+    [
+        ("DELETE FROM {} WHERE url = 'http://example.org/1'", "DELETE"),
+        ("RESTORE TABLE {} TO VERSION AS OF 1", "RESTORE"),
+    ],
+)
+def test_a_run_beside_which_rows_go_ends_with_work_left(
+    spark: SparkSession,
+    first_night: Path,
+    tables: Tables,
+    monkeypatch: pytest.MonkeyPatch,
+    statement: str,
+    operation: str,
+) -> None:
+    """The rows go after the run's last batch is noted, and before it says how it ended."""
+    finish = Notes.finish
+
+    def finish_and_change(notes: Notes) -> dict[int, str]:
+        failed = finish(notes)
+        spark.sql(statement.format(tables.sql_name("extractions")))
+        return failed
+
+    monkeypatch.setattr(Notes, "finish", finish_and_change)
+    outcome = run(spark, str(first_night / "c.warc"), tables.output, ONE_BY_ONE)
+    assert outcome.exit_code == 3
+    assert f"({operation}, " in outcome.complaints[0]
+    assert "Somebody changed them while the run was at work" in outcome.complaints[0]
+    monkeypatch.undo()
+    list(maintain(spark, tables.output, repairs=True))
+    assert run(spark, f"{first_night}/in,{first_night}/c.warc", tables.output, ONE_BY_ONE).exit_code == 0
+    assert len(urls(tables)) == len(set(urls(tables))) == len(ALL) + 2
 
 
 @pytest.mark.spark

@@ -1,15 +1,18 @@
 """The tables on real Delta: schema, comments, versions, and batches that are replaced as a
 whole."""
 
+import json
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructField, StructType
 
 from dripper.errors import InputError
 from dripper.spark.tables.batches import Batch, PlannedFile
-from dripper.spark.tables.schemas import EXTRACTIONS, SCHEMA_VERSION, TABLES, WARC_FILES
+from dripper.spark.tables.data_files import DATA_FILES
+from dripper.spark.tables.schemas import EXTRACTIONS, PROPERTIES, SCHEMA_VERSION, TABLES, WARC_FILES
 from dripper.spark.tables.sql import missing_fields
 from dripper.spark.tables.store import Tables
 
@@ -69,6 +72,45 @@ def test_a_batch_takes_the_place_of_what_its_files_left_elsewhere(spark: SparkSe
         assert rows == {(1, "b"), (2, "c"), (3, "it's"), (3, "d")}
 
 
+def test_rows_are_replaced_where_deletion_vectors_are_on(spark: SparkSession, tables: Tables) -> None:
+    """Delta cannot mark rows in a table that has a column `path`, as the ledger does."""
+    tables.append("warc_files", ledger_rows(spark, 1, "a", "b").union(ledger_rows(spark, 2, "c")))
+    spark.sql(f"ALTER TABLE {tables.sql_name('warc_files')} SET TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')")
+    tables.replace_batch("warc_files", ledger_rows(spark, 1, "d"), Batch(1, ()))
+    assert {row["warc_file"] for row in tables.read("warc_files").collect()} == {"c", "d"}
+    assert not any('"deletionVector"' in log.read_text() for log in Path(tables.output).glob("*/_delta_log/*.json"))
+
+
+def test_data_files_are_laid_out_for_those_who_look_for_a_page(spark: SparkSession, tmp_path: Path) -> None:
+    tables = Tables(spark, str(tmp_path))
+    tables.create("extractions")
+    pages = [(f"{i}", 1, "a.warc", i, f"http://{host}.org/{i}", f"{host}.org") for i, host in enumerate("cabcab")]
+    names = ("page_id", "batch", "warc_file", "warc_offset", "url", "host")
+    schema = StructType([EXTRACTIONS[name] for name in names])
+    tables.append("extractions", spark.createDataFrame(pages, schema).coalesce(1))
+    assert DATA_FILES.keys().isdisjoint(dict(spark.conf.getAll)), "they are set while something is written"
+    (file,) = (tmp_path / "extractions/batch=1").glob("*.parquet")
+    assert pq.ParquetFile(file).metadata.row_group(0).column(0).compression == "ZSTD"
+    urls = pq.read_table(file, columns=["url"])["url"].to_pylist()
+    assert urls == [f"http://{at}" for at in ("a.org/1", "a.org/4", "b.org/2", "b.org/5", "c.org/0", "c.org/3")]
+    (add,) = (
+        json.loads(line)["add"]
+        for log in (tmp_path / "extractions/_delta_log").glob("*.json")
+        for line in log.read_text().splitlines()
+        if line.startswith('{"add"')
+    )
+    assert set(json.loads(add["stats"])["minValues"]) == {"page_id", "url", "host", "warc_file"}
+
+
+def test_a_table_of_an_older_release_gets_the_layout_but_what_a_person_has_set_stays(
+    spark: SparkSession, tables: Tables
+) -> None:
+    assert tables.set_layout("warc_files", PROPERTIES["warc_files"]) == []
+    wanted = {"a": "1", "delta.dataSkippingStatsColumns": "pages"}
+    assert tables.set_layout("warc_files", wanted) == ["a"]
+    assert tables.properties("warc_files")["delta.dataSkippingStatsColumns"] == "batch"
+
+
 def test_a_number_that_was_there_adds_nothing(spark: SparkSession, tables: Tables) -> None:
     for name, number in (("a", 1), ("b", 1), ("c", 2)):
         tables.append("warc_files", ledger_rows(spark, 1, name), ("runs", number))
@@ -79,10 +121,10 @@ def test_what_another_driver_made_first_is_taken_as_it_is(
     spark: SparkSession, tables: Tables, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Both have looked, and seen no table, or one without a column, before one of them makes it."""
-    assert tables.bring_up("warc_files", None) is False
+    assert tables.bring_up("warc_files", False) is False
     seen = [tables.read("warc_files").drop("error")]
     monkeypatch.setattr(tables, "read", lambda table: seen.pop() if seen else Tables.read(tables, table))
-    assert tables.bring_up("warc_files", SCHEMA_VERSION) is False
+    assert tables.bring_up("warc_files", True) is False
     assert not seen
 
 
@@ -176,7 +218,9 @@ def test_delete_takes_only_what_the_condition_names(spark: SparkSession, tables:
 
 def test_a_table_of_another_version_is_refused(spark: SparkSession, tables: Tables) -> None:
     spark.sql(f"ALTER TABLE {tables.sql_name('warc_files')} SET TBLPROPERTIES ('dripper.schema_version' = '99')")
-    with pytest.raises(InputError, match="schema version 99, this release writes"):
+    with pytest.raises(
+        InputError, match=r"schema version 99, this release \(dripper .*\) writes 2: use a newer release"
+    ):
         tables.create("warc_files")
 
 

@@ -147,7 +147,7 @@ def _read_offsets(spark: SparkSession, tables: Tables, readings: set[tuple[str, 
     numbers = sorted({number for _, number in readings})
     offsets: dict[str, set[int]] = {}
     # What a staged run has not extracted yet will have a row, and is in `pages`.
-    stored_tables = [table for table in ("extractions", "pages") if tables.version(table) is not None]
+    stored_tables = [table for table in ("extractions", "pages") if tables.exists(table)]
     for table in stored_tables:
         rows = tables.read(table).where(F.col("batch").isin(numbers))
         rows = rows.where(~F.array_contains("flags", "inflated offset")).join(

@@ -29,7 +29,7 @@ from dripper.spark.ledger.lease import Lease
 from dripper.spark.ledger.ledger import Ledger
 from dripper.spark.ledger.plan import UNFINISHED, LedgerEntry, batches_of
 from dripper.spark.tables.books import Books
-from dripper.spark.tables.counts import BatchCounts, FileRows, rows_by_batch
+from dripper.spark.tables.counts import BatchCounts, FileRows, rows_by_batch, rows_by_log
 from dripper.spark.tables.spark_books import SparkBooks
 from dripper.spark.tables.store import Tables
 from dripper.spark.wording import SHOWN, say_count
@@ -236,6 +236,23 @@ def reconcile(
         f"{describe_differences(spark, tables, unequal)}. Nothing was done. Restore the table, "
         f"or {repair} has the files of these batches read again by the next run"
     )
+
+
+def find_lost_rows(spark: SparkSession, tables: Tables, ledger: Ledger) -> list[str]:
+    """Return a sentence if `extractions` has not the rows that the ledger counts, because somebody
+    has changed one of the two since `reconcile`. By Delta's log alone: where that is out of reach,
+    the next run says it."""
+    rows, entries = rows_by_log(tables.read(TABLE)), ledger.entries()
+    if rows is None or not find_differences(entries, rows):
+        return []
+    books = SparkBooks(spark, tables)
+    unequal = find_differences(entries, rows, forgotten.on_their_way(books))
+    if not unequal:
+        return []
+    return [
+        f"{describe_differences(spark, tables, unequal)}. Somebody changed them while the run was at work. Restore the table, "
+        f"or jobs/maintain.py --output {tables.output} --repair has the files of these batches read again by the next run"
+    ]
 
 
 def describe_differences(spark: SparkSession, tables: Tables, unequal: Sequence[Difference]) -> str:

@@ -260,7 +260,7 @@ def relocate(
     """
     tables = Tables(spark, output)
     require_log_store(spark, tables, single_writer)
-    if tables.version("warc_files") is None:
+    if "warc_files" not in tables.find_existing():
         raise InputError(
             f"--output {output}: there is no table warc_files, so nothing was read yet that can have moved"
         )

@@ -150,7 +150,7 @@ class FusedJob:
     def _between(self) -> set[str]:
         """The tables of staged runs that the output has."""
         tables = self._work.tables
-        return {table for table in (*BETWEEN, "layouts") if tables.version(table) is not None}
+        return {table for table in (*BETWEEN, "layouts") if tables.exists(table)}
 
     def _give_up(self, batch: Batch, why: str) -> None:
         """The file's rows of an earlier reading go: the ledger counts none for it any more. Those

@@ -97,12 +97,10 @@ def _bring_up_tables(tables: Tables, settings: Settings, is_staged: bool) -> dic
     """Make the tables of a run where they are not there; return by name which of them are new."""
     by_layout = ("layouts",) if settings.layouts.enabled else ()
     names = (lease.TABLE, "warc_files", "extractions", *(BETWEEN[:-1] if is_staged else ()), *by_layout)
+    existing = tables.find_existing()
     # At once, as each waits for the file system and for Spark's planner most of the time.
     with ThreadPoolExecutor(max_workers=len(names)) as pool:
-        versions = list(pool.map(tables.version, names))
-        for name, table_version in zip(names, versions, strict=True):
-            tables.check_version(name, table_version)
-        return dict(zip(names, pool.map(tables.bring_up, names, versions), strict=True))
+        return dict(zip(names, pool.map(lambda name: tables.bring_up(name, name in existing), names), strict=True))
 
 
 def _open_books(

@@ -13,6 +13,7 @@ from dripper.settings import Settings
 from dripper.spark.ledger.inputs import Input, check_known, describe_input, drop_known, read_input
 from dripper.spark.ledger.ledger import Ledger
 from dripper.spark.ledger.plan import UNFINISHED, BatchSize, Plan, make_plan
+from dripper.spark.ledger.reconcile import find_lost_rows
 from dripper.spark.ledger.relocated import (
     Move,
     check_not_moved,
@@ -65,9 +66,8 @@ def dry_plan(
         moves: To be noted before that run.
     """
     tables = Tables(spark, output)
-    version = tables.version("warc_files")
-    tables.check_version("warc_files", version)
-    ledger = Ledger(SparkBooks(spark, tables), run_id="", is_new=version is None)
+    existing = tables.find_existing()
+    ledger = Ledger(SparkBooks(spark, tables), run_id="", is_new="warc_files" not in existing)
     source = read_input(warcs, "", select, settings)
     return _plan(spark, tables, ledger, source, settings, limit, really_new=really_new, moves=moves)
 
@@ -177,18 +177,20 @@ def _plan(
 def _end_run(
     output_at_work: OpenOutput, plan: Plan, totals: Totals, problems: Sequence[str] = (), stages: Sequence[str] = ()
 ) -> Outcome:
-    ledger = output_at_work.work.ledger
+    work = output_at_work.work
+    ledger = work.ledger
     # There is no data file without a commit of a batch, hence a number.
     if ledger.last_batch >= FILES_TO_JOIN:
-        output_at_work.work.tables.join_files("warc_files")
+        work.tables.join_files("warc_files")
+    lost = find_lost_rows(work.spark, work.tables, ledger) if totals.files else []
     outcome = Outcome(
         plan,
         totals,
         ledger.counts(),
-        tuple(work_left(totals)),
+        (*lost, *work_left(totals)),
         (*problems, *bad_inputs(totals, plan)),
         tuple(stages),
-        output_at_work.work.lease.run_id,
+        work.lease.run_id,
     )
     output_at_work.outcome = outcome
     return outcome
@@ -231,7 +233,7 @@ def run_stages(
         check_blocks(split_into_stages(settings.labeler)[1], settings.labels, settings.profile)
     _check_use(settings, stages, loader is load_labeler and is_local(properties(spark)))
     require_workers(spark)
-    has_pages = Tables(spark, output).version("pages") is not None
+    has_pages = Tables(spark, output).exists("pages")
     if stages[0] != "preprocess" and not has_pages:
         raise InputError(
             f"--output {output}: there is no table pages; run jobs/preprocess.py into the same output first"

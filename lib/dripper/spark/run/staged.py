@@ -299,7 +299,7 @@ class StagedJob:
         """Delete a batch from the first table that names data files of it which storage does not
         have, and return which stage has to write it again; None: there is no such table."""
         for table, stage in (("pages", "preprocess"), ("blocks", "preprocess"), ("labels", "label")):
-            if self._tables.version(table) is None:
+            if not self._tables.exists(table):
                 continue
             if n_files := count_lost_files(self._tables.read(table), batch.number):
                 self._work.lease.check()

@@ -77,6 +77,13 @@ def rows_by_batch(table: DataFrame) -> dict[int, int]:
     return _rows_of(table, _count_in_log(table))
 
 
+def rows_by_log(table: DataFrame) -> dict[int, int] | None:
+    """Return how many rows each batch of a table has by Delta's log; None: the log is out of reach,
+    or does not say."""
+    counted = _count_in_log(table)
+    return None if counted is None else _rows_of(table, counted)
+
+
 def _rows_of(table: DataFrame, counted: Sequence[Row] | None) -> dict[int, int]:
     """Return the rows of each batch, as counted in the log, or where that does not tell, now."""
     if counted is None:

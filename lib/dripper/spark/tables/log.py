@@ -12,6 +12,7 @@ from typing import Any
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
+from pyspark.sql.types import StructType
 
 UNREACHABLE = (AttributeError, TypeError, Py4JError, PySparkException)
 """Exceptions that mean that Python cannot reach the JVM's classes, or that these are other ones."""
@@ -25,6 +26,7 @@ class Snapshot:
     table: str
     """Identity of the table: one that was dropped and made again is another."""
     properties: dict[str, str]
+    schema: StructType
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,8 @@ class TableLog:
             if version < 0:
                 return None
             metadata = json.loads(snapshot.metadata().json())["metaData"]
-            return Snapshot(version, metadata["id"], metadata.get("configuration", {}))
+            schema = StructType.fromJson(json.loads(metadata["schemaString"]))
+            return Snapshot(version, metadata["id"], metadata.get("configuration", {}), schema)
         except UNREACHABLE:
             return None
 

@@ -42,7 +42,7 @@ class SparkBooks:
     def read(self, table: str, where: Where = EVERY_ROW, columns: Sequence[str] = ()) -> list[Row]:
         """Return rows; see `Books`."""
         # To read a table that is not there is a query too, which fails.
-        if self._tables.version(table) is None:
+        if not self._tables.exists(table):
             return []
         frame = self._tables.read(table)
         names = [name for name in columns or frame.columns if name in frame.columns]

@@ -4,27 +4,32 @@ atomically."""
 import logging
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 
-from pyspark.errors import AnalysisException, PySparkException
+from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, DataFrameWriter, SparkSession
 from pyspark.sql.types import StructField, StructType
 
 from dripper.errors import InputError, StorageError
 from dripper.places import output_place
+from dripper.release import describe_release
 from dripper.spark.tables.batches import Batch, replaced_rows, touched_batches
+from dripper.spark.tables.data_files import DATA_FILES, ORDER, WITHOUT_VECTORS
 from dripper.spark.tables.fence import SPARK_ERRORS, Fence, persistently
 from dripper.spark.tables.log import TableLog
+from dripper.spark.tables.refused import undo_refused, undo_required
 from dripper.spark.tables.schemas import PARTITIONED, PROPERTIES, READABLE, SCHEMA_VERSION, TABLES
+from dripper.spark.tables.session_settings import SharedSettings
 from dripper.spark.tables.sql import column_ddl, first_line, is_full, missing_fields, quoted, within
 
 logger = logging.getLogger(__name__)
 
 VERSION_PROPERTY = "dripper.schema_version"
+_OLDER_RELEASES = {1: "a release of before 24 November 2026, or read the archives again"}
 FILES_TO_JOIN = 200
 """Every commit of a batch adds a data file to the ledger, and reading 2,800 of them takes 7 s: so
 many are joined into one."""
@@ -36,12 +41,6 @@ now."""
 _VERSIONS_SEEN = 30
 """Versions of a table's history that are looked at: those since the last run began, which looked,
 too."""
-_WITHOUT_VECTORS = {
-    "spark.databricks.delta.delete.deletionVectors.persistent": "false",
-    "spark.databricks.delta.merge.deletionVectors.persistent": "false",
-}
-"""REORG alone does not do it: Delta 4.0 leaves the files of a clustered table out, as of
-`published`."""
 _TXN_OF_SQL = ("spark.databricks.delta.write.txnAppId", "spark.databricks.delta.write.txnVersion")
 """Settings for a DELETE, MERGE or UPDATE in place of the options txnAppId and txnVersion."""
 
@@ -61,6 +60,7 @@ class Tables:
         self.fence: Fence | None = None
         """Fence of the run that holds the lease; None: there is no run."""
         self._changing = threading.Lock()
+        self._writing = SharedSettings(spark, WITHOUT_VECTORS | DATA_FILES)
         place = output_place("--output", output, catalogs=True)
         self._names = place.names
         self.in_catalog = place.kind == "catalog"
@@ -89,31 +89,49 @@ class Tables:
         new.
 
         One that is there gets the columns that it lacks, at its end; a user's own columns stay.
-        Raises InputError if it is there with another schema version, or if something else is in its
-        place.
+        Raises InputError as `exists` does.
         """
-        return self.bring_up(table, self.version(table))
+        return self.bring_up(table, self.exists(table))
 
-    def bring_up(self, table: str, version: int | None) -> bool:
-        """Do as `create` does, for a table whose version is known."""
-        schema, comment = TABLES[table]
-        if version == SCHEMA_VERSION:
+    def bring_up(self, table: str, is_there: bool) -> bool:
+        """Do as `create` does, where `exists` has been asked."""
+        if is_there:
             self._add_columns(table)
             return False
-        self.check_version(table, version)
+        schema, comment = TABLES[table]
         layout = "PARTITIONED BY (batch)" if table in PARTITIONED else ""
         return self.make(table, schema, comment, layout, PROPERTIES.get(table))
 
-    def check_version(self, table: str, version: int | None) -> None:
-        """Raise InputError unless a table of this schema version can be written to; None: there is
-        no table."""
-        if version == 0:
-            raise InputError(f"{self.sql_name(table)} was made by another program: choose another --output")
-        if version not in (None, SCHEMA_VERSION):
+    def exists(self, table: str) -> bool:
+        """Tell whether the table is there, in a form that this release can work with.
+
+        Every command asks this before it reads or writes a table, so no command works on an output
+        that another one refuses. Raises InputError if the table is there with another schema
+        version, if another program made it, if its properties are against what is written here, or
+        if it cannot be opened.
+        """
+        found = self._find(table)
+        if found is None:
+            return False
+        properties, schema = found
+        name, version = self.sql_name(table), int(properties.get(VERSION_PROPERTY, 0))
+        if not version:
+            raise InputError(f"{name} was made by another program: choose another --output")
+        if version != SCHEMA_VERSION:
             raise InputError(
-                f"{self.sql_name(table)} has schema version {version}, this release writes {SCHEMA_VERSION}: use the release "
-                "that wrote the table, or choose another --output"
+                f"{name} has schema version {version}, this release ({describe_release()}) writes {SCHEMA_VERSION}: "
+                f"use {_OLDER_RELEASES.get(version, 'a newer release')}, or choose another --output"
             )
+        if undo := undo_refused(name, properties) or undo_required(name, TABLES[table][0], schema):
+            raise InputError(f"{name} {undo}, then run the same command again")
+        return True
+
+    def find_existing(self, tables: Iterable[str] = TABLES) -> set[str]:
+        """Return those of these tables that are there. Raises InputError as `exists` does."""
+        names = list(tables)
+        # At once, as each waits for the file system most of the time.
+        with ThreadPoolExecutor(max_workers=len(names)) as pool:
+            return {name for name, is_there in zip(names, pool.map(self.exists, names), strict=True) if is_there}
 
     def make(
         self,
@@ -135,13 +153,13 @@ class Tables:
         try:
             self._spark.sql(
                 f"CREATE TABLE {self.sql_name(table)} ({columns}) USING delta {layout} COMMENT {quoted(comment)} "
-                f"TBLPROPERTIES ({', '.join(f'{quoted(key)} = {quoted(value)}' for key, value in table_properties.items())})"
+                f"TBLPROPERTIES ({_list_properties(table_properties)})"
             )
         except SPARK_ERRORS as error:
             # Another driver may have been here first: which of the two may write is the lease's to
             # say.
-            if self.version(table) == SCHEMA_VERSION:
-                return False
+            if self._find(table):
+                return not self.exists(table)
             raise self._unusable("create", table, error) from None
         return True
 
@@ -185,24 +203,20 @@ class Tables:
                 "another --output"
             )
 
-    def version(self, table: str) -> int | None:
-        """Return the table's schema version; 0 for a Delta table that another program made, None if
-        there is no table.
-
-        Raises InputError where it cannot be opened.
-        """
+    def _find(self, table: str) -> tuple[dict[str, str], StructType] | None:
+        """Return the properties of a table and its columns; None: it is not there. Raises
+        InputError if it cannot be opened."""
         newest = self.log(table).newest()
         if newest is not None:
-            return int(newest.properties.get(VERSION_PROPERTY, 0))
+            return newest.properties, newest.schema
         if self.log(table).is_absent():
             return None
         try:
-            properties = self.properties(table)
+            return self.properties(table), self.read(table).schema
         except SPARK_ERRORS as error:
             if isinstance(error, AnalysisException) and error.getCondition() in _ABSENT:
                 return None
             raise self._unusable("open", table, error) from None
-        return int(properties.get(VERSION_PROPERTY, 0))
 
     def log(self, table: str) -> TableLog:
         """Return the table's log, of which nothing is known in a catalog."""
@@ -253,7 +267,9 @@ class Tables:
             options: Of Delta's writer. Returns as `append`.
         """
         return self._save(
-            table, rows.write.mode("overwrite").options(**options).option("replaceWhere", condition), sequence
+            table,
+            self._sort(table, rows).write.mode("overwrite").options(**options).option("replaceWhere", condition),
+            sequence,
         )
 
     def append(
@@ -268,7 +284,10 @@ class Tables:
                 run's fence.
             options: Of Delta's writer.
         """
-        return self._save(table, rows.write.mode("append").options(**options), sequence)
+        return self._save(table, self._sort(table, rows).write.mode("append").options(**options), sequence)
+
+    def _sort(self, table: str, rows: DataFrame) -> DataFrame:
+        return rows.sortWithinPartitions(*ORDER[table]) if table in ORDER else rows
 
     def delete(self, table: str, condition: str) -> None:
         """Delete the rows for which the SQL `condition` holds."""
@@ -284,7 +303,7 @@ class Tables:
 
     def purge(self, table: str) -> None:
         """Let no data file have rows that are deleted: with deletion vectors, statements of others,
-        or where `_WITHOUT_VECTORS` says nothing, leave them where they are, and only mark them."""
+        or where `WITHOUT_VECTORS` says nothing, leave them where they are, and only mark them."""
         properties = self.properties(table)
         if _VECTORS in properties or properties.get("delta.enableDeletionVectors") == "true":
             self._spark.sql(f"REORG TABLE {self.sql_name(table)} APPLY (PURGE)")
@@ -310,10 +329,31 @@ class Tables:
         if len(self.read(table).inputFiles()) < FILES_TO_JOIN:
             return
         try:
-            self._spark.sql(f"OPTIMIZE {self.sql_name(table)}")
+            self.optimize(table)
         except SPARK_ERRORS as error:
             # The rows are there all the same, and the next run tries again.
             logger.warning("the files of %s were not joined: %s", table, first_line(error))
+
+    def optimize(self, table: str, settings: Mapping[str, str] | None = None) -> tuple[int, int]:
+        """Join the small data files of a table, and cluster it if it is clustered. Return how many
+        files were replaced, and by how many.
+
+        Args:
+            settings: Of the session, for Delta's command.
+        """
+        with self._writing.set(), SharedSettings(self._spark, settings or {}).set():
+            metrics = self._spark.sql(f"OPTIMIZE {self.sql_name(table)}").select("metrics.*").head()
+        assert metrics is not None
+        return metrics["numFilesRemoved"], metrics["numFilesAdded"]
+
+    def set_layout(self, table: str, properties: Mapping[str, str]) -> list[str]:
+        """Give a table of an older release those of `properties` for which it has no value; return
+        their names. What a person has chosen stays."""
+        known = self.properties(table)
+        lacking = {key: value for key, value in properties.items() if key not in known}
+        if lacking:
+            self._spark.sql(f"ALTER TABLE {self.sql_name(table)} SET TBLPROPERTIES ({_list_properties(lacking)})")
+        return sorted(lacking)
 
     def delete_matching(self, table: str, other: str, key: str, condition: str, where: str = "TRUE") -> None:
         """Delete the rows whose `key` is that of a row in the table `other` for which the SQL
@@ -352,23 +392,9 @@ class Tables:
             self._commit(table, run)
         return results[0]
 
-    @contextmanager
-    def _in_sequence(self, sequence: tuple[str, int] | None) -> Iterator[None]:
-        """Give the session's statements a sequence, and let them write data files anew rather than
-        mark rows in them as deleted."""
-        settings = dict(zip(_TXN_OF_SQL, map(str, sequence or ()), strict=False)) | _WITHOUT_VECTORS
-        try:
-            for key, value in settings.items():
-                self._spark.conf.set(key, value)
-        except PySparkException as error:
-            # Serverless sessions take few settings. Rows are written by other ways there, too.
-            logger.info("statements are not fenced: %s", first_line(error))
-        try:
-            yield
-        finally:
-            for key in settings:
-                with suppress(PySparkException):
-                    self._spark.conf.unset(key)
+    def _in_sequence(self, sequence: tuple[str, int] | None) -> AbstractContextManager[object]:
+        """Give the session's statements a sequence."""
+        return SharedSettings(self._spark, dict(zip(_TXN_OF_SQL, map(str, sequence or ()), strict=False))).set()
 
     def shut_out(self, lanes: int) -> None:
         """Put the number of this run into so many lanes of all tables that are there, so that
@@ -377,7 +403,7 @@ class Tables:
         assert fence is not None
 
         def shut(table: str) -> None:
-            if self.version(table) is None:
+            if not self.exists(table):
                 return
             nothing = self._spark.createDataFrame([], self.read(table).schema)
             for lane in range(lanes):
@@ -406,6 +432,10 @@ class Tables:
 
     def _commit(self, table: str, do: Callable[[tuple[str, int] | None], None]) -> tuple[str, int] | None:
         """Call `do`, which commits, with the run's next sequence, and return that."""
+        with self._writing.set():
+            return self._commit_fenced(table, do)
+
+    def _commit_fenced(self, table: str, do: Callable[[tuple[str, int] | None], None]) -> tuple[str, int] | None:
         if self.fence is None:
             do(None)
             return None
@@ -434,6 +464,10 @@ _ABSENT = frozenset(
     }
 )
 """Error classes of Spark that say that there is no table."""
+
+
+def _list_properties(properties: Mapping[str, str]) -> str:
+    return ", ".join(f"{quoted(key)} = {quoted(value)}" for key, value in properties.items())
 
 
 def _join_names(*names: str) -> str:

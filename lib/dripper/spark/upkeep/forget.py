@@ -60,8 +60,9 @@ def forget(
     """
     tables = Tables(spark, output)
     require_log_store(spark, tables, single_writer)
-    page_tables = [table for table in PAGE_TABLES if tables.version(table) is not None]
-    if not page_tables or tables.version("warc_files") is None:
+    existing = tables.find_existing()
+    page_tables = [table for table in PAGE_TABLES if table in existing]
+    if not page_tables or "warc_files" not in existing:
         raise InputError(f"--output {output}: there is no table extractions or pages to forget anything of")
     if rules and not (dry_run or reason.strip()):
         raise InputError("--reason is empty: say why, for people who ask later")
@@ -116,7 +117,7 @@ class SparkPages:
     def tables(self) -> list[str]:
         """Return the tables of which rows are deleted, in order, so far as they are there."""
         names = (*_BY_PAGE_ID, *_BY_HOST, "pages", "published", "extractions")
-        return [table for table in names if self._tables.version(table) is not None]
+        return [table for table in names if self._tables.exists(table)]
 
     def count(self, rules: Rules) -> dict[tuple[Rule, int], int]:
         """Return how many pages each rule names; see `Pages`."""
@@ -174,7 +175,7 @@ def _pages(tables: Tables, condition: str) -> DataFrame | None:
     """Return page_id, url, host and batch of the pages for which a condition holds, each once."""
     pages: DataFrame | None = None
     for table in PAGE_TABLES:
-        if tables.version(table) is not None:
+        if tables.exists(table):
             rows = tables.read(table).where(condition).select("page_id", "url", "host", "batch")
             pages = rows if pages is None else pages.unionByName(rows)
     return pages.dropDuplicates(["page_id", "batch"]) if pages is not None else None
@@ -256,7 +257,7 @@ def _sentences(
 def _horizon(tables: Tables) -> str:
     until = datetime.now(UTC) + _RETAINED
     copies = ""
-    if tables.version("published") is not None:
+    if tables.exists("published"):
         has_feed = tables.properties("published").get("delta.enableChangeDataFeed") == "true"
         copies = (
             "; copies of published that follow its change feed get the deletions from there"

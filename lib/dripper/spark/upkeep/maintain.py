@@ -9,7 +9,7 @@ from dripper.spark.ledger.lease import hold_lease
 from dripper.spark.ledger.ledger import Ledger
 from dripper.spark.ledger.reconcile import compare, describe_differences, reconcile
 from dripper.spark.tables.log_store import require_log_store
-from dripper.spark.tables.schemas import TABLES
+from dripper.spark.tables.schemas import PROPERTIES, TABLES
 from dripper.spark.tables.spark_books import SparkBooks
 from dripper.spark.tables.store import Tables
 from dripper.spark.upkeep import publish
@@ -55,7 +55,8 @@ def maintain(
         )
     tables = Tables(spark, output)
     require_log_store(spark, tables, single_writer)
-    existing = [table for table in TABLES if tables.version(table) is not None]
+    found = tables.find_existing()
+    existing = [table for table in TABLES if table in found]
     if not existing:
         raise InputError(f"--output {output}: none of the tables {', '.join(TABLES)} is there")
     if verifies:
@@ -95,11 +96,8 @@ def _compact(spark: SparkSession, tables: Tables, table: str, retain_hours: int)
     sentence."""
     name = tables.sql_name(table)
     tables.purge(table)
-    if table == publish.TABLE:
-        removed, added = publish.optimize(spark, tables)
-    else:
-        metrics = spark.sql(f"OPTIMIZE {name}").select("metrics.*").head()
-        assert metrics is not None
-        removed, added = metrics["numFilesRemoved"], metrics["numFilesAdded"]
+    set_anew = tables.set_layout(table, PROPERTIES.get(table, {}))
+    removed, added = publish.optimize(tables) if table == publish.TABLE else tables.optimize(table)
     spark.sql(f"VACUUM {name} RETAIN {retain_hours} HOURS")
-    return f"{name}: {say_count(removed, 'file')} joined into {added}, old versions cleared"
+    altered = f"; properties of this release set: {', '.join(set_anew)}" if set_anew else ""
+    return f"{name}: {say_count(removed, 'file')} joined into {added}, old versions cleared{altered}"

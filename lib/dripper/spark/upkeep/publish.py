@@ -8,7 +8,7 @@ that have changed since the last one. A row says which state of its batch it is 
 """
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pyspark.sql import SparkSession
@@ -19,7 +19,7 @@ from dripper.spark.ledger.lease import Lease, hold_lease
 from dripper.spark.ledger.ledger import Ledger
 from dripper.spark.ledger.plan import UNFINISHED
 from dripper.spark.ledger.reconcile import Difference, find_changes, reconcile
-from dripper.spark.tables.schemas import PUBLISHED, TABLES
+from dripper.spark.tables.schemas import PROPERTIES, PUBLISHED, TABLES
 from dripper.spark.tables.spark_books import SparkBooks
 from dripper.spark.tables.sql import within
 from dripper.spark.tables.store import Tables
@@ -37,14 +37,6 @@ _ROWS_A_COMMIT = 5_000_000
 """Rows of a commit: about 40 GB of text, an hour of a small cluster, which is what a kill costs at
 most."""
 _CLUSTERED_BY = ("host", "fetched_at")
-_PROPERTIES = {
-    # Files that cannot have a value are not opened: by these columns, and not by the first 32,
-    # which are texts for the most part.
-    "delta.dataSkippingStatsColumns": "page_id,batch,url,host,warc_file,fetched_at,http_status,language,markdown_chars,"
-    "text_sha256,error_code,registered_domain,crawl",
-    # Commits that only add, as nearly all do, cost nothing more with it.
-    "delta.enableChangeDataFeed": "true",
-}
 _KEY = ("warc_file", "finished_at", "pages")
 """Columns of a file's row in the ledger that change when its rows in `extractions` do."""
 
@@ -95,7 +87,7 @@ def _publish(spark: SparkSession, tables: Tables, lease: Lease, target_bytes: in
     name = tables.sql_name(TABLE)
     if not groups:
         return f"{name}: nothing to publish, all {len(current)} batches are there"
-    before, after = optimize(spark, tables, target_bytes)
+    before, after = optimize(tables, target_bytes)
     batches = [batch for group in groups for batch in group]
     n_rows = sum(current[batch].rows for batch in batches if batch in current)
     differed = ""
@@ -112,18 +104,17 @@ def _publish(spark: SparkSession, tables: Tables, lease: Lease, target_bytes: in
 
 
 def _prepare(tables: Tables, with_main_html: bool) -> None:
+    existing = tables.find_existing()
     for table in ("warc_files", "extractions"):
-        version = tables.version(table)
-        if version is None:
+        if table not in existing:
             raise InputError(f"--output {tables.output}: there is no table {table} to publish from")
-        tables.bring_up(table, version)
+        tables.bring_up(table, is_there=True)
     tables.create("runs")
-    version = tables.version(TABLE)
-    if version is None:
+    if TABLE not in existing:
         fields = [field for field in PUBLISHED if with_main_html or field.name != "main_html"]
-        tables.make(TABLE, fields, TABLES[TABLE][1], f"CLUSTER BY ({', '.join(_CLUSTERED_BY)})", _PROPERTIES)
+        tables.make(TABLE, fields, TABLES[TABLE][1], f"CLUSTER BY ({', '.join(_CLUSTERED_BY)})", PROPERTIES[TABLE])
         return
-    tables.bring_up(TABLE, version)
+    tables.bring_up(TABLE, is_there=True)
     if not with_main_html and "main_html" in tables.read(TABLE).columns:
         raise InputError(f"{tables.sql_name(TABLE)} has the column main_html: drop the table, and it is made without")
 
@@ -213,30 +204,16 @@ def _replace(
     rows = rows.join(F.broadcast(versions), "batch").select(*columns)
     logger.info("publishing %d batches", len(group))
     if not published.keys().isdisjoint(group):
-        tables.replace_where(TABLE, rows, within(group), compression="zstd")
+        tables.replace_where(TABLE, rows, within(group))
     else:
-        tables.append(TABLE, rows, compression="zstd")
+        tables.append(TABLE, rows)
 
 
-def optimize(spark: SparkSession, tables: Tables, target_bytes: int = TARGET_BYTES) -> tuple[int, int]:
+def optimize(tables: Tables, target_bytes: int = TARGET_BYTES) -> tuple[int, int]:
     """Cluster the table and join its small files; return how many files were taken, and how many
     made of them."""
-    properties = {
+    settings = {
         "spark.databricks.delta.optimize.maxFileSize": str(target_bytes),
         "spark.databricks.delta.optimize.minFileSize": str(target_bytes),
-        "spark.sql.parquet.compression.codec": "zstd",
     }
-    before = {name: spark.conf.get(name, None) for name in properties}
-    try:
-        for name, value in properties.items():
-            spark.conf.set(name, value)
-        metrics = spark.sql(f"OPTIMIZE {tables.sql_name(TABLE)}").select("metrics.*").head()
-    finally:
-        _restore(spark, before.items())
-    assert metrics is not None
-    return metrics["numFilesRemoved"], metrics["numFilesAdded"]
-
-
-def _restore(spark: SparkSession, values: Iterable[tuple[str, str | None]]) -> None:
-    for name, value in values:
-        spark.conf.unset(name) if value is None else spark.conf.set(name, value)
+    return tables.optimize(TABLE, settings)

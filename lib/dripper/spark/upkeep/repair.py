@@ -31,7 +31,7 @@ def repair(spark: SparkSession, output: str) -> Iterator[str]:
     BusyError where a run is at work, InputError where there is no table.
     """
     tables = Tables(spark, output)
-    if tables.version(TABLE) is None and tables.version("warc_files") is None:
+    if tables.find_existing().isdisjoint((TABLE, "warc_files")):
         raise InputError(f"--output {output}: there is no table {TABLE} to repair, nor its ledger warc_files")
     for table in (TABLE, "warc_files", "runs"):
         tables.create(table)
@@ -74,8 +74,11 @@ def _repair(tables: Tables, books: Books, ledger: Ledger, lease: Lease) -> Itera
     if mended.again:
         batches_again = _split_by_batch(mended.again, ledger)
         ledger.record(Plan(fresh=tuple(batches_again), moved=tuple(mended.again)))
-        names = list_names({entry.file.warc_file for entry in mended.again})
-        yield (f"{say_count(len(mended.again), 'file', 'is')} planned again, {names}: give them to the next run")
+        names, them = (
+            list_names({entry.file.warc_file for entry in mended.again}),
+            "it" if len(mended.again) == 1 else "them",
+        )
+        yield f"{say_count(len(mended.again), 'file', 'is')} planned again, {names}: give {them} to the next run"
 
 
 @dataclass(frozen=True, slots=True)
