@@ -42,7 +42,7 @@ RULES: tuple[tuple[str, tuple[str, ...]], ...] = (
     # Of these, `make test` has all tests.
     (r"(lib/dripper|tests)/(decode|warc|layouts|local|inspect|commands|html/(markdown|metadata|media))/.*", ()),
     (r"lib/dripper/(addresses|places|__main__)\.py|tests/(html|jobs|notebooks|fuzz|data)/.*|tests/test_[^/]*", ()),
-    (r"(docs|notebooks|conf)/.*|[^/]*\.(md|cff|yml)|LICENSE|\.github/.*|\.[^/]*", ()),
+    (r"(docs|findings|notebooks|conf)/.*|[^/]*\.(md|cff|yml)|LICENSE|\.github/.*|\.[^/]*", ()),
 )
 """Paths, whole, and the tiers that they need; the first that fits counts. A file in `tests/support`
 has none: any test may use it."""
