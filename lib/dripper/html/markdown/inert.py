@@ -53,6 +53,7 @@ _WORD_IN_BRACKETS = re.compile(f"\\[[^\\[\\]\n{LINK}{IMAGE}{TARGET[0]}]*\\](?![:
 """Brackets that may stand at the start of a line. Any others may begin the definition of a link,
 which in some renderers goes on over empty lines."""
 _STARS, _LINES, _TILDES, _TICKS = map(re.compile, (r"\*+", "_+", "~+", "`+"))
+_PRICE = re.compile(r"\$(?=\s?[0-9])")
 _BRACKETS = re.compile(
     f"[{LINK}{IMAGE}]|{TARGET[0]}|\\[[^\\[\\]\\\\\n{LINK}{IMAGE}{TARGET[0]}]*\\](?![(\\[:])|[\\[\\]]"
 )
@@ -217,7 +218,7 @@ def _escape_start(line: str, mark: str, *, is_first: bool) -> str:
 
 
 def _escape_pairs(unit: str, inside: str) -> str:
-    """Escape stars, underlines, tildes and backticks that could pair.
+    """Escape stars, underlines, tildes, signs of dollars and backticks that could pair.
 
     inside: what the unit's holes hold.
     """
@@ -241,6 +242,9 @@ def _escape_pairs(unit: str, inside: str) -> str:
         if is_fence or "~" in inside or "\ufdea" in unit or (opens and closes and opens[0] < closes[-1]):
             # Not all renderers know an escaped tilde.
             unit = _escape_runs(unit, runs, "&#126;")
+    if "$" in unit and "$" in inside:
+        # Some renderers read the text between two prices as a formula.
+        unit = _PRICE.sub("&#36;", unit)
     if "`" in unit:
         runs = list(_TICKS.finditer(unit))
         if len(runs) > 1 or len(runs[0][0]) > 2 or "`" in inside:

@@ -42,6 +42,8 @@ class OpenList:
     """Number of the item that was written last, as readers of Markdown count."""
     shown: int = 0
     """Number of the item that came last, as browsers count."""
+    step: int = 1
+    """What the number of each item differs by from the last one."""
     delimiter: str = "."
     is_open: bool = False
     """There is an item that has not ended."""

@@ -97,6 +97,9 @@ def is_one_line(tree: Tree, look: Look, element: int) -> bool:
 class ListWriter(LineWriter):
     """Writes the lists of one tree."""
 
+    _order: tuple[int, dict[int, int]] = (-1, {})
+    """An `ol` and the places of its items."""
+
     def _begin_list(self, element: int, tag: str) -> bool:
         tree = self._tree
         if self._cell is not None or self._n_inline:
@@ -106,8 +109,10 @@ class ListWriter(LineWriter):
         if not is_ordered and items and all(find_first_heading(tree, self._look, item) for item in items):
             self._roles |= dict.fromkeys(items, "div")
             return self._begin_block(element, tag)
-        start = read_number(attribute(tag, "start") if " start=" in tag else None, 1) if is_ordered else 1
-        self._open_list(OpenList(is_ordered, start - 1, start - 1))
+        step = -1 if is_ordered and " reversed" in tag else 1
+        first = len(items) if step < 0 else 1
+        start = read_number(attribute(tag, "start") if " start=" in tag else None, first) if is_ordered else 1
+        self._open_list(OpenList(is_ordered, start - 1, start - step, step))
         self._at_end(element, self._end_list)
         return False
 
@@ -142,13 +147,19 @@ class ListWriter(LineWriter):
         if self._cell is not None or self._n_inline:
             return self._begin_block(element, tag)
         owner = self._lists[-1] if self._lists else None
+        around = tree.parents[element]
+        if owner is None and tree.tags[around] == "ol":
+            # Among footnotes an item that no mark refers to keeps its number.
+            if around != self._order[0]:
+                self._order = around, {item: number for number, item in enumerate(list_items(tree, around))}
+            owner = OpenList(True, self._order[1][element], self._order[1][element])
         inner = find_only_list(tree, look, element)
         if owner and inner is not None and owner.is_ordered == (tree.tags[inner] == "ol"):
             self._roles |= dict.fromkeys(range(element, inner + 1), "none")
             self._at_end(element, do_nothing)
             return False
         if owner:
-            owner.shown = read_number(attribute(tag, "value") if " value=" in tag else None, owner.shown + 1)
+            owner.shown = read_number(attribute(tag, "value") if " value=" in tag else None, owner.shown + owner.step)
         if is_empty(look, element):
             return True
         number = owner.shown if owner and owner.is_ordered else None

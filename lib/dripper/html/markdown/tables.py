@@ -82,11 +82,15 @@ class Table:
     def __init__(self) -> None:
         self.n_cells = 0
         self._rows: list[list[str]] = []
+        self._foot: list[int] = []
+        """Places of rows of `tfoot`, which browsers show last wherever it is."""
         self._spans: dict[int, int] = {}
         """Number of rows to come that a cell reaches into, by column."""
 
-    def add_row(self) -> None:
+    def add_row(self, is_foot: bool = False) -> None:
         """Begin a row."""
+        if is_foot:
+            self._foot.append(len(self._rows))
         self._rows.append([])
         if self._spans:
             self._fill()
@@ -122,6 +126,9 @@ class Table:
         """Return the lines; the first row is the head."""
         width = max(map(len, self._rows), default=0)
         lines = [f"| {' | '.join(row + [''] * (width - len(row)))} |" for row in self._rows]
+        if self._foot:
+            foot = [lines.pop(place) for place in reversed(self._foot)]
+            lines += reversed(foot)
         return [*lines[:1], f"| {' | '.join(['---'] * width)} |", *lines[1:]] if width else []
 
 
@@ -158,7 +165,7 @@ class TableWriter(CodeWriter):
 
     def _begin_row(self, element: int, tag: str) -> bool:
         if self._table is not None:
-            self._table.add_row()
+            self._table.add_row(self._tree.tags[self._tree.parents[element]] == "tfoot")
             self._out.refuse(2 * self._table.n_cells)
         return False
 
