@@ -43,7 +43,7 @@ class OpenList:
     shown: int = 0
     """Number of the item that came last, as browsers count."""
     step: int = 1
-    """What the number of each item differs by from the last one."""
+    """Difference between the numbers of two items."""
     delimiter: str = "."
     is_open: bool = False
     """There is an item that has not ended."""
