@@ -22,6 +22,8 @@ SAYS_LESS = {
     "references of an encyclopedia",
     "a mark behind a heading",
     "a term with a link to itself",
+    "a foot before the body of a table",
+    "prices beside a formula",
     "a list of tasks",
     "the same heading twice",
     "steps with their numbers set apart",
