@@ -26,7 +26,7 @@ from dripper.html.units.headings import find_headings
 from dripper.html.units.references import find_controls, find_references
 from dripper.labels import Labeler, load
 from dripper.page.posts import THREAD, PagePosts, find_page_posts
-from dripper.page.prepare import Decoded
+from dripper.page.split import Decoded
 from dripper_lab.datasets import LabelledPage, read_pages
 from dripper_lab.record_parts import PART_NAMES, find_parts
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import dripper
-from dripper.adapters.steps import EXTRACTED, PagePlan, finish_table, label_table, prepare_table
+from dripper.adapters.steps import EXTRACTED, PagePlan, finish_table, label_table, preprocess_table
 from dripper.errors import InputError, SettingsError
 from dripper.labels import Labels
 from dripper.labels.engine import EngineError, load_labeler
@@ -29,7 +29,7 @@ def table(*pages: bytes | str | None, **columns: list[Any]) -> pa.Table:
 
 
 def run(pages: pa.Table, plan: PagePlan) -> list[dict[str, Any]]:
-    prepared = prepare_table(pages, plan)
+    prepared = preprocess_table(pages, plan)
     made = finish_table(label_table(prepared, plan, plan.start_engine()) if plan.asks_engine else prepared, plan)
     assert made.num_rows == pages.num_rows
     assert not [name for name in made.column_names if name.startswith("dripper_")]
@@ -91,7 +91,7 @@ def test_only_pages_below_a_confidence_reach_the_engine() -> None:
     middle = sure[len(sure) // 2]
     settings = {"labeler.name": "cpu,all", "labeler.staged": True, "labeler.escalate_below": middle}
     plan = PagePlan.make(None, settings, {}, loader=load_true)
-    prepared = prepare_table(table(*htmls), plan)
+    prepared = preprocess_table(table(*htmls), plan)
     goes_on = [page is not None for page in prepared.column("dripper_simplified").to_pylist()]
     assert 0 < sum(goes_on) < len(htmls)
     methods = [row["method"] for row in run(table(*htmls), plan)]
@@ -122,7 +122,7 @@ def test_an_engine_that_labels_nothing_ends_the_step() -> None:
 def test_an_empty_table_has_the_columns_too() -> None:
     empty = table(page(0)[1]).slice(0, 0)
     plan = PagePlan.make(None, STAGED, {}, loader=load_hash)
-    made = finish_table(label_table(prepare_table(empty, plan), plan, plan.start_engine()), plan)
+    made = finish_table(label_table(preprocess_table(empty, plan), plan, plan.start_engine()), plan)
     assert made.column_names == ["url", *(field.name for field in EXTRACTED)]
     assert made.schema.field("confidence").type == pa.float64()
 
@@ -145,4 +145,4 @@ def test_a_plan_travels_and_what_cannot_work_is_told_before_any_page() -> None:
     with pytest.raises(SettingsError, match="the labeler lm needs"):
         PagePlan.make("lm", None, {})
     with pytest.raises(InputError, match="pages have no column 'content'; there are url, html"):
-        prepare_table(pa.table({"url": ["u"], "html": ["<p>x"]}), plan)
+        preprocess_table(pa.table({"url": ["u"], "html": ["<p>x"]}), plan)

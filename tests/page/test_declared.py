@@ -6,8 +6,6 @@ import pytest
 
 from dripper.errors import ErrorCode
 from dripper.page.extraction import Extractor
-from dripper.page.finish import Finisher, Splits
-from dripper.page.prepare import prepare
 from dripper.settings import Settings
 
 FRAME = "<title>The mill</title><nav><a href=/>Home</a> <a href=/n>News</a></nav><main>{}</main><footer>© Mill</footer>"
@@ -44,9 +42,6 @@ def test_a_declared_text_is_read_in_place_of_nothing(shown: str, name: str) -> N
     assert (extraction.method, extraction.error_code, extraction.n_main) == ("declared", None, 0)
     assert extraction.text.split("\n\n") == BODY.splitlines()
     assert extraction.title == "The mill"
-    prepared = prepare(page)
-    staged = Finisher().finish(Splits.of_prepared(prepared, "dripper"), None, "cpu")
-    assert (staged.main_html, staged.method) == (extraction.main_html, "declared")
 
 
 @pytest.mark.parametrize(

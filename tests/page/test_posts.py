@@ -9,8 +9,8 @@ import pytest
 
 import dripper
 from dripper.labels import Labels
-from dripper.page.finish import Finisher, Splits
-from dripper.page.prepare import Decoded
+from dripper.page.finish import Finisher
+from dripper.page.split import Decoded
 from dripper.settings import MarkdownSettings, Settings
 
 HTML = Path(__file__).parents[1] / "data" / "labelled" / "wcxb-dev" / "html"
@@ -33,7 +33,7 @@ def extract(html, main, kind="forum", **markdown):
     labels = Labels.certain(np.array([any(text in block.text for text in main) for block in page.blocks]))
     labels = replace(labels, page_kind=kind)
     finisher = Finisher(Settings(markdown=MarkdownSettings(**markdown)))
-    return finisher.finish(Splits.of_page(page, Decoded.of(html)), labels, "rule")
+    return finisher.examine(Decoded.of(html), None, "dripper", "rule", lambda _: (labels, "")).extraction
 
 
 def test_posts_are_set_apart_and_headed():

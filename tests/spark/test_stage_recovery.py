@@ -148,6 +148,18 @@ def test_rows_that_were_deleted_before_they_are_labelled_put_the_batch_back(
 
 
 @pytest.mark.draw("put back")
+def test_rows_of_another_version_put_the_batch_back(spark: SparkSession, preprocessed: Preprocessed) -> None:
+    """Another version may split pages into other blocks than those that were labelled."""
+    output, tables = str(preprocessed.output), Tables(spark, str(preprocessed.output))
+    tables.change("pages", f"UPDATE {tables.sql_name('pages')} SET dripper = '0.0.9' WHERE url LIKE '%/1'")
+    label = run_stages(spark, ["label"], output, STAGED, loader=load_hash)
+    assert (label.exit_code, label.ledger["planned"], label.totals.label.pages) == (3, 1, 0)
+    assert label.complaints[0].startswith("batch 1 goes back to the stage preprocess: another version of dripper")
+    again = run_stages(spark, list(STAGES), output, STAGED, preprocessed.archive, loader=load_hash)
+    assert (again.complaints, len(rows_of(spark, preprocessed.output))) == ((), 7)
+
+
+@pytest.mark.draw("put back")
 def test_rows_that_were_deleted_before_they_are_extracted_put_the_batch_back(
     spark: SparkSession, preprocessed: Preprocessed
 ) -> None:

@@ -26,7 +26,7 @@ from typing import Any
 
 from dripper import extras as optional
 from dripper.adapters import Form, PageStep
-from dripper.adapters.steps import EXTRACTED, PagePlan, finish_table, label_table, prepare_table
+from dripper.adapters.steps import EXTRACTED, PagePlan, finish_table, label_table, preprocess_table
 from dripper.labels.base import Closable
 from dripper.labels.engine import Engine, Loader, load_labeler
 from dripper.page.extraction import shared_extractor
@@ -184,7 +184,7 @@ class PrepareStage(_TableStage):
         return ["data"], [self._plan.content]
 
     def _work(self, pages: pa.Table) -> pa.Table:
-        return prepare_table(pages, self._plan)
+        return preprocess_table(pages, self._plan)
 
 
 class LabelStage(_TableStage):

@@ -15,7 +15,7 @@ from typing import Any
 
 from dripper import extras as optional
 from dripper.adapters import Form
-from dripper.adapters.steps import PagePlan, finish_table, label_table, prepare_table
+from dripper.adapters.steps import PagePlan, finish_table, label_table, preprocess_table
 from dripper.labels.engine import Loader, load_labeler
 from dripper.settings import Settings
 
@@ -58,7 +58,9 @@ def extract_dataset(
         UsageError: The form, the labeler or a setting cannot work.
     """
     plan = PagePlan.make(labeler, settings, options, form=form, content=content, url=url, loader=loader)
-    prepared = pages.map_batches(prepare_table, batch_format="pyarrow", batch_size=_CPU_PAGES, fn_kwargs={"plan": plan})
+    prepared = pages.map_batches(
+        preprocess_table, batch_format="pyarrow", batch_size=_CPU_PAGES, fn_kwargs={"plan": plan}
+    )
     if plan.asks_engine:
         prepared = prepared.map_batches(
             _Labelling,

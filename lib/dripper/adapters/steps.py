@@ -16,10 +16,8 @@ from typing import Any
 import pyarrow as pa
 
 from dripper.adapters import Form, check_form, collect_declared, select_text
-from dripper.decode.saved import open_page
 from dripper.errors import ErrorCode, InputError, PageError, SettingsError, UsageError
 from dripper.guard import run_item
-from dripper.html.metadata import find_own_address
 from dripper.labels import Labeler, Labels, SimplifiedPage
 from dripper.labels.chain import chain_of, is_sure
 from dripper.labels.config import split_settings
@@ -37,12 +35,18 @@ from dripper.labels.registry import (
 )
 from dripper.page.extraction import Extraction, check_single_pages, make_failed
 from dripper.page.finish import Finisher
-from dripper.page.halves import finish, preparer, with_first_labels
-from dripper.page.prepare import Decoded, Prepared
-from dripper.page.rows import Row, extraction_columns, outcome_columns, prepared_columns, read_first_labels, storable
+from dripper.page.rows import Row, extraction_columns, outcome_columns, storable
+from dripper.page.stages import (
+    Preprocessed,
+    finish_row,
+    preprocess_page,
+    preprocessed_columns,
+    read_first_labels,
+    with_first_labels,
+)
 from dripper.settings import LabelerSettings, Settings
 
-_PREPARED: Sequence[pa.Field] = (
+_PREPROCESSED: Sequence[pa.Field] = (
     pa.field("dripper_page", pa.large_string()),
     pa.field("dripper_simplified", pa.large_string()),
     pa.field("dripper_blocks", pa.int32()),
@@ -125,25 +129,26 @@ class PagePlan:
         return Engine(lambda: self.loader(settings))
 
 
-def prepare_table(pages: pa.Table, plan: PagePlan) -> pa.Table:
+def preprocess_table(pages: pa.Table, plan: PagePlan) -> pa.Table:
     """Return the pages split into blocks; their own column is dropped. Raises InputError if they
     have no such column."""
     if plan.content not in pages.column_names:
         raise InputError(f"pages have no column {plan.content!r}; there are {', '.join(pages.column_names) or 'none'}")
-    preparing = _preparing(plan.settings.model_dump_json())
+    preprocessing = _preprocessing(plan.settings.model_dump_json())
     urls = pages.column(plan.url).to_pylist() if plan.url in pages.column_names else [None] * len(pages)
     rows = [
-        preparing.prepare(html, url) for html, url in zip(pages.column(plan.content).to_pylist(), urls, strict=True)
+        preprocessing.preprocess(html, url)
+        for html, url in zip(pages.column(plan.content).to_pylist(), urls, strict=True)
     ]
-    return _append(pages.drop_columns([plan.content]), _PREPARED, rows)
+    return _append(pages.drop_columns([plan.content]), _PREPROCESSED, rows)
 
 
 def label_table(pages: pa.Table, plan: PagePlan, engine: Engine) -> pa.Table:
     """Label the prepared pages that need labels. Raises EngineError if the engine can label no page
     at all."""
     is_chain = split_into_stages(plan.settings.labeler)[0] is not None
-    prepared = pages.column(_PREPARED[0].name).to_pylist() if is_chain else []
-    columns = {field.name.removeprefix("dripper_"): pages.column(field.name).to_pylist() for field in _PREPARED[1:]}
+    prepared = pages.column(_PREPROCESSED[0].name).to_pylist() if is_chain else []
+    columns = {field.name.removeprefix("dripper_"): pages.column(field.name).to_pylist() for field in _PREPROCESSED[1:]}
     questions = [
         {"row": row, "simplified": simplified, "blocks": blocks, "tokens": tokens}
         for row, (simplified, blocks, tokens) in enumerate(zip(*columns.values(), strict=True))
@@ -186,30 +191,30 @@ def finish_table(pages: pa.Table, plan: PagePlan) -> pa.Table:
     return _append(pages.drop_columns(own_columns), EXTRACTED, rows)
 
 
-class _Preparing:
+class _Preprocessing:
     """The first step of a worker."""
 
     def __init__(self, settings: Settings) -> None:
-        self._page_bytes, self._profile = settings.reading.page_bytes, settings.profile
+        self._settings = settings
         first, last = split_into_stages(settings.labeler) if runs_staged(settings.labeler) else (settings.labeler, None)
         self._first: Labeler | None = load_from_settings(first, settings.labels) if first is not None else None
         self._below = bound_of(settings.labeler) if last is not None else None
-        count_tokens: CountTokens = estimate_tokens
+        self._count_tokens: CountTokens = estimate_tokens
         if last is not None:
             name = chain_of(last.name)[0]
-            count_tokens = find_entry(name).count_tokens(labeler_settings(name, settings.labels)) or estimate_tokens
-        self._prepare = preparer(settings, count_tokens, self._first)
+            count_tokens = find_entry(name).count_tokens(labeler_settings(name, settings.labels))
+            self._count_tokens = count_tokens or estimate_tokens
 
-    def prepare(self, html: bytes | str | None, url: str | None) -> Row:
-        """Return the columns `_PREPARED` of a page."""
-        outcome = run_item(lambda html: self._split(html, url), html or b"")
-        if isinstance(outcome, UsageError):
-            raise outcome
-        if isinstance(outcome, PageError):
-            outcome = Prepared(error_code=outcome.code, error_detail=outcome.detail), url
-        page, address = outcome
+    def preprocess(self, html: bytes | str | None, url: str | None) -> Row:
+        """Return the columns `_PREPROCESSED` of a page."""
+        split = lambda html: preprocess_page(html, None, url, self._settings, self._count_tokens, self._first)  # noqa: E731
+        page = run_item(split, html or b"")
+        if isinstance(page, UsageError):
+            raise page
+        if isinstance(page, PageError):
+            page = Preprocessed(error_code=page.code, error_detail=page.detail)
         by = (self._first.name, self._first.version) if self._first is not None else None
-        row = storable(prepared_columns(page, self._profile, by) | {"url": address})
+        row = storable(preprocessed_columns(page, self._settings.profile, by) | {"url": page.url})
         simplified = row.pop("simplified_html")
         return {
             "dripper_page": json.dumps(row),
@@ -218,24 +223,16 @@ class _Preparing:
             "dripper_tokens": row["tokens"],
         }
 
-    def _split(self, html: bytes | str, url: str | None) -> tuple[Prepared, str | None]:
-        saved = open_page(html, self._page_bytes)
-        url = url or saved.url
-        page = self._prepare(saved.html, saved.content_type, url)
-        if not url and page.error_code is None:
-            url = find_own_address(Decoded.of(saved.html, saved.content_type).utf8, page.metadata)
-        return page, url
-
-    def _goes_on(self, page: Prepared) -> bool:
+    def _goes_on(self, page: Preprocessed) -> bool:
         if self._below is None or page.error_code is not None:
             return False
         return page.labels is None or not is_sure(page.labels, self._below)
 
 
 @lru_cache(maxsize=4)
-def _preparing(settings: str) -> _Preparing:
+def _preprocessing(settings: str) -> _Preprocessing:
     """This process's first step. settings: as JSON, which unlike them can be hashed."""
-    return _Preparing(Settings.model_validate_json(settings))
+    return _Preprocessing(Settings.model_validate_json(settings))
 
 
 @lru_cache(maxsize=4)
@@ -254,7 +251,7 @@ def _finish(finisher: Finisher, page: Row, answer: Row) -> Extraction:
     names = ("main", "confidence", "page_kind", "windows", "labeler", "labeler_version", "error_detail")
     labels = {_LABEL_NAMES.get(name, name): answer.get(name) for name in names}
     row = with_first_labels(page | labels)
-    outcome = run_item(lambda row: finish(finisher, row), row)
+    outcome = run_item(lambda row: finish_row(finisher, row), row)
     if isinstance(outcome, UsageError):
         raise outcome
     return make_failed(outcome) if isinstance(outcome, PageError) else outcome

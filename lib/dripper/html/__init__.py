@@ -3,7 +3,7 @@ convert to Markdown."""
 
 from dripper.html.blocks.page import Page, UnknownItemError
 from dripper.html.markdown import to_markdown, to_text
-from dripper.html.profiles.registry import PROFILES, Profile, find_profile, preprocess, preprocess_utf8, prune, restore
+from dripper.html.profiles.registry import PROFILES, Profile, find_profile, preprocess, preprocess_utf8, prune
 from dripper.html.rewrite import rewrite
 from dripper.html.tree.blocks import Block
 from dripper.html.tree.parser import DEFAULT_LIMITS, NO_LIMITS, ParserLimits
@@ -23,7 +23,6 @@ __all__ = [
     "preprocess",
     "preprocess_utf8",
     "prune",
-    "restore",
     "rewrite",
     "to_markdown",
     "to_text",

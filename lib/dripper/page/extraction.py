@@ -7,26 +7,20 @@ import multiprocessing
 import os
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import numpy.typing as npt
-
 import dripper
-from dripper.decode.saved import SavedPage, open_page
 from dripper.errors import InputError, MachineError, PageError, SettingsError
 from dripper.guard import Guard, GuardLimits
-from dripper.html import Page
-from dripper.html.metadata import find_own_address
-from dripper.labels import Labeler, Labels
+from dripper.labels import Labeler
 from dripper.labels.config import split_settings
 from dripper.labels.entry import Use
 from dripper.labels.registry import check_use, load_from_settings, runs_staged
-from dripper.page.finish import DEFAULT_SETTINGS, Extraction, Finisher, Splits
-from dripper.page.prepare import Decoded, label_page, split_into_blocks
+from dripper.page.finish import DEFAULT_SETTINGS, Examination, Extraction, Finisher
+from dripper.page.split import Decoded, label_page
 from dripper.settings import Settings
 
 if TYPE_CHECKING:  # Pages by themselves need no reader of archives.
@@ -38,20 +32,6 @@ logger = logging.getLogger(__name__)
 
 _NOT_OF_A_PAGE = {"batch", "output", "stages", "cost", "spark"}
 """Sections of the settings that change no page's extraction."""
-
-
-@dataclass(frozen=True, slots=True)
-class Examination:
-    """An extraction, and how it came about, for people who look into it."""
-
-    extraction: Extraction
-    page: Page | None = None
-    """The page with its blocks; None where it could not be split."""
-    labels: Labels | None = None
-    """The labels that the labeler gave; None where they are not usable."""
-    main: npt.NDArray[np.bool_] | None = None
-    """Shape (n_blocks,): the blocks that the extraction is made of, the labeler's or a
-    fallback's."""
 
 
 class Extractor:
@@ -112,12 +92,17 @@ class Extractor:
         """Return the extraction of `html`, as `extract` does, with the page and the labels that it
         was made of."""
         try:
-            saved = open_page(html, self._settings.reading.page_bytes) if content_type is None else SavedPage(html)
-            decoded = Decoded.of(saved.html, saved.content_type or content_type)
+            decoded = Decoded.open(html, content_type, self._settings.reading.page_bytes)
         except PageError as error:
             return Examination(make_failed(error))
         try:
-            examination = self._examine(decoded, url or saved.url)
+            examination = self._finisher.examine(
+                decoded.without(self._settings.html.drop),
+                url or decoded.url,
+                self._settings.profile,
+                self.labeler.name,
+                lambda page: label_page(self.labeler, page),
+            )
         except PageError as error:
             examination = Examination(make_failed(error))
         extraction = replace(
@@ -127,15 +112,6 @@ class Extractor:
             encoding_errors=decoded.errors,
         )
         return replace(examination, extraction=extraction)
-
-    def _examine(self, decoded: Decoded, url: str | None) -> Examination:
-        decoded = decoded.without(self._settings.html.drop)
-        page = split_into_blocks(decoded, self._settings.profile, url, self._settings.html.hidden)
-        url = url or find_own_address(decoded.utf8, page.metadata)
-        labels, detail = label_page(self.labeler, page)
-        choice = self._finisher.choose(Splits.of_page(page, decoded, url), labels, self.labeler.name, detail)
-        extraction = replace(self._finisher.extract_chosen(choice), url=url)
-        return Examination(extraction, page, labels, choice.main)
 
 
 def make_failed(error: PageError) -> Extraction:

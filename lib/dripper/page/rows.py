@@ -10,15 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import dripper
 from dripper.addresses import ascii_host, host_name
 from dripper.errors import ErrorCode
 from dripper.extras import needed
 from dripper.html.metadata import Metadata, first_day
 from dripper.labels import Labels
-from dripper.layouts import PageLayout
 from dripper.page.finish import Extraction
-from dripper.page.prepare import Prepared
 from dripper.warc import Record
 from dripper.warc.open.identity import find_crawl
 from dripper.warc.read.record import DAMAGES
@@ -98,8 +95,8 @@ def extraction_columns(extraction: Extraction) -> Row:
     }
 
 
-def charset_columns(of: Extraction | Prepared) -> Row:
-    """Return what tables say of how a page was decoded."""
+def charset_columns(of: object) -> Row:
+    """Return the columns that say how a page was decoded, from the fields of the same names."""
     return {name: getattr(of, name) for name in ("charset", "charset_source", "encoding_errors")}
 
 
@@ -115,64 +112,6 @@ def extraction_row(
 def is_whole(row: Mapping[str, Any]) -> bool:
     """Tell whether a row has an extraction, of a page of which nothing is cut off or damaged."""
     return row["error_code"] is None and row["truncated"] is None and DAMAGES.isdisjoint(row["flags"])
-
-
-def prepared_row(
-    record: Record,
-    prepared: Prepared,
-    batch: int,
-    profile: str,
-    first: tuple[str, str] | None = None,
-    crawl: str = "",
-) -> Row:
-    """Return the row of one page of the stage `preprocess`: the columns of `schemas.PAGES`, and
-    `simplified_html`.
-
-    Args:
-        first: Name and version of the labeler that labelled on the way.
-        crawl: See `record_columns`.
-    """
-    return record_columns(record, batch, crawl) | prepared_columns(prepared, profile, first)
-
-
-def prepared_columns(prepared: Prepared, profile: str, first: tuple[str, str] | None = None) -> Row:
-    """Return what the first half of a page's way leaves to the second; `dripper.page.halves` reads
-    it back. Arguments as of `prepared_row`."""
-    is_good = prepared.error_code is None
-    return charset_columns(prepared) | {
-        "title": prepared.title if is_good else None,
-        "mapping_html": prepared.mapping_html if is_good else None,
-        "texts": prepared.texts if is_good else None,
-        "metadata": {name: getattr(prepared.hints, name) for name in ("types", "description", "body", "ingredients")}
-        if is_good
-        else None,
-        "page_metadata": _make_metadata(prepared.metadata),
-        "base_href": prepared.hints.base if is_good else None,
-        "source": prepared.source,
-        "hidden_chars": prepared.hidden_chars if is_good else None,
-        "n_blocks": len(prepared.texts) if is_good else None,
-        "profile": profile,
-        "dripper": dripper.__version__,
-        "error_code": prepared.error_code.value if prepared.error_code else None,
-        "error_detail": prepared.error_detail,
-        "simplified_html": prepared.simplified_html if is_good else None,
-        "tokens": prepared.tokens if is_good else None,
-        "first_labels": _make_first_labels(prepared.labels, *first) if prepared.labels is not None and first else None,
-        "fingerprints": _make_fingerprints(prepared.layout),
-        "layout_id": prepared.layout.skeleton.layout_id if prepared.layout else None,
-    }
-
-
-def _make_fingerprints(layout: PageLayout | None) -> Row | None:
-    if layout is None:
-        return None
-    blocks, prints = layout.blocks, layout.blocks.fingerprints
-    return {
-        "paths": prints.paths.tolist(),
-        "texts": prints.texts.tolist(),
-        "words": blocks.words.tolist(),
-        "signature": layout.skeleton.signature.tolist(),
-    }
 
 
 def label_columns(labels: Labels) -> Row:
@@ -194,23 +133,6 @@ def outcome_columns(outcome: Labels | str) -> Row:
     if isinstance(outcome, str):
         return {"error_code": ErrorCode.LABELER_FAILED.value, "error_detail": outcome}
     return label_columns(outcome) | {"passes": outcome.passes, "windows": outcome.windows}
-
-
-def read_first_labels(first: Mapping[str, Any]) -> Labels:
-    """Return the labels of a chain's first labeler that the column `first_labels` has of a page."""
-    main, probability, confidence = np.array(first["main"], bool), first["probability"], first["confidence"]
-    return Labels(
-        main,
-        np.full(len(main), np.nan, np.float32) if probability is None else np.array(probability, np.float32),
-        math.nan if confidence is None else confidence,
-        method=first["method"] or "",
-        page_kind=first["page_kind"],
-    )
-
-
-def _make_first_labels(labels: Labels, labeler: str, version: str) -> Row:
-    by = {"method": labels.method or labeler, "labeler": labeler, "labeler_version": version}
-    return label_columns(labels) | by
 
 
 def _make_metadata(metadata: Metadata | None) -> Row | None:

@@ -32,6 +32,7 @@ _ROUNDING = 1e-9
 """Shares such as 0.1 are no binary fractions."""
 _MOST_OF_HOST = 2000
 """Pages of a host that are compared with each other; the paper takes 10,000."""
+_LANGUAGE = r"""(?i)<html\b[^>]*?\slang\s*=\s*["']?([a-z]+)"""
 _CANDIDATE = StructType().add("page_id", StringType()).add("layout_id", StringType()).add("layout_pages", LongType())
 
 
@@ -134,7 +135,7 @@ def _choose_candidates(pages: DataFrame, sampling: Sampling) -> DataFrame:
     place = F.row_number().over(Window.partitionBy("host").orderBy(_draw(sampling)))
     compared = pages.select(
         *("page_id", F.coalesce("host", F.lit("")).alias("host"), "layout_id", "fingerprints.signature"),
-        F.when(F.col("layout_id").isNull() | F.col("fingerprints").isNull(), F.col("mapping_html")).alias("html"),
+        F.when(F.col("layout_id").isNull() | F.col("fingerprints").isNull(), F.col("source")).alias("html"),
     ).withColumn("place", place)
     compared = compared.where(F.col("place") <= _MOST_OF_HOST).repartition("host").sortWithinPartitions("host", "place")
 
@@ -168,7 +169,7 @@ def _describe(pages: DataFrame, tables: Tables) -> DataFrame:
     """Return what is known of each page; its language and kind are those of `extractions`, once it
     is there."""
     names = ("page_id", "url", "host", "warc_file", "warc_offset", "charset")
-    declared = F.lower(F.regexp_extract("page_metadata.language", "^[A-Za-z]+", 0))
+    declared = F.lower(F.regexp_extract("source", _LANGUAGE, 1))
     language, kind = F.when(declared != "", declared), F.col("first_labels.page_kind")
     described = pages.select(*names, language.alias("declared"), kind.alias("first_kind"))
     if not tables.exists("extractions"):

@@ -12,12 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dripper.html import restore
 from dripper.html.blocks.page import Page
 from dripper.html.tree.elements import INLINE, words
 from dripper.html.tree.tree import Tree
 from dripper.labels.words import words_of
-from dripper_lab.train.edits import is_marked
+from dripper_lab.train.edits import is_marked, split_parts
 from dripper_lab.train.examples import Example, example_from
 
 # What pages of the time called the places that HTML5 has elements for; "" names nothing.
@@ -100,7 +99,7 @@ def antique(page: Page, draw: np.random.Generator) -> Page:
         parts[tree.opens[element]] = f"<{renamed}{attributes}>" if tag not in _TO_NOTHING else ""
         parts[tree.closes[element]] = f"</{renamed}>" if tag not in _TO_NOTHING else ""
     _rewrite(tree, parts, style, draw)
-    return restore("".join(parts), page.title)
+    return split_parts(parts, page.title)
 
 
 def _rename_attributes(tag: str, start: str, style: _Style, numbers: dict[str, str], draw: np.random.Generator) -> str:

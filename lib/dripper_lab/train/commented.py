@@ -15,10 +15,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from dripper.html import restore
 from dripper.html.blocks.page import Page
 from dripper.labels.words import words_of
-from dripper_lab.train.edits import find_marked_blocks, is_unspaced, leave_unchanged, place_after
+from dripper_lab.train.edits import find_marked_blocks, is_unspaced, leave_unchanged, place_after, split_parts
 from dripper_lab.train.examples import Example, example_from
 
 MARK = ' data-made="comments"'
@@ -133,7 +132,7 @@ class Commenter:
         parts = list(page.elements.parts)
         place = place_after(page, int(np.flatnonzero(example.main)[-1]), int(self.draw.integers(3)))
         parts[place] += comment_section(self._texts(lines), page.title, self.draw)
-        edited = replace(restore("".join(parts), page.title), hints=page.hints)
+        edited = replace(split_parts(parts, page.title), hints=page.hints)
         return _example(self.finish(edited), page, example)
 
     def _texts(self, lines: Sequence[str]) -> list[str]:

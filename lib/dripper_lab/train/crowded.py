@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from dripper.html import restore
 from dripper.html.blocks.page import Page
 from dripper.labels.arrays import IntArray
 from dripper.labels.cpu.features.places import link_chars
@@ -23,6 +22,7 @@ from dripper_lab.train.edits import (
     leave_unchanged,
     place_after,
     place_before,
+    split_parts,
     stands_free,
 )
 from dripper_lab.train.examples import Example, example_from
@@ -92,7 +92,7 @@ class Crowder:
                 else place_after(page, int(remaining[-1]), levels)
             )
             parts[at] += f"<div{MARK}>{section}</div>"
-        edited = replace(restore("".join(parts), page.title), hints=page.hints)
+        edited = replace(split_parts(parts, page.title), hints=page.hints)
         return _example(self.finish(edited), page, example, remaining)
 
     def _cut_main(self, main: IntArray, example: Example) -> IntArray:

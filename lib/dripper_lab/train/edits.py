@@ -1,12 +1,22 @@
 """Edits a page's tree for the makers of variants: finds places in it, and puts markup there."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
 from dripper.html.blocks.page import Page
+from dripper.html.profiles.dripper import DRIPPER
+from dripper.html.tree.elements import HTML_VOID
+from dripper.html.tree.scan import scan
 
 # Inside these only their own kind of children may stand.
 _STRICT = frozenset({"table", "tbody", "thead", "tfoot", "tr", "ul", "ol", "dl", "html"})
+
+
+def split_parts(parts: Sequence[str], title: str = "") -> Page:
+    """Return the page of edited parts of a tree, split into blocks; without hints and metadata."""
+    return DRIPPER.split(scan("".join(parts), HTML_VOID), title)
 
 
 def elements_around(page: Page, block: int) -> list[int]:

@@ -1,7 +1,14 @@
 """Where something can be put into a page's tree, and how it is found again."""
 
-from dripper.html import Page, preprocess, restore
-from dripper_lab.train.edits import elements_around, find_marked_blocks, is_unspaced, place_after, place_before
+from dripper.html import Page, preprocess
+from dripper_lab.train.edits import (
+    elements_around,
+    find_marked_blocks,
+    is_unspaced,
+    place_after,
+    place_before,
+    split_parts,
+)
 
 LIST = "<body><main><section><ul><li><p>one</p><li><p>two</p></ul><p>three</p></section></main></body>"
 
@@ -9,7 +16,7 @@ LIST = "<body><main><section><ul><li><p>one</p><li><p>two</p></ul><p>three</p></
 def with_x(page: Page, at: int) -> list[str]:
     parts = list(page.elements.parts)
     parts[at] += "<p>X</p>"
-    return [block.text for block in restore("".join(parts)).blocks]
+    return [block.text for block in split_parts(parts).blocks]
 
 
 def test_beside_a_block_and_around_it() -> None:
@@ -39,7 +46,7 @@ def test_blocks_below_every_marked_element_are_found() -> None:
     page = preprocess(
         "<body><p>a</p><div data-made=x><p>b</p><p>c</p></div><p>d</p><div data-made=x><p>e</p></div></body>"
     )
-    marked = find_marked_blocks(restore(page.mapping_html), ' data-made="x"')
+    marked = find_marked_blocks(split_parts(page.elements.parts), ' data-made="x"')
     assert marked.tolist() == [False, True, True, False, True]
 
 

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from dripper.html import preprocess
-from dripper.html.blocks.simplify import WRAPPER, remove_ids
+from dripper.html.blocks.simplify import WRAPPER
 from dripper.html.tree.elements import HTML_VOID
 from dripper.html.tree.scan import scan
 from dripper.html.tree.tree import unescape
@@ -36,11 +36,3 @@ def test_the_text_of_each_block_stands_under_its_id(number: int) -> None:
         (element,) = [place for tag, place in places.items() if tag.endswith(f' _item_id="{block.item_id}">')]
         inside = unescape("".join(tree.parts[tree.opens[element] + 1 : tree.closes[element] : 2]))
         assert re.sub(r"\s+", "", inside) == re.sub(r"\s+", "", block.text)
-
-
-def test_what_mapping_adds_can_be_taken_out_again() -> None:
-    markup = "<div>run <b>of</b> texts<p>block</p></div>"
-    written = preprocess(markup).mapping_html
-    assert "_item_id" in written
-    assert WRAPPER in written
-    assert markup in remove_ids(written)

@@ -1,10 +1,8 @@
 """What small pages declare, source by source, and which source counts before which."""
 
 import json
-import pickle
 from datetime import date
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,9 +10,6 @@ from hypothesis import strategies as st
 import dripper
 from dripper.html import preprocess
 from dripper.html.metadata import Metadata, first_day
-from dripper.labels import Labels
-from dripper.page.finish import Finisher, Splits
-from dripper.page.prepare import prepare
 from support.labelled import pages
 
 DATE_CLASSES = ("date", "Date", "post-date", "published", "Published", "pubdate", "datetime", "timestamp", "Timestamp")
@@ -235,21 +230,6 @@ def test_a_page_without_an_extraction_has_none() -> None:
     assert dripper.extract("<title>x</title>").metadata is None
 
 
-def test_a_staged_run_gives_the_same() -> None:
-    html = (
-        ld({"@type": "Article", "author": ["Ann Lee", "Bo Ray"]}) + '<link rel="canonical" href="/a"><p>Rain all day.'
-    )
-    prepared = prepare(html)
-    assert pickle.loads(pickle.dumps(prepared)) == prepared
-    assert prepared.metadata is not None
-    row = json.loads(json.dumps(prepared.metadata.as_row()))
-    assert Metadata.of_row(row) == prepared.metadata
-    page = Splits.of_prepared(prepared, "dripper", "https://e.org/x")
-    made = Finisher().finish(page, Labels.certain(np.array([True])), "rule")
-    assert made.metadata == dripper.extract(html, url="https://e.org/x").metadata
-    assert Metadata.of_row(None) is None
-
-
 def test_real_pages_declare_it() -> None:
     found = [page.metadata for page in pages() if page.metadata is not None]
     assert len(found) == len(pages())
@@ -338,13 +318,6 @@ def test_dates_have_their_precision(
 ) -> None:
     found = told(meta(citation_publication_date=stated))
     assert (found.published, found.published_precision, first_day(found.published)) == (published, precision, day)
-
-
-def test_rows_of_older_releases_are_read() -> None:
-    row = Metadata(title="Rain").as_row()
-    del row["organisations"], row["published_precision"], row["modified_precision"]
-    assert Metadata.of_row(row) == Metadata(title="Rain")
-    assert Metadata.of_row(row | {"organisations": None}) == Metadata(title="Rain")
 
 
 @pytest.mark.parametrize(

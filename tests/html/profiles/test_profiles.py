@@ -31,4 +31,3 @@ def test_a_page_knows_its_profile_and_prunes_like_it(name: str) -> None:
     assert page.profile == name
     main_ids = [item_id for item_id in page.item_ids if item_id % 3]
     assert profile.prune(page.mapping_html, main_ids) == page.prune(main_ids)
-    assert len(profile.restore(page.mapping_html, "T").blocks) == len(page.blocks)

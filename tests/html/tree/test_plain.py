@@ -2,7 +2,7 @@
 
 import pytest
 
-from dripper.html import preprocess, restore
+from dripper.html import preprocess
 
 
 def read_texts(html: str) -> list[str]:
@@ -62,7 +62,6 @@ def test_the_page_itself_does_not_change() -> None:
     page = preprocess(html)
     assert html in "".join(page.elements.parts)
     assert html in page.prune([1, 2])
-    assert restore(page.mapping_html).blocks == page.blocks
     assert preprocess(html, "mineru-1.1").simplified_html.count("</span><span>") == 1
 
 

@@ -6,10 +6,10 @@ import pyarrow as pa
 from pyspark.sql.types import StructField, StructType
 
 from dripper.errors import ErrorCode
+from dripper.html import preprocess
 from dripper.labels.config import load
-from dripper.page.halves import labels_of
-from dripper.page.prepare import Prepared, prepare
-from dripper.page.rows import prepared_row, record_columns
+from dripper.page.rows import record_columns
+from dripper.page.stages import Preprocessed, labels_of, preprocess_page, preprocessed_row
 from dripper.settings import Settings
 from dripper.spark.tables.arrow import arrow_schema
 from dripper.spark.tables.schemas import EXTRACTIONS
@@ -23,11 +23,16 @@ NO_LABELS = dict.fromkeys(
 )
 
 
-def joined(prepared: Prepared, **labels: Any) -> dict[str, Any]:
+def joined(preprocessed: Preprocessed, **labels: Any) -> dict[str, Any]:
     """A row of `pages`, joined with one of `labels`."""
     url, body = page(1)
     record = Record("0" * 32, url, "a.warc", 5, 700, None, 200, "text/html", body, "sha256:00")
-    return prepared_row(record, prepared, 7, "dripper") | NO_LABELS | {"labeler": "lm", "labeler_version": "3"} | labels
+    return (
+        preprocessed_row(record, preprocessed, 7, "dripper")
+        | NO_LABELS
+        | {"labeler": "lm", "labeler_version": "3"}
+        | labels
+    )
 
 
 def extracted(*rows: dict[str, Any], settings: Settings | None = None) -> list[dict[str, Any]]:
@@ -38,9 +43,9 @@ def extracted(*rows: dict[str, Any], settings: Settings | None = None) -> list[d
 
 
 def test_labels_cut_the_page() -> None:
-    prepared = prepare(page(1)[1])
-    main = ["Paragraph" in text for text in prepared.texts]
-    row = extracted(joined(prepared, main=main, windows=2, label_confidence=0.75, page_kind="forum"))[0]
+    preprocessed = preprocess_page(page(1)[1], "text/html", None)
+    main = ["Paragraph" in block.text for block in preprocess(preprocessed.source).blocks]
+    row = extracted(joined(preprocessed, main=main, windows=2, label_confidence=0.75, page_kind="forum"))[0]
     assert row["markdown"].count("ferry leaves the harbour") == 6
     assert (row["n_main"], row["n_blocks"], row["title"]) == (6, len(main), "Article 1")
     assert (row["method"], row["confidence"], row["language"]) == ("lm:windowed", 0.75, "en")
@@ -55,23 +60,23 @@ def test_labels_cut_the_page() -> None:
 
 
 def test_pages_without_labels_that_fit_go_to_the_fallback() -> None:
-    prepared = prepare(page(1)[1])
-    missing, unlike = joined(prepared, labeler=None), joined(prepared, main=[True])
+    preprocessed = preprocess_page(page(1)[1], "text/html", None)
+    missing, unlike = joined(preprocessed, labeler=None), joined(preprocessed, main=[True])
     assert [row["method"] for row in extracted(missing, unlike)] == ["fallback:body", "fallback:body"]
     row = extracted(missing, settings=load(assignments=["labeler.fallback=empty"]))[0]
     assert (row["error_code"], row["error_detail"]) == (
         "labeler_failed",
         "the table labels has no row that fits the page's blocks",
     )
-    failed = joined(prepared, label_error="RuntimeError: x")
+    failed = joined(preprocessed, label_error="RuntimeError: x")
     assert (
         extracted(failed, settings=load(assignments=["labeler.fallback=empty"]))[0]["error_detail"] == "RuntimeError: x"
     )
 
 
 def test_error_pages_stay_error_rows() -> None:
-    prepared = Prepared(charset="utf-8", error_code=ErrorCode.EMPTY_PAGE, error_detail="no visible text")
-    row = extracted(joined(prepared, labeler=None))[0]
+    preprocessed = Preprocessed(charset="utf-8", error_code=ErrorCode.EMPTY_PAGE, error_detail="no visible text")
+    row = extracted(joined(preprocessed, labeler=None))[0]
     assert (row["error_code"], row["error_detail"], row["charset"]) == ("empty_page", "no visible text", "utf-8")
     assert (row["main_html"], row["markdown"], row["n_blocks"], row["method"]) == (None, None, None, None)
 
@@ -80,10 +85,10 @@ def test_a_page_over_its_limit_is_an_error_row_and_the_next_goes_on() -> None:
     # 400,000 paragraphs were parsed within 64 MB and 1 s where the parent had freed memory that the
     # child could fill again.
     many = 4_000_000
-    heavy = Prepared(mapping_html='<p _item_id="1">x</p>' + "<p>x" * many, texts=["x"])
+    heavy = Preprocessed(source="<p>x" * many, n_blocks=1)
     rows = extracted(
         joined(heavy, main=[True]),
-        joined(prepare("<p>good"), main=[True]),
+        joined(preprocess_page("<p>good", None, None), main=[True]),
         settings=load(assignments=["limits.page_memory_bytes=67108864", "limits.page_cpu_seconds=1"]),
     )
     assert rows[0]["error_code"] in ("memory_limit", "time_limit")

@@ -323,9 +323,9 @@ class Page:
     cutoffs: tuple[int, int] = (CUTOFF, TABLE_CUTOFF)
     """Characters of text a block that the model sees, outside and inside of tables."""
     metadata: Metadata | None = field(default=None, repr=False)
-    """Declarations of the page about itself; None of a page restored from its mapping HTML."""
+    """Declarations of the page about itself; None of a page that was split from a tree."""
     hidden_characters: int = field(default=0, repr=False, compare=False)
-    """Characters of hidden text that were left out; 0 of a page restored from its mapping HTML."""
+    """Characters of hidden text that were left out; 0 of a page that was split from a tree."""
 
     @property
     def item_ids(self) -> range:
@@ -347,12 +347,12 @@ class Page:
         return self._mapping
 
     def prune(self, main_ids: Collection[int], with_media: bool = False, marks: Mapping[int, str] = {}) -> str:
-        """Return the page's main HTML: `dripper.html.prune(self.mapping_html, main_ids,
-        self.profile, with_media=with_media)` without parsing again.
-
-        With images, the one that the page's metadata declare as its picture is among them.
+        """Return the page's main HTML: without media, what `dripper.html.prune(self.mapping_html,
+        main_ids, self.profile)` returns.
 
         Args:
+            with_media: Images that are among main blocks are kept too, with their captions (see
+                `media.place`), and the image that the metadata declare as the page's own.
             marks: Markup by the id of the block before which it is written.
         """
         picture = self.metadata.image if self.metadata is not None else None

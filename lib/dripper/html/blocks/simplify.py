@@ -274,9 +274,6 @@ WRAPPER = "cc-alg-uc-text"
 """The element put around a run (a block that is no element by itself); the name is MinerU-HTML's.
 """
 
-_WRAPPER_TAG = re.compile(rf'<{WRAPPER} _item_id="\d+"[^>]*>|</{WRAPPER}>')
-_ITEM_ID = re.compile(r'(?: cc-block-type="true")? _item_id="\d+"(?=[^<>]*>)| cc-block-type="true"(?=[^<>]*>)')
-
 
 def write_mapping(tree: Tree, blocks: Sequence[Block]) -> str:
     """Return the page's markup with the ids in it: on the element of a block, or on a WRAPPER
@@ -289,12 +286,3 @@ def write_mapping(tree: Tree, blocks: Sequence[Block]) -> str:
         else:
             parts[first] = add_id(parts[first], item_id)
     return "".join(parts)
-
-
-def remove_ids(mapping_html: str) -> str:
-    """Return the page's markup again, without what :func:`write_mapping` put into it.
-
-    >>> remove_ids('<p _item_id="1">one</p>')
-    '<p>one</p>'
-    """
-    return _ITEM_ID.sub("", _WRAPPER_TAG.sub("", mapping_html))

@@ -65,13 +65,6 @@ class Metadata:
     """Part of `published` that the page states: `year`, `month`, `day` or `time`."""
     modified_precision: str | None = None
 
-    @classmethod
-    def of_row(cls, row: Mapping[str, Any] | None) -> "Metadata | None":
-        """Return the metadata that `as_row` turned into this row."""
-        if row is None:
-            return None
-        return cls(**{**row, **{name: tuple(row.get(name) or ()) for name in _LISTS}})
-
     def as_row(self) -> dict[str, Any]:
         """Return the values of the struct in the tables."""
         return asdict(self) | {name: list(getattr(self, name)) for name in _LISTS}

@@ -15,7 +15,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from dripper.html.blocks.page import Page, prune_mapping
 from dripper.html.blocks.segment import classify, number, segment
-from dripper.html.blocks.simplify import CUTOFF, TABLE_CUTOFF, WRAPPER, remove_ids
+from dripper.html.blocks.simplify import CUTOFF, TABLE_CUTOFF, WRAPPER
 from dripper.html.media.players import replace_frame
 from dripper.html.metadata import Metadata, read_metadata
 from dripper.html.tree import shadow
@@ -272,8 +272,8 @@ def _replace(document: LexborHTMLParser, node: LexborNode, tag: str, text: str) 
 
 @dataclass(frozen=True, slots=True)
 class LosslessProfile:
-    """A profile (see `html.profiles.registry.Profile`) whose mapping HTML holds the whole page that
-    its blocks were found in."""
+    """A profile (see `html.profiles.registry.Profile`) with a mapping HTML that holds the whole
+    page."""
 
     name: str
     read_tags: ReadTags
@@ -306,27 +306,16 @@ class LosslessProfile:
             return self.preprocess(joined, limits, url, keeps_hidden=keeps_hidden)
         if self.keeps_units:
             join_formulas(parsed.tree)
-        page = self._split(parsed.tree, parsed.title)
+        page = self.split(parsed.tree, parsed.title)
         hidden = parsed.hidden_characters
         return replace(page, hints=parsed.hints, metadata=parsed.metadata, hidden_characters=hidden)
 
-    def prune(self, mapping_html: str, main_ids: Collection[int], *, with_media: bool = False) -> str:
-        """Return the main HTML.
-
-        Args:
-            with_media: And the images among it. Where these stand is asked of the page without
-                its ids, hence it is split again.
-        """
-        if with_media:
-            return self.restore(mapping_html, "").prune(main_ids, with_media=True)
+    def prune(self, mapping_html: str, main_ids: Collection[int]) -> str:
+        """Return the main HTML."""
         return prune_mapping(mapping_html, main_ids)
 
-    def restore(self, mapping_html: str, title: str) -> Page:
-        """Return the page that a mapping HTML was written from: the same tree and blocks, but no
-        hints and metadata."""
-        return self._split(scan(remove_ids(mapping_html), HTML_VOID), title)
-
-    def _split(self, tree: Tree, title: str) -> Page:
+    def split(self, tree: Tree, title: str = "") -> Page:
+        """Return the page of a tree, split into blocks, without hints and metadata."""
         removed = bytearray(len(tree))
         for element in tree.children(0):
             if tree.tags[element] == "head":

@@ -24,7 +24,7 @@ class Profile(Protocol):
 
     @property
     def places_media(self) -> bool:
-        """Whether `prune` adds images by their place when asked to."""
+        """Whether `Page.prune` adds images by their place when asked to."""
         ...
 
     @property
@@ -48,16 +48,8 @@ class Profile(Protocol):
         """
         ...
 
-    def prune(self, mapping_html: str, main_ids: Collection[int], *, with_media: bool = False) -> str:
-        """Return the main HTML
-
-        Args:
-            with_media: And the images that stand among it.
-        """
-        ...
-
-    def restore(self, mapping_html: str, title: str) -> Page:
-        """Return the page that a mapping HTML was written from."""
+    def prune(self, mapping_html: str, main_ids: Collection[int]) -> str:
+        """Return the main HTML."""
         ...
 
 
@@ -141,26 +133,7 @@ def preprocess_utf8(
         raise PageError(ErrorCode.PARSE_FAILED, str(error)) from error
 
 
-def restore(mapping_html: str, title: str = "", profile: str = "dripper") -> Page:
-    """Return the page that a mapping HTML was written from: for `dripper` and `paper` with the same
-    tree and blocks, but no hints.
-
-    O(len(mapping_html)).
-
-    Args:
-        mapping_html, title: Of that page. For `mineru-…`, whose mapping HTML does not tell
-            all of its blocks, what that profile makes of the mapping HTML: on all of 177 archived
-            pages the same blocks. Raises as `preprocess` does, ValueError where `mapping_html` is
-            no mapping HTML.
-
-    >>> page = preprocess("<title>T</title><p>one<p>two <b>three</b>")
-    >>> restore(page.mapping_html, page.title).blocks == page.blocks
-    True
-    """
-    return find_profile(profile).restore(mapping_html, title)
-
-
-def prune(mapping_html: str, main_ids: Collection[int], profile: str = "dripper", *, with_media: bool = False) -> str:
+def prune(mapping_html: str, main_ids: Collection[int], profile: str = "dripper") -> str:
     """Return the page with only its main blocks and their ancestors, without `_item_id` (Dripper
     paper 3.2, mapping).
 
@@ -171,8 +144,6 @@ def prune(mapping_html: str, main_ids: Collection[int], profile: str = "dripper"
     Args:
         mapping_html: `Page.mapping_html`, of the same profile.
         main_ids: Any subset of its ids, in any order; none gives "".
-        with_media: Images that stand among main blocks are kept too, with their captions (see
-            `media.place`).
 
     Raises:
         pruning.UnknownItemError: On a foreign id.
@@ -181,4 +152,4 @@ def prune(mapping_html: str, main_ids: Collection[int], profile: str = "dripper"
     >>> prune('<div><p _item_id="1">menu</p><p _item_id="2">story</p></div>', {2})
     '<div><p>story</p></div>'
     """
-    return find_profile(profile).prune(mapping_html, main_ids, with_media=with_media)
+    return find_profile(profile).prune(mapping_html, main_ids)

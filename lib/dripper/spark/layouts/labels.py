@@ -12,7 +12,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from dripper.layouts.templates import Template, fill
-from dripper.page.rows import Row, label_columns, read_first_labels, storable
+from dripper.page.rows import Row, label_columns, storable
+from dripper.page.stages import read_first_labels
 from dripper.spark.layouts.choice import KEY, TEMPLATE, grouped_mapper
 from dripper.spark.layouts.page_rows import page_blocks
 from dripper.spark.layouts.teaching import taught_by, template_of

@@ -13,7 +13,8 @@ from pyspark.sql.types import ArrayType, StringType, StructField, StructType
 from dripper.labels import Labels
 from dripper.layouts import PageBlocks
 from dripper.layouts.templates import LEAST_CONSISTENT, Template, learn, measure_consistency
-from dripper.page.rows import Row, read_first_labels
+from dripper.page.rows import Row
+from dripper.page.stages import read_first_labels
 from dripper.spark.layouts.choice import CHOSEN, FAILED, INCONSISTENT, KEY, TEMPLATE, grouped_mapper
 from dripper.spark.layouts.page_rows import fingerprints_of, page_blocks, select_with_layout
 from dripper.spark.tables.schemas import EXAMPLE

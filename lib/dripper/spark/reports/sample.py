@@ -22,7 +22,8 @@ from dripper.labels.registry import bound_of, load_from_settings, runs_staged, s
 from dripper.layouts import PageLayout
 from dripper.layouts.skeletons import group_by_layout
 from dripper.layouts.templates import LEAST_PAGES, choose_representatives
-from dripper.page.prepare import Decoded, Prepared, prepare, split_into_blocks
+from dripper.page.split import Decoded, split_into_blocks
+from dripper.page.stages import Preprocessed, preprocess_page
 from dripper.settings import LabelerSettings, Settings
 from dripper.spark.ledger.plan import Plan
 from dripper.spark.tables.batches import REQUEST_BYTES, PlannedFile
@@ -62,22 +63,10 @@ def planned_files(plan: Plan) -> list[PlannedFile]:
 def take_sample(pages_read: PagesRead, settings: Settings) -> Sample:
     """Return what the pages tell; one that cannot be split tells nothing, and ends nothing."""
     bytes_read = pages = 0
-    prepared: list[tuple[str, Prepared]] = []
+    prepared: list[tuple[str, Preprocessed]] = []
     limits = GuardLimits.of(settings.limits)
     first = _first_of_chain(settings)
-    with_layout = first is not None and settings.layouts.enabled
-    guard: Guard[PageInput, Prepared] = Guard(
-        lambda page: prepare(
-            page[0],
-            page[1],
-            settings.profile,
-            first=first,
-            with_layout=with_layout,
-            drop=settings.html.drop,
-            hidden=settings.html.hidden,
-        ),
-        limits,
-    )
+    guard: Guard[PageInput, Preprocessed] = Guard(lambda page: preprocess_page(*page, settings, first=first), limits)
     with closing(guard):
         for file, records in pages_read.files:
             end = 0
@@ -87,9 +76,7 @@ def take_sample(pages_read: PagesRead, settings: Settings) -> Sample:
                 prepared += [(host_name(record.url) or "", page) for page in _prepare_record(record, guard)]
             bytes_read += end
     going = _choose_to_be_labelled(prepared, settings) if first is not None else [page for _, page in prepared]
-    return Sample(
-        bytes_read, pages, [page.tokens for page in going], [len(page.texts) for page in going], len(prepared)
-    )
+    return Sample(bytes_read, pages, [page.tokens for page in going], [page.n_blocks for page in going], len(prepared))
 
 
 def _first_of_chain(settings: Settings) -> Labeler | None:
@@ -101,14 +88,14 @@ def _first_of_chain(settings: Settings) -> Labeler | None:
     return warm_labeler(first or alone, settings.labels)
 
 
-def _choose_to_be_labelled(prepared: Sequence[tuple[str, Prepared]], settings: Settings) -> list[Prepared]:
+def _choose_to_be_labelled(prepared: Sequence[tuple[str, Preprocessed]], settings: Settings) -> list[Preprocessed]:
     """Return those pages of a sample, each with its host, that a chain's next labeler would get."""
     if settings.layouts.enabled:
         return _choose_by_layout(prepared, settings)
     return _choose_going_on([page for _, page in prepared], settings.labeler)
 
 
-def _choose_going_on(pages: Sequence[Prepared], labeler: LabelerSettings) -> list[Prepared]:
+def _choose_going_on(pages: Sequence[Preprocessed], labeler: LabelerSettings) -> list[Preprocessed]:
     """As `_choose_to_be_labelled`, in the way of `spark.workers.routing`."""
     if labeler.escalate_share is None:
         below = bound_of(labeler)
@@ -117,10 +104,10 @@ def _choose_going_on(pages: Sequence[Prepared], labeler: LabelerSettings) -> lis
     return by_confidence[: round(labeler.escalate_share * len(pages))]
 
 
-def _choose_by_layout(pages: Sequence[tuple[str, Prepared]], settings: Settings) -> list[Prepared]:
+def _choose_by_layout(pages: Sequence[tuple[str, Preprocessed]], settings: Settings) -> list[Preprocessed]:
     """As `_choose_to_be_labelled`, in the way of `spark.layouts.choice`."""
-    by_host: dict[str, list[tuple[Prepared, PageLayout]]] = defaultdict(list)
-    unplaced: list[Prepared] = []
+    by_host: dict[str, list[tuple[Preprocessed, PageLayout]]] = defaultdict(list)
+    unplaced: list[Preprocessed] = []
     for host, page in pages:
         if host and page.layout is not None:
             by_host[host].append((page, page.layout))
@@ -151,7 +138,7 @@ def _records(file: PlannedFile, settings: Settings) -> Iterator[Record]:
     return iter(reader_of(FilePart(file, file.weight), settings.reading))
 
 
-def _prepare_record(record: Record, guard: Guard[PageInput, Prepared]) -> list[Prepared]:
+def _prepare_record(record: Record, guard: Guard[PageInput, Preprocessed]) -> list[Preprocessed]:
     if record.error_code is not None:
         return []
     try:

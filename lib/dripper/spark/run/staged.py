@@ -49,7 +49,7 @@ from dripper.spark.tables.sql import within
 from dripper.spark.wording import say_count
 from dripper.spark.workers.extract import extractions_mapper
 from dripper.spark.workers.parts import Tasks, split_into_tasks
-from dripper.spark.workers.read import REPORT, files_mapper, preparing
+from dripper.spark.workers.read import REPORT, files_mapper, preprocessing
 from dripper.spark.workers.routing import to_be_labelled, with_escalated
 
 logger = logging.getLogger(__name__)
@@ -217,7 +217,7 @@ class StagedJob:
     def _preprocess(self, batch: Batch, tasks: Tasks, progress: Progress) -> None:
         schema = nullable([*PAGES, BLOCKS["simplified_html"], BLOCKS["tokens"], StructField(REPORT, StringType())])
         mapper = files_mapper(
-            tasks, batch.number, self._settings, arrow_schema(schema), progress.sink, preparing, self._work.rules
+            tasks, batch.number, self._settings, arrow_schema(schema), progress.sink, preprocessing, self._work.rules
         )
         with self._planning:
             prepared = self._work.spark.range(0, len(tasks), 1, len(tasks)).mapInArrow(mapper, schema)

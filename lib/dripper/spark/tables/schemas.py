@@ -103,15 +103,6 @@ SCHEMA_VERSION = 2
 """Kept as the table property `dripper.schema_version`; tables of another version are refused."""
 
 
-HINTS = StructType(
-    [
-        StructField("types", ArrayType(StringType())),
-        StructField("description", StringType()),
-        StructField("body", StringType()),
-        StructField("ingredients", ArrayType(StringType())),
-    ]
-)
-
 FIRST_LABELS = StructType(
     [
         StructField("main", ArrayType(BooleanType())),
@@ -135,15 +126,7 @@ _MADE_BY = [
 PAGES = StructType(
     [
         *_PAGE_COLUMNS,
-        column("title", StringType(), "Title of the page"),
-        column("mapping_html", StringType(), "The page with its blocks numbered, from which main_html is cut"),
-        column("texts", ArrayType(StringType()), "How the text of each block begins: for the language detector"),
-        column("metadata", HINTS, "What the page says about itself out of sight: for the fallback cpu"),
-        column("page_metadata", spark_type(columns.METADATA), "What becomes the column metadata of extractions"),
-        column(
-            "base_href", StringType(), "What relative addresses of the page start from, where it says so (<base href>)"
-        ),
-        column("source", StringType(), "The page as decoded: for the fallback trafilatura; null: it is not set"),
+        column("source", StringType(), "The page as decoded, without the elements of html.drop; null: see error_code"),
         column("n_blocks", IntegerType(), "Blocks the page was split into"),
         *_MADE_BY,
         column("error_code", StringType(), "Why the page could not be split; null: it could"),
@@ -160,7 +143,6 @@ PAGES = StructType(
         ),
         column("layout_id", StringType(), "The page's skeleton as a hash; near-equal ones are joined in extractions"),
         declared(columns.ENCODING_ERRORS),
-        declared(columns.HIDDEN_CHARS),
     ]
 )
 
@@ -349,7 +331,7 @@ TABLES = {
     ),
     "pages": (
         PAGES,
-        "One row per HTML page, for the stage extract: the page with numbered blocks, or why there are none",
+        "One row per HTML page, for the stage extract: the decoded page, or why it could not be split",
     ),
     "blocks": (BLOCKS, "One row per page that is to be labelled, for the stage label: all that a labeler reads"),
     "labels": (LABELS, "One row per page that was labelled after preprocess: which blocks are main content"),

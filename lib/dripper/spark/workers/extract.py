@@ -12,10 +12,10 @@ import dripper
 from dripper.errors import ErrorCode, PageError
 from dripper.guard import Guard, GuardLimits, Watchdog
 from dripper.labels import Labels
-from dripper.page.finish import Extraction, Finisher, Splits
-from dripper.page.halves import finish, with_first_labels
-from dripper.page.prepare import prepare
+from dripper.page.finish import Extraction, Finisher
 from dripper.page.rows import Row, extraction_columns, is_whole, storable
+from dripper.page.split import Decoded
+from dripper.page.stages import finish_row, with_first_labels
 from dripper.settings import Settings
 from dripper.spark.workers.read import ProgressSink, in_batches
 from dripper.spark.workers.singleton import WorkerSingleton
@@ -33,7 +33,7 @@ def extractions_mapper(
 
     def extract_batches(batches: Iterable[pa.RecordBatch], watchdog: Watchdog) -> Iterator[pa.RecordBatch]:
         finisher = _finisher(settings)
-        guard: Guard[Row, Extraction] = Guard(lambda row: finish(finisher, row), GuardLimits.of(settings.limits))
+        guard: Guard[Row, Extraction] = Guard(lambda row: finish_row(finisher, row), GuardLimits.of(settings.limits))
         with closing(guard):
             for batch in batches:
                 rows = []
@@ -67,8 +67,8 @@ def _finisher(settings: Settings) -> Finisher:
     """The worker's model singleton (the fallback's), warm before any page process is forked, so
     that none loads it by itself."""
     finisher = Finisher(settings)
-    page = prepare("<p>One short page.</p>")
-    finisher.finish(Splits.of_prepared(page, "dripper"), Labels.certain(np.array([True])), "")
+    labels = Labels.certain(np.array([True]))
+    finisher.examine(Decoded.of("<p>One short page.</p>"), None, "dripper", "", lambda page: (labels, ""))
     return finisher
 
 

@@ -19,7 +19,8 @@ from dripper.labels import Labels, SimplifiedPage
 from dripper.labels.cost import estimate_tokens
 from dripper.labels.engine import Engine, Loader, environment, groups
 from dripper.labels.registry import check_blocks
-from dripper.page.rows import Row, outcome_columns, read_first_labels, storable
+from dripper.page.rows import Row, outcome_columns, storable
+from dripper.page.stages import read_first_labels
 from dripper.settings import Settings
 from dripper.spark.workers.devices import hold_devices
 from dripper.spark.workers.read import ProgressSink, in_batches

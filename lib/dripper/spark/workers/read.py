@@ -27,9 +27,8 @@ from dripper.labels.cost import estimate_tokens
 from dripper.labels.entry import CountTokens
 from dripper.labels.registry import find_entry, labeler_settings, load_from_settings, split_into_stages
 from dripper.page.extraction import Extraction, shared_extractor
-from dripper.page.halves import preparer
-from dripper.page.prepare import Prepared
-from dripper.page.rows import Row, extraction_row, grade_confidence, prepared_row, storable
+from dripper.page.rows import Row, extraction_row, grade_confidence, storable
+from dripper.page.stages import Preprocessed, preprocess_page, preprocessed_row
 from dripper.settings import LabelerSettings, LabelsSettings, Settings
 from dripper.spark.ledger.forgotten import NO_RULES, Rules
 from dripper.spark.tables.row_keys import page_key
@@ -86,18 +85,17 @@ def extracting(settings: Settings, batch: int) -> Step[Extraction]:
     )
 
 
-def preparing(settings: Settings, batch: int) -> Step[Prepared]:
-    """Return the first half of a page's way: the rows of `pages` and `blocks` in one."""
+def preprocessing(settings: Settings, batch: int) -> Step[Preprocessed]:
+    """Return the stage `preprocess` of a page: the rows of `pages` and `blocks` in one."""
     first, last = split_into_stages(settings.labeler)
     sections = settings.labels.model_dump_json()
     count_tokens = _token_counter(chain_of(last.name)[0], sections)
     labeler = _first_labeler(first.model_dump_json(), sections) if first is not None else None
     by = (labeler.name, labeler.version) if labeler is not None else None
-    prepare = preparer(settings, count_tokens, labeler)
     return Step(
-        lambda page: prepare(*page),
-        Prepared,
-        lambda record, prepared: prepared_row(record, prepared, batch, settings.profile, by, settings.reading.crawl),
+        lambda page: preprocess_page(*page, settings, count_tokens, labeler),
+        Preprocessed,
+        lambda record, page: preprocessed_row(record, page, batch, settings.profile, by, settings.reading.crawl),
     )
 
 

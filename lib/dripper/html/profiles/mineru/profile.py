@@ -8,7 +8,7 @@ tree (`clean`): which paragraphs are dropped, and where in the mapping their ids
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 from dripper.errors import ErrorCode, PageError
@@ -20,7 +20,6 @@ from dripper.html.blocks.simplify import (
     TAIL,
     WRAPPER,
     ShortTags,
-    remove_ids,
     shorten_lists,
     write_simplified,
 )
@@ -32,7 +31,7 @@ from dripper.html.profiles.mineru.v1_1 import MINERU_1_1
 from dripper.html.profiles.mineru.version import CleanPage, Version
 from dripper.html.tree.blocks import Block
 from dripper.html.tree.elements import LIBXML2_VOID
-from dripper.html.tree.parser import NO_LIMITS, ParserLimits
+from dripper.html.tree.parser import ParserLimits
 from dripper.html.tree.scan import scan
 from dripper.html.tree.tree import Tree, attributes, escape
 
@@ -62,18 +61,9 @@ class MineruProfile:
         """Return the page, given as UTF-8, split into blocks; hidden text as MinerU-HTML has it."""
         return preprocess_exactly(html, self.version, limits, url)
 
-    def prune(self, mapping_html: str, main_ids: Collection[int], *, with_media: bool = False) -> str:
-        """Return the main HTML, with or without media."""
+    def prune(self, mapping_html: str, main_ids: Collection[int]) -> str:
+        """Return the main HTML."""
         return prune_exactly(mapping_html, main_ids, self.version)
-
-    def restore(self, mapping_html: str, title: str) -> Page:
-        """Return what this profile makes of its own mapping HTML, which does not tell all of its
-        blocks."""
-        return replace(
-            preprocess_exactly(remove_ids(mapping_html).encode("utf-8", "ignore"), self.version, NO_LIMITS),
-            title=title,
-            metadata=None,
-        )
 
 
 MINERU = {version.name: MineruProfile(version) for version in (MINERU_1_0, MINERU_1_1)}

@@ -1,0 +1,84 @@
+"""Decodes a page, splits it into blocks, and asks a labeler about them: the steps before a page is
+finished (`dripper.page.finish`)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from dripper import html as html_core
+from dripper.decode.charset import to_utf8
+from dripper.decode.double import mend_double_encoding
+from dripper.decode.saved import SavedPage, close_empty_elements, open_page
+from dripper.errors import ErrorCode, PageError
+from dripper.html.blocks.page import Page
+from dripper.html.selectors import drop_elements
+from dripper.labels import Labeler, Labels
+from dripper.page.declared import read_declared
+
+
+def _mend(utf8: bytes, content_type: str | None) -> bytes:
+    return close_empty_elements(mend_double_encoding(utf8), content_type)
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """A page as UTF-8. charset, source (bom, http, meta, detector) and errors (characters that
+    could not be decoded) are set if it was given as bytes. url: its address, if MHTML gives one."""
+
+    utf8: bytes
+    charset: str | None = None
+    source: str | None = None
+    errors: int | None = None
+    url: str | None = None
+
+    @classmethod
+    def open(cls, html: str | bytes, content_type: str | None, max_bytes: int) -> "Decoded":
+        """Decode a page with its HTTP `content_type`. Without one, compressed bytes are inflated to
+        at most `max_bytes`, and MHTML is opened. Raises PageError as `open_page` does."""
+        saved = open_page(html, max_bytes) if content_type is None else SavedPage(html)
+        return replace(cls.of(saved.html, saved.content_type or content_type), url=saved.url)
+
+    @classmethod
+    def of(cls, html: str | bytes, content_type: str | None = None) -> "Decoded":
+        """Read bytes as browsers do, with the HTTP `content_type` if given; of text only lone
+        surrogates are lost. What was surely encoded twice is mended."""
+        if isinstance(html, str):
+            return cls(_mend(html.encode("utf-8", "ignore"), content_type))
+        utf8, charset, source, errors = to_utf8(html, content_type)
+        return cls(_mend(utf8, content_type), charset, source, errors)
+
+    def without(self, selectors: Sequence[str]) -> "Decoded":
+        """Return the page without the elements that CSS selectors find."""
+        return replace(self, utf8=drop_elements(self.utf8, selectors)) if selectors else self
+
+    @property
+    def text(self) -> str:
+        """The page's text."""
+        return self.utf8.decode()
+
+
+def split_into_blocks(
+    decoded: Decoded, profile: str, url: str | None = None, hidden: Literal["drop", "keep"] = "drop"
+) -> Page:
+    """Return the page split into blocks, at least one. If it shows nothing but declares its text,
+    that text is split. Raises PageError(EMPTY_PAGE), or as `preprocess` does.
+
+    Args:
+        hidden: See the setting `html.hidden`.
+    """
+    page = html_core.preprocess_utf8(decoded.utf8, profile, url=url, keeps_hidden=hidden == "keep")
+    if page.hints.declared:
+        page = read_declared(page)
+    if not page.blocks:
+        raise PageError(ErrorCode.EMPTY_PAGE, "no visible text")
+    return page
+
+
+def label_page(labeler: Labeler, page: Page) -> tuple[Labels | None, str]:
+    """Return a page's labels; None and the reason if the labeler gives no usable ones."""
+    try:
+        return labeler.label([page])[0], ""
+    except PageError as error:
+        if error.code is not ErrorCode.LABELER_FAILED:
+            raise
+        return None, error.detail
