@@ -71,7 +71,7 @@ def count_page(labelled: LabelledPage, labeler: Labeler, counts: tuple[Counter[s
         return 0
     given = labeler.label([page])[0]
     labels, posts = given.main.tolist(), find_page_posts(page, given.page_kind)
-    for count, is_main in zip(counts, (labels, posts.complete(page, complete(page, labels))), strict=True):
+    for count, is_main in zip(counts, (labels, posts.complete(page, complete(page, labels).main)), strict=True):
         count_units(page, is_main, count)
         count_records(page, is_main, count)
         count_posts(posts, is_main, count)
@@ -83,7 +83,7 @@ def count_page(labelled: LabelledPage, labeler: Labeler, counts: tuple[Counter[s
 
 def count_units(page: Page, main: Sequence[bool], count: Counter[str]) -> None:
     """Add the counts of one choice of blocks."""
-    around = Blocks(page.elements, page.blocks)
+    around = Blocks(page)
     lost = 0
     for heading in find_headings(page.elements, page.blocks):
         after = heading.end

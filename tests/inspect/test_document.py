@@ -30,7 +30,8 @@ def test_pages_are_packed_one_by_one() -> None:
     assert unpacked(data["html-0"]) == b"<p>one"
     content = json.loads(unpacked(data["page-0"]))
     assert content["blocks"][0] == {
-        "text": "one", "path": "body > p", "main": True, "probability": 0.9, "reasons": [["tags", 1.5]], "is_markup": False,
+        "text": "one", "path": "body > p", "main": True, "probability": 0.9,
+        "reasons": [["tags", 1.5]], "changed_by": None, "is_markup": False,
     }  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from dripper.inspect.views import LEAST_REASON, REASONS, PageInput, to_stored_pa
 from dripper.labels import Labels
 from dripper.page.extraction import Extractor
 from dripper.settings import LabelerSettings, Settings
+from support.labelled import labelled_pages
 from support.warcs import page
 
 URL, HTML = page(3)
@@ -71,6 +72,27 @@ def test_the_blocks_of_a_fallback_are_shown_as_main() -> None:
     )
     assert seen.method == "fallback:body"
     assert [block.main for block in seen.blocks] == [True, True]
+    assert [block.changed_by for block in seen.blocks] == ["fallback:body", "fallback:body"]
+
+
+def test_a_block_that_is_not_as_labelled_says_why(extractor: Extractor) -> None:
+    mark, note = '<sup><a href="#fn1">1</a></sup>', '<footer><ol><li id="fn1">Sheet 12.</ol></footer>'
+    text = "The wheel had rusted into its bed, and two willows grew where the carts had stood in the old days."
+    seen = view_page(
+        extractor, PageInput("a", "a.html", f"<h1>Mills</h1><p>{text}{mark}</p><p>{text}</p>{note}".encode())
+    )
+    assert [(block.main, block.changed_by) for block in seen.blocks][-1] == (True, "footnote")
+
+
+def test_every_block_of_real_pages_that_is_not_as_labelled_says_why(extractor: Extractor) -> None:
+    found = set()
+    for labelled in labelled_pages():
+        examined = extractor.examine(labelled.html, labelled.url)
+        assert examined.labels is not None
+        assert examined.main is not None
+        assert set(np.flatnonzero(examined.main != examined.labels.main).tolist()) == set(examined.reasons)
+        found |= set(examined.reasons.values())
+    assert found
 
 
 def test_an_image_shows_its_markup(extractor: Extractor) -> None:

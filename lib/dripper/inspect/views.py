@@ -58,7 +58,9 @@ class BlockView:
     probability: float | None
     """Probability of being main; None if the labeler gives none."""
     reasons: Sequence[tuple[str, float]] = ()
-    """The strongest reasons, with the weight of each for `main` in log odds."""
+    """The labeler's strongest reasons, with the weight of each for `main` in log odds."""
+    changed_by: str | None = None
+    """Why the block is main, or not, unlike its label; None: it is as labelled."""
     is_markup: bool = False
     """Whether `text` is markup, as the block has no text."""
 
@@ -163,7 +165,13 @@ def _view_blocks(page: Page, examination: Examination, why: Reasons) -> list[Blo
         path = " > ".join(page.elements.tags[element] for element in page.elements.path(block.element))
         views.append(
             BlockView(
-                text, path, bool(main[at]), probabilities[at], find_strongest_reasons(why, at), is_markup=not block.text
+                text,
+                path,
+                bool(main[at]),
+                probabilities[at],
+                find_strongest_reasons(why, at),
+                examination.reasons.get(at),
+                is_markup=not block.text,
             )
         )
     return views

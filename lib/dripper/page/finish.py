@@ -3,7 +3,7 @@ Markdown of the main blocks. Pages in one pass and pages in stages both come her
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import compress
 
 import numpy as np
@@ -22,7 +22,7 @@ from dripper.html.metadata.dates import find_precision
 from dripper.html.selectors import check_selector, find_kept_blocks
 from dripper.html.tree.tree import Tree
 from dripper.html.tree.urls import Base
-from dripper.html.units.complete import complete
+from dripper.html.units.complete import Completed, complete, note_changes
 from dripper.html.units.posts import FoundPost
 from dripper.labels import Labels, load
 from dripper.labels.fallback import Fallback, fall_back
@@ -35,6 +35,9 @@ from dripper.page.split import Decoded, split_into_blocks
 from dripper.settings import Settings
 
 DEFAULT_SETTINGS = Settings()
+KEPT, OF_THREAD = "html.keep", "post of a thread"
+"""Reasons why a block is main, unlike its label, beside those of `units.complete` and the names of
+fallbacks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +106,9 @@ class Examination:
     labels: Labels | None = None
     """The labels that the labeler gave; None if they are not usable."""
     main: npt.NDArray[np.bool_] | None = None
-    """Shape (n_blocks,): the blocks that the extraction is made of, the labeler's or a
-    fallback's."""
+    """Shape (n_blocks,): the blocks that the extraction is made of."""
+    reasons: Mapping[int, str] = field(default_factory=dict)
+    """By the index of each block that is main, or not, unlike its label: who decided, and why."""
 
 
 AskLabels = Callable[[Page], tuple[Labels | None, str]]
@@ -125,6 +129,8 @@ class Choice:
     """The labeler's; NaN where it has none."""
     posts: PagePosts = NO_POSTS
     """The page's, and its kind: the labeler's, unless they say better."""
+    reasons: Mapping[int, str] = field(default_factory=dict)
+    """As in `Examination`."""
 
 
 class Finisher:
@@ -169,14 +175,20 @@ class Finisher:
         labels, detail = ask_labels(page)
         choice = self._choose(page, decoded, labels, labeler, detail)
         extraction = self._extract(page, choice, Base.of(url, page.hints.base))
-        return Examination(replace(extraction, url=url), page, labels, choice.main)
+        return Examination(replace(extraction, url=url), page, labels, choice.main, choice.reasons)
 
     def _choose(self, page: Page, decoded: Decoded, labels: Labels | None, labeler: str, detail: str) -> Choice:
         """Return the blocks that become the extraction: the labeler's, or the fallback's if it
         marked none. If the page was read from its declared text, it is all of them."""
         is_ours = html_core.find_profile(page.profile).keeps_units
         if is_ours and is_declared(page):
-            return Choice(np.ones(len(page.blocks), bool), METHOD, 0, math.nan)
+            return Choice(
+                np.ones(len(page.blocks), bool),
+                METHOD,
+                0,
+                math.nan,
+                reasons=dict.fromkeys(range(len(page.blocks)), METHOD),
+            )
         choice = self._decide(page, decoded, labels, labeler, detail)
         if is_ours and not self._html.keep:
             said = [block.text for block in compress(page.blocks, choice.main.tolist()) if block.text]
@@ -186,6 +198,7 @@ class Finisher:
 
     def _decide(self, page: Page, decoded: Decoded, labels: Labels | None, labeler: str, detail: str) -> Choice:
         n_main, confidence, kind = 0, math.nan, None
+        given = np.zeros(len(page.blocks), bool) if labels is None else labels.main
         if labels is not None:
             n_main, confidence, kind = int(np.count_nonzero(labels.main)), labels.confidence, labels.page_kind
         is_kept = self._keep(page)
@@ -196,8 +209,13 @@ class Finisher:
             raise PageError(ErrorCode.LABELER_FAILED, detail)
         else:
             labels, method = fall_back(page, decoded.text, self._fallback, self._second)
-        main, posts = _complete(page, labels.main, kind)
-        return Choice(main | is_kept, method, n_main, confidence, posts)
+        completed, posts = _complete(page, labels.main, kind)
+        main = np.array(completed.main, bool) | is_kept
+        reasons = {
+            index: completed.reasons.get(index) or (KEPT if is_kept[index] else method)
+            for index in np.flatnonzero(main != given).tolist()
+        }
+        return Choice(main, method, n_main, confidence, posts, reasons)
 
     def _keep(self, page: Page) -> npt.NDArray[np.bool_]:
         """Return the blocks that the setting `html.keep` finds, shape (n_blocks,)."""
@@ -285,10 +303,14 @@ def _credit(page: Page, base: Base | None, posts: Sequence[FoundPost]) -> Metada
     return replace(metadata, authors=authors, published=published, published_precision=find_precision(published))
 
 
-def _complete(page: Page, main: npt.NDArray[np.bool_], kind: str | None) -> tuple[npt.NDArray[np.bool_], PagePosts]:
-    """Return the main blocks with what belongs to them, and the page's posts, where its profile
-    knows these."""
+def _complete(page: Page, main: npt.NDArray[np.bool_], kind: str | None) -> tuple[Completed, PagePosts]:
+    """Return the main blocks with the blocks that belong to them, and the page's posts, if its
+    profile knows these."""
     if not html_core.find_profile(page.profile).keeps_units:
-        return main, PagePosts(kind)
+        return Completed(main.tolist(), {}), PagePosts(kind)
     posts = find_page_posts(page, kind)
-    return np.array(posts.complete(page, complete(page, main.tolist())), bool), posts
+    completed = complete(page, main.tolist())
+    reasons = dict(completed.reasons)
+    with_posts = posts.complete(page, completed.main)
+    note_changes(completed.main, with_posts, OF_THREAD, reasons)
+    return Completed(with_posts, reasons), posts

@@ -14,8 +14,8 @@ def kept(html, main, profile="dripper"):
     """Return the texts of the blocks that are main, where those were that say one of `main`."""
     page = preprocess(html, profile)
     chosen = [any(text in block.text for text in main) for block in page.blocks]
-    completed = complete(page, chosen)
-    assert complete(page, completed) == completed
+    completed = complete(page, chosen).main
+    assert complete(page, completed).main == completed
     return [" ".join(block.text.split()) for block, each in zip(page.blocks, completed, strict=True) if each][1:]
 
 
@@ -200,7 +200,7 @@ def test_a_page_of_data_alone_keeps_it():
 
 def test_a_page_with_nothing_main_stays_so():
     page = preprocess(f"<h2>a</h2>{TEXT}")
-    assert complete(page, [False, False]) == [False, False]
+    assert complete(page, [False, False]).main == [False, False]
 
 
 @pytest.mark.parametrize(
@@ -208,11 +208,11 @@ def test_a_page_with_nothing_main_stays_so():
 )
 def test_large_pages_are_completed_in_linear_time(piece):
     page = preprocess(f'<p>text</p>{piece * 4_000}<div class="notes" id="n">note</div>')
-    assert len(complete(page, [index % 2 == 0 for index in range(len(page.blocks))])) == len(page.blocks)
+    assert len(complete(page, [index % 2 == 0 for index in range(len(page.blocks))]).main) == len(page.blocks)
 
 
 def test_headings_that_are_most_of_what_is_kept_stay() -> None:
     rows = "".join(f"<h3>The ferry {name}</h3><p>{20 * 'It leaves at noon. '}</p>" for name in "abcdef")
     page = preprocess(f"<h1>Ferries</h1>{rows}")
     titles = [block.text.startswith("The ferry") for block in page.blocks]
-    assert complete(page, titles) == titles
+    assert complete(page, titles).main == titles

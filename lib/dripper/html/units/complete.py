@@ -6,13 +6,13 @@ import json
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 from dripper.html.blocks.page import Page
 from dripper.html.tree.blocks import Block
 from dripper.html.tree.elements import words
-from dripper.html.tree.tree import Tree
 from dripper.html.units.embeds import find_embeds
 from dripper.html.units.headings import Heading, find_headings
 from dripper.html.units.ingredients import add_ingredients
@@ -20,27 +20,36 @@ from dripper.html.units.records import find_records
 from dripper.html.units.references import find_controls, find_holders, find_parts, find_references
 
 
-def complete(page: Page, main: Sequence[bool]) -> list[bool]:
-    """Return which blocks are main, of a page whose labeler chose `main`; none where it chose none.
+class Completed(NamedTuple):
+    """The main blocks of a page with the blocks that belong to them."""
 
-    Takes nothing away but headings that announce nothing, and data of scripts. Linear.
+    main: list[bool]
+    """One for each block."""
+    reasons: Mapping[int, str]
+    """Reasons by the index of each block that the labeler labelled otherwise: a name of `STEPS`, or
+    EMPTY_HEADING."""
+
+
+def complete(page: Page, main: Sequence[bool]) -> Completed:
+    """Return the main blocks of a page if its labeler chose `main`; none if it chose none.
+
+    Removes nothing but headings that announce nothing, and data of scripts. Linear.
     """
-    completed = list(main)
-    if not any(completed):
-        return completed
-    around = Blocks(page.elements, page.blocks)
-    add_ingredients(page, completed)
-    add_notes(around, completed)
-    add_answers(around, completed)
-    add_embeds(around, completed)
-    if "table" in page.elements.tags:
-        add_cells(around, completed)
-    add_titles(around, completed)
-    add_siblings(around, completed)
-    add_lists(around, completed)
-    drop_data(around, completed)
-    add_headings(around, completed)
-    return completed
+    completed, reasons = list(main), dict[int, str]()
+    around = Blocks(page)
+    for name, step in STEPS.items() if any(completed) else ():
+        before = completed.copy()
+        step(around, completed)
+        if completed != before:
+            note_changes(before, completed, name, reasons)
+    return Completed(completed, reasons)
+
+
+def note_changes(before: Sequence[bool], after: Sequence[bool], name: str, reasons: dict[int, str]) -> None:
+    """Note the step that changed each block. A block that is changed back has no reason."""
+    for index, (was, is_main) in enumerate(zip(before, after, strict=True)):
+        if was != is_main and reasons.pop(index, None) is None:
+            reasons[index] = EMPTY_HEADING if name == _HEADING and not is_main else name
 
 
 _SHOWN = words("img picture video audio iframe object canvas form input select textarea")
@@ -71,10 +80,11 @@ _PARTS_OF_A_QUESTION = 2
 class Blocks:
     """The blocks of a page, for questions about what is in an element."""
 
-    def __init__(self, tree: Tree, blocks: Sequence[Block]) -> None:
-        self.tree = tree
-        self.blocks = blocks
-        self._firsts = [block.first for block in blocks]
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.tree = page.elements
+        self.blocks = page.blocks
+        self._firsts = [block.first for block in page.blocks]
 
     def inside(self, element: int) -> range:
         """Return the indexes of the blocks that begin in an element, or the one that it is in."""
@@ -170,7 +180,7 @@ def add_cells(page: Blocks, main: list[bool]) -> None:
     On 3,598 labelled pages there are 46 such tables; of their other blocks the truth has 126, and
     23 it has not, of few characters.
     """
-    for table in page.tree.find("table"):
+    for table in page.tree.find("table") if "table" in page.tree.tags else ():
         inside = page.inside(table)
         before, after = inside.start - 1, inside.stop
         if len(inside) > 1 and before >= 0 and after < len(main) and main[before] and main[after]:
@@ -290,3 +300,21 @@ def add_headings(page: Blocks, main: list[bool]) -> None:
         is_content = n_empty[heading.level] > max(1, n_main[heading.level] / 2)
         if not is_content and not page.has_images(heading.end, heading.last):
             main[heading.first : heading.end] = [False] * (heading.end - heading.first)
+
+
+_HEADING = "heading of main text"
+STEPS: Mapping[str, Callable[[Blocks, list[bool]], None]] = {
+    "declared ingredient": lambda page, main: add_ingredients(page.page, main),
+    "footnote": add_notes,
+    "question or answer": add_answers,
+    "embedded post, notice or formula": add_embeds,
+    "cell of a main table": add_cells,
+    "title of a main record": add_titles,
+    "like most of its siblings": add_siblings,
+    "announced list, or term": add_lists,
+    "data of a script": drop_data,
+    _HEADING: add_headings,
+}
+"""What completes the labels, in order, by the reason that a block gets."""
+EMPTY_HEADING = "heading without main text"
+"""Reason for a block that is not main although the labeler chose it."""

@@ -11,7 +11,8 @@ const signed = (value) => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(1
 
 function tooltip(block, number) {
   const reasons = block.reasons.map(([name, says]) => `${signed(says)} ${name}`).join("\n");
-  return `block ${number}: ${block.path}${reasons ? "\n" + reasons : ""}`;
+  const changed = block.changed_by ? `\n${block.main ? "main" : "other"} by: ${block.changed_by}` : "";
+  return `block ${number}: ${block.path}${changed}${reasons ? "\n" + reasons : ""}`;
 }
 
 /* Tags that say how a block looks; the nearest one counts. */
@@ -62,6 +63,7 @@ function detail(block, at, main) {
   const parts = [number, label];
   if (main !== block.main) parts.push(element("span", "label was", `was ${block.main ? "main" : "other"}`));
   if (block.probability !== null) parts.push(element("span", "", `p ${block.probability.toFixed(3)}`));
+  if (block.changed_by) parts.push(element("span", "changed", `${block.main ? "main" : "other"} by: ${block.changed_by}`));
   parts.push(element("code", "path", block.path));
   const line = element("p");
   line.append(...parts);
