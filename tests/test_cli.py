@@ -14,6 +14,7 @@ import zstandard
 
 from dripper.__main__ import main
 from dripper.errors import MachineError
+from dripper.html.markdown.output import Section
 from support.warcs import page, pages, write_warc
 
 
@@ -222,6 +223,8 @@ def test_prompts_that_cannot_be_fetched_are_one_sentence(
 def test_one_page_is_worked_on_in_a_process_of_its_own(
     file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("dripper.page.finish.write_markdown", lambda *_, **__: os._exit(3) if parent_process() else "")
+    monkeypatch.setattr(
+        "dripper.page.finish.write_sections", lambda *_, **__: os._exit(3) if parent_process() else [Section("")]
+    )
     assert main(["extract", str(file), "--set", "limits.page_cpu_seconds=19"]) == 1
     assert "has no extraction (crashed" in capsys.readouterr().err

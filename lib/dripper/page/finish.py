@@ -12,9 +12,10 @@ import numpy.typing as npt
 from dripper import html as html_core
 from dripper.errors import ErrorCode, PageError, SettingsError
 from dripper.html.blocks.page import Page
-from dripper.html.markdown import load_html2text, write_markdown
+from dripper.html.markdown import load_html2text, write_sections
 from dripper.html.markdown.images import ShownImage, list_images, place_images
 from dripper.html.markdown.inert import write_inert_line
+from dripper.html.markdown.output import Section
 from dripper.html.markdown.posts import Post, cut_marks, place_posts
 from dripper.html.media.roles import replace_icons
 from dripper.html.metadata import Metadata, find_own_address, says_title
@@ -271,21 +272,24 @@ class Finisher:
         # The main HTML of MinerU's profile is MinerU's, byte for byte.
         return "".join(cut_marks(tree)) if is_ours else pruned, tree
 
-    def _write_markdown(self, page: Page, main_ids: list[int], tree: Tree, title: str) -> str:
-        """Return the Markdown, the page's title above it where the main content does not begin with
-        it."""
+    def _write_markdown(self, page: Page, main_ids: list[int], tree: Tree, title: str) -> list[Section]:
+        """Return the Markdown by sections, below the page's title unless the main content begins
+        with it."""
         tops = tree.find("h1") if "h1" in tree.tags else ()
         is_added = self._markdown.title == "include" and bool(title)
         is_said = is_added and any(says_title([tree.text(top)], title) for top in tops)
-        markdown = write_markdown(tree, self._markdown, is_below=is_added and not is_said) if tree.parts else ""
-        if not is_added or is_said or not markdown.strip():
-            return markdown
+        if not tree.parts:
+            return [Section("")]
+        sections = write_sections(tree, self._markdown, is_below=is_added and not is_said)
+        first, *posts = sections
+        if not is_added or is_said or not (first.text.strip() or posts):
+            return sections
         line = write_inert_line(title, "# ")
-        first, _, rest = markdown.partition("\n")
-        if first.strip("*_ ") == line.removeprefix("# "):
-            return f"{line}\n\n{rest.lstrip()}"
+        top, _, rest = first.text.partition("\n")
+        if top.strip("*_ ") == line.removeprefix("# "):
+            return [Section(f"{line}\n\n{rest.lstrip()}"), *posts]
         is_said = says_title((page.blocks[item - 1].text for item in main_ids), title)
-        return markdown if is_said else f"{line}\n\n{markdown}"
+        return sections if is_said else [Section(f"{line}\n\n{first.text}"), *posts]
 
 
 def _credit(page: Page, base: Base | None, posts: Sequence[FoundPost]) -> Metadata | None:

@@ -7,6 +7,7 @@ See `writer` for how it is done.
 from typing import Any
 
 from dripper.extras import import_extra
+from dripper.html.markdown.output import Section
 from dripper.html.markdown.text import read_main_html
 from dripper.html.markdown.writer import Writer
 from dripper.html.tree.parser import output_limit
@@ -46,16 +47,22 @@ def to_markdown(main_html: str, *, is_pruned: bool = False, settings: MarkdownSe
     >>> to_markdown("<p>See <a href='/x'>the\\nmap</a>.", settings=MarkdownSettings(links="text"))
     'See the map.\\n'
     """
-    return write_markdown(read_main_html(main_html, is_pruned=is_pruned), settings) if main_html.strip() else ""
+    if not main_html.strip():
+        return ""
+    return "\n\n".join(
+        section.text for section in write_sections(read_main_html(main_html, is_pruned=is_pruned), settings)
+    )
 
 
-def write_markdown(tree: Tree, settings: MarkdownSettings = DEFAULT_MARKDOWN, *, is_below: bool = False) -> str:
-    """Return the Markdown of a tree of main HTML, which is used up: its parts are rewritten on the
-    way.
+def write_sections(
+    tree: Tree, settings: MarkdownSettings = DEFAULT_MARKDOWN, *, is_below: bool = False
+) -> list[Section]:
+    """Return the Markdown of a tree of main HTML, cut where posts begin. The tree is used up: its
+    parts are rewritten.
 
     Args:
-        is_below: Whether it will stand below a title: headings go down a level then.
+        is_below: Whether a title will be written above it: then headings go down a level.
     """
     if settings.converter == "html2text":
-        return convert_with_html2text("".join(tree.parts), settings)
-    return Writer(tree, settings, output_limit(sum(map(len, tree.parts))), is_below=is_below).write()
+        return [Section(convert_with_html2text("".join(tree.parts), settings))]
+    return Writer(tree, settings, output_limit(sum(map(len, tree.parts))), is_below=is_below).write().sections()

@@ -1,6 +1,7 @@
 """Collects lines of Markdown: empty lines between blocks, and what stands before each line in items
 and quotations."""
 
+from itertools import pairwise
 from typing import NamedTuple
 
 from dripper.html.tree.parser import refuse_large
@@ -15,6 +16,14 @@ class _Container(NamedTuple):
     """Beginning of its first line."""
     rest: str
     """Beginning of all other lines."""
+
+
+class Section(NamedTuple):
+    """The Markdown of a post, or the Markdown before the first post."""
+
+    text: str
+    number: int | None = None
+    """Number of the post; None: before the first one."""
 
 
 class Output:
@@ -39,6 +48,8 @@ class Output:
         self._containers: list[_Container] = []
         self._pending = 0
         """Number of containers that have no line yet: the innermost ones."""
+        self._posts: list[tuple[int, int]] = []
+        """The number of each post, and how many lines are written before it."""
 
     def write(self, lines: list[str]) -> None:
         """Write a block."""
@@ -62,6 +73,13 @@ class Output:
         if self._size > self._limit:
             self.refuse(0)
         self._lines += lines
+
+    def begin_post(self, number: int) -> None:
+        """Begin the Markdown of a post, unless an item or a quotation is open."""
+        if not self._containers:
+            self._posts.append((number, len(self._lines)))
+            self.gap, self.ended = APART, ""
+            self.n_blocks += 1
 
     def refuse(self, size: int) -> None:
         """Raise PageError if so many characters more were too many."""
@@ -93,3 +111,15 @@ class Output:
     def text(self) -> str:
         """Return all lines, the last one ended."""
         return "\n".join(self._lines).strip() + "\n"
+
+    def sections(self) -> list[Section]:
+        """Return what `text` returns, in parts: before the first post, and each post."""
+        if not self._posts:
+            return [Section(self.text())]
+        starts = [0, *(start for _, start in self._posts), len(self._lines)]
+        texts = ["\n".join(self._lines[start:end]).strip("\n") for start, end in pairwise(starts)]
+        texts[0], texts[-1] = texts[0].lstrip(), texts[-1].rstrip()
+        return [
+            Section(text, number)
+            for text, number in zip(texts, [None, *(each for each, _ in self._posts)], strict=True)
+        ]

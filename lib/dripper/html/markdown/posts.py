@@ -1,8 +1,7 @@
-"""Parts the posts of a thread in Markdown, each with a line of its author and date.
+"""Writes a line of author and date above each post of a thread in Markdown.
 
-At the beginning of a post, `prune` writes a mark (`write_mark`), and `cut_marks` takes it out of
-main HTML. The writer puts a line in place of the mark that no page can hold (`LINE`), and
-`place_posts` replaces that with the line of author and date.
+At the beginning of a post, `prune` writes a mark (`write_mark`), and `cut_marks` removes it from
+main HTML. The writer of Markdown begins a section there.
 """
 
 import re
@@ -11,11 +10,9 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from dripper.html.markdown.inert import write_inert_line
+from dripper.html.markdown.output import Section
 from dripper.html.tree.tree import Tree
 
-LINE = "\ufdd7{}\ufdd3"
-"""Line in Markdown at the beginning of a post; `inert` says which characters no page can hold."""
-_LINES = re.compile(r"\n*^\ufdd7([0-9]+)\ufdd3$\n*", re.MULTILINE)
 _HEADINGS = re.compile(r"(?:\s*#.*\n)*\s*")
 _RULE = "---"
 
@@ -52,26 +49,30 @@ def cut_marks(tree: Tree) -> list[str]:
     return ["" if part in marks else part for part in tree.parts] if marks else tree.parts
 
 
-def place_posts(markdown: str, posts: Sequence[Post]) -> tuple[str, tuple[Post, ...]]:
-    """Return Markdown with a line of author and date where each post begins, a rule between posts;
-    and the posts with their offsets.
+def place_posts(sections: Sequence[Section], posts: Sequence[Post]) -> tuple[str, tuple[Post, ...]]:
+    """Return Markdown with a line of author and date above each post and a rule between posts, and
+    the posts with their offsets.
 
     >>> post = Post("Ann", "2024-05-03T10:00:00")
-    >>> place_posts(f"# Ash\\n\\n{LINE.format(0)}\\n\\nOr oak?\\n", [post])[0]
+    >>> place_posts([Section("# Ash"), Section("Or oak?", 0)], [post])[0]
     '# Ash\\n\\n**Ann** · 2024-05-03 10:00\\n\\nOr oak?\\n'
     """
-    before, *pieces = _LINES.split(markdown) if LINE[0] in markdown else [markdown]
+    (before, _), *following = sections
+    if not following:
+        return before, tuple(posts)
     written, placed = [before.rstrip("\n")], list(posts)
     size, is_below = len(written[0]), not _HEADINGS.fullmatch(before + "\n")
-    for number, text in zip(map(int, pieces[::2]), pieces[1::2], strict=True):
+    for text, number in following:
         rule = f"\n\n{_RULE}" if is_below and not written[-1].endswith(_RULE) else ""
         gap = rule + "\n\n" * (size > 0)
-        post = posts[number] if number < len(posts) else Post()
-        if number < len(posts) and placed[number].offset is None:
-            placed[number] = replace(post, offset=size + len(gap))
+        post = Post()
+        if number is not None and number < len(posts):
+            post = posts[number]
+            if placed[number].offset is None:
+                placed[number] = replace(post, offset=size + len(gap))
         written += [gap, f"{_write_line(post, text)}\n\n{text}".strip("\n")]
         size, is_below = size + len(gap) + len(written[-1]), True
-    return ("".join([*written, "\n"]) if pieces else markdown), tuple(placed)
+    return "".join([*written, "\n"]), tuple(placed)
 
 
 def _write_line(post: Post, text: str) -> str:

@@ -17,8 +17,7 @@ from dripper.html.markdown.links import LinkWriter
 from dripper.html.markdown.lists import ListWriter
 from dripper.html.markdown.look import STRUCTURE
 from dripper.html.markdown.notes import find_notes
-from dripper.html.markdown.output import APART
-from dripper.html.markdown.posts import LINE
+from dripper.html.markdown.output import APART, Output
 from dripper.html.markdown.repeats import find_repeated_headings, find_twins
 from dripper.html.markdown.tables import TableWriter
 from dripper.html.tree.elements import HEADINGS, LINE_BREAKING, words
@@ -107,8 +106,8 @@ class Writer(LinkWriter, ListWriter, TableWriter):
             if self._look.size(element) > least:
                 self._roles[element] = "div"
 
-    def write(self) -> str:
-        """Return the Markdown."""
+    def write(self) -> Output:
+        """Write the Markdown, and return it."""
         tree, texts, ends, roles, pieces = self._tree, self._texts, self._ends, self._roles, self._pieces
         out, closes = self._out, tree.closes
         kinds = self._read_kinds()
@@ -145,7 +144,7 @@ class Writer(LinkWriter, ListWriter, TableWriter):
                 self._begin_link(element, self._card_links[element])
         pieces += texts[position:]
         self._flush()
-        return self._out.text()
+        return self._out
 
     def _read_kinds(self) -> dict[str, int]:
         """Return which tags begin a line, and which ask for more."""
@@ -209,7 +208,10 @@ class Writer(LinkWriter, ListWriter, TableWriter):
         self._break()
         if self._cell is None and not self._n_inline:
             number = attribute(tag, "_post")
-            self._out.write(["---" if number is None else LINE.format(number)])
+            if number is None:
+                self._out.write(["---"])
+            else:
+                self._out.begin_post(int(number))
             self._out.gap = APART
         return True
 
