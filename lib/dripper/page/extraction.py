@@ -46,10 +46,10 @@ class Extractor:
         settings: Settings = DEFAULT_SETTINGS,
         labeler: Labeler | None = None,
     ) -> None:
-        """Raises SettingsError for what single pages cannot have.
+        """Raises SettingsError for settings that need a whole job.
 
         Args:
-            labeler: In place of that of the settings.
+            labeler: Used instead of the settings' labeler.
         """
         check_single_pages(settings)
         self._settings = settings
@@ -58,7 +58,7 @@ class Extractor:
 
     @property
     def versions(self) -> dict[str, str]:
-        """The versions of all that decides what an extraction is: the column `versions`."""
+        """The versions on which an extraction depends: the column `versions`."""
         return {
             "dripper": dripper.__version__,
             "profile": self._settings.profile,
@@ -70,15 +70,15 @@ class Extractor:
         """Return the extraction of `html`. Bytes are decoded as browsers do, with the HTTP
         `content_type` if given.
 
-        A page that cannot be extracted gives an Extraction with `error_code`. Raises only what is
-        no page's fault.
+        A page that cannot be extracted gives an Extraction with `error_code`. Raises only for
+        errors that the page did not cause.
 
-        Without a content type, gzip, zstd and bzip2 are inflated, MHTML is opened, and what is no
-        HTML gives `not_html`.
+        Without a content type, gzip, zstd and bzip2 are inflated, MHTML is opened, and any other
+        kind of file gives `not_html`.
 
         Args:
-            url: What its relative links and images start from; None: the page's own, where it
-                says it (see `find_own_address`).
+            url: The page's address, which completes relative links and images; None: the address
+                that the page gives itself (see `find_own_address`).
         """
         return self.examine(html, url, content_type).extraction
 
@@ -115,7 +115,7 @@ class Extractor:
 
 
 def make_failed(error: PageError) -> Extraction:
-    """Return what there is of a page that has no extraction."""
+    """Return the extraction of a page that failed."""
     return Extraction(error_code=error.code, error_detail=error.detail or None)
 
 
@@ -126,8 +126,8 @@ def check_single_pages(settings: Settings) -> None:
 
 
 _MOST_KEPT = 8
-"""Extractors that a process keeps, those asked for last: each has its labeler's weights, and what
-serves requests with settings of their own would collect them."""
+"""Extractors that a process keeps, the last used ones. Each has its labeler's weights, and a server
+of requests with settings of their own would collect them."""
 _extractors: dict[str, Extractor] = {}
 _extractors_lock = threading.Lock()
 
@@ -153,10 +153,9 @@ def shared_extractor(settings: Settings) -> Extractor:
 def checked_settings(
     labeler: str | None, settings: Settings | Mapping[str, Any] | None, options: Mapping[str, Any]
 ) -> Settings:
-    """Return the settings that many pages are to be extracted with, and find out here what would
-    fail every page.
+    """Return the settings for many pages, and fail here if every page would fail.
 
-    What people have to be warned of is logged. Raises UsageError.
+    Warnings are logged. Raises UsageError.
     """
     resolved = split_settings(labeler, settings, options)
     check_single_pages(resolved)
@@ -201,7 +200,7 @@ def extract(
             process is forked on the first call (Linux and macOS) and kept.
 
     Raises:
-        UsageError: For a wrong labeler, setting or option, where `html` is the name of a file
+        UsageError: For a wrong labeler, setting or option, if `html` is the name of a file
             or an address, and with `guard` in a process that may not start others.
         TypeError: If it is neither text nor bytes.
     """
@@ -239,8 +238,8 @@ def extract_guarded(settings: Settings, html: str | bytes, url: str | None = Non
 
 
 def extract_apart(settings: Settings, html: str | bytes, url: str | None) -> Extraction:
-    """Return the extraction of a page, guarded unless its labeler has an engine, whose threads and
-    devices a fork does not inherit."""
+    """Return the extraction of a page, guarded unless its labeler has an engine: a fork does not
+    inherit the engine's threads and devices."""
     if runs_staged(settings.labeler):
         return shared_extractor(settings).extract(html, url)
     return extract_guarded(settings, html, url)

@@ -37,8 +37,8 @@ from dripper.settings import Settings
 
 DEFAULT_SETTINGS = Settings()
 KEPT, OF_THREAD = "html.keep", "post of a thread"
-"""Reasons why a block is main, unlike its label, beside those of `units.complete` and the names of
-fallbacks."""
+"""Two more reasons why a block is main unlike its label. The others are in `units.complete`, or
+name the fallback."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,24 +46,23 @@ class Extraction:
     """The main content of one page, or why there is none (`error_code`; `main_html` and `markdown`
     are then "").
 
-    method: who decided: the labeler's name (`lm:windowed` where it saw the page in parts), or
+    method: who decided: the labeler's name (`lm:windowed` if it saw the page in parts), or
     `fallback:cpu`, `fallback:trafilatura`, `fallback:body`, `fallback:empty`; `declared` for a text
     read in JSON-LD.
-    confidence: 0 to 1, how sure the labeler is of the page as a whole; None where it does not say.
-    page_kind: article, forum, listing, product…, as the labeler sees it; None where it does not
-    say.
-    title: the one title that heads the Markdown and stands in `metadata`. html_title: of `<title>`,
-    as written.
-    charset, charset_source, encoding_errors (characters that could not be decoded): set where bytes
-    came in.
-    metadata: what the page declares about itself (authors, dates, site…); None where there is no
+    confidence: 0 to 1, how sure the labeler is of the page as a whole; None if it does not say.
+    page_kind: article, forum, listing, product…, as the labeler sees it; None if it does not say.
+    title: the title above the Markdown and in `metadata`. html_title: the text of `<title>`, as
+    written.
+    charset, charset_source, encoding_errors (characters that could not be decoded): set if the page
+    was given as bytes.
+    metadata: what the page declares about itself (authors, dates, site…); None if there is no
     extraction.
     url: the page's address, as given, else as the page says it; its relative links are completed by
     it.
-    images: those of the main content, in its order.
-    posts: those of a thread, or readers' comments, of which something is in the main content, in
-    its order. comments: whether most posts that the page shows are there (`in`, `out`); None: it
-    shows none.
+    images: the images of the main content, in its order.
+    posts: the posts of a thread, or readers' comments, in the main content, in its order; a part of
+    a post is enough. comments: whether most posts that the page shows are there (`in`, `out`);
+    None: it shows none.
     hidden_chars: characters of text on the page that a person does not see, and that are left out.
     """
 
@@ -92,8 +91,8 @@ class Extraction:
 
     @property
     def text(self) -> str:
-        """The main content as plain text, made of `main_html` when asked for: what the published
-        scores compare. Captions that only stand there with their images are left out."""
+        """The main content as plain text, made of `main_html` on each call. The published scores
+        compare this text. Captions that are kept only for their images are left out."""
         return html_core.to_text(self.main_html, with_captions=False)
 
 
@@ -125,9 +124,9 @@ class Choice:
     method: str
     """The decider, as in `Extraction.method`."""
     n_main: int
-    """Number of blocks that the labeler marked; 0 where a fallback decided."""
+    """Number of blocks that the labeler marked; 0 if a fallback decided."""
     confidence: float
-    """The labeler's; NaN where it has none."""
+    """The labeler's; NaN if it gives none."""
     posts: PagePosts = NO_POSTS
     """The page's, and its kind: the labeler's, unless they say better."""
     reasons: Mapping[int, str] = field(default_factory=dict)
@@ -169,7 +168,7 @@ class Finisher:
         Raises:
             PageError: EMPTY_PAGE if the page has no text, or no more than a notice as main text.
                 LABELER_FAILED if there are no labels and the fallback is `empty`. Else the limits
-                of the parser and of the output, and what `ask_labels` raises.
+                of the parser and of the output. Errors of `ask_labels` pass through.
         """
         page = split_into_blocks(decoded, profile, url or None, self._html.hidden)
         url = url or find_own_address(decoded.utf8, page.metadata)
@@ -234,7 +233,7 @@ class Finisher:
             kept = kept._replace(marks={})  # It would write them as rules.
         main_html, tree = self._write_main_html(page, main_ids, kept.marks, base)
         images = list_images(tree, page.metadata.image if page.metadata is not None else None)
-        # The blocks' own text: that of the main HTML would cost ten times the detector.
+        # The text of the blocks: to read the main HTML would cost ten times the detector.
         declared = page.metadata.language if page.metadata is not None else None
         sample = [page.blocks[i - 1].text for i in main_ids[:SAMPLE_CHARACTERS]]
         language, probability = detect("\n".join(sample), declared)
@@ -293,8 +292,8 @@ class Finisher:
 
 
 def _credit(page: Page, base: Base | None, posts: Sequence[FoundPost]) -> Metadata | None:
-    """Return a page's metadata; those of a thread have the date of its first post, and its author
-    unless they name somebody who wrote none that is known."""
+    """Return a page's metadata. A thread has the date of its first post, and its author, unless the
+    metadata name somebody who wrote no known post."""
     if page.metadata is None:
         return None
     metadata = page.metadata.completed(base)

@@ -1,5 +1,5 @@
-"""Knows the posts of a page: whether it is a thread, which posts are in its main content, and where
-each begins."""
+"""Finds the posts of a page, decides whether it is a thread, and which posts are in its main
+content."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -26,9 +26,9 @@ class KeptPosts(NamedTuple):
     posts: tuple[Post, ...] = ()
     """Still without their places in the Markdown."""
     marks: Mapping[int, str] = {}
-    """Markup by the id of the block before which it stands: the first main one of a post."""
+    """Markup to write before a block, by the block's id: the first main block of each post."""
     comments: str | None = None
-    """`in` where most posts of the page are main, else `out`; None: the page shows none."""
+    """`in` if most posts of the page are main, else `out`; None: the page shows none."""
 
 
 class PagePosts(NamedTuple):
@@ -41,8 +41,8 @@ class PagePosts(NamedTuple):
     """The innermost post around each block, among those found; -1: none."""
 
     def complete(self, page: Page, main: list[bool]) -> list[bool]:
-        """Return which blocks are main: of a thread, posts of which nothing is main have what the
-        others have at the same positions. None of several is left out.
+        """Return which blocks are main. If a post of a thread has no main block, its blocks at the
+        positions that are main in the other posts become main.
 
         Over 213 training threads ROUGE-5 F1 is 0.002 higher, and of 21 that had lost posts 7 still
         have.
@@ -66,10 +66,10 @@ class PagePosts(NamedTuple):
         return completed
 
     def keep(self, page: Page, main_ids: Collection[int], title: str) -> KeptPosts:
-        """Return the posts of which something is main.
+        """Return the posts with a main block.
 
         Args:
-            title: The page's: a block that says no more stands above the first post.
+            title: The page's. A block that only repeats it is above the first post.
         """
         if not self.found:
             return KeptPosts()

@@ -26,11 +26,11 @@ Row = dict[str, Any]
 SURE, DOUBTFUL = 0.85, 0.5
 """Confidences: from the one on pages are as labelled (docs/tables.md), under the other few are."""
 GRADES = {"sure": (SURE, 1.0), "doubtful": (0.0, math.nextafter(DOUBTFUL, 0.0))}
-"""Least and largest confidence of what a run's last lines count."""
+"""Least and largest confidence of the pages that the last lines of a run count."""
 
 
 def grade_confidence(confidence: float | None) -> str | None:
-    """Return the grade that a confidence has; None between them, and where it is not known."""
+    """Return the grade of a confidence; None if it is between them, or unknown."""
     return next(
         (name for name, (low, high) in GRADES.items() if low <= (-1 if confidence is None else confidence) <= high),
         None,
@@ -38,7 +38,7 @@ def grade_confidence(confidence: float | None) -> str | None:
 
 
 def record_columns(record: Record, batch: int, crawl: str = "") -> Row:
-    """Return what `pages` and `extractions` say of the record itself.
+    """Return the columns of `pages` and `extractions` that describe the record itself.
 
     Args:
         crawl: The name of the crawl, as the setting `reading.crawl` has it; empty: by the
@@ -68,7 +68,7 @@ def record_columns(record: Record, batch: int, crawl: str = "") -> Row:
 
 
 def extraction_columns(extraction: Extraction) -> Row:
-    """Return what `extractions` says of what became of a page."""
+    """Return the columns of `extractions` that describe the result of a page."""
     is_good = extraction.error_code is None
     return {
         "title": extraction.title if is_good else None,
@@ -115,7 +115,7 @@ def is_whole(row: Mapping[str, Any]) -> bool:
 
 
 def label_columns(labels: Labels) -> Row:
-    """Return what tables say of a page's labels, whoever gave them."""
+    """Return the columns that describe a page's labels."""
     return {
         "main": labels.main.tolist(),
         "probability": None if np.isnan(labels.probability).all() else labels.probability.tolist(),
@@ -125,7 +125,7 @@ def label_columns(labels: Labels) -> Row:
 
 
 def outcome_columns(outcome: Labels | str) -> Row:
-    """Return what `labels` says of one page's labels, or of why there are none.
+    """Return the columns of `labels` for one page: its labels, or why there are none.
 
     >>> outcome_columns("no answer")["error_code"]
     'labeler_failed'
@@ -176,7 +176,7 @@ def registered_domain(host: str) -> str | None:
 
     Suffixes that registries run count, not those of companies: `me.github.io` is of github.io. None
     for a number (an IP address), for a suffix itself, and for a host under none. Raises
-    MachineError where the list is not installed.
+    MachineError if the list is not installed.
 
     >>> registered_domain("news.bbc.co.uk")
     'bbc.co.uk'

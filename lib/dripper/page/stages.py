@@ -186,8 +186,8 @@ def finish_row(finisher: Finisher, row: Row) -> Extraction:
 
 
 def with_first_labels(row: Row) -> Row:
-    """Return the row of a page with the labels of a chain's first labeler in place of those of the
-    next, where that was not asked or marked nothing: as if it had been alone, but for `method`."""
+    """Return the row of a page with the labels of a chain's first labeler if the next one was not
+    asked, or marked nothing. Only `method` then shows that there was a chain."""
     first, last = row.get("first_labels"), row["labeler"]
     if first is None or (_fits(row["main"], row) and any(row["main"])):
         return row

@@ -1,4 +1,4 @@
-"""Collects lines of Markdown: empty lines between blocks, and what stands before each line in items
+"""Collects lines of Markdown, with empty lines between blocks, and the prefix of each line in items
 and quotations."""
 
 from itertools import pairwise
@@ -82,7 +82,7 @@ class Output:
             self.n_blocks += 1
 
     def refuse(self, size: int) -> None:
-        """Raise PageError if so many characters more were too many."""
+        """Raise PageError if `size` more characters are too many."""
         refuse_large("Markdown", self._size + size, self._limit)
 
     def open(self, first: str, rest: str) -> None:
@@ -113,7 +113,7 @@ class Output:
         return "\n".join(self._lines).strip() + "\n"
 
     def sections(self) -> list[Section]:
-        """Return what `text` returns, in parts: before the first post, and each post."""
+        """Return the text in parts: before the first post, and each post."""
         if not self._posts:
             return [Section(self.text())]
         starts = [0, *(start for _, start in self._posts), len(self._lines)]

@@ -19,7 +19,7 @@ _RULE = "---"
 
 @dataclass(frozen=True, slots=True)
 class Post:
-    """A post of which something is in the main content."""
+    """A post in the main content, or a part of one."""
 
     author: str | None = None
     """None: not stated."""
@@ -31,7 +31,7 @@ class Post:
     id: str | None = None
     """The fragment of the page's address that leads to it."""
     reply_to: str | None = None
-    """The id of the post that it answers, where that is on the page."""
+    """The id of the post that it answers, if that is on the page."""
 
     def as_row(self) -> Mapping[str, Any]:
         """Return the values of the struct in the tables."""
@@ -39,7 +39,7 @@ class Post:
 
 
 def write_mark(number: int) -> str:
-    """Return the markup that stands where a post begins."""
+    """Return the markup that marks the beginning of a post."""
     return f'<hr _post="{number}">'
 
 
@@ -76,7 +76,7 @@ def place_posts(sections: Sequence[Section], posts: Sequence[Post]) -> tuple[str
 
 
 def _write_line(post: Post, text: str) -> str:
-    """Return the line above a post; nothing where it begins with its author's name."""
+    """Return the line above a post; nothing if the post begins with its author's name."""
     author = write_inert_line(post.author, "") if post.author else ""
     if author and author in text[: 2 * len(author) + 8]:
         return ""

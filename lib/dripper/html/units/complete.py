@@ -1,6 +1,6 @@
-"""Completes what labelers chose of a page, so that whatever people keep comes in one piece: notes
-with the text that points at them, answers with what opens them, quoted posts between kept text,
-headings with what they announce, and none that announces nothing."""
+"""Completes the main blocks that a labeler chose: footnotes go with their text, answers with their
+questions, quoted posts with the text around them, and headings with the text below them. Headings
+without text below are removed."""
 
 import json
 import re
@@ -58,8 +58,8 @@ _MOST_AROUND = 3
 _PROSE = 80
 """Characters of a block that says more than a menu's."""
 _MOST_LEFT_OUT = 0.1
-"""Share of what is kept: headings that announce nothing and hold more of it are the content. A list
-of which labels keep the titles alone had lost all of them."""
+"""If headings without text hold more than this share of the kept text, they stay: the page is a
+list of titles."""
 _LIKE_SIBLINGS = 0.6
 """Share of the texts at one place that are main, from which on all are."""
 _DEEPEST = 5
@@ -113,12 +113,12 @@ class Blocks:
         return _COMPACT.match(block.text) is not None and _CODE.isdisjoint(around) and _is_json(block.text)
 
     def is_link(self, index: int) -> bool:
-        """Tell whether a block is a link, and says nothing beside it."""
+        """Tell whether a block is a link and nothing else."""
         around = self.tree.nearest(self.blocks[index].element, _MOST_AROUND)
         return self.count_links(index) == 1 or any(self.tree.tags[element] == "a" for element in around)
 
     def count_links(self, index: int) -> int:
-        """Return how many links a block is; 0 where something is said beside them."""
+        """Return how many links a block has; 0 if it has other text."""
         block, n_links, end = self.blocks[index], 0, -1
         for part in range(block.first, block.last + 1):
             text = self.tree.parts[part]
@@ -130,15 +130,15 @@ class Blocks:
         return n_links
 
     def has_images(self, begin: int, end: int) -> bool:
-        """Tell whether pictures, films or fields stand in a row of blocks, or between them."""
+        """Tell whether pictures, videos or fields are in a row of blocks, or between them."""
         before = self.blocks[begin - 1].last if begin else 0
         tags = self.tree.parts[before | 1 : self.blocks[end - 1].last + 1 : 2]
         return any(self.tree.names.get(tag) in _SHOWN for tag in tags)
 
 
 def add_notes(page: Blocks, main: list[bool]) -> None:
-    """Mark the notes that main text points at, with what is named for holding them; but not rows of
-    links behind a note, to places that have the work it names."""
+    """Mark the footnotes of main text, with the element that holds them all; but not rows of links
+    after a note to copies of the work that it names."""
     references = find_references(page.tree)
     chosen = {target for mark, target in references.marks.items() if any(main[i] for i in page.inside(mark))}
     holders, parts = find_holders(page.tree, chosen), find_parts(page.tree, references.notes)
@@ -148,8 +148,8 @@ def add_notes(page: Blocks, main: list[bool]) -> None:
 
 
 def add_answers(page: Blocks, main: list[bool]) -> None:
-    """Mark the question right above a main answer that it opens; and an answer of which nothing is
-    main though its question is, where it is prose."""
+    """Mark the question that opens a main answer and is right above it. Mark an answer without main
+    blocks if its question is main and it is prose."""
     for control, opened in find_controls(page.tree).items():
         question, answer = page.inside(control), page.inside(opened)
         if not question or not answer or question.stop != answer.start:
@@ -174,8 +174,8 @@ def add_embeds(page: Blocks, main: list[bool]) -> None:
 
 
 def add_cells(page: Blocks, main: list[bool]) -> None:
-    """Mark all of a table between main text at least half of whose blocks are main: lists and code
-    in cells part it into blocks.
+    """Mark all of a table between main text if at least half of its blocks are main: lists and code
+    in cells split it into blocks.
 
     On 3,598 labelled pages there are 46 such tables; of their other blocks the truth has 126, and
     23 it has not, of few characters.
@@ -315,6 +315,6 @@ STEPS: Mapping[str, Callable[[Blocks, list[bool]], None]] = {
     "data of a script": drop_data,
     _HEADING: add_headings,
 }
-"""What completes the labels, in order, by the reason that a block gets."""
+"""The steps that complete the labels, in order, by the reason that a block gets."""
 EMPTY_HEADING = "heading without main text"
 """Reason for a block that is not main although the labeler chose it."""
