@@ -60,7 +60,7 @@ class BlockView:
     reasons: Sequence[tuple[str, float]] = ()
     """The labeler's strongest reasons, with the weight of each for `main` in log odds."""
     changed_by: str | None = None
-    """Why the block is main, or not, unlike its label; None: it is as labelled."""
+    """The reason if the block is main, or not, unlike its label; None: it is as labelled."""
     is_markup: bool = False
     """Whether `text` is markup, as the block has no text."""
 

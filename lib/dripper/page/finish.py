@@ -108,7 +108,7 @@ class Examination:
     main: npt.NDArray[np.bool_] | None = None
     """Shape (n_blocks,): the blocks that the extraction is made of."""
     reasons: Mapping[int, str] = field(default_factory=dict)
-    """By the index of each block that is main, or not, unlike its label: who decided, and why."""
+    """Reasons by the index of each block that is main, or not, unlike its label."""
 
 
 AskLabels = Callable[[Page], tuple[Labels | None, str]]
@@ -130,7 +130,7 @@ class Choice:
     posts: PagePosts = NO_POSTS
     """The page's, and its kind: the labeler's, unless they say better."""
     reasons: Mapping[int, str] = field(default_factory=dict)
-    """As in `Examination`."""
+    """Reasons, as in `Examination`."""
 
 
 class Finisher:
