@@ -195,7 +195,7 @@ def test_what_belongs_to_main_siblings_lists_and_terms_is_main(html, main, found
 
 def test_a_page_of_data_alone_keeps_it():
     page = preprocess('<div>{"os":"32KB","cb":12}</div>')
-    assert complete(page, [True]) == [True]
+    assert complete(page, [True]).main == [True]
 
 
 def test_a_page_with_nothing_main_stays_so():
