@@ -91,7 +91,7 @@ def test_what_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
     (found,) = expand(str(tmp_path))
     reader = read_records(found.path)
     assert list(reader) == []
-    assert reader.report.error_kind == FileErrorKind.UNREADABLE
+    assert reader.report.error_kind == FileErrorKind.NO_FILE
 
 
 @pytest.mark.parametrize(
