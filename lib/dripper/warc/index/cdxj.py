@@ -13,7 +13,7 @@ from dripper.warc.index.selection import Capture
 from dripper.warc.open.base import READ_BYTES, Readable, parse_whole_number
 
 _MAX_LINE_BYTES = 1 << 22
-"""A line that is longer is no capture: 4 MiB, beyond what any address has."""
+"""A longer line is no capture: 4 MiB, longer than any address."""
 
 
 def parse_line(line: str) -> Capture:
@@ -45,8 +45,8 @@ def parse_line(line: str) -> Capture:
 
 
 def read_lines(stream: Readable, path: str) -> Iterator[str]:
-    """Yield the lines of a stream, unzipped where it is zipped (several members too). Raises
-    FileError where it ends inside one, or is damaged."""
+    """Yield the lines of a stream; a gzip stream is inflated, also one of several members. Raises
+    FileError if the stream ends inside a member or is damaged."""
     rest = b""
     for data in _unzip(stream, path):
         *whole, rest = (rest + data).split(b"\n")

@@ -23,8 +23,8 @@ _USED = (*_NEEDED, _STATUS, _LANGUAGES, *_MIMES)
 
 
 class ColumnarIndex:
-    """A Parquet file, or the Parquet files of a folder or prefix. Raises InputError where they
-    cannot be read, or lack a column that the index or `selection` needs."""
+    """A Parquet file, or the Parquet files of a folder or prefix. Raises InputError if they cannot
+    be read, or lack a column that the index or `selection` needs."""
 
     def __init__(self, path: str, selection: Selection, settings: S3Settings) -> None:
         self._path = path
@@ -74,8 +74,8 @@ class ColumnarIndex:
         if hosts and _HOST in self._columns:
             tests.append(pc.field(_HOST).isin(hosts))
         if chosen.domains and _DOMAIN in self._columns:
-            # A registered domain is a suffix of the host; what was asked for may be a suffix of
-            # that, or the other way round.
+            # A registered domain is a suffix of the host; the requested domain may be a suffix of
+            # the registered one, or the other way round.
             ends = [domain.split(".")[-1] for domain in chosen.domains]
             of_domain = (pc.ends_with(pc.field(_DOMAIN), "." + end) | (pc.field(_DOMAIN) == end) for end in ends)
             tests.append(reduce(or_, of_domain))

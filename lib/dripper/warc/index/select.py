@@ -21,12 +21,13 @@ from dripper.warc.open.wacz import WACZ_NAME, ZipError, list_archives, open_dire
 from dripper.warc.read.record import MAX_PROBLEMS
 
 _CDXJ_NAME = re.compile(r"\.cdxj?(?:\.gz)?$|/cdx-\d+\.gz$", re.IGNORECASE)
-"""Common Crawl calls them cdx-00000.gz. What has another name is Parquet."""
+"""Common Crawl calls them cdx-00000.gz. Files with other names are Parquet."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Place:
-    """The place of the record of `url` in an archive file, as an index says, in bytes as stored."""
+    """The place of the record of `url` in an archive file, as an index gives it, in stored
+    bytes."""
 
     offset: int
     length: int

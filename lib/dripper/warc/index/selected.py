@@ -24,12 +24,12 @@ GAP_BYTES = 1 << 18
 more of an open one."""
 
 _HELD_BYTES = 16 << 20
-"""A record that is stored in more is read from the file, as often as needed, and not kept: what an
-index says may be wrong."""
+"""A record that is stored in more bytes is read from the file as often as needed, and not kept,
+because the index may give a wrong length."""
 
 
 class _Excerpt:
-    """A file, as a `Source`, that ends where the current record ends, so that no later bytes are
+    """A file, as a `Source`, that ends at the end of the current record, so that no later bytes are
     read."""
 
     def __init__(self, source: Source) -> None:
@@ -63,7 +63,7 @@ class _Excerpt:
 
     def open_at(self, offset: int, end: int | None = None) -> Readable:
         """See `Source`."""
-        if self._end is None or offset < self._start:  # the first bytes, which tell what kind of file it is
+        if self._end is None or offset < self._start:  # the first bytes, which show the kind of file
             return self._source.open_at(offset, end)
         if self._data:
             return io.BytesIO(self._data[offset - self._start :])
@@ -99,8 +99,8 @@ class _Archives:
             self._archives.append((members, start, offer_dictionaries(members, settings)))
 
     def find(self, offset: int) -> tuple[Members, int, Offered]:
-        """Return the members of the archive that has the byte at `offset`, where it begins, and the
-        dictionaries in it."""
+        """Return the members of the archive that has the byte at `offset`, the offset at which the
+        archive begins, and its dictionaries."""
         return self._archives[min(bisect_right(self._ends, offset), len(self._archives) - 1)]
 
 
@@ -173,13 +173,14 @@ def read_selected(
     """Return an iterator over the pages of one WARC or ARC file at `places`, by ranged reads; see
     `read_records`.
 
-    The records are those that reading the whole file gives, with the same `page_id`. A place where
-    there is no record, or that of another address, is a problem, and skipped as "not as indexed".
+    The records are the same as when the whole file is read, with the same `page_id`. A place
+    without a record, or with the record of another address, is a problem, and is skipped as "not as
+    indexed".
 
     Args:
-        address: The canonical address that records and report name; None: that of `path`.
-        n_before: Records that were selected as well, and are not read, as their rows are there:
-            counted as skipped.
+        address: The canonical address that records and report name; None: the address of `path`.
+        n_before: Selected records that are not read because their rows already exist; counted as
+            skipped.
     """
     return SelectedReader(path, places, settings or ReadSettings(), address, n_before)
 

@@ -2,7 +2,7 @@
 
     index=INDEX[,index=…][,host=example.org][,domain=…][,language=deu][,status=200][,mime=text/html][,url-prefix=…][,urls=@FILE]
 
-A key may stand several times: any of its values will do; a capture must satisfy all keys. A comma
+A key may occur several times: any of its values will do; a capture must satisfy all keys. A comma
 in a value is written %2C.
 """
 
@@ -17,10 +17,10 @@ from dripper.errors import InputError
 
 KEYS = ("index", "url-prefix", "host", "domain", "language", "status", "mime", "urls")
 """index: a CDXJ file (`.cdxj`, `.cdx`, `.gz` or not), a WACZ file for the index inside it, a
-Parquet file, or a folder or prefix of Parquet files. url-prefix: how the address begins. host: the
-whole host. domain: the host or what it ends with. language: a code of ISO 639-3, as Common Crawl
-has them. status: of HTTP. mime: the detected type, else the one that the server sent. urls: @ and a
-file of addresses, one a line."""
+Parquet file, or a folder or prefix of Parquet files. url-prefix: the beginning of the address.
+host: the whole host. domain: the host or a suffix of it. language: an ISO 639-3 code, as in Common
+Crawl. status: the HTTP status. mime: the detected type, else the type that the server sent. urls: @
+and the path of a file with one address a line."""
 
 Value = TypeVar("Value", str, int)
 
@@ -29,8 +29,8 @@ _EXAMPLE = "write for instance index=cc-index.parquet,host=example.org,status=20
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """One line of an index. file: as the index names the archive. offset, length: of the record, as
-    stored. languages: None where the index tells none."""
+    """One line of an index. file: the archive, as the index names it. offset, length: of the
+    record, as stored. languages: None if the index has no languages."""
 
     url: str
     file: str
@@ -42,13 +42,13 @@ class Capture:
 
     @property
     def host(self) -> str:
-        """The host of the address, in small letters; "" where it has none."""
+        """The host of the address, in lower case; "" if it has none."""
         return host_name(self.url) or ""
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The captures that are wanted. Of an empty field every value will do; `urls` None: every
+    """The captures that are wanted. An empty field accepts every value; `urls` None: every
     address."""
 
     indexes: tuple[str, ...]
@@ -61,7 +61,7 @@ class Selection:
     urls: frozenset[str] | None = None
 
     def wants(self, capture: Capture) -> bool:
-        """Tell whether a capture is selected.
+        """Return whether a capture is selected.
 
         >>> capture = Capture("https://www.example.org/", "a.warc", 0, 9)
         >>> Selection(("i",), domains=("example.org",)).wants(capture)
@@ -79,13 +79,13 @@ class Selection:
         )
 
     def identity(self, versions: dict[str, str | None], files: Iterable[str] = ()) -> str:
-        """Return 16 hex digits that change with what is wanted, with the index, and with where the
-        archives are.
+        """Return 16 hex digits that change with the selection, with the index, and with the
+        addresses of the archives.
 
         Args:
-            versions: Of each index file, by its canonical address.
-            files: The archives' addresses. The order in which things were written does not
-                count.
+            versions: The version of each index file, by its canonical address.
+            files: The archives' addresses. The order in which the parts of the selection were
+                written does not count.
         """
         conditions = {name: sorted(value) if value is not None else None for name, value in asdict(self).items()}
         del conditions["indexes"]

@@ -5,10 +5,11 @@ from typing import Protocol
 
 READ_BYTES = 1 << 16
 """Bytes a read: 1.15 CPU ms a page of 180 kB (three records); with 8, 16 and 32 KiB 1.19, 1.20 and
-1.13. Not more: the end of a member copies what is left of a read."""
+1.13. Not more, because the rest of a read is copied at the end of each member."""
 
 _MOST_BYTES = 1 << 20
-"""Bytes of one read at most, so that what a file claims costs no memory before it is there."""
+"""Bytes of one read at most, so that a length claimed by a file costs no memory before the bytes
+arrive."""
 
 
 class Readable(Protocol):
@@ -19,15 +20,15 @@ class Readable(Protocol):
         ...
 
     def close(self) -> None:
-        """Let go of the file or connection."""
+        """Close the file or connection."""
         ...
 
 
 class Source(Protocol):
-    """An archive file that can be opened at any byte, as often as needed. `size_bytes`: None where
+    """An archive file that can be opened at any byte, as often as needed. `size_bytes`: None if
     unknown.
 
-    version: changes with the file's content: `etag:…` or `mtime:…` (nanoseconds), None where the
+    version: changes with the file's content: `etag:…` or `mtime:…` (nanoseconds), None if the
     storage has neither.
     """
 
@@ -44,7 +45,7 @@ class Source(Protocol):
         ...
 
     def close(self) -> None:
-        """Let go of what is open; a stream of `open_at` is closed by itself."""
+        """Close the open connections and files; a stream of `open_at` is closed separately."""
         ...
 
 
@@ -76,8 +77,8 @@ def read_up_to(stream: Readable, size: int) -> bytes:
 
 
 class Cursor:
-    """Stored bytes from an offset on: `stored` are read and not used yet, the first of them stands
-    at `at`."""
+    """Stored bytes from an offset on. stored: the bytes that are read and not used yet. at: the
+    offset of the first of them."""
 
     def __init__(self, stream: Readable, at: int) -> None:
         self.at = at
@@ -91,7 +92,7 @@ class Cursor:
         return bool(data)
 
     def fill(self, size: int) -> bool:
-        """Have at least `size` bytes, or False where the file ends before."""
+        """Read until there are at least `size` bytes; return False if the file ends before that."""
         while len(self.stored) < size:
             if not self.read_more(max(READ_BYTES, size - len(self.stored))):
                 return False
@@ -115,12 +116,13 @@ def read_bites(cursor: Cursor, good: int) -> Iterator[bytes]:
 
 
 _NUMBER_DIGITS = 18
-"""More than any file has bytes; Python refuses to read numbers of more than 4,300 digits."""
+"""More digits than the size of any file has; Python refuses to read numbers of more than 4,300
+digits."""
 
 
 def parse_whole_number(text: str | None) -> int | None:
-    """Return the number that a header gives, or None where it gives none that can be a size or a
-    code: no digits, or more than any has. Never raises.
+    """Return the number that a header gives, or None if it cannot be a size or a code: no digits,
+    or more digits than any size has. Never raises.
 
     >>> [parse_whole_number(text) for text in (" 680 ", "-1", "²", "9" * 5000)]
     [680, None, None, None]

@@ -1,6 +1,4 @@
-"""Expands what a user writes after `--warcs` (files, folders, patterns, prefixes, lists) to archive
-files.
-"""
+"""Expands the value of `--warcs` (files, folders, patterns, prefixes, lists) to archive files."""
 
 import fnmatch
 import glob
@@ -34,7 +32,7 @@ from dripper.warc.open.source import (
 
 
 def read_text(path: str, settings: ReadSettings) -> str:
-    """Return the text of a list, unzipped if it is zipped. Raises InputError if it is not text."""
+    """Return the text of a list, inflated if it is gzip. Raises InputError if it is not text."""
     stream = open_source(path, settings, None).open_at(0)
     try:
         parts = list(iter(lambda: stream.read(1 << 20), b""))
@@ -51,8 +49,8 @@ def locate_archives(names: Sequence[str], source: str, settings: ReadSettings) -
     """Return the paths of archives that a list or an index names.
 
     Args:
-        names: As they stand there. Relative ones are joined to `settings.list_prefix`; without one,
-            to the bucket or server of `source`, or to its folder.
+        names: The names as written there. Relative names are joined to `settings.list_prefix`;
+            without one, to the bucket or server of `source`, or to its folder.
         source: The list or index.
         settings: The settings of reading.
 
@@ -105,8 +103,8 @@ class SourceFile:
 
 
 def expand(spec: str, settings: ReadSettings | None = None) -> list[SourceFile]:
-    """Return the archive files that `spec` stands for, each once; folders and patterns in the order
-    of names, the rest as written.
+    """Return the archive files that `spec` names, each once; the files of folders and patterns in
+    the order of their names, the rest in the order given.
 
     Args:
         spec: Comma-separated local paths, folders (searched to the bottom, through links too, for
@@ -120,7 +118,7 @@ def expand(spec: str, settings: ReadSettings | None = None) -> list[SourceFile]:
         settings: The settings of reading; None means the defaults.
 
     Raises:
-        InputError: A part of `spec` does not exist, or stands for no file.
+        InputError: A part of `spec` does not exist, or names no file.
     """
     settings, files = settings or ReadSettings(), list[SourceFile]()
     for part in _split_parts(spec):
@@ -135,7 +133,7 @@ def expand(spec: str, settings: ReadSettings | None = None) -> list[SourceFile]:
 
 
 def list_named_files(spec: str, settings: ReadSettings) -> list[SourceFile]:
-    """Return the files that `spec` names, as `expand` does, but also those that do not exist (any
+    """Return the files that `spec` names, as `expand` does, and also files that do not exist (any
     more)."""
     files: list[SourceFile] = []
     for part in _split_parts(spec):
@@ -150,7 +148,7 @@ def list_named_files(spec: str, settings: ReadSettings) -> list[SourceFile]:
 
 
 def _each_once(files: Sequence[SourceFile]) -> list[SourceFile]:
-    """Return the files, of those with the same address the first."""
+    """Return the files, only the first of each address."""
     by_address: dict[str, SourceFile] = {}
     for file in files:
         by_address.setdefault(file.address, file)
@@ -259,7 +257,7 @@ def _expand_s3(part: str, settings: ReadSettings) -> Iterator[SourceFile]:
 
 
 def _is_file(name: str, size: int | None) -> bool:
-    """Tell whether an object is a file. Empty objects mark folders and finished jobs, unless they
+    """Return whether an object is a file. Empty objects mark folders and finished jobs, unless they
     have the name of an archive."""
     return size != 0 or ARCHIVE_NAME.search(name) is not None
 
@@ -267,7 +265,7 @@ def _is_file(name: str, size: int | None) -> bool:
 def _expand_prefix(
     part: str, bucket: str, prefix: str, settings: ReadSettings, error: InputError | None = None
 ) -> Iterator[SourceFile]:
-    """Yield the archives whose keys start with `prefix`; raise `error` if there are none."""
+    """Yield the archives with keys that start with `prefix`; raise `error` if there are none."""
     n_archives = 0
     for name, size, version in _import_s3().list_objects(bucket, prefix, settings.s3):
         if ARCHIVE_NAME.search(name) and not (error and name == prefix):  # it is there, but may not be read

@@ -34,15 +34,15 @@ _BLOCK_BYTES = 8 << 20
 """Read ahead: a request of some 50 ms then brings bytes for a second of work."""
 
 _PASSING = (Exception,)
-"""Each storage raises exceptions of its own where a connection breaks; those that will not pass are
-FileErrors by then."""
+"""Each storage raises exceptions of its own if a connection breaks; permanent errors are FileErrors
+by then."""
 
 
 def list_files(path: str) -> Iterator[tuple[str, int | None, str | None]]:
     """Yield (path, bytes, version) of all files below a folder, or that a pattern matches, in the
     order of names.
 
-    A file is listed as itself. Raises FileError where there is nothing.
+    A file is listed as itself. Raises FileError if nothing exists at `path`.
     """
     system, inner = _open_file_system(path)
     try:
@@ -67,7 +67,7 @@ def list_files(path: str) -> Iterator[tuple[str, int | None, str | None]]:
 
 
 class StoredFile:
-    """One file, as a `Source`. Raises FileError where it cannot be read."""
+    """One file, as a `Source`. Raises FileError if it cannot be read."""
 
     def __init__(self, path: str, max_attempts: int) -> None:
         self._path = path
@@ -108,7 +108,7 @@ class StoredFile:
 
 
 def explain(path: str, error: Exception) -> FileError:
-    """Return an error that explains what a file system raised, and what to do about it."""
+    """Return an error that explains the exception of a file system, and how to fix its cause."""
     if isinstance(error, FileError):
         return error
     if isinstance(error, FileNotFoundError):
@@ -136,7 +136,7 @@ def _open_file_system(path: str) -> tuple[Any, str]:
             FileErrorKind.UNREADABLE,
             f"{loggable(path)}: addresses that start with {scheme}:// cannot be read; {readable}",
         ) from error
-    except Exception as error:  # credentials that are not there, a library that cannot be loaded: each in its own way
+    except Exception as error:  # missing credentials, a library that cannot be loaded: each raises its own class
         if name == "hdfs":
             raise FileError(
                 FileErrorKind.UNREADABLE, f"{loggable(path)}: {_explain_missing_package(scheme, name, error)}"
@@ -155,7 +155,7 @@ def _explain_missing_package(scheme: str, name: str, error: Exception) -> str:
 
 
 def _find_version(info: dict[str, Any]) -> str | None:
-    """Return the `Source.version` of a file, from what its storage reports."""
+    """Return the `Source.version` of a file, from the details that its storage reports."""
     if etag := info.get("etag") or info.get("ETag"):
         return format_etag_version(str(etag))
     changed = next(

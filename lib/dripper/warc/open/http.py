@@ -36,7 +36,7 @@ _USER_AGENT = "dripper-spark"
 
 
 class HttpFile:
-    """A file behind HTTP, as a `Source`. Raises FileError where the server refuses it.
+    """A file behind HTTP, as a `Source`. Raises FileError if the server refuses it.
 
     head_bytes: see `open_source`.
     """
@@ -168,7 +168,7 @@ def _explain_mistrust(address: str, before: str, to: str) -> str | None:
 
 
 def _is_inside(host: str, asks: bool) -> bool:
-    """Tell whether a host is this machine, or in a private network. asks: whether to ask the name
+    """Return whether a host is this machine, or in a private network. asks: whether to ask the name
     service; a proxy looks up names itself."""
     if host == "localhost" or host.endswith(".localhost"):
         return True

@@ -28,10 +28,10 @@ _SIGNATURES = {
         "sig|s[veiprts]|spr|sip|srt|sdd|ses|sk[tesv]|skoid|sktid|skdutid|sduoid|saoid|suoid|scid"
     ),
 }
-"""Parameters of presigned addresses: what tells one, to all that then changes from one day to the
-next, or holds credentials, if there are several (Amazon, Google, then their older versions with
-CloudFront and Alibaba, Azure). One parameter alone says nothing: `sr` or `expires` may be of the
-file."""
+"""Parameters of presigned addresses: from the parameter that marks such an address, if several of
+its kind are there, to the parameters that then change from one day to the next or hold credentials
+(Amazon, Google, then their older versions with CloudFront and Alibaba, Azure). One parameter alone
+proves nothing: `sr` or `expires` may belong to the file."""
 
 _CREDENTIALS = frozenset(
     (
@@ -55,7 +55,7 @@ _CRAWL = re.compile(r"/crawl-data/([^/]+)/|/(CC-(?:MAIN-\d{4}-\d{2,4}|NEWS))/")
 """Common Crawl's layout of folders; others keep copies of a crawl in a folder of its name."""
 
 _SLASH = re.compile("%2F", re.IGNORECASE)
-"""A slash that is a character of a name, and parts no folders."""
+"""A slash that is a character of a name, and separates no folders."""
 
 _SAFE = "/~:@!$&'()*+,;="
 """Characters that a URL's path may hold unescaped (RFC 3986, 3.3)."""
@@ -64,11 +64,11 @@ _SAFE = "/~:@!$&'()*+,;="
 def canonical_address(path: str) -> str:
     """Return the one address that identifies the file at `path`.
 
-    A local file: its absolute path, with symbolic links resolved (a name that is not UTF-8 with
-    escapes, by which nothing can open it). S3 (`s3a://`, `s3n://`, Amazon's
-    HTTP addresses, Common Crawl's server): `s3://bucket/key`. Other HTTP addresses: scheme and host
-    in lower case, without a default port, a fragment or credentials. Others, such as `hdfs://`:
-    scheme and host in lower case, without a password. Never raises; needs no network.
+    A local file: its absolute path, with symbolic links resolved (a name that is not UTF-8 is
+    written with escapes, and this path cannot be opened). S3 (`s3a://`, `s3n://`, Amazon's HTTP
+    addresses, Common Crawl's server): `s3://bucket/key`. Other HTTP addresses: scheme and host in
+    lower case, without a default port, a fragment or credentials. Others, such as `hdfs://`: scheme
+    and host in lower case, without a password. Never raises; needs no network.
 
     >>> canonical_address("s3a://commoncrawl/x.warc.gz")
     's3://commoncrawl/x.warc.gz'
@@ -89,8 +89,8 @@ def canonical_address(path: str) -> str:
 
 
 def _name_local_file(path: Path) -> str:
-    """Return the real path of a file. A broken link stands for itself, so that people find it; in a
-    name, bytes that are no UTF-8, which no table can hold, are written as escapes."""
+    """Return the real path of a file. A broken link keeps its own path, so that people find it.
+    Bytes of a name that are not UTF-8, which no table can hold, are written as escapes."""
     real = Path(os.path.realpath(path))
     if not real.exists() and path.is_symlink():
         real = Path(os.path.realpath(path.parent), path.name)
@@ -112,8 +112,8 @@ def reading_path(path: str) -> str:
 def strip_credentials(address: str) -> str:
     """Return an address without password, signature and token, so that it may be stored.
 
-    A token (`?token=`, `?sig=`) is left out where what stays names an archive, as the same file has
-    another one tomorrow. Where nothing else may tell files apart, a short hash stands in its place.
+    A token (`?token=`, `?sig=`) is left out if the rest names an archive, because the same file has
+    another token tomorrow. If only the token may distinguish files, a short hash takes its place.
 
     >>> strip_credentials("https://u:p@e.org/a.warc.gz?token=1f&part=2")
     'https://e.org/a.warc.gz?part=2'
@@ -134,8 +134,8 @@ def strip_credentials(address: str) -> str:
 
 
 def _strip_password(base: str, *, keeps_user: bool) -> str:
-    """Return an address without its password. keeps_user: for Azure, whose container stands in the
-    place of a user; the user of an HTTP address may be a token."""
+    """Return an address without its password. keeps_user: for Azure, which puts the container in
+    the place of a user; the user of an HTTP address may be a token."""
     scheme, rest = base.split("://", 1)
     authority, slash, path = rest.partition("/")
     user, _, host = authority.rpartition("@")
@@ -150,16 +150,16 @@ def page_id(warc_file: str, offset: int, inflated: bool = False, base: int = 0) 
 
     Args:
         inflated: Whether the offset counts inflated bytes (`Frame.inflated`).
-        base: Where the archive begins, for one inside a WACZ. It goes before the plus sign, as the
-            inflated bytes of each archive are counted by themselves.
+        base: The offset at which the archive begins, if it is inside a WACZ. It goes before the
+            plus sign, because the inflated bytes of each archive are counted separately.
     """
     mark = f"{base or ''}+" if inflated else ""
     return hashlib.sha256(f"{warc_file}\n{mark}{offset}".encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
 
 def find_crawl(warc_file: str) -> str | None:
-    """Return the crawl of Common Crawl that an archive file is of, where a folder in its address
-    says so; else None.
+    """Return the crawl of Common Crawl that an archive file belongs to, if a folder in its address
+    names the crawl; else None.
 
     >>> find_crawl("s3://commoncrawl/crawl-data/CC-MAIN-2024-10/segments/1707947473347.0/warc/a.warc.gz")
     'CC-MAIN-2024-10'
@@ -192,8 +192,8 @@ def _normalize_escapes(path: str) -> str:
 
 
 def _find_bucket_address(host: str, path: str) -> str | None:
-    """Return the `s3://` address of an object that Amazon's HTTP address names; None where it names
-    none."""
+    """Return the `s3://` address of the object that an HTTP address of Amazon names; None if it
+    names none."""
     match = _S3_HOST.fullmatch(host)
     if not match:
         return None
@@ -202,7 +202,7 @@ def _find_bucket_address(host: str, path: str) -> str | None:
 
 
 def _strip_query(base: str, query: str, credentials: frozenset[str]) -> str:
-    """Return a query without signatures and `credentials`; as it was where there are none."""
+    """Return a query without signatures and `credentials`; unchanged if there are none."""
     pairs = parse_qsl(query, keep_blank_values=True, errors="surrogateescape")
     names = {name.lower() for name, _ in pairs}
     signed = [set(filter(changing.fullmatch, names)) for mark, changing in _SIGNATURES.items() if mark <= names]

@@ -1,8 +1,8 @@
-"""Reads a file behind a network from front to back: a dropped connection resumes where it broke,
-and all processes of a machine share one pace of requests.
+"""Reads a file behind a network from front to back: a dropped connection resumes at the byte at
+which it broke, and all processes of a machine share one pace of requests.
 
 A server that asks one worker to slow down (503 SlowDown, 429) means all workers of the machine: a
-retry of one call helps little while sixteen others continue. So the pace is kept in a small file in
+retry of one call helps little while sixteen others go on. So the pace is kept in a small file in
 the folder for temporary files.
 """
 
@@ -30,7 +30,7 @@ BUSY_STATUSES = frozenset({HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAV
 _FIRST_GAP = 0.05
 _LONGEST_GAP = 2.0
 """Seconds between two requests of a machine: a thousand machines then ask 500 times a second, a
-tenth of what one S3 prefix takes."""
+tenth of the rate that one S3 prefix accepts."""
 
 _FASTER = 0.8
 _NO_GAP = 0.01
@@ -42,8 +42,8 @@ _STATE = struct.Struct("<ddd")
 
 
 class _State(NamedTuple):
-    """gap: seconds between requests, 0 for none. next_at: when the next one may start. slowed_at:
-    of the last refusal."""
+    """gap: seconds between requests, 0 for none. next_at: the time at which the next one may start.
+    slowed_at: the time of the last refusal."""
 
     gap: float = 0.0
     next_at: float = 0.0
@@ -105,7 +105,7 @@ class Pace:
             before = self._state
             self._state = after = change(before)
             return before, after
-        # Locks of lockf are a process's own, those of flock are shared with forked children.
+        # Locks of lockf belong to one process; locks of flock are shared with forked children.
         fcntl.lockf(self._file, fcntl.LOCK_EX)
         try:
             stored = os.pread(self._file, _STATE.size, 0)
@@ -141,8 +141,8 @@ def format_etag_version(etag: str | None) -> str | None:
 
 
 def check_range(content_range: str | None, offset: int, size: int | None) -> None:
-    """Raise ConnectionError where a `Content-Range` is of other bytes than `offset` to the end, or
-    of a file of another size.
+    """Raise ConnectionError if a `Content-Range` names other bytes than `offset` to the end, or a
+    file of another size.
 
     >>> check_range("bytes 5-9/10", 5, 10)
     """
@@ -170,7 +170,7 @@ def format_byte_range(start: int, end: int | None) -> str:
 
 
 def find_stream_end(end: int | None, size: int | None) -> int | None:
-    """Return where a stream up to `end` of a file of `size` bytes ends, or None if unknown."""
+    """Return the end of a stream up to `end` of a file of `size` bytes, or None if unknown."""
     return min(end, size) if end is not None and size is not None else size if end is None else end
 
 
@@ -211,8 +211,8 @@ def retry(name: str, ask: Callable[[], Answer], errors: tuple[type[Exception], .
 
 
 class FirstAnswer:
-    """The answer that told a file's size and version: its bytes up to `end` (None: all), for
-    whoever wants those first."""
+    """The answer that gave a file's size and version: its bytes up to `end` (None: all), for the
+    first reader of these bytes."""
 
     def __init__(self, stream: Readable, end: int | None) -> None:
         self._stream: Readable | None = stream

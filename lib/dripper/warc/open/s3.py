@@ -85,7 +85,7 @@ def _report_status(pace: Pace, answer: dict[str, Any] | None) -> None:
 
 
 class S3Object:
-    """One object, as a `Source`. Raises FileError where it cannot be read.
+    """One object, as a `Source`. Raises FileError if it cannot be read.
 
     head_bytes: see `open_source`.
     """
@@ -149,7 +149,7 @@ class S3Object:
 
 
 def list_objects(bucket: str, prefix: str, settings: S3Settings) -> Iterator[tuple[str, int, str | None]]:
-    """Yield (key, bytes, version) of a bucket's objects whose keys start with `prefix`, in the
+    """Yield (key, bytes, version) of a bucket's objects with keys that start with `prefix`, in the
     order of keys."""
     path = f"s3://{bucket}/{prefix}"
     request: dict[str, Any] = {"Bucket": bucket, "Prefix": prefix} | _name_payer(settings)
@@ -168,7 +168,7 @@ def list_objects(bucket: str, prefix: str, settings: S3Settings) -> Iterator[tup
 
 
 def _is_empty(error: FileError) -> bool:
-    """Tell whether S3 refused a range because the object has no bytes at all."""
+    """Return whether S3 refused a range because the object has no bytes at all."""
     cause: Any = error.__cause__
     return bool(getattr(cause, "response", {}).get("Error", {}).get("Code") == "InvalidRange")
 
@@ -180,8 +180,8 @@ def _name_payer(settings: S3Settings) -> dict[str, str]:
 def _ask(path: str, settings: S3Settings, ask: "Callable[[S3Client], Any]") -> dict[str, Any]:
     """Return the answer of S3. Raises ConnectionError if another attempt may help, else FileError.
 
-    botocore renews credentials that know how. Others may have been renewed where they are kept, a
-    file for instance: a new client looks there, once.
+    botocore renews credentials that it can renew itself. Other credentials may have been renewed in
+    their store, such as a file, so a new client reads them from there, once.
     """
     for renewed in (False, True):
         try:
@@ -201,7 +201,7 @@ def _ask(path: str, settings: S3Settings, ask: "Callable[[S3Client], Any]") -> d
 
 
 def _is_passing(error: Exception) -> bool:
-    """Tell whether S3 says that it is busy or broken, not that something is wrong with the
+    """Return whether S3 says that it is busy or broken, not that something is wrong with the
     request."""
     response: Any = getattr(error, "response", {})
     status = response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
@@ -210,7 +210,7 @@ def _is_passing(error: Exception) -> bool:
 
 
 def explain(path: str, error: Exception, settings: S3Settings) -> FileError:
-    """Return an error that explains the answer of S3, and what to do about it."""
+    """Return an error that explains the answer of S3, and how to fix its cause."""
     response: Any = getattr(error, "response", {})
     code = str(response.get("Error", {}).get("Code", ""))
     if code in _GONE:

@@ -1,9 +1,9 @@
-"""Lets all looks into a remote file share one connection.
+"""Lets all readers of a remote file share one connection.
 
-Reading a file, or a span of it, looks at the same bytes several times: to tell the kind of the
+Reading a file, or a span of it, looks at the same bytes several times: to find the kind of the
 file, to see whether a span may begin or end at a member, and to read the records. If each look
-asked the storage, it would cost a request, and the bytes still on their way at its end. So bytes
-are kept for a while, and looks are served from them.
+asked the storage, it would cost a request, and also the bytes that are still on their way when the
+look ends. So bytes are kept for a while, and looks are served from them.
 """
 
 from collections.abc import Sequence
@@ -14,29 +14,29 @@ from dripper.warc.open.source import LocalFile, open_source
 from dripper.warc.open.wacz import WACZ_NAME, Slice
 
 FIRST_BYTES = 1 << 13
-"""Bytes of a file's start that are kept: enough to tell what kind of file it is."""
+"""Bytes of a file's start that are kept: enough to find the kind of the file."""
 
 _PULL_BYTES = 1 << 15
 """Bytes a read from a connection. With twice as many a span would read more beyond its end than it
 needs."""
 
 _BEHIND_BYTES = 1 << 18
-"""Bytes that are kept behind the place of reading. The end of a span is looked for in what was
-already read: a member and the 64 KiB before it."""
+"""Bytes that are kept behind the place of reading. The end of a span is looked for in bytes that
+were already read: a member and the 64 KiB before it."""
 
 _HELD_BYTES = 1 << 23
 """Most bytes that are kept at all: members of lz4 may have to be followed for 4 MiB."""
 
 _FIRST_STEP, _STEP_RATIO = 1 << 16, 4
-"""Bytes of the first request behind what was expected, and how much larger each further one is: few
-bytes are asked for in vain, and a long file takes few requests."""
+"""Bytes of the first request behind the expected end, and the factor by which each further request
+grows: few bytes are requested in vain, and a long file takes few requests."""
 
 
 def open_shared(path: str, settings: ReadSettings, begin: int, until: int | None) -> Source:
-    """Return the file at `path`, whose bytes from `begin` up to `until` (None: to its end) are
-    those that will be read; raises FileError where it cannot be opened.
+    """Return the file at `path`, to be read from `begin` up to `until` (None: to its end); raises
+    FileError if it cannot be opened.
 
-    A remote one is asked for its first bytes at once, with the request that tells size and version.
+    The first bytes of a remote file come with the request that asks for its size and version.
     """
     if WACZ_NAME.search(path):  # the directory at its end says which bytes will be read
         begin, until = 0, FIRST_BYTES
@@ -50,8 +50,8 @@ def share_slice(inner: Slice, begin: int, until: int | None) -> Source:
 
 
 class SharedSource:
-    """A `Source` whose streams share what was read. begin, until: the bytes that will be read, as
-    far as is known before; others can be read, too."""
+    """A `Source` with streams that share the bytes read. begin, until: the bytes that will be read,
+    as far as is known before; others can be read, too."""
 
     def __init__(self, source: Source, begin: int, until: int | None) -> None:
         self.size_bytes, self.version = source.size_bytes, source.version
@@ -79,7 +79,7 @@ class _Ranges:
     def __init__(self, source: Source, at: int, bounds: Sequence[int | None]) -> None:
         self.at = at
         self._source = source
-        # Of a file of unknown size the end of a range cannot be told from the end of the file.
+        # If the size of a file is unknown, the end of a range looks like the end of the file.
         self._until, *self._bounds = bounds if source.size_bytes is not None else [None]
         self._step = _FIRST_STEP
         self._stream: Readable | None = None
@@ -121,8 +121,8 @@ class _Stretch:
         self._ranges = _Ranges(source, begin, bounds)
 
     def read(self, at: int, size: int) -> bytes | None:
-        """Return up to `size` bytes from `at` on, b"" at the file's end; None where they are
-        neither held nor come next."""
+        """Return up to `size` bytes from `at` on, b"" at the file's end; None if they are neither
+        held nor next in the stream."""
         if self._begin <= at < self._begin + len(self._first):
             return self._first[at - self._begin :][:size]
         if not self._start <= at <= self._ranges.at:
@@ -135,7 +135,7 @@ class _Stretch:
             return bytes(view[begin : begin + size])
 
     def _trim(self) -> None:
-        """Let go of what no open stream comes to any more."""
+        """Drop the bytes that no open stream will read any more."""
         first = min(view.at for view in self.views) - _BEHIND_BYTES
         n_gone = max(first, self._ranges.at - _HELD_BYTES) - self._start
         if n_gone > _BEHIND_BYTES:
@@ -144,7 +144,7 @@ class _Stretch:
             self._start += n_gone
 
     def close(self) -> None:
-        """Close the connection, and let go of all bytes."""
+        """Close the connection, and drop all bytes."""
         self._ranges.close()
         self._held.clear()
         self._start = self._ranges.at

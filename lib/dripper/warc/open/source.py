@@ -1,6 +1,4 @@
-"""Opens an archive wherever it is: a local file, an object in S3, a file behind HTTP or in another
-storage.
-"""
+"""Opens an archive file in any storage: local, S3, HTTP or another."""
 
 import errno
 import os
@@ -21,12 +19,12 @@ ARCHIVE_NAME = re.compile(r"\.(?:w?arc(?:\.(?:gz|zst|lz4))?|wacz)$", re.IGNORECA
 
 
 def is_s3(path: str) -> bool:
-    """Tell whether a path names S3; `s3a` and `s3n` are what Hadoop calls it."""
+    """Return whether a path names S3; `s3a` and `s3n` are Hadoop's names for it."""
     return path[:6].lower().startswith(("s3://", "s3a://", "s3n://"))
 
 
 def bucket_and_key(path: str) -> tuple[str, str]:
-    """Split `s3://bucket/key`; raises InputError where there is no bucket.
+    """Split `s3://bucket/key`; raises InputError if there is no bucket.
 
     >>> bucket_and_key("s3://commoncrawl/crawl-data/x.warc.gz")
     ('commoncrawl', 'crawl-data/x.warc.gz')
@@ -38,13 +36,13 @@ def bucket_and_key(path: str) -> tuple[str, str]:
 
 
 def has_file_system(path: str) -> bool:
-    """Tell whether a path is in a storage of its own kind, such as `hdfs://` or `gs://`."""
+    """Return whether a path is in a storage of its own kind, such as `hdfs://` or `gs://`."""
     match = _SCHEME.match(path)
     return match is not None and match["scheme"].lower() not in _OWN_SCHEMES
 
 
 class LocalFile:
-    """A file on this machine, as a `Source`. Raises FileError where it does not exist or is a
+    """A file on this machine, as a `Source`. Raises FileError if it does not exist or is a
     folder."""
 
     def __init__(self, path: str) -> None:
@@ -110,8 +108,8 @@ def format_local_version(status: os.stat_result) -> str:
 
 
 def local_path(path: str) -> Path:
-    """Return a local path, of which a `file:` URL is one way to write it, and Databricks' `dbfs:`
-    another.
+    """Return a local path as a Path, also if it is written as a `file:` URL or with Databricks'
+    `dbfs:`.
 
     >>> local_path("dbfs:/crawl/a.warc"), local_path("dbfs:/Volumes/c/s/v/a.warc")
     (PosixPath('/dbfs/crawl/a.warc'), PosixPath('/Volumes/c/s/v/a.warc'))
@@ -125,17 +123,18 @@ def local_path(path: str) -> Path:
 
 
 def is_http(path: str) -> bool:
-    """Tell whether a path is an HTTP URL."""
+    """Return whether a path is an HTTP URL."""
     return path[:8].lower().startswith(("http://", "https://"))
 
 
 def open_source(path: str, settings: ReadSettings, head_bytes: int | None = 0) -> Source:
-    """Return the file at `path` (local, `file:`, `s3://`, `http(s)://`, what fsspec knows); raises
-    FileError where it cannot be opened.
+    """Return the file at `path` (local, `file:`, `s3://`, `http(s)://` or a scheme of fsspec);
+    raises FileError if it cannot be opened.
 
     Args:
-        head_bytes: How many bytes of its start S3 and HTTP are asked for together with its size
-            and version (None: all of it). `open_at(0, head_bytes)` then takes no other request.
+        head_bytes: Number of bytes of its start that are requested from S3 or HTTP together with
+            its size and version (None: all of it). `open_at(0, head_bytes)` then takes no other
+            request.
     """
     if is_s3(path):
         with needed("reading from S3", "warc"):

@@ -1,5 +1,5 @@
-"""Finds the archives inside a WACZ: a ZIP whose members `archive/*.warc.gz` are stored as they are
-(Webrecorder, "Web Archive Collection Zipped" 1.1.1).
+"""Finds the archives inside a WACZ: a ZIP file with members `archive/*.warc.gz` that are stored
+uncompressed (Webrecorder, "Web Archive Collection Zipped" 1.1.1).
 
 A stored member is a range of the file. So its records are read in place, by ranges of a remote file
 too. The offset of a record counts the bytes of the WACZ: whoever reads that range has the record.
@@ -18,7 +18,7 @@ from dripper.warc.open.base import Limited, Readable, Source, read_up_to
 WACZ_NAME = re.compile(r"\.wacz$", re.IGNORECASE)
 _MEMBER_NAME = re.compile(r"\.w?arc(?:\.(?:gz|zst|lz4))?$", re.IGNORECASE)
 _MAGICS = (b"PK\x03\x04", b"PK\x05\x06")
-"""The first bytes of a ZIP; of the second one nothing is in it."""
+"""The first bytes of a ZIP; the second value is of an empty ZIP."""
 
 _TAIL_BYTES = 1 << 17
 """Bytes of the file's end that are asked for at once. They hold the end record, which a comment of
@@ -36,11 +36,11 @@ _ENCRYPTED = 1
 
 
 class ZipError(Exception):
-    """A ZIP, or a member of it, cannot be read whatever is tried; the message says why."""
+    """A ZIP, or a member of it, cannot be read at all; the message gives the reason."""
 
 
 class Slice:
-    """The bytes of a member, as a `Source`. start: where they begin in the file `source`."""
+    """The bytes of a member, as a `Source`. start: their offset in the file `source`."""
 
     def __init__(self, name: str, start: int, size: int, source: Source) -> None:
         self.name = name
@@ -61,8 +61,8 @@ class Slice:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A member of a ZIP that is an archive by its name. at: where its local header begins. limit:
-    where the next member, or the directory, begins. problem: why it cannot be read, or ""."""
+    """A member of a ZIP that is an archive by its name. at: the offset of its local header. limit:
+    the offset of the next member or of the directory. problem: why it cannot be read, or ""."""
 
     name: str
     at: int
@@ -72,7 +72,7 @@ class Member:
 
 
 def is_zip(source: Source) -> bool:
-    """Tell whether a file is a ZIP, by its first bytes."""
+    """Return whether a file is a ZIP, by its first bytes."""
     with closing(source.open_at(0, 4)) as stream:
         return read_up_to(stream, 4) in _MAGICS
 
@@ -113,8 +113,8 @@ def _list_nested(source: Source, member: Member, depth: int) -> list[Member]:
 
 
 def open_member(source: Source, member: Member) -> Slice:
-    """Return the bytes of a member. Raises ZipError where its header is not where the directory
-    says, or it reaches into the next one."""
+    """Return the bytes of a member. Raises ZipError if its header is not at the place that the
+    directory names, or if the member reaches into the next one."""
     with closing(source.open_at(member.at, member.at + _LOCAL_HEADER.size)) as stream:
         head = read_up_to(stream, _LOCAL_HEADER.size)
     magic, *lengths = _LOCAL_HEADER.unpack(head.ljust(_LOCAL_HEADER.size, b"\0"))
@@ -135,7 +135,7 @@ def find_archive_at(source: Source, offset: int) -> Slice:
 
 
 def open_directory(source: Source) -> zipfile.ZipFile:
-    """Return a ZIP, to list or read its members. Raises ZipError where it cannot be read."""
+    """Return a ZIP, to list or read its members. Raises ZipError if it cannot be read."""
     if source.size_bytes is None:
         raise ZipError("the ZIP directory is at the end of the file, and its storage does not give its size")
     try:
@@ -163,7 +163,7 @@ def _list_members(source: Source) -> Iterator[Member]:
 
 
 class _Seekable(io.RawIOBase):
-    """A file that `zipfile` can read. Of its end so much is kept that most directories take one
+    """A file that `zipfile` can read. It keeps enough of its end that most directories take one
     request."""
 
     def __init__(self, source: Source, size: int) -> None:

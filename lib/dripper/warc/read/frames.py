@@ -1,8 +1,8 @@
-"""Reads records and gaps one after the other, to the end of the file whatever it holds.
+"""Reads records and gaps one after the other, to the end of the file, whatever it holds.
 
-A record's length is believed when what follows its block is what must follow: an empty line, a
-record, a member's end. Where it is not, the block ends at the next record that can be found. So one
-wrong byte costs one record, never the rest of the file.
+A record's length is believed if an empty line, a record or the end of a member follows the block,
+as it must. Otherwise the block ends at the next record that can be found. So one wrong byte costs
+one record, never the rest of the file.
 """
 
 import re
@@ -26,7 +26,7 @@ _MAX_HEADER_BYTES = 1 << 20
 that never ends must not eat the file."""
 
 _SLACK_BYTES = 4 << 20
-"""Bytes that the window holds beside one block: those not let go of yet, a header, the piece behind
+"""Bytes that the window holds beside one block: bytes not dropped yet, a header, the piece behind
 the block; 1 MiB each."""
 
 _FAR_REWINDS = 8
@@ -44,12 +44,12 @@ _KEPT_TYPES = frozenset({"response", "resource", "continuation"})
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One record: its header, its block, and where it is stored.
+    """One record: its header, its block, and its place in the file.
 
-    offset, length: bytes in the file; of the inflated file where `inflated` is set: then no member
-    holds the record alone. block: b"" for record types that hold no pages; the first `HEAD_BYTES`
-    where `block_bytes`, its true size, is too large. fault: why the block may not be what was
-    written; `whole`: all of it is there none the less.
+    offset, length: bytes in the file, or in the inflated file if `inflated` is set, which means
+    that no member holds the record alone. block: b"" for record types that hold no pages; the first
+    `HEAD_BYTES` if `block_bytes`, its true size, is too large. fault: why the block may differ from
+    the block that was written. whole: the block is complete despite the fault.
     """
 
     head: RecordHead
@@ -69,9 +69,9 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Bytes in which no record could be found; `problem` names the offset. over_budget: in which
-    none was looked for, as their member holds too many. n_locked: zstd frames in them that need a
-    dictionary which the file does not give."""
+    """Bytes in which no record could be found; `problem` names the offset. over_budget: no record
+    was looked for, because the member holds too many. n_locked: number of zstd frames in the gap
+    that need a dictionary that the file does not have."""
 
     problem: str
     clipped: bool = False
@@ -81,10 +81,11 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The records of a file that are read. at: the stored offset where reading begins: 0, or that
-    of a member or of a record. skip: bytes of a file that is not compressed whose records are read
-    and not handed on. ends: tells whether the part ends before the record that a member at this
-    stored offset starts with, or, not compressed, that is stored there."""
+    """The part of a file that is read. at: the stored offset at which reading begins: 0, or the
+    offset of a member or a record. skip: bytes at the start of an uncompressed file; records in
+    them are read but not handed on. ends: a function that returns whether the part ends before the
+    record at a stored offset: the first record of the member there, or, in an uncompressed file,
+    the record stored there."""
 
     at: int = 0
     skip: int = 0
@@ -92,9 +93,9 @@ class Part:
 
 
 class FrameReader:
-    """Iterates over one archive file, or a part of it. `n_starts`: records whose header could be
-    read; 0 at the file's end means: not an archive. `ended_at`: the stored offset where the part
-    ended; None: at the file's end."""
+    """Iterates over one archive file, or a part of it. n_starts: number of records with a readable
+    header; 0 at the file's end means that the file is not an archive. ended_at: the stored offset
+    at which the part ended; None: at the file's end."""
 
     def __init__(self, members: Members, hold_bytes: int, part: Part | None = None) -> None:
         self.n_starts = 0
@@ -128,15 +129,15 @@ class FrameReader:
             window.release(self._position)
 
     def begins_well(self) -> bool:
-        """Tell whether reading begins with a member that starts with a record, whose header can be
-        read and which continues no other. In a chain of such members (`Members.is_sound`), what is
-        read from there on does not depend on what comes before."""
+        """Return whether reading begins with a member that starts with a record, and this record
+        has a readable header and continues no other record. In a chain of such members
+        (`Members.is_sound`), the records read from there on do not depend on the bytes before."""
         head = self._read_head(0)[0] if self._window.matches(RECORD_START, 0) else None
         return head is not None and head.record_type != "continuation"
 
     def _join_segments(self, first: Frame) -> list[Frame | Gap]:
-        """Return a record, and the records right behind it that continue it, whose blocks the first
-        one gets. They are read even where the part of the file ends before them.
+        """Return a record with the blocks of the records right behind it that continue it. These
+        are read even if the part of the file ends before them.
 
         Without its last segment the record is truncated, as `segmented`.
         """
@@ -163,7 +164,7 @@ class FrameReader:
         return items
 
     def _continues(self, before: Frame) -> bool:
-        """Tell whether the record that comes next is the segment after `before`."""
+        """Return whether the record that comes next is the segment after `before`."""
         start = self._window.skip_blank(self._position)
         if start == self._window.end or any(
             boundary.problem and not boundary.reported for boundary in self._window.between(self._position, start)
@@ -179,7 +180,7 @@ class FrameReader:
         )
 
     def _ends_part(self, start: int) -> bool:
-        """Tell whether the part ends before the record at `start`."""
+        """Return whether the part ends before the record at `start`."""
         offset: int | None = start
         if self._members.compressed:
             member = self._window.find_member_at(start)
@@ -190,8 +191,8 @@ class FrameReader:
         return True
 
     def _check_budget(self, start: int) -> Gap | None:
-        """Count what is read of a member; skip what it has from `start` on where it holds more
-        records than its size allows."""
+        """Count the records that are read from a member; skip its bytes from `start` on if it holds
+        more records than its size allows."""
         member = self._window.find_member_before(start)
         if member is not None and member != self._member:
             self._member, self._n_of_member = member, 0
@@ -218,7 +219,7 @@ class FrameReader:
         return boundary
 
     def _read_frame(self, start: int) -> Frame | Gap:
-        """Read the record at `start`, or what stands there instead, and move on behind it."""
+        """Read the record at `start`, or the gap if there is none, and move on behind it."""
         head, at = self._read_head(start)
         if head is None:
             return self._skip_gap(start)
@@ -271,8 +272,8 @@ class FrameReader:
     def _find_end_of_header(self, start: int) -> int:
         """Return the position after the empty line that ends the header at `start`, or -1.
 
-        What was searched for one start is not searched again for the next: a mebibyte may hold
-        60,000, and no empty line.
+        Bytes searched for one start are not searched again for the next: a mebibyte may hold 60,000
+        starts and no empty line.
         """
         window, limit = self._window, start + _MAX_HEADER_BYTES
         first, searched, at = self._header_end
@@ -311,8 +312,8 @@ class FrameReader:
         return self._window.read(at, at + HEAD_BYTES)
 
     def _find_end_of_block(self, at: int, length: int | None) -> tuple[int, bool]:
-        """Return where the block that starts at `at` ends, and whether that is where the header
-        says."""
+        """Return the end of the block that starts at `at`, and whether the header names the same
+        end."""
         window, target, blank = self._window, at + (length or 0), False
         if length is not None and (length <= self._hold_bytes or self._rewinds_left):
             if window.reach(at, target) == target:
@@ -322,7 +323,7 @@ class FrameReader:
             self._rewinds_left -= window.start > at
         window.rewind(at)
         end = window.find_next_start(at, self._arc)
-        if blank and end >= target:  # no record inside, an empty line behind: what comes then is another's damage
+        if blank and end >= target:  # no record inside, an empty line behind: later damage is not this record's
             window.rewind(target)
             return target, True
         if end == window.end and length is not None and end < target:  # cut in the block: no line ends follow it
@@ -331,7 +332,7 @@ class FrameReader:
         return end - next((len(line_ends) for line_ends in _LINE_ENDS if tail.endswith(line_ends)), 0), False
 
     def _ends_well(self, end: int) -> bool:
-        """Tell whether nothing, a record or another member follows a block that ends at `end`."""
+        """Return whether nothing, a record or another member follows a block that ends at `end`."""
         after = self._window.skip_blank(end)
         followed = self._window.between(end, after) or after == self._window.end
         return bool(followed) or self._window.matches(RECORD_START, after)
@@ -352,7 +353,7 @@ class FrameReader:
         return self._n_before + start, end - start, True
 
     def _find_fault(self, head: RecordHead, at: int, end: int, after: int, trusted: bool) -> tuple[Fault | None, str]:
-        """Return what is wrong with the block at at..end, and a sentence about it."""
+        """Return the fault of the block at at..end, and a sentence about it."""
         if boundary := self._blame(end, after):
             return "clipped" if boundary.clipped else "damaged", boundary.problem
         if trusted:

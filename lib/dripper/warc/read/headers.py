@@ -21,8 +21,8 @@ _ARC_LINE = SCHEMES + rb"[^\s][^\n]{0,8192} [0-9a-fA-F.:]+ \d{14} (?=[^\n]{0,128
 each of them, and backwards."""
 
 RECORD_START = re.compile(rb"(?i:" + _WARC_LINE + _HEADER_NAME + rb")|" + _ARC_LINE)
-"""A WARC version line (ISO 28500:2017 6.2; 0.17 and 0.18 of the drafts too, small letters too) and
-the header line after it, or the URL line of ARC version 1 or 2: URL (some hold spaces), IP address,
+"""A WARC version line (ISO 28500:2017 6.2; 0.17 and 0.18 of the drafts too, lower case too) and the
+header line after it, or the URL line of ARC version 1 or 2: URL (some hold spaces), IP address,
 14-digit date, …, length."""
 
 _NEXT_WARC = re.compile(rb"(?<![\w \t:=;,'\"])(?i:" + _WARC_LINE + _HEADER_NAME + rb")")
@@ -34,12 +34,12 @@ START_BYTES = 10_240
 
 
 def find_start(data: bytes | bytearray, start: int, arc: bool | None, end: int | None = None) -> int:
-    """Return where in `data[start:end]` the next record starts, or -1.
+    """Return the position in `data[start:end]` at which the next record starts, or -1.
 
     Args:
-        arc: Look in an ARC, at the start of lines only, or in a WARC, where the line feed may
-            be missing (it may be what was lost) but what comes before must not make the version a
-            value, as in `format: WARC/1.0`. None: look for both.
+        arc: Look in an ARC, at the start of lines only, or in a WARC. There the line feed may be
+            missing (it may be lost), but the text before must not make the version a value, as in
+            `format: WARC/1.0`. None: look for both.
     """
     pattern = _NEXT_EITHER if arc is None else _NEXT_ARC if arc else _NEXT_WARC
     match = pattern.search(data, start, len(data) if end is None else max(0, end))
@@ -85,12 +85,12 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class RecordHead:
-    """A record's header. `length`: of the block in bytes, None where the header gives none that can
-    be read.
+    """A record's header. length: size of the block in bytes; None if the header gives no readable
+    length.
 
-    record_type: small letters; "" where missing. truncated, record_id, payload_digest: the values
-    of `WARC-Truncated`, `WARC-Record-ID` and `WARC-Payload-Digest`. segment: of a record that was
-    cut into several.
+    record_type: lower case; "" if missing. truncated, record_id, payload_digest: the values of
+    `WARC-Truncated`, `WARC-Record-ID` and `WARC-Payload-Digest`. segment: set if the record was cut
+    into several.
     """
 
     record_type: str
@@ -140,7 +140,7 @@ def _parse_segment(fields: StatusAndHeaders) -> Segment | None:
 
 
 def parse_arc_head(line: bytes) -> RecordHead | None:
-    """Parse the URL line of an ARC record, version 1 or 2; None where it is none.
+    """Parse the URL line of an ARC record, version 1 or 2; None if the line is not one.
 
     >>> parse_arc_head(b"http://a/b c 1.2.3.4 20080430204825 text/html 680\\n").url
     'http://a/b%20c'
@@ -159,8 +159,8 @@ def parse_sha1(digest: str | None) -> str | None:
     """Return the SHA-1 of a header such as `WARC-Payload-Digest` in base 32, as CDX and Common
     Crawl's indexes have it.
 
-    None where it is of another algorithm, or no SHA-1. Some crawlers write it in hexadecimal
-    digits.
+    None if the digest is of another algorithm, or is not a SHA-1. Some crawlers write it in
+    hexadecimal digits.
 
     >>> parse_sha1("sha1:2UDBKWIXPUVIVYMAIR6IJSWZYLVZ4UFV")
     '2UDBKWIXPUVIVYMAIR6IJSWZYLVZ4UFV'

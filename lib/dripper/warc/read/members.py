@@ -1,7 +1,7 @@
 """Inflates the members of an archive file one after the other, also behind damage.
 
 Why not warcio's or FastWARC's reader: both end a file at its first damaged member and end a clipped
-file without a word (warcio#138), and neither can be asked to go on.
+file without a warning (warcio#138), and neither can be asked to go on.
 """
 
 import re
@@ -46,7 +46,7 @@ class Piece:
     kind: "data"; "member" (a member starts at stored offset `at`); "hole" (stored bytes were lost,
     reading goes on at `at`, with a member or the end); "clipped" (the file ends, at `at`, inside a
     member). problem: a sentence, of the last two. n_locked: zstd frames in a hole that need a
-    dictionary which the file does not give.
+    dictionary that the file does not have.
     """
 
     kind: Literal["data", "member", "hole", "clipped"]
@@ -58,9 +58,9 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class _Damage:
-    """The place where inflating stopped: the member's stored offset, why, and whether the file
-    simply ended there. until: how far stored bytes were used for it. resume: where the file surely
-    goes on, if that is known. n_locked: see `Piece`."""
+    """The damage at which inflating stopped: the member's stored offset, the reason, and whether
+    the file simply ended there. until: the end of the stored bytes that were used. resume: the
+    offset at which the file surely goes on, if known. n_locked: see `Piece`."""
 
     at: int
     until: int
@@ -71,8 +71,8 @@ class _Damage:
 
 
 class Members:
-    """Reads one archive file. `compressed`: known after the first piece. `bytes_read`: how far
-    stored bytes were used."""
+    """Reads one archive file. compressed: known after the first piece. bytes_read: the end of the
+    stored bytes that were used."""
 
     def __init__(self, source: Source) -> None:
         self.compressed: bool | None = None
@@ -89,14 +89,14 @@ class Members:
         yield from self._read_inflated(start) if self.is_compressed() else self._read_plain(start)
 
     def is_compressed(self) -> bool:
-        """Tell whether the file consists of compressed members; the first call reads its first
+        """Return whether the file consists of compressed members; the first call reads its first
         bytes."""
         if self.compressed is None:
             self.compressed = self._looks_compressed()
         return self.compressed
 
     def reopen(self) -> "Members":
-        """Return a reader of the same file that knows what its first bytes say and has read
+        """Return a reader of the same file that knows whether the file is compressed and has read
         nothing."""
         self.is_compressed()
         other = Members(self._source)
@@ -113,14 +113,14 @@ class Members:
         return match[0] if match else None
 
     def is_sound(self, start: int, n_bytes: int) -> bool:
-        """Tell whether from stored offset `start` on, for more than `n_bytes` or to the file's end,
-        members follow one another without damage, and inflate to no more than CHAIN_BYTES."""
+        """Return whether from stored offset `start` on, for more than `n_bytes` or to the file's
+        end, members follow one another without damage, and inflate to no more than CHAIN_BYTES."""
         chain, size, starts = self._read_chain(start), 0, [start]
         while size <= CHAIN_BYTES and start not in self._unsound:
             try:
                 piece = next(chain)
             except StopIteration as end:
-                if end.value is not None:  # which each of them meets as soon
+                if end.value is not None:  # damage, which all of these members meet
                     self._unsound.update(starts)
                 return end.value is None
             size += len(piece.data)
@@ -132,7 +132,7 @@ class Members:
         return size <= CHAIN_BYTES and start not in self._unsound
 
     def leads_to(self, start: int, target: int) -> bool:
-        """Tell whether from stored offset `start` on members follow one another up to one at
+        """Return whether from stored offset `start` on members follow one another up to one at
         `target`."""
         chain, size = self._read_chain(start), 0
         for piece in chain:
@@ -143,8 +143,8 @@ class Members:
         return False
 
     def reaches(self, start: int, n_bytes: int) -> bool:
-        """Tell whether the member at stored offset `start` has at least `n_bytes` stored bytes;
-        reads little more than those."""
+        """Return whether the member at stored offset `start` has at least `n_bytes` stored bytes;
+        reads little more than these."""
         with self._open(start) as cursor:
             decompressor = self._make_decompressor(cursor.stored, start) if cursor.fill(8) else None
             try:
@@ -185,7 +185,7 @@ class Members:
             stream.close()
 
     def _looks_compressed(self) -> bool:
-        """Decide by the first bytes; where those say nothing (damage), by what can be found further
+        """Decide by the first bytes; if they are damaged, by the members or records found further
         on."""
         with self._open(0) as cursor:
             cursor.fill(_HEAD_BYTES)
@@ -215,12 +215,13 @@ class Members:
         """Yield member after member; after damage, go on at the next member that starts with a
         record.
 
-        That may lie in what the damaged one has used: it has swallowed it. But a file can be built
-        so that every part of it inflates in many ways; so there, only members count that are whole.
+        The next member may lie in the bytes that the damaged one used, and so has swallowed. But a
+        file can be built so that every part of it inflates in many ways; so, in these bytes, only
+        whole members count.
         """
         self._first_start = min(start, self._first_start)
         resume: int | None = start
-        doubtful = start  # a damaged member has used what comes before it
+        doubtful = start  # a damaged member has used the bytes before it
         while resume is not None:
             damage = yield from self._read_chain(resume, doubtful, learns=True)
             if damage is None:
@@ -271,11 +272,12 @@ class Members:
             return decompressor is not None and decompressor.eof
 
     def _find_end_of_records(self, damage: _Damage) -> int:
-        """Return from where on a damaged member may have swallowed others: from behind the last
-        record, after its first, that was read from it, so that no record is read twice.
+        """Return the position from which on a damaged member may have swallowed others. It is
+        behind the last record, after its first, that was read from it, so that no record is read
+        twice.
 
-        Of gzip only, which shows text of a swallowed member where it is all there. lz4 and zstd may
-        show some of it.
+        For gzip only, which shows the text of a swallowed member only if all of it is there. lz4
+        and zstd may show some of it.
         """
         after = damage.at + 1
         if next(self.find_starts(after, damage.until), None) is None:
@@ -306,7 +308,7 @@ class Members:
         self, start: int, doubtful: int = 0, learns: bool = False
     ) -> Generator[Piece, None, _Damage | None]:
         """Yield the members from `start` on until the file's end (returns None) or damage; before
-        stored offset `doubtful`, only such as are whole.
+        stored offset `doubtful`, only whole ones.
 
         learns: whether the dictionaries on the way hold for later calls too. A look at a place must
         find the same whatever was looked at before.
@@ -338,15 +340,14 @@ class Members:
     def _make_decompressor(
         self, stored: bytes, at: int, passed: dict[int, bytes | None] | None = None
     ) -> Decompressor | None:
-        """Return the decompressor of the member at offset `at`, of which `stored` are the first
-        bytes."""
+        """Return the decompressor of the member at offset `at`. stored: its first bytes."""
         match = _MAGIC.match(stored)
         if match and match[0] == ZSTD_MAGIC:
             return ZstdDecompressor(_last_before(at, self._dictionaries if passed is None else passed))
         return DECOMPRESSORS[match[0]]() if match else None
 
     def _is_locked(self, cursor: Cursor, passed: dict[int, bytes | None]) -> bool:
-        """Tell whether a zstd frame needs another dictionary than the last one before it."""
+        """Return whether a zstd frame needs another dictionary than the last one before it."""
         if not cursor.stored.startswith(ZSTD_MAGIC):
             return False
         cursor.fill(HEADER_BYTES)
@@ -366,8 +367,9 @@ class Members:
     def _skip_skippable(
         self, cursor: Cursor, size: int, passed: dict[int, bytes | None] | None = None
     ) -> _Damage | None:
-        """Skip a skippable frame. The frames behind one with a dictionary need it: all of a
-        `.warc.zst` file, or those of the second file if two were put together."""
+        """Skip a skippable frame. The frames behind one with a dictionary need the dictionary: all
+        frames of a `.warc.zst` file, or only the frames of the second file if two files were
+        joined."""
         at, after = cursor.at, cursor.at + 1
         if size > _MAX_DICTIONARY_BYTES or not cursor.fill(size):
             return _Damage(at, after, f"a skippable frame of {size} bytes is not whole", at_end=True)
@@ -403,16 +405,16 @@ class Members:
         return None
 
     def _find_end_of_frame(self, start: int) -> int | None:
-        """Return where the zstd frame at stored offset `start` ends, if its headers are whole."""
+        """Return the end of the zstd frame at stored offset `start`, if its headers are whole."""
         with self._open(start) as cursor:
             return cursor.at if skip_frame(cursor) else None
 
     def _salvage(self, start: int, good: int, n_inflated: int) -> Generator[Piece, None, int]:
-        """Yield what a damaged member has after its first `n_inflated` bytes: zlib drops the output
-        of the call that fails. Return the stored offset where inflating fails.
+        """Yield the output of a damaged member after its first `n_inflated` bytes: zlib drops the
+        output of the call that fails. Return the stored offset at which inflating fails.
 
         Stored bytes before `good` gave no error, those after it go in one by one. The usual damage
-        is a wrong checksum at the end, where the dropped output is the whole of a small record.
+        is a wrong checksum at the end; then the dropped output may be the whole of a small record.
         """
         until = start
         with self._open(start) as cursor:
@@ -452,9 +454,9 @@ class Members:
         return next(self.find_starts(start, end), None)
 
     def _starts_record(self, cursor: Cursor, at: int) -> bool:
-        """Tell whether a member starts at `at` of the cursor's bytes and a record with it: three
-        bytes alone may be chance. Looks at READ_BYTES at most, and at what they begin to inflate
-        to."""
+        """Return whether a member starts at `at` of the cursor's bytes and a record with it: three
+        bytes alone may be chance. Looks at READ_BYTES at most, and at the first bytes that they
+        inflate to."""
         cursor.fill(at + _HEAD_BYTES)
         if cursor.stored.startswith(GZIP_MAGIC, at) and not _is_gzip_header(cursor.stored, at):
             return False
@@ -489,8 +491,8 @@ def _last_before(at: int, dictionaries: dict[int, bytes | None]) -> bytes | None
 
 
 def _is_gzip_header(stored: bytes, at: int) -> bool:
-    """Tell whether what begins like a gzip member goes on like one (RFC 1952 2.3), with a header of
-    at most MAX_GZIP_HEADER bytes."""
+    """Return whether bytes that begin like a gzip member go on like one (RFC 1952 2.3), with a
+    header of at most MAX_GZIP_HEADER bytes."""
     if len(stored) < at + 10:
         return False
     flags, until = stored[at + 3], at + MAX_GZIP_HEADER
@@ -508,5 +510,5 @@ def _is_gzip_header(stored: bytes, at: int) -> bool:
 
 
 def _is_cut_magic(stored: bytes) -> bool:
-    """Tell whether the last bytes of a file are the first of a member."""
+    """Return whether the last bytes of a file are the first of a member."""
     return len(stored) < 4 and any(magic.startswith(stored) for magic in DECOMPRESSORS) and bool(stored)

@@ -1,9 +1,9 @@
-"""Tells pages from other records: a frame becomes a `Record`, or the reason why it is no page.
+"""Separates pages from other records: a frame becomes a `Record`, or the reason why it is no page.
 
-Pages are HTML responses of the statuses in the settings, and `resource` records whose own header
-says HTML, or that have no type and begin like HTML (wget, ArchiveWeb.page and warcit keep files
-like that). `conversion` records are not:
-they hold text or metadata of a page that has its own record.
+Pages are HTML responses with one of the statuses in the settings, and `resource` records that name
+HTML in their own header, or have no type and begin like HTML (wget, ArchiveWeb.page and warcit keep
+files like that). `conversion` records are not pages: they hold text or metadata of a page that has
+its own record.
 """
 
 import hashlib
@@ -35,11 +35,11 @@ _MAX_INTERIM = 5
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """An HTTP response. has_head: there was a status line, so `body` is what follows the headers;
-    else it is everything.
+    """An HTTP response. has_head: there was a status line, so `body` is the bytes after the
+    headers; else it is everything.
 
-    status: None where the status line has none. content_type and the others: as sent, "" or None
-    where missing.
+    status: None if the status line has none. content_type and the others: as sent, "" or None if
+    missing.
     """
 
     has_head: bool
@@ -106,7 +106,7 @@ def to_record(
     """Return the page that `frame` holds, or why it holds none (a key of `FileReport.skipped`).
 
     Args:
-        base: Where the archive begins in the file, for one inside a WACZ.
+        base: The offset in the file at which the archive begins, if it is inside a WACZ.
         offered: The dictionaries that records before this one offer.
     """
     kind = frame.head.record_type
@@ -150,12 +150,13 @@ def _decide(
 
 
 def build_failed_record(frame: Frame, warc_file: str, error: PageError, base: int = 0) -> Record:
-    """Return a page without payload that says what went wrong with it. base: as of `to_record`."""
+    """Return a page without payload that holds its error. base: as in `to_record`."""
     return _build_record(frame, Response(True, None, None, "", "", "", None, b""), Body(b""), error, warc_file, base)
 
 
 def _find_content_type(frame: Frame, response: Response) -> str | None:
-    """Return the HTTP header's; for what came without HTTP headers, what an ARC says of it."""
+    """Return the content type of the HTTP header; of a response without HTTP headers, the type that
+    the ARC's URL line gives."""
     if response.has_head:
         return response.content_type
     return None if parse_media_type(frame.head.content_type) == "application/http" else frame.head.content_type

@@ -59,7 +59,7 @@ class RecordReader(Iterator[Record]):
             report.fail(error)
 
     def _read_zip(self, source: Source) -> Generator[Record, None, None]:
-        """Read the archives inside a WACZ of which bytes are in the span."""
+        """Read the archives inside a WACZ that have bytes in the span."""
         start, end = self._span.start, self._span.end
         try:
             archives = list_archives(source)
@@ -103,7 +103,7 @@ class RecordReader(Iterator[Record]):
         members = Members(source)
         hold_bytes = self._settings.page_bytes + HEAD_BYTES
         if part := find_part(members, span, hold_bytes):
-            members = members.reopen()  # which has read nothing of other parts
+            members = members.reopen()  # it has read nothing of other parts
             yield from self._read_part(members, FrameReader(members, hold_bytes, part), part, span)
 
     def _read_part(
@@ -117,7 +117,7 @@ class RecordReader(Iterator[Record]):
                 if record := self._take(item):
                     yield record
             if not frames.n_starts and frames.ended_at is None and not before:
-                # A problem and no error: to read it again would find the same.
+                # A problem, not an error: reading it again would find the same.
                 self._add_problem("no WARC or ARC record in it" if members.bytes_read else "the file is empty")
         finally:
             until = members.bytes_read if frames.ended_at is None else frames.ended_at
@@ -142,7 +142,7 @@ class RecordReader(Iterator[Record]):
             report.clipped |= item.fault == "clipped"
         try:
             page = to_record(item, report.warc_file, self._settings, self._base, self._offered)
-        except Exception as error:  # a fault of ours must not cost the rest of the file, nor stay unseen
+        except Exception as error:  # a bug of ours must not cost the rest of the file, nor stay unseen
             page = build_failed_record(
                 item, report.warc_file, PageError(ErrorCode.INTERNAL, f"{type(error).__name__}: {error}"), self._base
             )
@@ -155,7 +155,7 @@ class RecordReader(Iterator[Record]):
 
 
 def offer_dictionaries(members: Members, settings: ReadSettings, reads_all: bool = False) -> Offered:
-    """Return where the dictionaries before the records of an archive come from.
+    """Return the source of the dictionaries before the records of an archive.
 
     Args:
         reads_all: Whether the reader meets all records from the start of the archive on.
@@ -180,15 +180,16 @@ def read_records(
         settings: The settings of reading; None means the defaults.
         span: Only records that begin in it are read. However a file is cut into spans, their pages
             in order are the file's, and their merged reports (`merge_reports`) are its report.
-        address: The canonical address that records and report name; None means that of `path`.
+        address: The canonical address that records and report name; None means the address of
+            `path`.
     """
     return RecordReader(path, settings or ReadSettings(), span, address)
 
 
 def read_record_at(path: str, offset: int, page_id: str, settings: ReadSettings | None = None) -> Record:
-    """Return the page that stands at `offset` of an archive file and has this id.
+    """Return the page at `offset` of an archive file that has this id.
 
-    It reads that one record if it can be read alone, else (where records share a compressed member)
+    It reads only this record if it can be read alone; else (if records share a compressed member)
     the file up to it.
 
     Raises:

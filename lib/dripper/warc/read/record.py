@@ -17,7 +17,7 @@ class Span:
 
     Its records begin at the first seam at or after `start`, and end at the first at or after `end`.
 
-    Raises ValueError where end < start or start < 0.
+    Raises ValueError if end < start or start < 0.
     """
 
     start: int = 0
@@ -75,19 +75,20 @@ class Record:
     """One HTTP response that is a page (HTML or XHTML).
 
     page_id: 32 hex digits, a hash of (`warc_file`, `offset`); the same on every retry and every
-    machine. warc_file: the file's canonical address (`dripper.warc.open.identity`), whatever way
-    its path was typed. offset, length: the record's bytes in that file, as stored (compressed), the
-    empty lines after an uncompressed record
-        left out, as CDX indexes have it.
+    machine. warc_file: the file's canonical address (`dripper.warc.open.identity`), however its
+    path was typed. offset, length: the record's bytes in that file, as stored (compressed), the
+    empty lines after an uncompressed record left out, as in CDX indexes.
+
     payload: the body after chunked and gzip/deflate/brotli/zstd decoding; characters are not
-    decoded yet. payload_digest: "sha256:<hex>" of `payload`. payload_digest_sha1: what the header
-    `WARC-Payload-Digest` says, in base 32; of what was stored, before decoding. record_id:
-    `WARC-Record-ID` as stored, brackets included. content_type: the HTTP header as sent, or None.
-    truncated: why the payload is not whole (the value of `WARC-Truncated`, or one of the reader's
-    own: "clipped",
-        "length mismatch"), or None.
-    flags: what was odd but survivable: values of `FLAGS`, in its order.
-    error_code, error_detail: set where the body could not be had; the page still becomes a row.
+    decoded yet. payload_digest: "sha256:<hex>" of `payload`. payload_digest_sha1: the SHA-1 of the
+    header `WARC-Payload-Digest`, in base 32; of the stored body, before decoding.
+
+    record_id: `WARC-Record-ID` as stored, brackets included. content_type: the HTTP header as sent,
+    or None. truncated: why the payload is not whole (the value of `WARC-Truncated`, or one of the
+    reader's own: "clipped", "length mismatch"), or None.
+
+    flags: oddities that did not prevent reading: values of `FLAGS`, in its order. error_code,
+    error_detail: set if the body could not be read; the page still becomes a row.
     """
 
     page_id: str
@@ -126,11 +127,11 @@ SKIP_REASONS = (
 
 not a response: warcinfo, request, metadata, conversion, continuation. not http: dns, whois, ftp.
 broken record: bytes in which no record can be read. unreadable: a zstd frame that needs a
-dictionary which does not come before it in the file, or a whole archive inside a WACZ that is not
-stored in it as it is. over budget: the rest of a member that holds
-more records than its size allows (`dripper.decode.budget`). not as indexed: an index says that a
-record of an address is stored there, and it is not. read before: it is in two selections, and its
-row is there since the first. forgotten: a page that the output must not hold.
+dictionary that does not come before it in the file, or a whole archive inside a WACZ that is not
+stored uncompressed there. over budget: the rest of a member that holds more records than its size
+allows (`dripper.decode.budget`). not as indexed: an index says that a record of an address is
+stored there, and it is not. read before: it is in two selections, and the first one wrote its row.
+forgotten: a page that the output must not hold.
 """
 
 FORGOTTEN = SKIP_REASONS[-1]
@@ -140,20 +141,20 @@ MAX_PROBLEMS = 20
 
 
 class ArchiveFault(StrEnum):
-    """The reasons why a file that was read to its end is not a whole archive. Damage inside it,
-    behind which reading goes on, is no such fault: it is among the problems."""
+    """The reasons why a file that was read to its end is not a whole archive. Damage inside it is
+    no such fault, because reading goes on behind it: it is among the problems."""
 
     CUT_SHORT = "cut short"
-    """It ends inside a record or a compressed member. What is before that was read."""
+    """The file ends inside a record or a compressed member. Everything before that was read."""
     UNREADABLE = "unreadable"
-    """Records or archives inside it need a dictionary or an unpacking that the file does not give
-    (the skipped `unreadable`). All else was read."""
+    """Records or archives inside it need a dictionary that the file does not have, or have to be
+    unpacked first (the skipped `unreadable`). All else was read."""
     NO_ARCHIVE = "no archive"
     """No WARC or ARC record is in it."""
 
 
 def find_archive_fault(records: int, skipped: Mapping[str, int], clipped: bool) -> ArchiveFault | None:
-    """Return what is wrong with a file as a whole, by what a report counted; None: nothing.
+    """Return the fault of a file as a whole, by the counts of its report; None: no fault.
 
     >>> find_archive_fault(1, {"broken record": 1}, False)
     <ArchiveFault.NO_ARCHIVE: 'no archive'>
@@ -171,11 +172,10 @@ class FileReport:
 
     version: the ETag or the modification time of the file that was read (`Source.version`).
     skipped: counts by reason, one of `SKIP_REASONS`. clipped: the file ends inside a record or a
-    compressed member. problems: at most 20 sentences, each with the offset where it happened;
-    `n_problems` counts all. error: set where the file could not be opened or read to its end
-    (missing, access denied, a connection that breaks).
-        What is wrong inside the file is a problem, not an error.
-    error_kind: which of these it was, where `error` is set; says whether to try again may help.
+    compressed member. problems: at most 20 sentences, each with its offset; `n_problems` counts
+    all. error: set if the file could not be opened or read to its end (missing, access denied, a
+    connection that breaks). A fault inside the file is a problem, not an error. error_kind: which
+    of these it was, if `error` is set; says whether another try may help.
     """
 
     warc_file: str
@@ -220,8 +220,9 @@ class FileReport:
 
 
 def merge_reports(reports: Sequence[FileReport]) -> FileReport:
-    """Return the report of a file from those of the spans it was read in, in order; one with an
-    error where the file was changed between two of them. Raises ValueError where there is none."""
+    """Return the report of a file from the reports of the spans that it was read in, in order. The
+    report has an error if the file changed between two spans. Raises ValueError if `reports` is
+    empty."""
     if not reports:
         raise ValueError("a file is made of one span at least")
     whole = FileReport(reports[0].warc_file)

@@ -1,17 +1,17 @@
-"""Finds where a span's records begin and end in a file, so that the readers of all its spans
-together read what one reader would.
+"""Finds the start and end of a span's records in a file, so that the readers of all its spans
+together read the same records as one reader.
 
-Members (gzip, zstd, lz4) are where reading can begin. Bytes that look like a member may also stand
-inside another, such as an archive that is a page of this one. So a part begins only at a seam: a
-member that starts with a record, in a chain of undamaged members that is too long to be held by
-another (`Members.is_sound`). Whether there is a seam at an offset depends on the file alone, so
-that the reader of a span begins at the first seam in it, the one before ends there, and no record
-is read twice or by nobody, whatever is damaged. A file without seams is read as a whole by the task
-of its first span.
+Reading can begin at members (gzip, zstd, lz4). Bytes that look like a member may also lie inside
+another, such as an archive that is a page of this one. So a part begins only at a seam: a member
+that starts with a record, in a chain of undamaged members that is too long to be held by another
+(`Members.is_sound`). Whether there is a seam at an offset depends on the file alone, so that the
+reader of a span begins at the first seam in it, the one before ends there, and no record is read
+twice or missed, whatever is damaged. A file without seams is read as a whole by the task of its
+first span.
 
-In a file that is not compressed nothing tells a record from one that is quoted in a page but the
-lengths of all before it: every task reads the headers from the start, and hands on the records of
-its own span.
+In an uncompressed file, only the lengths of all records before it distinguish a record from one
+that is quoted in a page. So every task reads the headers from the start, and hands on the records
+of its own span.
 """
 
 from functools import cached_property
@@ -23,7 +23,7 @@ from dripper.warc.read.record import Span
 
 
 def find_part(members: Members, span: Span, hold_bytes: int) -> Part | None:
-    """Return which part of a file belongs to `span`; None where nothing does.
+    """Return the part of a file that belongs to `span`; None if there is none.
 
     Of a compressed file, about as much is read as the longest run that a member can hold, 128 KiB.
 
@@ -41,8 +41,8 @@ def find_part(members: Members, span: Span, hold_bytes: int) -> Part | None:
 
 
 def find_reach(span: Span) -> tuple[int, int | None]:
-    """Return from where up to where in a file the bytes are that finding and reading a span's part
-    takes, as a rule; None: the file's end."""
+    """Return the start and the end of the bytes of a file that are usually needed to find and read
+    a span's part; None: the file's end."""
     return max(0, span.start - LINK_BYTES), None if span.end is None else span.end + _AHEAD_BYTES
 
 
@@ -81,8 +81,8 @@ class _Seams:
         return None
 
     def is_at(self, offset: int) -> bool:
-        """Tell whether there is a seam at stored offset `offset`. Asked of ever later ones, it
-        looks at what is before them once."""
+        """Return whether there is a seam at stored offset `offset`. If it is asked for ever later
+        offsets, it looks at the bytes before them once."""
         if offset < self._until:
             self._last = None
         begin = max(0, offset - LINK_BYTES, self._until if self._last else 0)
@@ -93,8 +93,8 @@ class _Seams:
         return starts_here and self._follows(self._last, offset) and self._begins_chain(offset)
 
     def _follows(self, before: int | None, at: int) -> bool:
-        """Tell whether the member at `before`, which comes last before `at`, leads to it. Members
-        that lie inside each other do not, and whether these are sound would take long to see."""
+        """Return whether the member at `before`, which comes last before `at`, leads to it. Members
+        that lie inside each other do not, and it would take long to see whether these are sound."""
         return before is None or at - before > LINK_BYTES or self._members.leads_to(before, at)
 
     def _begins_chain(self, at: int) -> bool:

@@ -14,7 +14,7 @@ from dripper.warc.read.headers import RECORD_START, START_BYTES, find_start
 from dripper.warc.read.members import Members
 
 _TRIM_BYTES = 1 << 20
-"""Bytes let go at once: moving what stays for every record would cost more."""
+"""Bytes dropped at once: moving the remaining bytes for every record would cost more."""
 
 _NOT_BLANK = re.compile(rb"[^\r\n]")
 _LONG_RUN = 1 << 10
@@ -25,11 +25,11 @@ _last = itemgetter(1)
 
 @dataclass(slots=True)
 class Boundary:
-    """The place, in inflated bytes, where a member starts (`problem` is ""), or where bytes are
-    lost or the file is clipped (`problem` says so).
+    """The place, in inflated bytes, at which a member starts (`problem` is ""), or at which bytes
+    are lost or the file is clipped (`problem` says so).
 
-    stored: the offset in the file where reading goes on. n_locked: see `Piece`.
-    reported: whether a record or a gap was blamed for the problem.
+    stored: the offset in the file at which reading goes on. n_locked: see `Piece`. reported:
+    whether a record or a gap was blamed for the problem.
     """
 
     position: int
@@ -42,8 +42,8 @@ class Boundary:
 
 class Window:
     """The bytes from `start` to `end` of one archive file, never more than `hold_bytes` and a few
-    MiB. at: the stored offset where reading begins: 0, that of a member, or of anything in a file
-    that is not compressed."""
+    MiB. at: the stored offset at which reading begins: 0, the offset of a member, or any offset in
+    an uncompressed file."""
 
     def __init__(self, members: Members, hold_bytes: int, at: int = 0) -> None:
         self.boundaries: list[Boundary] = []
@@ -76,14 +76,14 @@ class Window:
         return True
 
     def fill(self, position: int) -> bool:
-        """Have the bytes up to `position`; False where the file ends before."""
+        """Read the bytes up to `position`; return False if the file ends before it."""
         while self.end < position:
             if not self.pull():
                 return False
         return True
 
     def read(self, start: int, end: int) -> bytes:
-        """Return what the window has of [start, end)."""
+        """Return the bytes of [start, end) that the window holds."""
         with memoryview(self._buffer) as view:
             return bytes(view[max(0, start - self.start) : max(0, end - self.start)])
 
@@ -93,8 +93,8 @@ class Window:
         return match.end() + self.start if match else -1
 
     def matches(self, pattern: re.Pattern[bytes], position: int) -> bool:
-        """Tell whether `pattern` stands at `position`; reads on as far as a record's first line may
-        reach."""
+        """Return whether `pattern` matches at `position`; reads on as far as a record's first line
+        may reach."""
         while not pattern.match(self._buffer, position - self.start):
             if self.end >= position + START_BYTES or not self.pull():
                 return False
@@ -124,7 +124,7 @@ class Window:
         return end
 
     def find_member_at(self, position: int) -> Boundary | None:
-        """Return the member whose first inflated byte stands at `position`."""
+        """Return the member with its first inflated byte at `position`."""
         return next((b for b in reversed(self.between(position, position)) if not b.problem), None)
 
     def between(self, start: int, end: int) -> list[Boundary]:
@@ -133,7 +133,7 @@ class Window:
         return self.boundaries[low : bisect_right(self.boundaries, end, key=_position)]
 
     def reach(self, start: int, target: int) -> int:
-        """Read from `start` to `target`; return `target`, or the position before it where a body
+        """Read from `start` to `target`; return `target`, or an earlier position at which a block
         cannot go on."""
         position = start
         while True:
@@ -147,8 +147,8 @@ class Window:
             position = end
 
     def find_next_start(self, start: int, arc: bool | None) -> int:
-        """Return where, at or after `start`, the next record starts or inflating stops; else the
-        file's end.
+        """Return the position, at or after `start`, at which the next record starts or inflating
+        stops; else the file's end.
 
         A member that starts with a record ends another one too.
         """
@@ -165,12 +165,12 @@ class Window:
                 return stop
             if not self.pull() and self.end == end:
                 return end
-            while self.end < end + START_BYTES and self.pull():  # which are searched again: never a few bytes at a time
+            while self.end < end + START_BYTES and self.pull():  # searched again below: never a few bytes at a time
                 pass
             searched_to = max(start, end - START_BYTES)
 
     def _find_stop(self, low: int, high: int) -> int | None:
-        """Return the first position in low..high where no record that began before can go on.
+        """Return the first position in low..high at which no record that began before can go on.
 
         Each boundary is looked at once: the blocks of many records may claim to reach over all of
         them.
@@ -185,7 +185,7 @@ class Window:
         return self._stops[index] if index < len(self._stops) and self._stops[index] <= high else None
 
     def find_start(self, start: int, end: int, arc: bool | None) -> int:
-        """Return where in [start, end) the next record starts, or -1."""
+        """Return the position in [start, end) at which the next record starts, or -1."""
         position = find_start(self._buffer, start - self.start, arc, end - self.start)
         return position + self.start if position >= 0 else -1
 
@@ -198,16 +198,15 @@ class Window:
         return boundary.stored if boundary else None
 
     def find_next_boundary(self, position: int) -> int:
-        """Return the first position after `position` where a member starts or bytes are lost, or
-        `end` at the file's end; lets go of all before it."""
+        """Return the first position after `position` at which a member starts or bytes are lost, or
+        `end` at the file's end; drops all bytes before it."""
         while (index := bisect_right(self.boundaries, position, key=_position)) == len(self.boundaries):
             if not self.pull():
                 return self.end
         return self.boundaries[index].position
 
     def release(self, position: int) -> None:
-        """Let go of what stands before `position`: neither its bytes nor its boundaries are asked
-        for again."""
+        """Drop the bytes and boundaries before `position`; they are not needed again."""
         if position - self.start > _TRIM_BYTES:
             self._drop(position - self.start)
             del self._blank_runs[: bisect_right(self._blank_runs, position, key=_last)]
@@ -218,8 +217,8 @@ class Window:
             del self._stops[: bisect_left(self._stops, position)]
 
     def rewind(self, position: int) -> None:
-        """Have the bytes from `position` on again, which must not be released: opens the file once
-        more where they are gone."""
+        """Make the bytes from `position` on available again; they must not be released. Opens the
+        file once more if they were dropped."""
         if position >= self.start:
             return
         boundary = self._find_sound_boundary(position)
@@ -235,7 +234,7 @@ class Window:
         self._drop(position - self.start)
 
     def _find_sound_boundary(self, position: int) -> Boundary:
-        """Return from where the bytes at `position` can be inflated."""
+        """Return the boundary from which the bytes at `position` can be inflated."""
         if not self._members.compressed:
             return Boundary(position, self._at + position)
         return [b for b in self.boundaries if b.position <= position and not b.problem][-1]

@@ -31,14 +31,14 @@ def needed_dictionary(stored: bytes) -> int:
 
 
 def _locate_number(stored: bytes) -> tuple[int, int]:
-    """Return where in a frame the dictionary's number begins, and of how many bytes it is."""
+    """Return the offset of the dictionary's number in a frame, and its size in bytes."""
     descriptor = stored[4] if len(stored) > 4 else 0
     return 5 + (not descriptor & 0x20), (0, 1, 2, 4)[descriptor & 3]
 
 
 def skip_frame(cursor: Cursor) -> bool:
-    """Move a cursor behind the frame that it is at. False if there is no whole frame, or something
-    else than a frame follows it: then it may be anywhere."""
+    """Move a cursor behind the frame that it is at. False if there is no whole frame, or if
+    something else than a frame follows it: then the cursor may be anywhere."""
     if not cursor.fill(6) or not cursor.stored.startswith(ZSTD_MAGIC):
         return False
     cursor.fill(HEADER_BYTES)
