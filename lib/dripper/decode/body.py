@@ -41,7 +41,7 @@ _DICTIONARY_CODINGS = {"dcb": b"\xffDCB", "dcz": b"\x5e\x2a\x4d\x18\x20\0\0\0"}
 _DIGEST_BYTES = 32
 
 FindDictionary = Callable[[bytes], bytes | None]
-"""Takes a SHA-256."""
+"""Returns the dictionary with a SHA-256, or None."""
 
 _BOMS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 _NO_CODINGS = frozenset({"", "identity", "chunked", "none"})
@@ -49,7 +49,7 @@ _NO_CODINGS = frozenset({"", "identity", "chunked", "none"})
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """A body, decoded as far as it could be. `cut`: the end is missing. flags: what was odd; see
+    """A body, decoded as far as it could be. cut: the end is missing. flags: oddities; see
     `dripper.warc.read.record.FLAGS`."""
 
     payload: bytes
@@ -67,10 +67,10 @@ def decode_body(
     """Undo `Transfer-Encoding: chunked`, then each content coding, the last one first (RFC 9110
     8.4, RFC 9112 7.1).
 
-    A header that claims what the body is not is common (Common Crawl and wget keep decoded bodies
-    under the original headers): then the body is taken as it is and flagged. Damage in the middle
-    keeps what came before it, flagged too. Raises PageError: PAGE_TOO_LARGE above `max_bytes`,
-    BODY_UNREADABLE where nothing at all can be had.
+    A header that contradicts the body is common (Common Crawl and wget keep decoded bodies under
+    the original headers): then the body is taken as it is and flagged. If the middle is damaged,
+    the bytes before the damage are kept, flagged too. Raises PageError: PAGE_TOO_LARGE above
+    `max_bytes`, BODY_UNREADABLE if nothing at all can be read.
 
     Args:
         find_dictionary: Returns the dictionary that has a SHA-256, or None.
@@ -110,7 +110,7 @@ def _explain_too_large(max_bytes: int) -> PageError:
 
 
 def _join_chunks(stored: bytes) -> Body:
-    """Join chunks; from the first thing on that is no chunk, take the bytes as they are."""
+    """Join chunks; from the first bytes on that are no chunk, take the bytes as they are."""
     parts: list[bytes] = []
     at = 0
     while len(parts) < MAX_CHUNKS and (line := _CHUNK_LINE.match(stored, at)):
@@ -177,7 +177,7 @@ def _is_readable(stored: bytes) -> bool:
 
 
 def _take_as_it_is(body: Body, problem: str) -> Body:
-    """Return a body that can be read without undoing a coding; raises BODY_UNREADABLE where it
+    """Return a body that can be read without undoing a coding; raises BODY_UNREADABLE if it
     cannot."""
     if not _is_readable(body.payload):
         raise PageError(ErrorCode.BODY_UNREADABLE, problem)
@@ -185,7 +185,7 @@ def _take_as_it_is(body: Body, problem: str) -> Body:
 
 
 def _inflate(new: Callable[[], Decompressor], stored: bytes, max_bytes: int) -> tuple[bytes, str]:
-    """Return what all members of `stored` inflate to, and what is wrong or ""."""
+    """Return the inflated bytes of all members of `stored`, and the problem or ""."""
     parts: list[bytes] = []
     first, at, n_bytes, n_members, problem = stored[:3], 0, 0, 0, ""
     while at < len(stored) and not problem:
@@ -208,15 +208,15 @@ def _inflate(new: Callable[[], Decompressor], stored: bytes, max_bytes: int) -> 
 
 
 PAGE_BYTES = ReadSettings().page_bytes
-"""Bytes that a page may have, inflated, where nothing else is said."""
+"""Default limit on the inflated bytes of a page."""
 
 
 def inflate_page(html: str | bytes, max_bytes: int = PAGE_BYTES) -> str | bytes:
-    """Return a page inflated where it is gzip, zstd or bzip2, else as it is. (Brotli cannot be told
-    from noise.)
+    """Return a page inflated if it is gzip, zstd or bzip2, else as it is. (Brotli cannot be
+    distinguished from noise.)
 
-    Raises PageError: NOT_HTML for what is surely something else, and as `decode_body` does for
-    bytes.
+    Raises PageError: NOT_HTML for bytes that are surely something else, and as `decode_body` does
+    for bytes.
 
     >>> inflate_page(b"<p>one"), inflate_page("two")
     (b'<p>one', 'two')

@@ -1,14 +1,14 @@
-"""Limits the cost of reading in proportion to what it yields.
+"""Limits the cost of reading in proportion to its yield.
 
-Everybody can build an archive of some kilobytes that keeps a reader busy for hours, or that gives
-millions of rows. Each limit here is far from what writers of archives do. All count bytes, members
-and records and none counts time, so that a retry, another machine and another cut into spans decide
-alike. What is over a limit is a fault with a name, and reading goes on behind it.
+Anybody can build an archive of some kilobytes that keeps a reader busy for hours, or that gives
+millions of rows. Each limit here is far above the practice of archive writers. All limits count
+bytes, members and records, and none counts time, so that a retry, another machine and another cut
+into spans decide alike. Data over a limit is a fault with a name, and reading goes on behind it.
 """
 
 MAX_CODINGS = 5
-"""Content codings of one body, as in curl (CVE-2022-32206) and urllib3: each may inflate what the
-one before gave."""
+"""Content codings of one body, as in curl (CVE-2022-32206) and urllib3: each may inflate the output
+of the one before."""
 
 MAX_BODY_MEMBERS = 1 << 16
 """gzip members or zstd frames of one body: half a second. `pigz -i` writes 256 for 32 MiB."""
@@ -23,12 +23,12 @@ memory."""
 
 _MEMBER_BYTES = 1 << 30
 _MEMBER_RATIO = 100
-"""A member may inflate to 1 GiB, and to more where that is at most 100 times what is stored; gzip
-could do 1,032. Whole crawls in one member reach 20."""
+"""A member may inflate to 1 GiB, and to more if this is at most 100 times the stored bytes; gzip
+could reach 1,032 times. Whole crawls in one member reach 20 times."""
 
 MEMBER_RECORDS = 10_000
 RECORD_BYTES = 16
-"""A member may hold 10,000 records, and more where each takes 16 stored bytes or more. The smallest
+"""A member may hold 10,000 records, and more if each takes 16 stored bytes or more. The smallest
 real ones, revisits in one large member, take some 100."""
 
 _DOUBT_BYTES = 1 << 26
@@ -43,21 +43,22 @@ MAX_GZIP_HEADER = 4096
 
 
 def may_inflate(stored_bytes: int) -> int:
-    """Return to how many bytes a member of which `stored_bytes` were read may inflate."""
+    """Return the number of bytes that a member may inflate to. stored_bytes: its bytes read so
+    far."""
     return max(_MEMBER_BYTES, _MEMBER_RATIO * stored_bytes)
 
 
 class Doubt:
-    """The bounds on what may be spent on bytes that were read once already: by a member that turned
-    out to be damaged, and in which other members may lie.
+    """The budget for bytes that are read a second time, because a damaged member used them and
+    other members may lie in them.
 
-    64 MiB, and 64 bytes for each stored byte that was read; real damage spends some 100 kB.
+    64 MiB, and 64 bytes for each stored byte that was read; real damage takes some 100 kB.
     """
 
     def __init__(self) -> None:
         self._spent = 0
 
     def spend(self, n_bytes: int, n_read: int) -> bool:
-        """Spend so many bytes; False where that is more than `n_read` stored bytes allow."""
+        """Spend so many bytes; return False if this is more than `n_read` stored bytes allow."""
         self._spent += n_bytes
         return self._spent <= _DOUBT_BYTES + _DOUBT_RATIO * n_read

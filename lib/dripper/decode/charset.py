@@ -1,5 +1,5 @@
 """Decodes bytes to text as browsers do: the WHATWG encoding and HTML standards (BOM, header, `meta`
-prescan), and a detector where a page declares nothing possible.
+prescan), and a detector if a page declares no possible encoding.
 """
 
 import codecs
@@ -73,7 +73,7 @@ def _find_meta_label(head: bytes) -> str | None:
             if name == b"<body" and at > _ALWAYS_BYTES:
                 return None
             at = _ATTRIBUTES.match(head, tag.end()).end()  # type: ignore[union-attr]  # an empty match at least
-            if name in _RAW_TAGS:  # what looks like a tag in there is none
+            if name in _RAW_TAGS:  # its content has no tags
                 raw_end = _RAW_END.search(head, at)
                 at = raw_end.start() if raw_end else len(head)
         elif head[at + 1 : at + 2] in (b"!", b"/", b"?"):
@@ -86,7 +86,7 @@ def _find_meta_label(head: bytes) -> str | None:
 
 def _parse_attributes(head: bytes, at: int) -> tuple[dict[bytes, bytes], int]:
     """Return the attributes from `at` on, with names in lower case (the first of each name), and
-    where the tag ends."""
+    the end of the tag."""
     attributes: dict[bytes, bytes] = {}
     while attribute := _ATTRIBUTE.match(head, at):
         name, *values = attribute.groups()
@@ -127,14 +127,15 @@ _MOSTLY_UTF8 = 20
 a `title` is common."""
 
 _SURELY_UTF8 = 10
-"""Bytes that continue a character, without an error, that make a page UTF-8 whatever it says. Of
-ten frequent characters in GBK, which has the likeliest pairs, all are such by chance once in 10^7.
-Of 8,124 labelled pages 378 say another encoding, 322 of them in one set, stored so by those who
-collected them; of 591 pages in archives none does."""
+"""Bytes that continue a character, without an error, that make a page UTF-8, whatever it declares.
+Of ten frequent characters in GBK, which has the likeliest pairs, all are such by chance once in
+10^7. Of 8,124 labelled pages 378 declare another encoding, 322 of them in one set, stored so by its
+collectors; of 591 pages in archives none does."""
 
 _HEAD_BYTES = 1024
 _FEWEST_ZEROS = 0.25
-"""Share of second bytes that are zero: of UTF-16, so many characters are ASCII, as markup is."""
+"""Share of second bytes that are zero: in UTF-16 at least so many characters are ASCII, as markup
+is."""
 _ISO_2022_JP = re.compile(rb"\x1b\$[@B](?:[\x21-\x7e]{2})+(?:\x1b\([BJ]|[\r\n<]|\Z)")
 
 _NOT_ASCII = re.compile(rb"[\x80-\xff]")
@@ -145,8 +146,8 @@ CharsetSource = Literal["bom", "http", "meta", "detector"]
 
 @dataclass(frozen=True, slots=True)
 class DecodedText:
-    """A page's text. encoding: WHATWG name, small letters. source: what decided it. errors: U+FFFD
-    that decoding put in."""
+    """A page's text. encoding: WHATWG name, lower case. source: the source of the encoding. errors:
+    number of U+FFFD that decoding inserted."""
 
     text: str
     encoding: str
@@ -155,7 +156,7 @@ class DecodedText:
 
 
 class Utf8(NamedTuple):
-    """A page as UTF-8 without errors; all else as of `DecodedText`."""
+    """A page as UTF-8 without errors; the other fields as in `DecodedText`."""
 
     utf8: bytes
     encoding: str
@@ -164,16 +165,15 @@ class Utf8(NamedTuple):
 
 
 def decode(payload: bytes, content_type: str | None = None) -> DecodedText:
-    """Decode a page; never raises, bytes that mean nothing in the encoding become U+FFFD.
+    """Decode a page. Never raises: bytes that are invalid in the encoding become U+FFFD.
 
     Order (HTML standard 13.2.3.2, encoding standard 4 and 6): byte order mark, `charset` of the
     HTTP header `content_type`, `meta` or XML declaration, then UTF-8 if the bytes are, then
-    chardetng, Firefox's detector. A declaration is obeyed even where it is wrong, as in browsers,
-    but where the bytes themselves leave no doubt (source `detector`): what is UTF-8 is decoded as
-    such, for a page saved as UTF-8 keeps the declaration of its server; escapes of ISO-2022-JP and
-    the zeros of UTF-16 are what they are; and where more characters are broken than whole, a
-    declared UTF-8 is none, and the next declaration decides. One that names no encoding is passed
-    over.
+    chardetng, Firefox's detector. A declaration is obeyed even if it is wrong, as in browsers,
+    unless the bytes themselves leave no doubt (source `detector`). Valid UTF-8 is decoded as UTF-8,
+    because a page saved as UTF-8 keeps the declaration of its server. Escapes of ISO-2022-JP and
+    the zeros of UTF-16 also decide. If more characters are broken than whole, a declared UTF-8 is
+    ignored, and the next declaration decides. A declaration that names no encoding is ignored.
 
     >>> decode(b"caf\\xe9", "text/html; charset=ISO-8859-1")
     DecodedText(text='café', encoding='windows-1252', source='http', errors=0)
@@ -198,12 +198,13 @@ def to_utf8(payload: bytes, content_type: str | None = None) -> Utf8:
 
 
 def _count_errors(text: str, payload: bytes, name: str) -> int:
-    """Return how many U+FFFD of a text are not the page's own."""
+    """Return the number of U+FFFD in a text that are not the page's own."""
     return text.count("\ufffd") - (payload.count(b"\xef\xbf\xbd") if name == "utf-8" else 0)
 
 
 def _choose_encoding(payload: bytes, content_type: str | None) -> tuple[bytes, str, CharsetSource]:
-    """Return a page without byte order mark, the name of its encoding, and the source of that."""
+    """Return a page without byte order mark, the name of its encoding, and the source of this
+    name."""
     for mark, encoding in _BOMS:
         if payload.startswith(mark):
             return payload[len(mark) :], encoding, "bom"
@@ -225,7 +226,8 @@ def _choose_encoding(payload: bytes, content_type: str | None) -> tuple[bytes, s
 
 
 def _find_unmistakable(payload: bytes) -> str | None:
-    """Return the encoding of a page without a byte order mark whose bytes can be of no other."""
+    """Return the only encoding that the bytes of a page without a byte order mark can have; None if
+    others are possible."""
     if encoding := find_unmarked_utf16(payload):
         return encoding
     # One byte is looked for thirty times as fast as two.
@@ -247,8 +249,8 @@ def find_unmarked_utf16(payload: bytes) -> str | None:
 
 
 def _count_broken(payload: bytes) -> int:
-    """Return how many characters are broken in a page that says it is UTF-8; 0 where as many, and
-    more, of several bytes are whole."""
+    """Return the number of broken characters in a page that declares UTF-8; 0 if at least as many
+    characters of several bytes are whole."""
     if _count_continuing_bytes(payload) is not None:
         return 0
     text = payload.decode("utf-8", "replace")
@@ -270,8 +272,8 @@ def _look_up_encoding(label: str | None) -> str | None:
 
 
 def _find_meta_encoding(payload: bytes) -> str | None:
-    """Return the encoding of the page's own declaration: which was readable as ASCII, so it cannot
-    be UTF-16."""
+    """Return the encoding of the page's own declaration. It was readable as ASCII, so it cannot be
+    UTF-16."""
     name = _look_up_encoding(find_declared_label(payload))
     if name in ("utf-16le", "utf-16be"):
         return "utf-8"
@@ -287,8 +289,8 @@ def _detect_encoding(payload: bytes) -> str:
 
 
 def _count_continuing_bytes(payload: bytes) -> int | None:
-    """Return how many bytes continue a character, None where it is not UTF-8; a last character that
-    is not whole is passed over."""
+    """Return the number of bytes that continue a character; None if the page is not UTF-8. An
+    incomplete last character is ignored."""
     try:
         text, length = codecs.utf_8_decode(payload, "strict", False)
     except UnicodeDecodeError:

@@ -2,8 +2,8 @@
 
 Python's tables differ in few places: bytes that Windows leaves undefined (the standard has control
 characters there), the euro sign at 0x80 in GBK, NEC's and IBM's characters in EUC-JP, 23 others,
-and how many bytes an error takes. Those are mended here: of the standard's indexes all characters
-then come out right but 203 of Big5 (extensions of Hong Kong) and one of JIS X 0212.
+and how many bytes an error takes. They are mended here: all characters of the standard's indexes
+then come out right, except 203 of Big5 (extensions of Hong Kong) and one of JIS X 0212.
 """
 
 import codecs
@@ -13,7 +13,7 @@ import webencodings  # type: ignore[import-untyped]
 
 _MAX_MENDED = 10_000
 """Errors mended one by one, each a call of 0.7 µs; a page with more is no text in that encoding:
-one that says EUC-JP and is UTF-8 has 21,529."""
+one that declares EUC-JP and is UTF-8 has 21,529."""
 
 _CODECS = {
     "gbk": "gb18030",
@@ -36,7 +36,7 @@ _GB_18030_NEW = tuple(
         strict=True,
     )
 )
-"""Private-use characters of GB 18030-2000, where the standard has the characters of 2022."""
+"""Private-use characters of GB 18030-2000, for which the standard has the characters of 2022."""
 
 _CORRECTIONS = {"euc-jp": _EUC_JP_SIGNS, "gbk": _GB_18030_NEW, "gb18030": _GB_18030_NEW}
 
@@ -46,7 +46,7 @@ _OTHERS = {("koi8-u", 0xAE): "ў", ("koi8-u", 0xBE): "Ў", ("windows-1255", 0xCA
 def decode_as(data: bytes, name: str) -> str:
     """Return `data`, without a byte order mark, decoded; never raises, unknown bytes become U+FFFD.
 
-    name: of an encoding of the standard, in small letters. Raises LookupError for another name.
+    name: name of an encoding of the standard, in lower case. Raises LookupError for another name.
     >>> decode_as(b"\\x80 \\x81", "windows-1252"), decode_as(b"\\xad\\xa1", "euc-jp")
     ('€ \\x81', '①')
     """
@@ -80,8 +80,8 @@ def _build_table(name: str) -> str:
 
 
 def _decode_multibyte(data: bytes, name: str) -> str:
-    """Decode one of the East Asian encodings; on an error take what the standard takes and go on
-    behind it."""
+    """Decode one of the East Asian encodings; on an error consume as many bytes as the standard
+    does, and go on behind them."""
     codec = _CODECS[name]
     try:
         return data.decode(codec)

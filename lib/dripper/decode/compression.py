@@ -2,8 +2,8 @@
 (gzip, deflate, br, zstd).
 
 Archives are chains of members (RFC 1952 section 2.2; zstd and lz4 say frames): usually one a
-record. A decompressor inflates one member and says where it ended, so that the bytes after it can
-be given to the next one.
+record. A decompressor inflates one member and reports its end, so that the bytes after it can be
+given to the next one.
 """
 
 import bz2
@@ -27,7 +27,7 @@ _ZSTD_INPUT = 2048
 KiB: 64 MiB at the worst."""
 
 _ZSTD_WINDOW_BYTES = 1 << 27
-"""128 MiB: what `zstd --long` writes, and the most memory that a damaged frame header can ask
+"""128 MiB: the window of `zstd --long`, and the most memory that a damaged frame header can ask
 for."""
 
 
@@ -116,8 +116,8 @@ class ZstdDecompressor:
 class Bzip2Decompressor:
     """One bzip2 stream. People keep pages in it; no archive format uses it.
 
-    The library takes all bytes of a call, and may need several calls to give out what they inflate
-    to. Until then it gets no more bytes, because brotli takes those for damage.
+    The library takes all bytes of a call, and may need several calls to return their inflated
+    bytes. Until then it gets no more bytes, because brotli takes them for damage.
     """
 
     _errors: tuple[type[Exception], ...] = (OSError, EOFError)
@@ -198,11 +198,12 @@ one of lz4 4 MiB."""
 def inflate_member(
     new: Callable[[], Decompressor], stored: bytes, start: int = 0
 ) -> Generator[bytes, None, tuple[int, str]]:
-    """Yield what the member at `start` in `stored` inflates to; return (where it ends, what is
-    wrong with it or "").
+    """Yield the inflated bytes of the member at `start` in `stored`; return (its end, its problem
+    or "").
 
-    Damage ends the member, and nothing behind it is read. All that came before is yielded, to the
-    last byte: a second try goes byte by byte, as libraries drop what a failed call had inflated.
+    Damage ends the member, and nothing behind it is read. All bytes before the damage are yielded,
+    to the last one: a second try goes byte by byte, because libraries drop the output of a failed
+    call.
     """
     decompressor, n_inflated, at, size = new(), 0, start, _FIRST_BITE
     try:

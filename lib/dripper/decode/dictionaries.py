@@ -4,20 +4,20 @@ Dictionary Transport)."""
 import hashlib
 
 MAX_DICTIONARIES_BYTES = 1 << 24
-"""Bytes of all dictionaries that are kept. Browsers take those of up to 100 MB; offered are style
-sheets, scripts and pages, of less than one."""
+"""Total bytes of the dictionaries that are kept. Browsers accept up to 100 MB a dictionary; servers
+offer style sheets, scripts and pages of less than 1 MB."""
 
 
 class Dictionaries:
-    """The last dictionaries of an archive, by their SHA-256. Which ones are kept depends only on
-    those that were added and on their order."""
+    """The last dictionaries of an archive, by their SHA-256. The choice depends only on the added
+    dictionaries and their order."""
 
     def __init__(self) -> None:
         self._kept: list[tuple[bytes, bytes]] = []
         self._n_bytes = 0
 
     def add(self, dictionary: bytes) -> None:
-        """Keep a dictionary, and let go of the oldest ones that there is no room for."""
+        """Keep a dictionary, and drop the oldest ones if there is no room."""
         self._kept.append((hashlib.sha256(dictionary).digest(), dictionary))
         self._n_bytes += len(dictionary)
         while self._n_bytes > MAX_DICTIONARIES_BYTES:

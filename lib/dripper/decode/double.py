@@ -1,9 +1,9 @@
-"""Mends text that was encoded as UTF-8 twice ("cafÃ©" for "café"), where that is certain.
+"""Mends text that was encoded as UTF-8 twice ("cafÃ©" for "café"), if this is certain.
 
 Somebody's program read UTF-8 as windows-1252 or Latin-1 and wrote the result as UTF-8. Each such
-character is a letter that starts one in UTF-8 (`Ã`, `â`, `Ð`…), and signs that go on with it (`©`,
-`€™`…). Some of these pairs stand in correct text too ("CAFÉ»", "MENÜ“"). A page is mended only
-where signs follow that nobody writes after a letter, and where nothing speaks against it.
+character became a letter that starts a character in UTF-8 (`Ã`, `â`, `Ð`…), and signs that continue
+it (`©`, `€™`…). Some of these pairs occur in correct text too ("CAFÉ»", "MENÜ“"). A page is mended
+only if signs follow that nobody writes after a letter, and if nothing contradicts it.
 """
 
 import re
@@ -16,14 +16,15 @@ _MOST_OFTEN = 3
 """Times: text that was encoded four times is mended in three rounds."""
 _FEWEST_KINDS = 2
 _FEWEST_HITS = 3
-"""Different characters that are surely broken, or such in all, from which on a page is mended."""
+"""Both: the fewest surely broken characters for which a page is mended: different ones, and in
+all."""
 
 _LATIN_1 = {chr(byte): byte for byte in range(0x80, 0x100)}
 _WINDOWS_1252 = {
     bytes((byte,)).decode("cp1252"): byte for byte in range(0x80, 0xA0) if byte not in b"\x81\x8d\x8f\x90\x9d"
 }
 _BYTES = {ord(sign): byte for sign, byte in {**_LATIN_1, **_WINDOWS_1252}.items()}
-"""Character → the character whose number is its byte."""
+"""Character → its byte, as a number."""
 _SIGNS = {byte: sign for sign, byte in _WINDOWS_1252.items()}
 _NATURAL = "\xa0\xad«»®°·º™‘’‚“”„•–—…šžŠŽœŒŸ"
 """Characters that people write right after a letter."""
@@ -31,9 +32,9 @@ _CONTINUING = [sign for sign, byte in {**_LATIN_1, **_WINDOWS_1252}.items() if b
 
 
 _BETWEEN = b"\x01\n"
-"""Stands in no page between signs."""
+"""Bytes that no page has between signs."""
 _LOST_BLANK = "\xc3 "
-"""An "à" whose second sign, a no-break space, became a blank."""
+"""A broken "à": its second sign, a no-break space, became a blank."""
 _ANY = f"[{re.escape(''.join(_CONTINUING))}]"
 _BROKEN = re.compile(
     rf"[\xc2-\xf4](?:(?<=[\xc2-\xdf]){_ANY}|(?<=[\xe0-\xef]){_ANY}{{2}}|(?<=[\xf0-\xf4]){_ANY}{{3}}|"
@@ -41,7 +42,8 @@ _BROKEN = re.compile(
 )
 _LETTER = re.compile(r"[\xc2-\xf4]")
 _BESIDE = re.compile(r"\0[\xc0-\xff]|[\xc0-\xff]\0")
-"""A letter beside what may be broken: such text was read in another encoding, such as GBK."""
+"""A letter beside a possibly broken character: such text was read in another encoding, such as
+GBK."""
 _STARTS: dict[bytes, bytes] = {}
 for _sign in _CONTINUING:
     if _sign not in _NATURAL:
@@ -54,12 +56,12 @@ _HINT = re.compile(
 
 
 def mend_double_encoding(utf8: bytes) -> bytes:
-    """Return a page, given as UTF-8, with characters in place of those that were surely encoded
-    twice; all else stays as it is. Linear in the page.
+    """Return a page, given as UTF-8, with the characters that were surely encoded twice restored;
+    all else stays as it is. Linear in the page.
 
-    Nothing is mended where a letter in question also stands by itself ("SÃO") or beside another
-    one, where most of the mended characters stand on the page as well (it may be a page about
-    encodings), and where there are too few to be sure.
+    Nothing is mended if a letter in question also occurs by itself ("SÃO") or beside another one,
+    if most of the mended characters occur on the page as well (it may be a page about encodings),
+    or if there are too few to be sure.
 
     >>> mend_double_encoding("cafÃ© and thÃ©, itâ€™s".encode()).decode()
     'café and thé, it’s'
@@ -81,9 +83,9 @@ def mend_double_encoding(utf8: bytes) -> bytes:
 
 
 def _cut_around_signs(utf8: bytes) -> list[int]:
-    """Return where stretches of signs that are not ASCII start and end, with a character before and
-    behind each: most of a page is ASCII, and three searches over all of it took a third of the
-    page's time."""
+    """Return the starts and ends of stretches of signs that are not ASCII, each with a character
+    before and behind: most of a page is ASCII, and three searches over all of it took a third of
+    the page's time."""
     places = np.flatnonzero(np.frombuffer(utf8, np.uint8) & 0x80)
     ends = np.flatnonzero(np.diff(places, append=len(utf8) + 9) > 2)
     starts = places[np.concatenate(([0], ends[:-1] + 1))]
@@ -113,7 +115,7 @@ def _mend(text: str, fewest_kinds: int, fewest_hits: int) -> str:
 
 
 def _decode(broken: str) -> str | None:
-    """Return the character that was meant, None where there is none."""
+    """Return the intended character; None if there is none."""
     if broken == _LOST_BLANK:
         return "à "
     try:
@@ -125,5 +127,5 @@ def _decode(broken: str) -> str | None:
 
 
 def _is_sure(broken: str, character: str) -> bool:
-    """Tell whether nobody writes these characters one after the other."""
+    """Return whether nobody writes these characters in this order."""
     return character.isprintable() and character != "\ufffd" and not all(sign in _NATURAL + " " for sign in broken[1:])

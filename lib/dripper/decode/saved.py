@@ -18,14 +18,14 @@ class SavedPage(NamedTuple):
 
     html: str | bytes
     url: str | None = None
-    """Its address, where the file says it."""
+    """The page's address, if the file names it."""
     content_type: str | None = None
     """Content type of MHTML's part, which names the charset; else None."""
 
 
 def open_page(html: str | bytes, max_bytes: int = PAGE_BYTES) -> SavedPage:
-    """Return what a saved page holds: bytes are inflated where they are gzip, zstd or bzip2, and of
-    MHTML the page is taken out.
+    """Return the contents of a saved page: gzip, zstd or bzip2 bytes are inflated, and the page is
+    taken out of MHTML.
 
     Raises PageError: as `inflate_page` does, and NOT_HTML for MHTML without a page.
 
@@ -47,14 +47,14 @@ _MHTML = re.compile(
     rb"(?:[A-Za-z][\w-]*:[^\n]*\n(?:[ \t][^\n]*\n)*+)*?content-type:\s*multipart/(?:related|mixed|alternative)",
     re.IGNORECASE,
 )
-"""Header lines, one of which says so."""
+"""Header lines, with one that names the type."""
 _BLANK_LINE = re.compile(rb"\r?\n\r?\n")
 _MOST_HEADER = 1 << 16
 _MOST_TYPE = 4096
-"""Characters of a content type with its boundary; what parses its parameters takes the square of
-their number."""
+"""Limit on the characters of a content type with its boundary; parsing its parameters takes time in
+proportion to the square of their number."""
 _DEEPEST = 4
-"""Parts within parts."""
+"""Levels of parts within parts."""
 
 
 def _open_mhtml(stored: bytes) -> SavedPage:
@@ -105,7 +105,7 @@ def _decode_part(body: bytes, encoding: str) -> bytes:
 
 _XHTML_TYPES = HTML_TYPES - {"text/html"}
 _RAW = frozenset({b"script", b"style", b"title", b"textarea", b"iframe", b"noscript", b"xmp", b"noembed", b"noframes"})
-"""Elements that swallow what follows until their end tag."""
+"""Elements that swallow all text up to their end tag."""
 _VOID = frozenset(
     b"area base basefont bgsound br col command embed frame hr image img input isindex keygen link meta param source "
     b"track wbr".split()
@@ -119,9 +119,9 @@ def close_empty_elements(utf8: bytes, content_type: str | None = None) -> bytes:
     """Return XHTML with end tags for its elements that close themselves, which parsers of HTML
     leave open: `<script/>` would hide the rest of the page. All else stays as it is.
 
-    XHTML is what its header says so of, and what starts with `<?xml`. Of the latter, under another
-    header, only what would hide the rest is closed, as browsers read it as HTML. Linear in the
-    page.
+    A page is XHTML if its header says so, or if it starts with `<?xml`. If it starts so under
+    another header, only elements that would hide the rest are closed, because browsers read it as
+    HTML. Linear in the page.
 
     >>> close_empty_elements(b'<?xml version="1.0"?><script src="a.js"/><a id="b"/><br/>')
     b'<?xml version="1.0"?><script src="a.js"></script><a id="b"></a><br/>'

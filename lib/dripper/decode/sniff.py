@@ -1,5 +1,5 @@
-"""Decides whether a body is HTML, by its header, and by its first bytes where the header is missing
-or wrong.
+"""Decides whether a body is HTML, by its header, and by its first bytes if the header is missing or
+wrong.
 
 It follows the WHATWG MIME sniffing standard (sections 5.2, 6, 7.1, 7.3), with two changes for
 archives. Some servers send `text/plain` and XML types for HTML, so those are sniffed too, but need
@@ -41,7 +41,8 @@ _FRAGMENT = re.compile(
     rb"TABLE|TBODY|TD|TEMPLATE|TEXTAREA|TH|THEAD|TITLE|TR|TT|U|UL|VIDEO)[\s>/]",
     re.IGNORECASE,
 )
-"""A browser asks for one of 17 names, for it has a header where HTML begins with another one."""
+"""A browser accepts only 17 names, because it has a header for HTML that begins with another
+one."""
 _TAG = re.compile(rb"<[a-z][a-z0-9]*(?:-[a-z0-9-]+)?[\s>/]", re.IGNORECASE)
 _FEED = re.compile(rb"<(?:rss|feed|rdf:RDF|urlset|sitemapindex)[\s>/]")
 _KINDS = {
@@ -56,22 +57,22 @@ _KINDS = {
     rb"wOF[F2](?:\x00\x01|OTTO|true|ttcf)|ID3[\x02-\x04][\x00-\x0f]|OggS\x00|\x1aE\xdf\xa3|\x7fELF|MZ\x90|\x00\x00\x01\x00|"
     rb"\x00\x00[\x00-\x10].ftyp[ -~]|[CFZ]WS.{4}[\x00-\x08]|BZh[1-9](?:1AY|\x17rE)|\xfd7zXZ|\x00asm",
 }
-"""Beginnings of other files. Of those that are letters, as text may begin, so much more as the
-format demands is part of them."""
+"""First bytes of other file types. If they are letters, as text may begin, they include as many
+more bytes as the format demands."""
 _MAGIC = tuple((kind, re.compile(magic, re.DOTALL)) for kind, magic in _KINDS.items())
 BINARY_BYTE = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
 """A binary data byte of the WHATWG MIME sniffing standard (section 3)."""
 _CONTROLS = bytes([*range(9), *range(0x0E, 0x1B), *range(0x1C, 0x20)])
-"""The same but for the vertical tab, which is white space."""
+"""The same without the vertical tab, which is white space."""
 _MOST_CONTROLS = 0.05
-"""Share of these in what is text all the same. Random bytes have twice as many."""
+"""Share of control characters up to which bytes are still text. Random bytes have twice as many."""
 _JSON_START = re.compile(rb"\s*[{\[]")
 _BOMS = {b"\xef\xbb\xbf": "utf-8", b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 
 
 def parse_media_type(content_type: str | None) -> str:
-    """Return type/subtype in small letters, or "" where there is none (WHATWG MIME sniffing 4.4,
-    first value of a list).
+    """Return type/subtype in lower case, or "" if there is none (WHATWG MIME sniffing 4.4, first
+    value of a list).
 
     >>> parse_media_type("Text/HTML; charset=utf-8")
     'text/html'
@@ -80,13 +81,13 @@ def parse_media_type(content_type: str | None) -> str:
 
 
 def may_be_html(content_type: str | None) -> bool:
-    """Tell whether the body may be HTML according to its header."""
+    """Return whether the body may be HTML according to its header."""
     kind = parse_media_type(content_type)
     return kind in HTML_TYPES or kind in _UNKNOWN_TYPES or kind in _WRONG_TYPES or "/" not in kind
 
 
 def is_html(content_type: str | None, payload: bytes) -> bool:
-    """Tell whether a body, decoded, is HTML or XHTML. Never raises.
+    """Return whether a body, decoded, is HTML or XHTML. Never raises.
 
     >>> is_html("text/plain", b"<!doctype html><p>")
     True
@@ -162,7 +163,7 @@ def _skip_to_first_tag(head: bytes) -> bytes:
 
 
 def _is_json(payload: bytes) -> bool:
-    """Tell whether the whole body is one JSON object or array: APIs that answer with `text/html`
+    """Return whether the whole body is one JSON object or array: APIs that answer with `text/html`
     are many."""
     if not _JSON_START.match(payload):
         return False
