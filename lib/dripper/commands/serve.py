@@ -18,7 +18,8 @@ _EXAMPLE = """example:
   curl --data-binary @page.html 'http://127.0.0.1:8080/extract?url=https://example.org/a&format=markdown'"""
 
 _GRACE_SECONDS = 8.0
-"""Seconds that requests in flight get after SIGTERM: what sends it often kills after 10."""
+"""Seconds that requests in flight get after SIGTERM: its sender often kills the process after
+10."""
 
 
 def add(commands: Parsers) -> None:
