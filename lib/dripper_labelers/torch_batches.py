@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 
 def split_into_batches(lengths: Sequence[int], budget: int) -> list[list[int]]:
-    """Return the indexes of chunks, those of like length together, shorter ones first.
+    """Return the indexes of chunks, with chunks of similar length together, shorter ones first.
 
     Args:
-        lengths: Tokens of each.
-        budget: Tokens of a batch with padding, so its longest times their number; a chunk that
-            is longer goes alone.
+        lengths: Tokens of each chunk.
+        budget: Tokens of a batch with padding, so the longest chunk times their number; a longer
+            chunk goes alone.
 
     >>> split_into_batches([5, 2, 9, 3], 6)
     [[1, 3], [0], [2]]

@@ -78,13 +78,13 @@ def _parse_weight(text: str, part: str, name: str) -> float:
     return weight
 
 
-# Sums of weights such as 0.1 + 0.2 and 0.3 are a tie, whatever their last bits say.
+# Sums of weights such as 0.1 + 0.2 and 0.3 are a tie, whatever their last bits are.
 TIE = 1e-9
 
 
 class VoteLabeler:
-    """See the module. A tie is main: what was left out is lost, what is too much can be cut later.
-    In a union a block is main that one member takes for main."""
+    """See the module. A tie is main: a block that is left out is lost, but a block too many can be
+    cut later. In a union, a block is main if one member takes it for main."""
 
     def __init__(self, name: str, voters: Sequence[Voter], labelers: Sequence[Labeler]) -> None:
         """voters, labelers: in the same order."""
@@ -106,9 +106,9 @@ class VoteLabeler:
     def _count_votes(self, page: Page, answers: Sequence[Labels]) -> Labels:
         """Return the outcome of the vote on one page.
 
-        A member without probabilities is sure of what it says. Probabilities and confidence are of
-        the members together: where they disagree, both are low. In a union they are of the member
-        that is surest that a block is main.
+        A member without probabilities is sure of its labels. Probabilities and confidence are of
+        the members together: if the members disagree, both are low. In a union they are of the
+        member that is surest that a block is main.
         """
         main = np.stack([labels.main for labels in answers])
         sure = np.stack([_fill_probability(labels) for labels in answers])

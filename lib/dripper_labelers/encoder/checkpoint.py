@@ -20,7 +20,7 @@ FILES = [*CONFIG_FILES, "*.safetensors"]
 """Files that are fetched of a checkpoint on the hub: no code."""
 PULPIE_SMALL = "feyninc/pulpie-orange-small"
 MAIN_NAMES = ("main", "content", "1", "label_1")
-"""Names of the outcome `main` in a checkpoint's `id2label`; Pulpie's says nothing, and has it
+"""Names of the outcome `main` in a checkpoint's `id2label`; Pulpie's has no names, and has `main`
 second."""
 
 
@@ -35,9 +35,9 @@ class EncoderCheckpoint:
     context: int
     """Tokens of a chunk."""
     outcomes: int
-    """Logits at each separator: 2, or 1 that is of `main` alone."""
+    """Number of logits at each separator: 2, or 1 for `main` alone."""
     main: int
-    """The one of them that is of `main`."""
+    """The index of the logit of `main`."""
     vocabulary: int | None = None
     """Tokens that the weights have a row for; None: the configuration does not say."""
     first_place: int = 0
@@ -47,8 +47,8 @@ class EncoderCheckpoint:
     def find(cls, settings: EncoderSettings) -> "EncoderCheckpoint":
         """Return the checkpoint that the settings name.
 
-        One on the hub is fetched, weights and all. Raises SettingsError if none is set,
-        MachineError where the folder holds none that can label blocks.
+        A checkpoint on the hub is fetched with its weights. Raises SettingsError if none is set,
+        MachineError if the folder has no checkpoint that can label blocks.
         """
         if not settings.model:
             raise SettingsError(
@@ -75,20 +75,21 @@ class EncoderCheckpoint:
         )
 
     def margins(self, logits: FloatArray) -> FloatArray:
-        """Return how much speaks for each block to be main, shape (n,).
+        """Return the margin of each block, above 0 for main, shape (n,).
 
         Args:
-            logits: At their separators, shape (n, outcomes).
+            logits: The logits at the blocks' separators, shape (n, outcomes).
         """
         return logits[:, 0] if self.outcomes == 1 else logits[:, self.main] - logits[:, 1 - self.main]
 
     def sequencer(self) -> Sequencer:
-        """Return what makes tokens of pages. Raises MachineError as `Sequencer.load`."""
+        """Return the sequencer that makes tokens of pages. Raises MachineError as
+        `Sequencer.load`."""
         return Sequencer.load(self.folder, self.reading, self.context, self.vocabulary)
 
 
 def is_fetched(model: str) -> bool:
-    """Return whether a checkpoint is named by its name on the hub."""
+    """Return whether a checkpoint is given by its name on the hub."""
     return is_hub_name(model) and not local_folder(model).is_dir()
 
 
@@ -99,7 +100,8 @@ def _fetch(model: str) -> Path:
 
 
 def _read_context(config: dict[str, Any], tokens: int) -> int:
-    """Return the tokens of a chunk: what is wanted, or what the model's positions reach."""
+    """Return the number of tokens of a chunk: the wanted number, or the model's positions if they
+    are fewer."""
     reach = config.get("max_position_embeddings")
     if not isinstance(reach, int) or reach < 1:
         return tokens
@@ -112,7 +114,7 @@ def _find_first_place(config: dict[str, Any]) -> int:
 
 
 def _read_names(config: dict[str, Any], folder: Path) -> list[str]:
-    """Return the names of the outcomes in small letters; none where the config has none."""
+    """Return the names of the outcomes in lower case; an empty list if the config has none."""
     id2label = config.get("id2label") or {}
     if not isinstance(id2label, dict) or {str(index) for index in id2label} != {
         str(index) for index in range(len(id2label))

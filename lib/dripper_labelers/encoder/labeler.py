@@ -19,28 +19,28 @@ from dripper_labelers.encoder.sequence import Chunk, Sequencer
 from dripper_labelers.encoder.settings import EncoderSettings
 
 AHEAD = 256
-"""Chunks whose tokens are made while the model works on those before."""
+"""Chunks that are tokenised ahead, while the model works on earlier ones."""
 
 
 class Network(Protocol):
-    """A model that is loaded, whatever runs it."""
+    """A loaded model, whatever engine runs it."""
 
     precision: str
     batch_tokens: int
-    """Tokens of the chunks that it is given at once; 0: each goes alone."""
+    """Tokens of the chunks that go in one pass; 0: each chunk goes alone."""
 
     def margins(self, chunks: Sequence[Chunk]) -> list[FloatArray]:
-        """Return, for each chunk, how much speaks for each of its blocks to be main: the difference
-        of both logits, shape (end - start,). Raises RuntimeError if a pass fails."""
+        """Return, for each chunk, the margin of each of its blocks, above 0 for main: the
+        difference of both logits, shape (end - start,). Raises RuntimeError if a pass fails."""
         ...
 
     def close(self) -> None:
-        """Give back what it holds."""
+        """Release the model and its memory."""
         ...
 
 
 def read_margins(network: Network, chunks: Iterator[Chunk]) -> Iterator[FloatArray]:
-    """Yield what a model says of each chunk, as `Network.margins`. Chunks are made ahead in a
+    """Yield the model's margins of each chunk, as `Network.margins`. Chunks are made ahead in a
     thread and share passes.
 
     Raises PageError (labeler_failed) if a pass fails.
@@ -48,7 +48,7 @@ def read_margins(network: Network, chunks: Iterator[Chunk]) -> Iterator[FloatArr
     for packed in pack(ahead(chunks, AHEAD), lambda chunk: len(chunk.ids), network.batch_tokens):
         try:
             yield from network.margins(packed)
-        except RuntimeError as error:  # All that goes wrong in a pass, as no memory left.
+        except RuntimeError as error:  # Any failure of a pass, such as no memory left.
             raise PageError(ErrorCode.LABELER_FAILED, f"{type(error).__name__}: {error}") from error
 
 
@@ -67,8 +67,8 @@ class EncoderLabeler:
 
     @classmethod
     def load(cls, settings: EncoderSettings) -> "EncoderLabeler":
-        """Return the labeler with its model loaded. Raises SettingsError or MachineError, each
-        saying what to do."""
+        """Return the labeler with its model loaded. Raises SettingsError or MachineError; each says
+        how to fix the problem."""
         checkpoint = EncoderCheckpoint.find(settings)
         sequencer = checkpoint.sequencer()
         network: Network
@@ -87,8 +87,8 @@ class EncoderLabeler:
     def label_simplified(self, pages: Sequence[SimplifiedPage]) -> list[Labels]:
         """Return one `Labels` a page, in order; chunks of all pages share forward passes.
 
-        Raises PageError (labeler_failed) if one page's labels cannot be had, whichever it is:
-        label the pages in smaller calls to find it.
+        Raises PageError (labeler_failed) if any page cannot be labelled: label the pages in smaller
+        calls to find it.
         """
         chunks: list[list[Chunk]] = []
         margins = list(read_margins(self._network, self._read(pages, chunks)))
@@ -100,11 +100,11 @@ class EncoderLabeler:
         return self._sequencer.count_tokens(simplified_html)
 
     def close(self) -> None:
-        """Give back the model's memory."""
+        """Release the model's memory."""
         self._network.close()
 
     def _read(self, pages: Sequence[SimplifiedPage], chunks: list[list[Chunk]]) -> Iterator[Chunk]:
-        """Yield the chunks of all pages, and note those of each."""
+        """Yield the chunks of all pages, and note the chunks of each page."""
         for page in pages:
             chunks.append(self._sequencer.chunks(page, self._overlap))
             yield from chunks[-1]

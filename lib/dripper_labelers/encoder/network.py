@@ -36,8 +36,7 @@ class EncoderNetwork:
     @classmethod
     def load(cls, checkpoint: EncoderCheckpoint, settings: EncoderSettings) -> "EncoderNetwork":
         """Return the model, ready to run. Raises SettingsError for a precision that the device does
-        not have, MachineError where PyTorch or a GPU is missing or the checkpoint cannot be
-        used."""
+        not have, MachineError if PyTorch or a GPU is missing or the checkpoint cannot be used."""
         with needed("the labeler encoder", "encoder"):
             import torch  # noqa: F401
             import transformers  # noqa: F401
@@ -58,7 +57,7 @@ class EncoderNetwork:
         model = model.to(device, _dtype_of(precision)).eval()
         if precision == "int8":
             model = _quantize(model)
-            # Activations are scaled by what a batch holds: pages would change each other's labels.
+            # Activations are scaled by the batch: pages would change each other's labels.
             batch_tokens = 0
         if batch_tokens and not prepare_model(model, checkpoint.first_place):
             log.warning("%s cannot read chunks side by side: each goes alone", type(model).__name__)
@@ -66,8 +65,9 @@ class EncoderNetwork:
         return cls(model, checkpoint, device, precision, batch_tokens)
 
     def margins(self, chunks: Sequence[Chunk]) -> list[FloatArray]:
-        """Return, for each chunk, how much speaks for each of its blocks to be main: the difference
-        of both logits, shape (end - start,). One forward pass over all of them in a row."""
+        """Return, for each chunk, the margin of each of its blocks, above 0 for main: the
+        difference of both logits, shape (end - start,). One forward pass over all of them in a
+        row."""
         import torch
 
         lengths = [len(chunk.ids) for chunk in chunks]
@@ -84,7 +84,7 @@ class EncoderNetwork:
         return np.split(self._checkpoint.margins(outcomes), np.cumsum([len(chunk.separators) for chunk in chunks])[:-1])
 
     def close(self) -> None:
-        """Let go of the model."""
+        """Release the model."""
         self._model = None
 
 
@@ -99,8 +99,7 @@ def load_model(checkpoint: EncoderCheckpoint, dtype: Any) -> Any:
     """Return a checkpoint as a model of transformers for token classification.
 
     Only weights and architectures that transformers knows: no code of a checkpoint is ever run. Its
-    last layer may have any name. Raises MachineError if there is none, or where weights are
-    missing.
+    last layer may have any name. Raises MachineError if there is none, or if weights are missing.
     """
     from transformers import AutoConfig, AutoModelForTokenClassification
 
@@ -114,7 +113,7 @@ def load_model(checkpoint: EncoderCheckpoint, dtype: Any) -> Any:
                 folder, config=config, dtype=dtype, attn_implementation="sdpa", output_loading_info=True,
                 local_files_only=True, ignore_mismatched_sizes=True,
             )  # fmt: skip
-    except Exception as error:  # Of several packages; a damaged file and a config of wrong types are of no common kind.
+    except Exception as error:  # Of several packages; a damaged file and a config of wrong types raise no common class.
         reason = " ".join(str(error).split())[:300] or type(error).__name__
         raise MachineError(f"{folder} cannot be loaded to label tokens: {reason}") from error
     missing = {*report["missing_keys"], *(key for key, *_ in report["mismatched_keys"])}
@@ -133,8 +132,8 @@ EUROBERT_THETA = 250_000.0
 
 
 def _rotation(folder: Path) -> dict[str, object]:
-    """Return what a EuroBERT checkpoint leaves to its authors' default: transformers has another,
-    10,000, by which every position would be read wrongly and without a word."""
+    """Return the rotation that a EuroBERT checkpoint leaves to its authors' default. transformers
+    has another default, 10,000, and would read every position wrongly without a warning."""
     config = read_config(folder)
     stated = {"rope_theta", "rope_parameters", "rope_scaling"} & {key for key, value in config.items() if value}
     if config.get("model_type") != "eurobert" or stated:
@@ -154,7 +153,7 @@ def _find_last_layer(model: Any, outcomes: int) -> str:
 
 def _take_head(model: Any, name: str, folder: Path, unused: set[str]) -> set[str]:
     """Fill the last layer from the one matrix of its shape that nothing else took; return the names
-    of what is there now."""
+    of the weights that it filled, empty if there is no such matrix."""
     import torch
     from safetensors import safe_open
 
@@ -185,8 +184,8 @@ def _quantize(model: Any) -> Any:
 
 @contextmanager
 def _silence() -> Iterator[None]:
-    """Without transformers' table of missing weights and its progress bar: what matters becomes
-    an error."""
+    """Silence transformers' table of missing weights and its progress bar: weights that matter
+    raise an error."""
     from transformers.utils import logging as typed
 
     logging: Any = typed  # Only in part.

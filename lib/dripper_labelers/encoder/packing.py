@@ -1,9 +1,9 @@
 """Lets a model of transformers read several chunks in one row of tokens without padding: each token
-attends to those of its own chunk, and is at the place that it has there.
+attends to the tokens of its own chunk, and has its position in that chunk.
 
-Of a layer only the attention sees more than one token, so it alone works chunk by chunk; all else
-runs over the whole row. Sliding windows, as ModernBERT has them in most layers, end at the chunk's
-ends.
+In a layer only the attention sees more than one token, so only the attention works chunk by chunk;
+all else runs over the whole row. Sliding windows, as ModernBERT has them in most layers, end at the
+chunk's ends.
 """
 
 import inspect
@@ -15,17 +15,17 @@ from typing import Any
 ATTENTION = "dripper_segments"
 """The name under which transformers has the attention of this module."""
 _CLOSE = {"float32": 1e-3}
-"""Distance of logits of packed chunks from their own that is allowed, as a share of how far these
-are apart."""
+"""Allowed distance of the logits of packed chunks from their logits alone, as a share of the spread
+of the latter."""
 _CLOSE_ELSE = 0.1
-"""The same in shorter numbers."""
+"""The same in shorter number formats."""
 
 _lengths: ContextVar[Sequence[int]] = ContextVar("lengths")
 
 
 @contextmanager
 def segments(lengths: Sequence[int]) -> Iterator[None]:
-    """Say what the row that the model reads meanwhile consists of: the tokens of each chunk."""
+    """Set the lengths of the chunks, in tokens, in the row that the model reads meanwhile."""
     token = _lengths.set(lengths)
     try:
         yield
@@ -42,8 +42,8 @@ def place_tokens(lengths: Sequence[int], first: int) -> Any:
 
 
 def prepare_model(model: Any, first: int) -> bool:
-    """Let a model read packed chunks; return False, and leave it as it was, where its architecture
-    cannot: what it says of two packed chunks has to be what it says of each.
+    """Let a model read packed chunks; return False, and leave the model as it was, if its
+    architecture cannot. The logits of two packed chunks must equal the logits of each chunk alone.
 
     Args:
         model: In the precision and on the device in which it will run.
@@ -67,7 +67,7 @@ def prepare_model(model: Any, first: int) -> bool:
             places = place_tokens(lengths, first).to(model.device)
             with segments(lengths):
                 logits = model(input_ids=torch.cat(probes)[None], position_ids=places).logits[0].float()
-        except (LookupError, RuntimeError, TypeError, ValueError):  # What an architecture of another kind does.
+        except (LookupError, RuntimeError, TypeError, ValueError):  # Raised by other architectures.
             model.set_attn_implementation(before)
             return False
     close = _CLOSE.get(str(model.dtype).removeprefix("torch."), _CLOSE_ELSE)

@@ -23,12 +23,12 @@ from dripper_labelers.encoder.settings import BATCH_TOKENS, EncoderSettings
 log = logging.getLogger(__name__)
 
 ARCHITECTURES = tuple(f"{name}ForTokenClassification" for name in ("Bert", "Roberta", "XLMRoberta", "ModernBert"))
-"""Architectures that vLLM has itself. Others it takes from transformers, and fails on, or reads
+"""Architectures that vLLM has itself. It takes others from transformers, and then fails, or reads
 only forwards."""
 ELSE = "labels.encoder.engine=transformers runs every architecture that transformers has"
 _TASK = "token_classify"
 _AT_ONCE = 1 << 24
-"""Tokens of chunks that vLLM is given at once, which makes passes of them itself: all of a call."""
+"""Tokens of chunks that vLLM gets at once: all chunks of a call. It makes passes of them itself."""
 _NO_CACHE_GIB = 1
 """The least that vLLM takes on a CPU: a model that reads in both directions keeps nothing."""
 
@@ -78,8 +78,8 @@ class PoolingNetwork:
         return cls(engine, checkpoint, precision)
 
     def margins(self, chunks: Sequence[Chunk]) -> list[FloatArray]:
-        """Return, for each chunk, how much speaks for each of its blocks to be main: the difference
-        of both logits, shape (end - start,).
+        """Return, for each chunk, the margin of each of its blocks, above 0 for main: the
+        difference of both logits, shape (end - start,).
 
         Raises RuntimeError if vLLM fails on one of them, LabelerStoppedError if it is beyond
         repair.

@@ -1,5 +1,5 @@
 """Declares how a checkpoint reads a page: by the file `dripper_encoder.json` beside its weights, or
-as Pulpie's do."""
+as Pulpie's checkpoints do."""
 
 import json
 from dataclasses import asdict, fields
@@ -19,7 +19,7 @@ PULPIE_PROFILE = "mineru-1.1"
 
 @dataclass(frozen=True, slots=True, config=ConfigDict(extra="forbid"))
 class Reading:
-    """The reading that a model was trained on. The defaults are those of Pulpie's published
+    """The form of input that a model was trained on. The defaults are taken from Pulpie's published
     code."""
 
     form: Literal["html", "outline"] = "html"
@@ -33,8 +33,9 @@ class Reading:
 
     @classmethod
     def load(cls, folder: Path) -> "Reading":
-        """Return what a checkpoint's folder says; without the file it is Pulpie's. Raises
-        MachineError for a file that cannot be read or says what this version does not know."""
+        """Return the reading in a checkpoint's folder; Pulpie's if the folder has no such file.
+        Raises MachineError for a file that cannot be read or has a field or value that this version
+        does not know."""
         path = folder / FILE
         if not path.exists():
             return cls()

@@ -1,5 +1,5 @@
-"""Turns a simplified page into what the encoder reads: `[BOS] block <|sep|> block <|sep|> … [EOS]`,
-in chunks of whole blocks. Needs transformers for the tokenizer, and no PyTorch.
+"""Turns a simplified page into the encoder's input: `[BOS] block <|sep|> block <|sep|> … [EOS]`, in
+chunks of whole blocks. Needs transformers for the tokenizer, and no PyTorch.
 """
 
 import re
@@ -35,7 +35,7 @@ class Outline(NamedTuple):
     marker: str
     """Number of words, and the share of the text that is links; one of `MARKERS`."""
     head: str
-    """Names of its first tags, and words of the class and id of its own."""
+    """Names of its first tags, and words of the class and id of its own tag."""
     text: str
 
 
@@ -112,7 +112,7 @@ class Chunk:
     end: int
     ids: Sequence[int]
     separators: Sequence[int]
-    """(end - start,), where in `ids` the separator of each block is: its label is read there."""
+    """(end - start,), the index in `ids` of each block's separator, at which its label is read."""
 
 
 class Sequencer:
@@ -120,7 +120,7 @@ class Sequencer:
 
     def __init__(self, tokenizer: Any, reading: Reading, context: int) -> None:
         """tokenizer: of the package transformers. context: tokens of a chunk. Raises MachineError
-        where the tokenizer lacks the separator or a marker, or outlines have too few tokens."""
+        if the tokenizer lacks the separator or a marker, or outlines have too few tokens."""
         self.reading = reading
         self.context = context
         self._tokenizer = tokenizer
@@ -149,41 +149,41 @@ class Sequencer:
     def load(cls, folder: Path, reading: Reading, context: int, vocabulary: int | None = None) -> "Sequencer":
         """Return the sequencer of a checkpoint.
 
-        A tokenizer that lacks the separator gets it as its next token, as in Pulpie's code, where
-        the weights have a row for it.
+        A tokenizer that lacks the separator gets it as its next token, as in Pulpie's code, if the
+        weights have a row for it.
 
         Args:
-            vocabulary: Rows of its weights.
+            vocabulary: Number of rows of its weights.
 
         Raises:
-            MachineError: If the folder has no tokenizer that can be read, or one that lacks
-                what is needed.
+            MachineError: If the folder has no readable tokenizer, or one that lacks a token that is
+                needed.
         """
         with needed("the labeler encoder", "encoder"):
             from transformers import AutoTokenizer
-        # transformers makes an empty tokenizer, without a word, of a folder that has none.
+        # transformers makes an empty tokenizer, without a warning, of a folder that has none.
         if not any(file for pattern in VOCABULARIES for file in folder.glob(pattern)):
             raise MachineError(f"{folder} has no tokenizer: none of {', '.join(VOCABULARIES)}")
         try:
             tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
         except Exception as error:  # Of several packages; also for a config.json of wrong types.
             raise MachineError(f"{folder} has no tokenizer that can be read: {str(error).splitlines()[0]}") from None
-        # Else the row would be random, and every label with it.
+        # Otherwise the row would be random, and so would every label.
         if reading.separator not in tokenizer.get_vocab() and len(tokenizer) < (vocabulary or 0):
             tokenizer.add_tokens([reading.separator], special_tokens=True)
         return cls(tokenizer, reading, context)
 
     def count_tokens(self, simplified_html: str) -> int:
-        """Return how many tokens the model reads of a page, separators included; of outlines, how
-        many at most."""
+        """Return the number of tokens that the model reads of a page, separators included; for
+        outlines, an upper limit."""
         n_blocks = simplified_html.count(' _item_id="')
         if self.reading.form == "outline":
             return n_blocks * self.reading.block_tokens
         return len(self._encode([simplified_html])[0]) + n_blocks
 
     def block_ids(self, page: SimplifiedPage) -> list[list[int]]:
-        """Return the tokens of each block, without separators. Raises PageError (labeler_failed)
-        where the HTML does not have the blocks that the page says."""
+        """Return the tokens of each block, without separators. Raises PageError (labeler_failed) if
+        the HTML does not have the blocks that the page lists."""
         if not page.n_blocks:
             return []
         texts = split_blocks(page)
@@ -195,7 +195,8 @@ class Sequencer:
         return [ids[:most] for ids in self._encode([block.strip() for block in blocks])]
 
     def chunks(self, page: SimplifiedPage, overlap: int) -> list[Chunk]:
-        """Return chunks that cover a page, none for one without blocks. Raises as `block_ids`."""
+        """Return chunks that cover a page, none for a page without blocks. Raises as
+        `block_ids`."""
         blocks = self.block_ids(page)
         spans = cut([len(ids) + 1 for ids in blocks], self.room, overlap)
         return [self.chunk(blocks, start, end) for start, end in spans]
@@ -230,8 +231,8 @@ class Sequencer:
         return sequences
 
     def _encode(self, texts: Sequence[str]) -> list[list[int]]:
-        """Return the tokens of texts in which no special token stands: a page could else write
-        separators of its own."""
+        """Return the tokens of texts. Special tokens in them are broken up, because a page could
+        otherwise write separators of its own."""
         safe = [break_up(self._special, text) for text in texts]
         ids: list[list[int]] = self._tokenizer(safe, add_special_tokens=False, verbose=False)["input_ids"]
         return ids
@@ -252,7 +253,7 @@ def cut(sizes: Sequence[int], room: int, overlap: int) -> Iterator[tuple[int, in
     Args:
         sizes: Tokens of each block with its separator.
         room: Tokens of a chunk's blocks; one that does not fit even alone is a chunk by itself.
-        overlap: Blocks that a chunk takes of the one before at most; fewer where the next block
+        overlap: Blocks that a chunk repeats from the one before at most; fewer if the next block
             would not fit beside them.
 
     >>> list(cut([4, 4, 4, 4], 8, 0)), list(cut([4, 4, 4, 4], 12, 1)), list(cut([4, 90, 4], 8, 1))

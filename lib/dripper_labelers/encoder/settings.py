@@ -26,7 +26,7 @@ class EncoderSettings(Section):
     ModernBERT)."""
 
     def precision_on(self, device: str) -> str:
-        """Return what `precision` means on a device, `cpu` or `cuda`."""
+        """Return the meaning of `precision` on a device, `cpu` or `cuda`."""
         if self.precision != "auto":
             return self.precision
         return "bfloat16" if device == "cuda" else "float32"

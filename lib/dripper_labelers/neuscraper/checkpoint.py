@@ -21,7 +21,7 @@ CHOICES = {
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The contents of `neuscraper.json`; the defaults are the paper's where it says anything."""
+    """The contents of `neuscraper.json`; the defaults are the paper's values if it gives any."""
 
     width: int = 256
     layers: int = 3
@@ -31,14 +31,16 @@ class Shape:
     node_tokens: int = 10
     """Tokens of a node, the language model's own at its ends included."""
     pooling: str = "mean"
-    """A node's vector: that of its first token, as in the paper, or the mean of all."""
+    """A node's vector: the vector of its first token, as in the paper, or the mean of all
+    tokens."""
     reads: str = "simplified"
-    """`page`: all texts of the page, as in the paper. `simplified`: those of its simplified HTML,
-    which has the first and the last item of a list, and is all that a run in stages has."""
+    """`page`: all texts of the page, as in the paper. `simplified`: the texts of its simplified
+    HTML, which has the first and the last item of a list, and is all that a run in stages has."""
     positions: str = "single"
     """`pairs`: two nodes in a row share a position, as in the published code."""
     outputs: int = 1
-    """Whether a node is main; of 6 also what `nodes.ANNOTATIONS` names, as in the paper."""
+    """Number of outputs. 1: whether a node is main; 6: also each of `nodes.ANNOTATIONS`, as in the
+    paper."""
     threshold: float = 0.5
 
     @classmethod
@@ -71,8 +73,8 @@ class Shape:
 
 
 def find_folder(model: str) -> Path:
-    """Return the folder that the settings name. Raises SettingsError if none is set,
-    MachineError if it is not there."""
+    """Return the folder that the settings name. Raises SettingsError if none is set, MachineError
+    if it does not exist."""
     if not model:
         raise SettingsError(
             "the labeler neuscraper needs a model: set labels.neuscraper.model to a folder that "

@@ -36,8 +36,8 @@ class NeuScraperLabeler:
 
     @classmethod
     def load(cls, settings: NeuScraperSettings) -> "NeuScraperLabeler":
-        """Return the labeler with its model loaded. Raises SettingsError or MachineError, each
-        saying what to do."""
+        """Return the labeler with its model loaded. Raises SettingsError or MachineError; each says
+        how to fix the problem."""
         folder = find_folder(settings.model)
         shape = Shape.load(folder)
         with needed("the labeler neuscraper", "encoder"):
@@ -49,13 +49,13 @@ class NeuScraperLabeler:
 
     def label(self, pages: Sequence[Page]) -> list[Labels]:
         """Return one `Labels` a page, in order; chunks of all pages share forward passes. Raises
-        PageError (labeler_failed) where one page's labels cannot be had, whichever it is."""
+        PageError (labeler_failed) if any page cannot be labelled."""
         nodes = [find_nodes_of_page(page, self._shape.reads) for page in pages]
         return self._label_nodes([len(page.blocks) for page in pages], nodes)
 
     def label_simplified(self, pages: Sequence[SimplifiedPage]) -> list[Labels]:
-        """Return what `label` returns, from simplified HTML alone. Raises as it does, and
-        MachineError where the checkpoint was taught to read whole pages."""
+        """Label as `label` does, from simplified HTML alone. Raises as it does, and MachineError if
+        the checkpoint was trained on whole pages."""
         self._shape.check_stages()
         return self._label_nodes([page.n_blocks for page in pages], [find_nodes(page) for page in pages])
 
@@ -74,7 +74,7 @@ class NeuScraperLabeler:
                 values_of_batch = compute_logits(
                     self._model, self._tokenizer, self._shape, [chunks[index] for index in batch]
                 )
-            except RuntimeError as error:  # PyTorch's for all that goes wrong in a pass, as no memory left.
+            except RuntimeError as error:  # PyTorch's for any failure of a pass, such as no memory left.
                 raise PageError(ErrorCode.LABELER_FAILED, f"{type(error).__name__}: {error}") from error
             for index, values in zip(batch, values_of_batch, strict=True):
                 logits[index] = values
@@ -91,7 +91,7 @@ class NeuScraperLabeler:
 
 
 def cut_chunks(nodes: Sequence[Node], shape: Shape) -> list[Sequence[Node]]:
-    """Return a page's nodes by how many the network reads at a time."""
+    """Return a page's nodes in chunks of the length that the network reads at a time."""
     return [nodes[start : start + shape.context_nodes] for start in range(0, len(nodes), shape.context_nodes)]
 
 

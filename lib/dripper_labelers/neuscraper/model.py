@@ -39,8 +39,8 @@ class NodeEncoder(nn.Module):  # type: ignore[misc]
 
 
 class NodeClassifier(nn.Module):  # type: ignore[misc]
-    """Equations 2 and 3: from the vectors of a chunk's nodes to their logits, of which the first
-    is that of being main."""
+    """Equations 2 and 3: from the vectors of a chunk's nodes to their logits; the first logit is
+    for main."""
 
     def __init__(self, hidden: int, shape: Shape) -> None:
         super().__init__()
@@ -77,7 +77,7 @@ def compute_sinusoids(length: int, width: int) -> Any:
 
 
 class NeuScraper(nn.Module):  # type: ignore[misc]
-    """Both."""
+    """Both networks."""
 
     def __init__(self, nodes: NodeEncoder, shape: Shape) -> None:
         super().__init__()
@@ -86,7 +86,7 @@ class NeuScraper(nn.Module):  # type: ignore[misc]
 
 
 def load_model(folder: Path, shape: Shape) -> NeuScraper:
-    """Return the networks of a checkpoint. Raises MachineError if it holds others."""
+    """Return the networks of a checkpoint. Raises MachineError if it holds other networks."""
     from safetensors.torch import load_file
 
     try:
@@ -102,9 +102,9 @@ def load_model(folder: Path, shape: Shape) -> NeuScraper:
 
 
 def load_base(folder: Path, shape: Shape) -> NeuScraper:
-    """Return networks whose node encoder is the first layer of a pretrained model, all else random.
-    Raises MachineError if the folder holds none with `encoder.layer`, as BERT and XLM-RoBERTa
-    have."""
+    """Return networks with the first layer of a pretrained model as their node encoder, and all
+    else random. Raises MachineError if the folder holds none with `encoder.layer`, as BERT and
+    XLM-RoBERTa have."""
     try:
         config = AutoConfig.from_pretrained(folder, local_files_only=True)
         base = _models.from_pretrained(folder, config=config, local_files_only=True, **_no_pooler(config))

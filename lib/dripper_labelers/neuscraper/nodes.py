@@ -32,19 +32,19 @@ class Node(NamedTuple):
     """One node."""
 
     block: int
-    """The block of the page in which it stands, from 0."""
+    """The number of the node's block in the page, from 0."""
     text: str
-    """The beginning of it, white space collapsed."""
+    """The beginning of the node's text, white space collapsed."""
     size: int
-    """Characters of text that count for its block: 0 for lists and tables, whose texts count
-    themselves."""
+    """Characters of text that count for its block: 0 for lists and tables, because their texts are
+    nodes of their own."""
     inside: frozenset[str] = frozenset()
-    """The `ANNOTATIONS` whose elements the node is, or stands in; never `title`."""
+    """The `ANNOTATIONS` of the node: of the elements that it is, or is inside; never `title`."""
 
 
 def find_nodes(page: SimplifiedPage) -> list[Node]:
-    """Return the nodes of a page. Raises PageError (labeler_failed) if its HTML does not have
-    the blocks that it says.
+    """Return the nodes of a page. Raises PageError (labeler_failed) if its HTML does not have the
+    blocks that it lists.
 
     >>> blocks = '<p _item_id="1">One <b>two</b></p><ul _item_id="2"><li>three</ul>'
     >>> html = f"<html><body>{blocks}</body></html>"
@@ -57,7 +57,7 @@ def find_nodes(page: SimplifiedPage) -> list[Node]:
 
 
 def find_nodes_of_page(page: Page, reads: str) -> list[Node]:
-    """Return the nodes of a page of which all is at hand. Raises as `find_nodes`.
+    """Return the nodes of a whole page. Raises as `find_nodes`.
 
     Args:
         reads: As in `Shape`.
@@ -93,10 +93,10 @@ def _find_nodes_in(
     """Yield the nodes of a block.
 
     Args:
-        texts: Those before, between and behind its tags.
-        tags: The name of each, and whether it closes.
-        number: The block's.
-        depths: How many elements of each of `ANNOTATIONS` it stands in.
+        texts: The texts before, between and behind its tags.
+        tags: The name of each tag, and whether it closes.
+        number: The number of the block.
+        depths: Number of open elements of each of `ANNOTATIONS` around the block.
     """
     for index, text in enumerate(texts):
         line = " ".join(unescape(text).split())
@@ -118,8 +118,8 @@ def _names(depths: Counter[str]) -> frozenset[str]:
 
 
 def _find_end(tags: Sequence[tuple[str, bool]], start: int) -> int:
-    """Return the index of the tag that ends the element of a start tag; the last one where none
-    does."""
+    """Return the index of the tag that ends the element of a start tag; the last tag if none ends
+    it."""
     name, depth = tags[start][0], 0
     for index in range(start, len(tags)):
         if tags[index][0] == name:

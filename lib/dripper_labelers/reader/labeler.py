@@ -1,5 +1,5 @@
-"""Implements the labeler `reader`: reads the blocks of a page of which the labeler before it is
-unsure, and weighs what it finds against that labeler's probabilities."""
+"""Implements the labeler `reader`: reads the blocks of a page that the labeler before it is unsure
+about, and weighs its margins against that labeler's probabilities."""
 
 from collections.abc import Callable, Sequence
 
@@ -13,14 +13,14 @@ from dripper.labels.cpu.decide import decide
 from dripper_labelers.reader.weights import Matrix, Tables, load
 from dripper_labelers.reader.windows import UNSURE, PageReader, find_unsure
 
-# Log odds of the labeler before, those of the reader, 1. On 462 pages of sites that neither had
-# seen a logistic regression gave 0.22, 0.5 and -0.02. On 98 later ones, half of them forms, 0.6
-# brought 0.018 F1 more than 0.5 (0.004 to 0.037), and 0.7 as much.
+# Weights of the log odds of the labeler before, of the reader's log odds, and of 1. On 462 pages of
+# sites that neither had seen, a logistic regression gave 0.22, 0.5 and -0.02. On 98 later ones,
+# half of them forms, 0.6 brought 0.018 F1 more than 0.5 (0.004 to 0.037), and 0.7 as much.
 WEIGHTS = (0.22, 0.6, 0.0)
 
 
 class ReaderLabeler:
-    """See the module. Not picklable: make it where it is used."""
+    """See the module. Not picklable: create it in the process that uses it."""
 
     name = "reader"
 
@@ -31,19 +31,19 @@ class ReaderLabeler:
 
     @classmethod
     def load(cls) -> "ReaderLabeler":
-        """Return the labeler with the package's weights. Raises MachineError where they or a
-        package are missing."""
+        """Return the labeler with the package's weights. Raises MachineError if they or a package
+        are missing."""
         return cls(*load())
 
     def label(self, pages: Sequence[Page]) -> list[Labels]:
-        """Raises UsageError: the reader labels what another labeler has drafted."""
+        """Raises UsageError: the reader needs the draft of another labeler."""
         return self.label_simplified([SimplifiedPage.of(page) for page in pages])
 
     def label_simplified(self, pages: Sequence[SimplifiedPage]) -> list[Labels]:
         """Return one `Labels` a page, in order.
 
-        Raises PageError (labeler_failed) where one page's labels cannot be had, whichever it is:
-        label the pages in smaller calls to find it. Raises UsageError for pages without a draft.
+        Raises PageError (labeler_failed) if any page cannot be labelled: label the pages in smaller
+        calls to find it. Raises UsageError for pages without a draft.
         """
         return [self._label(page, _draft_of(page)) for page in pages]
 

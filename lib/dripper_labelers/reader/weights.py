@@ -1,8 +1,8 @@
 """Reads the weights of the reader, which this package brings in two files: `reader.onnx`, the
-layers of its encoder in eight bits, and `reader.npz`, all that a token is looked up in.
+layers of its encoder in eight bits, and `reader.npz`, the tables that a token is looked up in.
 
 The model is six layers of multilingual-e5-small (Wang et al. 2024, "Multilingual E5 Text
-Embeddings"; MIT licence), taught by twelve, with 58,302 of its 250,037 word pieces.
+Embeddings"; MIT licence), distilled from twelve, with 58,302 of its 250,037 word pieces.
 """
 
 import hashlib
@@ -28,8 +28,8 @@ _BLOCK_BYTES = 18
 Matrix = npt.NDArray[np.float32]
 
 _BLANKS = r"[\s\x00-\x1f\x7f\u200b\u200e\u200f\u2060\ufeff\ufffd]+"
-"""Characters that no reader sees, and one that stands for what could not be decoded. The tokenizer
-of multilingual-e5-small takes them for blanks, too: they have no pieces."""
+"""Characters that no reader sees, and the replacement character of bytes that could not be decoded.
+The tokenizer of multilingual-e5-small takes them for blanks, too: they have no pieces."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +47,14 @@ class Tables:
     places: Matrix
     """(n_places, width), the embedding of each place in a window."""
     tags: Matrix
-    """(n_tags, width), of each of `windows.TAGS`."""
+    """(n_tags, width), the embedding of each of `windows.TAGS`."""
     drafts: Matrix
-    """(n_drafts, width), of what the labeler before says of a block: `windows.step_of`."""
+    """(n_drafts, width), the embedding of each step of a draft's probability: `windows.step_of`."""
 
     @classmethod
     def read(cls, content: bytes) -> "Tables":
-        """Return what a file holds. Raises ValueError, KeyError or BadZipFile for another file."""
+        """Return the tables of a file. Raises ValueError, KeyError or BadZipFile for another
+        file."""
         with np.load(io.BytesIO(content), allow_pickle=False) as file:
             names = bytes(file["pieces"]).decode().split("\n")
             pieces = list(zip(names, file["scores"].tolist(), strict=True))
@@ -105,7 +106,7 @@ class Encoder:
 
     def __init__(self, graph: bytes) -> None:
         """graph: inputs `embeds`, (1, n_tokens, width); outputs `margins`, (1, n_tokens, 1). Raises
-        ValueError for a file that is none."""
+        ValueError for a file that is no graph."""
         import onnxruntime
 
         options = onnxruntime.SessionOptions()
@@ -119,21 +120,22 @@ class Encoder:
     def __call__(self, embeds: Matrix) -> Matrix:
         """Return the margin of each token of a window, (n_tokens,).
 
-        Windows go one at a time: a pass in eight bits has one scale for all that it holds, so that
-        a page's labels would depend on the pages beside it. Raises PageError (labeler_failed) where
-        the pass fails.
+        Windows go one at a time: a pass in eight bits has one scale for all its windows, so that a
+        page's labels would depend on the pages beside it. Raises PageError (labeler_failed) if the
+        pass fails.
         """
         try:
             (margins,) = self._session.run(["margins"], {"embeds": embeds[None]})
-        except Exception as error:  # As above: all that goes wrong in a pass, as no memory left.
+        except Exception as error:  # As above: any failure of a pass, such as no memory left.
             raise PageError(ErrorCode.LABELER_FAILED, f"{type(error).__name__}: {error}") from error
         return np.asarray(margins[0, :, 0])
 
 
 def load(folder: Path | None = None) -> tuple[Tables, Encoder, str]:
-    """Return the weights in a folder, by default this package's, and the begin of their hash.
+    """Return the weights in a folder, by default this package's, and the first digits of their
+    hash.
 
-    Raises MachineError where a package is not installed, or a file is none.
+    Raises MachineError if a package is not installed, or a file is missing or invalid.
     """
     with needed("the labeler reader", "reader"):
         import onnxruntime  # noqa: F401

@@ -27,8 +27,8 @@ BLOCK_CHARACTERS = 120
 """Characters of a block's text that are read. Tokenizers are slow on text that is thrown away; one
 of 15,109 blocks has other tokens with 400."""
 READ_WINDOWS = 6
-"""Windows of a page that are read at most, those with the most blocks in doubt: else a page of
-100,000 blocks could stall its worker. On 385 training pages 4 cost 0.003 F1, and 6 nothing."""
+"""Windows of a page that are read at most, the ones with the most blocks in doubt: otherwise a page
+of 100,000 blocks could stall its worker. On 385 training pages 4 cost 0.003 F1, and 6 nothing."""
 UNSURE = 0.03
 """A block with a probability from here to 1 - it is in doubt; the others keep theirs. On 939
 held-out pages 0.01 and 0.03 gave the same, and 0 gave 0.005 less F1. On 95 later pages 0.1 cost
@@ -40,7 +40,7 @@ TAGS = (
 )  # fmt: skip
 """Tags of blocks by their number; others are taken for `div`."""
 UNKNOWN_DRAFT = 13
-"""The draft of a token of no block, or of a block of which nothing is known."""
+"""The draft of a token outside all blocks, or of a block without a draft."""
 _TAG_NUMBERS = {tag: number for number, tag in enumerate(TAGS)}
 _FIRST_TAG = re.compile(r"\s*<([a-zA-Z0-9-]+)")
 _SUREST = 1e-4
@@ -58,7 +58,7 @@ class Window(NamedTuple):
     """The tokens of each block, with its separator; the window's first token belongs to none."""
 
     def average(self, margins: FloatArray) -> FloatArray:
-        """Return the mean over each block's tokens, (n_blocks,), of what is said of each token."""
+        """Return the mean margin over each block's tokens, (n_blocks,)."""
         starts = 1 + np.cumsum(self.sizes) - self.sizes
         return np.asarray(np.add.reduceat(margins, starts) / self.sizes)
 
@@ -112,7 +112,7 @@ class ReadPage:
         """Return the window that shows some blocks.
 
         Args:
-            is_drafted: Whether it shows what the labeler before says of them.
+            is_drafted: Whether it shows the draft of the labeler before.
         """
         sizes = np.array([len(self._ids[block]) + 1 for block in blocks])
         ids = [self._begin, *(token for block in blocks for token in (*self._ids[block], self._separator))]
@@ -144,7 +144,7 @@ class PageReader:
         texts = [" ".join(unescape(TAG.sub(" ", markup)).split()) for markup in markups]
         words = np.array([len(words_of(text)) for text in texts], np.int64)
         shown = find_shown(find_unsure(probability) & (words > 0))
-        # A page could else write separators of its own.
+        # A page could otherwise write separators of its own.
         safe = [break_up(self._special, texts[block][:BLOCK_CHARACTERS]) for block in shown]
         encoded = self._tokenizer.encode_batch(safe, add_special_tokens=False)
         ids = {block: each.ids for block, each in zip(shown, encoded, strict=True)}
@@ -152,8 +152,8 @@ class PageReader:
 
 
 def find_shown(unsure: npt.NDArray[np.bool_]) -> list[int]:
-    """Return the numbers of the blocks that are read, ascending: those in doubt, and `REACH` on
-    each side.
+    """Return the numbers of the blocks that are read, ascending: the blocks in doubt, and `REACH`
+    on each side.
 
     >>> find_shown(np.array([False, False, False, True, False]))
     [1, 2, 3, 4]

@@ -6,7 +6,7 @@ import numpy.typing as npt
 
 from dripper.labels.arrays import FloatArray
 
-# Probabilities are rounded to this grid, as those of the labeler `cpu`.
+# Probabilities are rounded to this grid, as in the labeler `cpu`.
 PROBABILITY_STEPS = 4096
 
 
@@ -58,7 +58,8 @@ def compute_marginals(leaves: FloatArray, pairs: FloatArray) -> FloatArray:
 def _pass_messages(
     own: list[list[float]], between: list[tuple[float, float, float, float]]
 ) -> list[tuple[float, float]]:
-    """Return, for each leaf, how much all before it speak for other and for main; sums to 1."""
+    """Return, for each leaf, the weight of all leaves before it for other and for main; sums to
+    1."""
     messages = [(0.5, 0.5)]
     for (own_other, own_main), (oo, om, mo, mm) in zip(own, between, strict=False):
         other, main = messages[-1][0] * own_other, messages[-1][1] * own_main

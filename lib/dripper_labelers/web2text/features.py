@@ -1,10 +1,10 @@
 """Computes the 128 features of each leaf and the 25 of each pair of neighbours (paper 3.3 and
 appendix A).
 
-The order is that of the appendix: column i is its b(i+1). Where the appendix leaves something open,
-the published code (https://github.com/dalab/web2text) decides, but for what
-docs/labeler_web2text.md lists. A feature of a parent or grandparent that is not there is NaN, and
-counts as average.
+The order is the appendix's: column i is its b(i+1). If the appendix leaves something open, the
+published code (https://github.com/dalab/web2text) decides, except for the points that
+docs/labeler_web2text.md lists. A feature of a missing parent or grandparent is NaN, and counts as
+average.
 """
 
 from typing import NamedTuple
@@ -120,8 +120,8 @@ def is_binary(name: str) -> bool:
 
 
 def compute_block_features(page: Page) -> PageFeatures:
-    """Return the features of a page whose leaves are its blocks; linear in its characters,
-    elements and blocks."""
+    """Return the features of a page with its blocks as leaves; linear in its characters, elements
+    and blocks."""
     return compute_features(page.elements, Leaves.of_blocks(page))
 
 
@@ -148,8 +148,8 @@ def compute_features(tree: Tree, leaves: Leaves) -> PageFeatures:
 
 
 def _find_source_range(tree: Tree, leaves: Leaves) -> tuple[FloatArray, FloatArray]:
-    """Return where each leaf begins and ends in the source, from the first one's beginning (0) to
-    the last one's end (1)."""
+    """Return the beginning and the end of each leaf in the source, from the first one's beginning
+    (0) to the last one's end (1)."""
     offsets = np.zeros(len(tree.parts) + 1)
     np.cumsum(np.fromiter(map(len, tree.parts), np.int64, len(tree.parts)), out=offsets[1:])
     start, end = offsets[leaves.first], offsets[leaves.last + 1]
@@ -201,12 +201,12 @@ def _compute_text_features(
     ends_with_question: npt.NDArray[np.bool_],
     longest: float,
 ) -> FloatArray:
-    """_TEXT_NAMES, of leaves or nodes. longest: where the logarithm of the characters is
-    clipped."""
+    """Return the features _TEXT_NAMES of leaves or nodes. longest: the clip of the logarithm of the
+    characters."""
     column = {name: counts[:, number].astype(np.float64) for name, number in _COLUMN.items()}
     words, size = np.maximum(column["words"], 1), column["characters"]
     capitals = np.minimum(column["capitals"] / words, 1)
-    # e^-4 is where the ratio is clipped.
+    # The ratio is clipped at e^-4.
     punctuation = np.maximum(column["punctuation"] / size, np.exp(-4))
     return np.column_stack(
         [

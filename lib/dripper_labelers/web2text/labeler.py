@@ -1,7 +1,7 @@
 """Implements the labeler `web2text`: features, potentials of blocks and of pairs of them, and the
 most probable sequence of labels.
 
-Needs numpy and nothing else. How the weights came to be: `dripper_lab.train.web2text`.
+Needs numpy and nothing else. `dripper_lab.train.web2text` trains the weights.
 """
 
 from collections.abc import Sequence
@@ -48,8 +48,8 @@ class Web2TextLabeler:
         return cls(load_weights(path))
 
     def label(self, pages: Sequence[Page]) -> list[Labels]:
-        """Return one `Labels` a page; `confidence` is the F1 over words that the probabilities let
-        expect."""
+        """Return one `Labels` a page; `confidence` is the expected F1 over words by the
+        probabilities."""
         # On these small matrices BLAS threads only wait for each other.
         with one_thread(self._blas):
             return [self._label(page) for page in pages]
@@ -68,7 +68,7 @@ class Potentials(NamedTuple):
 
 
 def compute_potentials(weights: Weights, page: PageFeatures) -> Potentials:
-    """Return what both networks say of a page, whose features are raw."""
+    """Return both networks' potentials of a page. page: raw features."""
     n = len(NAMES)
     leaves = _compute_in_windows(weights.leaf_layers, page.leaves, weights.mean[:n], weights.scale[:n], LEAF_OUTCOMES)
     pairs = _compute_in_windows(weights.pair_layers, page.pairs, weights.mean[n:], weights.scale[n:], PAIR_OUTCOMES)
@@ -80,7 +80,8 @@ def _compute_in_windows(
 ) -> FloatArray:
     """Return the logarithms of the potentials, (length, outcomes), of WINDOW places at a time.
 
-    A window is read with as much on both sides as decides on its ends, so that nothing changes.
+    A window is read with the neighbours on both sides that influence its ends, so that the result
+    is the same.
     """
     all_potentials = np.zeros((len(features), outcomes))
     for start in range(0, len(features), WINDOW):

@@ -1,12 +1,12 @@
-"""Builds the collapsed DOM (paper 3.1): the tree without what has no text, elements with one child
-merged with it; its leaves get the labels.
+"""Builds the collapsed DOM (paper 3.1): the tree without elements that have no text, in which an
+element with one child is merged with it. Its leaves get the labels.
 
 A leaf is a range of one, a node the range of leaves below it. Elements of equal ranges hold each
-other and nothing else: they are what is merged. So the tree is a few sorted arrays, and nothing
-here depends on its depth.
+other and nothing else, so they are merged. So the tree is a few sorted arrays, and nothing here
+depends on its depth.
 
-In the paper (3.2) a leaf is a text node. Here it is a block, so that the labels are those of the
-other labelers; text nodes are there for the paper's own protocol
+In the paper (3.2) a leaf is a text node. Here it is a block, so that the labels are the same as in
+the other labelers; text nodes are there for the paper's own protocol
 (`dripper_lab.train.web2text.cleaneval`).
 """
 
@@ -25,7 +25,7 @@ from dripper.labels.arrays import IntArray
 SKIPPED = frozenset(
     ["checkbox", "head", "iframe", "noscript", "radio", "script", "select", "style", "textarea", "title", "video"]
 )
-"""Elements whose text is no leaf in the published code; it skips empty ones too."""
+"""Elements with text that is no leaf in the published code, which skips empty elements too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Leaves:
     """Both: (n_leaves,), the first and last part of `Tree.parts` that has a leaf's text; of a leaf
     without text (an image) its markup."""
     elements: IntArray
-    """(n_leaves,), an element that the leaf is or stands in."""
+    """(n_leaves,), an element that the leaf is or is inside."""
 
     @classmethod
     def of_blocks(cls, page: Page) -> "Leaves":
@@ -103,11 +103,11 @@ class CollapsedDom:
     tags: IntArray
     """(n_nodes,), which of the tags asked for its elements have: bit i for tag i."""
     has_input: npt.NDArray[np.bool_]
-    """(n_nodes,), whether an `input` stands in the node's innermost element."""
+    """(n_nodes,), whether an `input` is in the node's innermost element."""
     leaf_tags: IntArray
     """(n_leaves,), the same bits of each leaf's elements."""
     leaf_parents: IntArray
-    """(n_leaves,), the node around each leaf; NO_NODE where the leaf is the root."""
+    """(n_leaves,), the node around each leaf; NO_NODE if the leaf is the root."""
     leaf_paths: IntArray
     """(n_leaves,), equal for leaves under the same tags and classes from the root on."""
 
@@ -120,7 +120,7 @@ class CollapsedDom:
         """Return the first node above each leaf that holds the next leaf too, shape (n_leaves -
         1,).
 
-        Linear: a node that is left on the way up is left by one leaf, its last.
+        Linear: each node is left on the way up by one leaf only, its last.
         """
         ancestors = self.leaf_parents[:-1].copy()
         climbing = np.arange(len(ancestors))
@@ -134,7 +134,7 @@ def collapse(tree: Tree, leaves: Leaves, tag_bits: Mapping[str, int]) -> Collaps
     """Return the collapsed DOM over some leaves; there must be one at least.
 
     Args:
-        tag_bits: The tags to be told apart, each with its bit (1, 2, 4, …).
+        tag_bits: The tags to distinguish, each with its bit (1, 2, 4, …).
     """
     opens, closes = np.array(tree.opens, np.int64), np.array(tree.closes, np.int64)
     first, end = leaves.first.searchsorted(opens), leaves.last.searchsorted(closes, side="right")
@@ -167,7 +167,7 @@ def collapse(tree: Tree, leaves: Leaves, tag_bits: Mapping[str, int]) -> Collaps
 
 
 def _measure_depths(parents: IntArray) -> IntArray:
-    """Return the number of nodes above each; a parent stands before its children."""
+    """Return the number of nodes above each; a parent comes before its children."""
     depths: list[int] = []
     for parent in parents.tolist():
         depths.append(depths[parent] + 1 if parent >= 0 else 0)
@@ -175,8 +175,8 @@ def _measure_depths(parents: IntArray) -> IntArray:
 
 
 def _write_paths(tree: Tree, used: IntArray) -> IntArray:
-    """Return a number for each of the elements `used` that those of equal paths of tags and classes
-    share; 0 for the others."""
+    """Return a number for each of the elements `used`, the same for equal paths of tags and
+    classes; 0 for the others."""
     numbers: dict[tuple[int, str], int] = {}
     paths = [0] * (len(tree) + 1)
     for element in used.tolist():

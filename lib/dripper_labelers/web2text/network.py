@@ -2,9 +2,9 @@
 neighbours.
 
 One definition serves labelling and training (JAX, `dripper_lab.train.web2text.optimise`). Labelling
-is exact, as in `dripper.labels.cpu.network`: weights are multiples of 2^-10 within ±32, what flows
-between layers of 2^-8 within ±2^12, so that every sum of products is a multiple of 2^-18 below
-2^25, which a float64 holds whatever the order.
+is exact, as in `dripper.labels.cpu.network`: weights are multiples of 2^-10 within ±32, and values
+between layers are multiples of 2^-8 within ±2^12. So every sum of products is a multiple of 2^-18
+below 2^25, which a float64 holds exactly in any order.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,15 +21,15 @@ FILTERS, KERNELS = (50, 50, 50, 10), (1, 1, 3, 3, 3)
 """Filters of the hidden layers, and kernels of all; the last has as many filters as there are
 outcomes."""
 RADIUS = sum(kernel // 2 for kernel in KERNELS)
-"""Leaves on each side from which a leaf is seen."""
+"""Leaves on each side that influence a leaf's outcome."""
 LEAF_OUTCOMES, PAIR_OUTCOMES = 2, 4
 """other, main; of a leaf and the next one: other-other, other-main, main-other, main-main."""
 WEIGHT_STEPS, ACTIVATION_STEPS, ACTIVATION_LIMIT = 1024, 256, 4096.0
 FEATURE_LIMIT = 6.0
 """Standardised features beyond it are outliers."""
 LOG_STEPS = 4096
-"""Logarithms of potentials are multiples of 1/4096, so that the last bit of a machine's exp() turns
-no label."""
+"""Logarithms of potentials are multiples of 1/4096, so that the last bit of a machine's exp()
+changes no label."""
 
 
 class Layer(NamedTuple):
@@ -94,8 +94,7 @@ def round_to_grid(x: FloatArray) -> FloatArray:
 
 
 def standardise(features: Array, mean: FloatArray, scale: FloatArray) -> FloatArray:
-    """Return features as the networks see them, float64: those that are not there are average
-    (0)."""
+    """Return features as the networks see them, float64: missing features are average (0)."""
     values = (features.astype(np.float64) - mean) / scale
     return round_to_grid(np.nan_to_num(np.clip(values, -FEATURE_LIMIT, FEATURE_LIMIT), nan=0.0))
 
@@ -109,7 +108,7 @@ def compute_log_potentials(layers: Sequence[Layer], features: FloatArray) -> Flo
 
 
 def split_layers(matrices: Mapping[str, FloatArray], prefix: str) -> list[Layer]:
-    """Return the layers whose matrices are named as :func:`name_matrices` names them."""
+    """Return the layers of matrices that have the names of :func:`name_matrices`."""
     return [Layer(matrices[f"{prefix}{n}"], matrices[f"{prefix}{n}_bias"]) for n in range(len(KERNELS))]
 
 

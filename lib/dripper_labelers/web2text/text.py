@@ -1,7 +1,8 @@
 """Counts features in the text of each leaf, so that a node's counts are sums over its leaves;
-function words tell prose from menus.
+function words distinguish prose from menus.
 
-English as in the paper, and the most frequent ones of other languages: the job reads pages of all.
+The function words are English, as in the paper, and the most frequent words of other languages,
+because the job reads pages in all languages.
 """
 
 import functools
@@ -74,7 +75,7 @@ COUNTS = (
 """The columns of `LeafTexts.counts`. A leaf has one character at least, as in the published
 code."""
 
-# . , ? ; : ! and what stands for them in other scripts.
+# . , ? ; : ! and the same marks in other scripts.
 _PUNCTUATION = [characters.SENTENCE_END, characters.COMMA]
 _DIGITS = [characters.DIGIT, characters.UNSPACED_DIGIT]
 _SENTENCE_END = re.compile(r"[.!?…]+(?=\s)|[。！？]+(?=.)")
@@ -86,7 +87,7 @@ _YEAR, _YEAR_DIGITS = re.compile(r"\b\d{4}\b"), 4
 
 @dataclass(frozen=True, slots=True)
 class LeafTexts:
-    """The counts of the leaves' texts, of which features are made."""
+    """The counts of the leaves' texts that features are made from."""
 
     counts: IntArray
     """(n_leaves, len(COUNTS))."""
@@ -140,7 +141,7 @@ def _load_stop_hashes() -> HashArray:
 
 
 def _count_in_links(tree: Tree, leaves: Leaves) -> IntArray:
-    """Return how many characters of each leaf stand inside links, white space at the ends of a
-    link's texts not counted."""
+    """Return the number of characters of each leaf that are inside links, without white space at
+    the ends of a link's texts."""
     before = np.array(sum_link_chars(tree), np.int64)
     return np.asarray(before[leaves.last // 2 + 1] - before[(leaves.first + 1) // 2])

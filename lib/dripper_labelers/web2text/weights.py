@@ -20,22 +20,23 @@ from dripper_labelers.web2text.features import NAMES, PAIR_NAMES
 from dripper_labelers.web2text.network import WEIGHT_STEPS, Layer, split_layers
 
 FORMAT = 1
-"""Changes whenever a feature or the networks change their meaning: old weights would be misread."""
+"""Changes whenever the meaning of a feature or of the networks changes: old weights would be
+misread."""
 LEAF, PAIR = "leaf", "pair"
 """Beginnings of the names of each network's matrices."""
 
 
 @dataclass(frozen=True)
 class Weights:
-    """Both networks and what they need to label."""
+    """Both networks, and the values that they need to label."""
 
     matrices: Mapping[str, FloatArray]
     """Matrices by name, see `network.name_matrices`."""
     mean: FloatArray
     scale: FloatArray
-    """Both: (128 + 25,), standardise the features of leaves, then those of pairs."""
+    """Both: (128 + 25,), standardise the features of leaves, then the features of pairs."""
     pair_weight: float
-    """The paper's lambda: how much the potentials of pairs count."""
+    """The paper's lambda: the weight of the potentials of pairs."""
     main_bias: float = 0.0
     """Added to the logarithm of a leaf's potential of being main; chosen on held-out pages."""
     version: str = ""
@@ -68,7 +69,7 @@ def save_weights(weights: Weights, path: Path) -> None:
 def load_weights(path: Path | None = None) -> Weights:
     """Read a file that :func:`save_weights` wrote; None is the one that ships with the package.
 
-    Raises MachineError if it is missing, damaged, or of other features than this version's.
+    Raises MachineError if it is missing, damaged, or has other features than this version's.
     """
     source = path or files("dripper_labelers.web2text").joinpath("web2text_weights.npz")
     try:
