@@ -3,7 +3,7 @@
 Most training pages are of the 2020s: `article`, `main`, `nav` and `aside`, rich class names, an
 element around every element, metadata. Pages of 2004 to 2012, which every web archive holds, have
 none of it: `div` and layout tables, `<br><br>` between paragraphs, bold lines for headings, links
-parted by bars. Which of these a page gets is drawn; what it says stays word for word.
+parted by bars. Which of these a page gets is drawn; its text stays word for word.
 """
 
 import re
@@ -19,7 +19,7 @@ from dripper.labels.words import words_of
 from dripper_lab.train.edits import is_marked, split_parts
 from dripper_lab.train.examples import Example, example_from
 
-# What pages of the time called the places that HTML5 has elements for; "" names nothing.
+# Names that pages of the time gave to places for which HTML5 has elements; "" is no name.
 _OLD_NAMES: Mapping[str, Sequence[str]] = {
     "main": ("content", "main", "maincontent", "center", "wrapper", "leftcolumn", ""),
     "article": ("post", "entry", "story", "article", "node", "box", ""),
@@ -42,7 +42,7 @@ class Antiquary:
     """Makes examples antique."""
 
     draw: np.random.Generator
-    """Random numbers, of every choice."""
+    """The random numbers of every choice."""
 
     def __call__(self, page: Page, example: Example, truth: str) -> Example:
         """Return the example of the antique page; truth: the text of the page's truth."""
@@ -103,8 +103,8 @@ def antique(page: Page, draw: np.random.Generator) -> Page:
 
 
 def _rename_attributes(tag: str, start: str, style: _Style, numbers: dict[str, str], draw: np.random.Generator) -> str:
-    """Return the attributes of an element: those that are no names go, but for a link's or
-    image's."""
+    """Return the attributes of an element: links, images and cells keep theirs, other elements keep
+    only class and id, in the style."""
     if tag in ("a", "img", "td", "th"):
         return start[1 + len(tag) : -1].rstrip("/")
     if style.old_names and tag in _OLD_NAMES:
@@ -119,7 +119,7 @@ def _rename_attributes(tag: str, start: str, style: _Style, numbers: dict[str, s
 
 
 def _rewrite(tree: Tree, parts: list[str], style: _Style, draw: np.random.Generator) -> None:
-    """Change paragraphs, headings, lists, and containers to what the style has."""
+    """Change paragraphs, headings, lists and containers to the style."""
     for element in range(1, len(tree)):
         tag, (first, last) = tree.tags[element], (tree.opens[element], tree.closes[element])
         if first == last or is_marked(tree.start_tag(element)):
@@ -169,7 +169,7 @@ def _contain(tree: Tree, parts: list[str], element: int, style: _Style, draw: np
         before, after = ("<td>", "</td>") if in_row else ("<tr><td>", "</td></tr>")
         parts[first] += "<table><tr>" if in_row else "<table>"
         parts[last] = ("</tr></table>" if in_row else "</table>") + parts[last]
-        # Into the texts around, which are blank: the children's own tags may change yet.
+        # Into the texts around, which are blank: the children's own tags may still change.
         for child in children:
             parts[tree.opens[child] - 1] += before
             parts[tree.closes[child] + 1] = after + parts[tree.closes[child] + 1]

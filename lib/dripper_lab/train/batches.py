@@ -14,7 +14,7 @@ from dripper_lab.train.examples import Example
 from dripper_lab.train.recipe import Shares, draw_turns
 
 PAGES_PER_BATCH = 64
-# Longer pages are trained on by random windows of this share of a batch, else 1 % of the pages
+# Longer pages are trained on by random windows of this share of a batch, otherwise 1 % of the pages
 # (over 1,024 blocks, with batches of 4,096) would fill a quarter of every epoch.
 WINDOW_SHARE = 4
 AS_THEY_ARE = Shares()
@@ -23,7 +23,7 @@ AS_THEY_ARE = Shares()
 class TrainingBatch(NamedTuple):
     """blocks: padded to the size of the batch, ranges in the packed order. words, matched: (size,).
 
-    page: (size,), which page of the batch a block belongs to; PAGES_PER_BATCH for padding.
+    page: (size,), the page of the batch that a block belongs to; PAGES_PER_BATCH for padding.
     truth_words, present: (PAGES_PER_BATCH,), the size of each page's truth and whether there is
     such a page (0 or 1).
     """
@@ -47,9 +47,9 @@ def training_batches(
 
     Args:
         size: Blocks of a batch.
-        shares: How often one of an example's variants comes in its stead; if it has none of
-            a kind it comes itself.
-        turns: How often each example comes instead of once, on average.
+        shares: The shares in which an example's variants replace it; if it has none of a kind, it
+            comes itself.
+        turns: The average number of times that each example comes; by default once.
     """
     order = draw_turns(np.ones(len(examples)) if turns is None else turns, draw)
     windows = [_random_window(_variant(examples[index], shares, draw), size // WINDOW_SHARE, draw) for index in order]
@@ -73,8 +73,8 @@ def group_examples(examples: Sequence[Example], size: int) -> Iterator[list[Exam
 
 
 def pack(group: Sequence[Example], size: int) -> TrainingBatch:
-    """Return the batch of a group of examples, whose features are standardised. Raises ValueError
-    if it is too long."""
+    """Return the batch of a group of examples with standardised features. Raises ValueError if it
+    is too long."""
     lengths = [len(example.words) for example in group]
     offsets = np.cumsum([0, *lengths])
     if offsets[-1] > size or len(group) > PAGES_PER_BATCH:

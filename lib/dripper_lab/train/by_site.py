@@ -1,4 +1,4 @@
-"""Puts pages aside by site, so that none that is scored has a sister that was learned from."""
+"""Puts pages aside by site, so that no scored page is of a site that was trained on."""
 
 import hashlib
 from collections.abc import Callable, Iterable
@@ -16,7 +16,7 @@ def fold_of(host: str, folds: int) -> int:
 
 
 def put_aside(pages: Iterable[T], folds: int, host: Callable[[T], str]) -> tuple[list[T], list[T]]:
-    """Return the pages to train on, and those of one site in `folds`, to choose and score on.
+    """Return the pages to train on, and the pages of one site in `folds`, to choose and score on.
     Raises UsageError if one of the two would be empty."""
     learned, held_out = list[T](), list[T]()
     for page in pages:

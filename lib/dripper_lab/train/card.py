@@ -1,5 +1,5 @@
-"""Writes the model card: what the weights are, what they were trained on, how well they did on
-held-out sites, and limits.
+"""Writes the model card: the weights, their training data, their scores on held-out sites, and
+their limits.
 """
 
 import json
@@ -143,7 +143,7 @@ _CHOSEN: Mapping[bool, Mapping[str, str]] = {
         "fitted": "held-out\npages of the training of `{start}`",
     },
 }
-"""Wordings that differ where a training goes on from earlier weights."""
+"""Wordings that differ if a training goes on from earlier weights."""
 
 READER = 0.95
 """F1 over words of two annotators, on the pages of every kind that both read."""
@@ -168,10 +168,10 @@ def model_card(
     """Return the card as Markdown.
 
     Args:
-        folds: How many, and how many of them were held out in turn.
-        examples: All that were trained on.
+        folds: The number of folds, and the number of folds that were held out in turn.
+        examples: All examples that were trained on.
         kept: Networks of earlier weights that give a second opinion too.
-        start: The version of the weights that these go on from.
+        start: The version of the earlier weights that the training went on from.
     """
     pages, scores, calibration = held_out.examples, held_out.scores, held_out.calibration
     bins = reliability(pages, held_out.logits, calibration)
@@ -216,7 +216,7 @@ def _flags(folds: tuple[int, int], kept: int, start: str | None) -> str:
 
 
 def _stages(recipe: Recipe, start: str | None) -> str:
-    """Return the sentence that says what the networks were taught on first."""
+    """Return the sentence that names the pages that the networks were trained on first."""
     if start:
         return _AFTER_START.format(
             start=start,
@@ -259,7 +259,8 @@ def _accuracy_over_kinds(examples: Sequence[Example], right: FloatArray) -> floa
 
 
 def _kinds(examples: Sequence[Example], kinds: IntArray) -> str:
-    """Return for each kind its pages, how many are found, and what the others are taken for."""
+    """Return a table with each kind's number of pages, recall and precision, and the kinds that its
+    other pages are taken for."""
     rows = []
     for kind in KINDS:
         guesses = Counter(KINDS[at] for page, at in zip(examples, kinds, strict=True) if kind_of(page) == kind)
@@ -304,7 +305,7 @@ def _coverage(held_out: HeldOut) -> str:
 
 
 def _reader(held_out: HeldOut) -> str:
-    """Return the scores with the least sure pages read by one that reaches READER."""
+    """Return the scores if an annotator who reaches READER reads the least sure pages."""
     order = np.argsort(held_out.confidence, kind="stable")
     reached, sure = held_out.scores.rouge5[order], held_out.confidence[order]
     other = np.array([kind_of(held_out.examples[at]) != "article" for at in order])

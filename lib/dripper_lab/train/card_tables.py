@@ -22,8 +22,8 @@ def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 
 
 def data_sets_table(learned: Sequence[Key], held_out: Sequence[Key]) -> str:
-    """Return the licence of each data set, and how many of its pages were learned from and how many
-    held out."""
+    """Return the licence of each data set, and the numbers of its pages that were trained on and
+    that were held out."""
     counts, held_counts = (Counter(data_set for data_set, _ in keys) for keys in (learned, held_out))
     rows = [(name, _licence(name), counts[name], held_counts[name]) for name in {**counts, **held_counts}]
     return table(("data set", "licence", "pages learned from", "held out"), rows)

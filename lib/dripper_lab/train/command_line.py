@@ -1,4 +1,4 @@
-"""Holds what the commands that train share: their flags, and how they end."""
+"""Holds the shared parts of the commands that train: their flags and their exit codes."""
 
 import argparse
 import logging
@@ -38,7 +38,7 @@ def training_parser(
     """Return a parser with the flags that every training has.
 
     Args:
-        makes: What --output is for.
+        makes: The purpose of --output.
         folds: The default.
     """
     parser = argparse.ArgumentParser(
@@ -58,11 +58,11 @@ def training_parser(
 def parse_training(
     parser: argparse.ArgumentParser, arguments: Sequence[str], useful: Sequence[str] = ()
 ) -> argparse.Namespace:
-    """Return the arguments of a training, whose `sets` are those named, or all of a role that ships
-    whose pages are in the data folder; a warning names the others.
+    """Return the arguments of a training. `sets` are the named sets, or all sets with a role that
+    ships and with pages in the data folder; a warning names the others.
 
     Args:
-        useful: Data sets, where the training wants no others unless they are named.
+        useful: The data sets that the training uses if none are named; empty: all.
     """
     options = parser.parse_args(arguments)
     options.sets = options.sets or _find_sets(options.data, useful)
@@ -70,8 +70,8 @@ def parse_training(
 
 
 def add_recipe_flags(parser: argparse.ArgumentParser, recipe: object, *names: str) -> None:
-    """Add a flag for each of these fields of a recipe, whose defaults are its values; whole numbers
-    are at least 1, and a seed is at least 0."""
+    """Add a flag for each of these fields of a recipe, with the recipe's values as defaults; whole
+    numbers are at least 1, and a seed is at least 0."""
     for name in names:
         default = getattr(recipe, name)
         kind = float if isinstance(default, float) else at_least(0 if name == "seed" else 1)
@@ -79,7 +79,7 @@ def add_recipe_flags(parser: argparse.ArgumentParser, recipe: object, *names: st
 
 
 def add_device_flag(parser: argparse.ArgumentParser) -> None:
-    """Add the flag that says where a model in PyTorch learns; see `learning_device`."""
+    """Add the flag for the device on which a model in PyTorch is trained; see `learning_device`."""
     parser.add_argument(
         "--device",
         choices=("auto", "cpu", "cuda"),
@@ -89,7 +89,7 @@ def add_device_flag(parser: argparse.ArgumentParser) -> None:
 
 
 def learning_device(device: str, labeler: str) -> str:
-    """Return where a labeler's model learns, `cuda` or `cpu`.
+    """Return the device on which a labeler's model is trained, `cuda` or `cpu`.
 
     Args:
         device: One of the two, or `auto`.
@@ -119,7 +119,7 @@ def _find_sets(data: Path, useful: Sequence[str]) -> list[str]:
 
 
 def run_training(train: Callable[[], Path]) -> int:
-    """Train, and return the exit code: 0, or 2 where the user has to change something."""
+    """Train, and return the exit code: 0, or 2 if the user has to change something."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     try:
         path = train()

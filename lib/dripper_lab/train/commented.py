@@ -1,12 +1,11 @@
 """Makes training pages with readers' comments under their main content, from which the switch
-learns what comments are.
+learns to find comments.
 
 The page's tree is edited, then split as any page is.
 
-Of 2,291 training pages, some 90 are articles with comments in their HTML: too few to learn what a
-page with 200 of them looks like. The texts are sentences of other training pages; the markup is of
-the kinds that blogs and newspapers have, with telling class names, with telling nothing, as lists
-or paragraphs.
+Of 2,291 training pages, some 90 are articles with comments in their HTML: too few to learn the look
+of a page with 200 of them. The texts are sentences of other training pages; the markup is of the
+kinds that blogs and newspapers have, with clear class names or without any, as lists or paragraphs.
 """
 
 import html
@@ -104,7 +103,7 @@ class Commenter:
     """Puts comments under pages; their texts are lines of the truths that it has read before."""
 
     draw: np.random.Generator
-    """Random numbers, of every choice."""
+    """The random numbers of every choice."""
     finish: Callable[[Page], Page] = leave_unchanged
     """Function that finishes every page made."""
     lines: dict[bool, list[str]] = field(default_factory=lambda: {False: [], True: []})

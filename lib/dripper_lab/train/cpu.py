@@ -3,10 +3,10 @@
     python -m dripper_lab.train.cpu --data DIR --output DIR --folds 2 --scored 1
 
 Writes `cpu_weights.npz`, `model_card_cpu.md` and its `reliability_cpu.png`; `make cpu` puts them in
-place. Reads only the sets whose role is "train, ships". The networks go on from those of earlier
-weights (`weights.START`), or from random ones with `--from-scratch`, which takes several times as
-long. Choices and scores come from pages held out by host; the shipped weights are then trained on
-all pages with the same recipe.
+place. Reads only the sets with the role "train, ships". The networks go on from earlier weights
+(`weights.START`), or from random ones with `--from-scratch`, which takes several times as long.
+Choices and scores come from pages held out by host; the shipped weights are then trained on all
+pages with the same recipe.
 """
 
 import argparse
@@ -39,12 +39,12 @@ from dripper_lab.train.weights import SEEN_BY_START, START, fold_network
 log = logging.getLogger(__name__)
 
 KEPT = 2
-"""Networks of earlier weights that are kept: those of `e8066a984df9` are the last two since."""
+"""Number of networks of earlier weights that are kept: the last two since `e8066a984df9`."""
 
 
 UNCOMMENTED = frozenset({"wcxb-dev", "article-extraction-dataset", "magic-html-article", "web-kinds"})
-"""Sets whose pages are not made again with comments where only the switch learns from these: it has
-enough of those of the others."""
+"""Sets with pages that are not made again with comments if only the switch learns from such pages:
+it has enough of them from the other sets."""
 
 
 def train_and_save(
@@ -62,7 +62,7 @@ def train_and_save(
 
     Args:
         sample: Pages a set, None for all.
-        keep: Weights whose last two networks go on giving a second opinion.
+        keep: Weights that keep their last two networks, for a second opinion.
         scored: Folds that are held out in turn, None for all.
         start: Weights to go on from, None for random ones.
 
@@ -111,8 +111,8 @@ def _read_usable_examples(
 
 
 def _choose_unseen(examples: Sequence[Example], folds: int, scored: int, start: Path | None) -> list[Example]:
-    """Return the pages that can be scored: those of the folds held out in turn, and of no set that
-    the weights in `start` were taught on."""
+    """Return the pages that can be scored: they are in the folds held out in turn, and in no set
+    that the weights in `start` were trained on."""
     unseen = [page for page in examples if start is None or page.key[0] not in SEEN_BY_START]
     unseen = [page for page in unseen if fold_of(page.host, folds) < scored]
     if not any(page.truth_words for page in unseen):
@@ -124,8 +124,9 @@ def _choose_unseen(examples: Sequence[Example], folds: int, scored: int, start: 
 
 
 def makers(recipe: Recipe) -> Mapping[str, Sequence[Maker]]:
-    """Return the makers of those variants of a page that some network of the recipe is taught on,
-    and of pages with comments, which the switch is; each has random numbers of its own."""
+    """Return the makers of the variants of a page that some network of the recipe is trained on,
+    and of the pages with comments that the switch is trained on; each has random numbers of its
+    own."""
 
     def draw(number: int = 0) -> np.random.Generator:
         return np.random.default_rng(recipe.seed + number)
@@ -185,7 +186,7 @@ def _make_parser(defaults: Recipe) -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Parse the command line, train, and return the exit code: 0, or 2 where the user has to change
+    """Parse the command line, train, and return the exit code: 0, or 2 if the user has to change
     something."""
     defaults = GOING_ON
     parser = _make_parser(defaults)

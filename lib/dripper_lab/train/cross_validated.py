@@ -1,5 +1,5 @@
-"""Collects what networks say of pages of sites that they did not see, what was fitted on that, and
-the reliability plot.
+"""Collects the networks' predictions for pages of sites that they did not see, the values fitted on
+these, and the reliability plot.
 """
 
 from collections.abc import Sequence
@@ -46,10 +46,10 @@ class HeldOut:
     def of(
         cls, examples: Sequence[Example], networks: Sequence[Weights | None], start: Weights | None = None
     ) -> "HeldOut":
-        """Return what the networks, one a fold, say of the examples of their folds.
+        """Return the predictions of the networks, one a fold, for the examples of their folds.
 
         Args:
-            start: Earlier weights whose calibration of blocks and pages stays; by default both
+            start: Earlier weights; their calibration of blocks and pages is kept. By default both
                 are fitted here.
         """
         full = [example for example in examples if example.truth_words]
@@ -107,7 +107,7 @@ BINS = 10
 
 def draw_reliability(held_out: HeldOut, path: Path) -> None:
     """Write a PNG of held-out pages: left the blocks' probabilities, in the middle the pages'
-    confidence in ten equal groups, both against what came true; right the risk by coverage."""
+    confidence in ten equal groups, both against the truth; right the risk by coverage."""
     # Trainings in PyTorch use `HeldOut` in an environment that has no matplotlib.
     from matplotlib.figure import Figure
 

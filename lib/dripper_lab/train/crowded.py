@@ -3,7 +3,7 @@ other pages.
 
 A fifth of the training pages are listings, collections, products and forums, where lists are main;
 most articles are long. Short articles among many teasers, as blogs and news sites have them, are
-few: these are made of the pages there are.
+few, so they are made from the existing pages.
 """
 
 from bisect import bisect_left
@@ -32,7 +32,7 @@ MARK = ' data-made="section"'
 KINDS = frozenset({"", "article", "documentation", "service"})
 """Types of pages that are crowded (sets of articles name none)."""
 LISTS = frozenset({"listing", "collection", "product"})
-"""Types of pages whose main content, put beside an article, is not main any more."""
+"""Types of pages with main content that is no longer main when it is put beside an article."""
 CUT = 0.5
 """The chance that an article is cut: its length is then drawn so that short ones come as often as
 long ones."""
@@ -53,14 +53,14 @@ class Crowder:
     """Crowds pages with sections of pages that it has read before."""
 
     draw: np.random.Generator
-    """Random numbers, of every choice."""
+    """The random numbers of every choice."""
     finish: Callable[[Page], Page] = leave_unchanged
     """Function that finishes every page made."""
     sections: dict[bool, list[str]] = field(default_factory=lambda: {False: [], True: []})
     """HTML; scripts written without spaces apart from the others."""
 
     def __call__(self, page: Page, example: Example, _truth: str = "") -> Example | None:
-        """Return the crowded page, then remember sections of the page for those to come."""
+        """Return the crowded page, then remember sections of the page for later pages."""
         crowded = self.crowd(page, example)
         self.read(page, example)
         return crowded

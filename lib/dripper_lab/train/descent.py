@@ -36,9 +36,9 @@ def descend(
 
     Args:
         pace: The share of the learning rate at a step, from 0 on.
-        log_steps: Between two lines of the log.
-        after: Called after each step with the number of those done.
-        progress: Where the training is saved, and goes on from.
+        log_steps: Steps between two lines of the log.
+        after: Called after each step with the number of steps done.
+        progress: The state from which the training resumes, and in which it is saved.
     """
     import torch
 

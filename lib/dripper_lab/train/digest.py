@@ -1,4 +1,4 @@
-"""Tells by a few hex digits whether examples are the same."""
+"""Computes a few hex digits that show whether examples are the same."""
 
 import hashlib
 from collections.abc import Iterable, Sequence
@@ -28,7 +28,7 @@ def digest_of(examples: Sequence[Example]) -> str:
 
 
 def sample_digest(examples: Iterable[Example]) -> str:
-    """Return :func:`digest_of` the pages in the repository, in the order of their ids: a test tells
-    by it whether blocks and features are still those that the weights were taught on."""
+    """Return :func:`digest_of` the pages in the repository, in the order of their ids: with it, a
+    test checks whether blocks and features are still the ones that the weights were trained on."""
     sample = (example for example in examples if example.key[0] == "wcxb-dev" and example.key[1] in SAMPLE)
     return digest_of(sorted(sample, key=lambda example: example.key))

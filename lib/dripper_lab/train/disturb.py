@@ -14,8 +14,8 @@ from dripper_lab.train.recipe import Recipe
 
 
 class Blanks(NamedTuple):
-    """For every feature made of class and id names, or of metadata, its standardised value where
-    there are none; else NaN."""
+    """For every feature made of class and id names, or of metadata, its standardised value if there
+    are none; else NaN."""
 
     names: FloatArray
     metadata: FloatArray
@@ -36,7 +36,7 @@ def disturb(batch: TrainingBatch, blanks: Blanks, recipe: Recipe, draw: np.rando
     Features are standardised, so a blank is 0, their mean.
 
     Args:
-        blanks: What :func:`blanks_of` returns.
+        blanks: The result of :func:`blanks_of`.
     """
     features = batch.blocks.features + recipe.noise * draw.standard_normal(batch.blocks.features.shape, np.float32)
     for blank, share in ((blanks.names, recipe.name_drop), (blanks.metadata, recipe.metadata_drop)):

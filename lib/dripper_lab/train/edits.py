@@ -10,7 +10,7 @@ from dripper.html.profiles.dripper import DRIPPER
 from dripper.html.tree.elements import HTML_VOID
 from dripper.html.tree.scan import scan
 
-# Inside these only their own kind of children may stand.
+# These elements may hold only their own kind of children.
 _STRICT = frozenset({"table", "tbody", "thead", "tfoot", "tr", "ul", "ol", "dl", "html"})
 
 
@@ -20,15 +20,15 @@ def split_parts(parts: Sequence[str], title: str = "") -> Page:
 
 
 def elements_around(page: Page, block: int) -> list[int]:
-    """Return the elements around a block, the block's own last, beside which any other element may
-    stand."""
+    """Return the elements around a block that may have any other element beside them; the block's
+    own comes last."""
     tree = page.elements
     return [element for element in tree.path(page.blocks[block].element) if stands_free(page, element)]
 
 
 def stands_free(page: Page, element: int) -> bool:
-    """Return whether any other element may stand beside this one: not beside a list's item or a
-    table's cell."""
+    """Return whether this element may have any other element beside it: a list's item or a table's
+    cell may not."""
     tree = page.elements
     return element > 0 and tree.tags[element] != "body" and tree.tags[tree.parents[element]] not in _STRICT
 
@@ -52,7 +52,7 @@ def place_before(page: Page, block: int, levels: int) -> int:
 
 
 def find_marked_blocks(page: Page, mark: str) -> npt.NDArray[np.bool_]:
-    """Return which blocks stand in elements whose start tag has a mark; shape (n_blocks,)."""
+    """Return which blocks are in elements with a mark in their start tag; shape (n_blocks,)."""
     tree = page.elements
     inside = np.zeros(len(page.blocks), bool)
     firsts = np.array([block.first for block in page.blocks], np.int64)
@@ -69,10 +69,10 @@ def is_unspaced(text: str) -> bool:
 
 
 def is_marked(start_tag: str) -> bool:
-    """Return whether a maker of variants has put the element of this start tag there."""
+    """Return whether a maker of variants has added the element of this start tag."""
     return " data-made=" in start_tag
 
 
 def leave_unchanged(page: Page) -> Page:
-    """Return the page: where a maker of variants has nothing more to do."""
+    """Return the page itself: for a maker of variants that has nothing more to do."""
     return page

@@ -50,7 +50,7 @@ class Example:
     structure: FloatArray
     """Columns as in `page_features.STRUCTURE_NAMES`, of the whole page in a window too."""
     variants: "Mapping[str, tuple[Example, ...]]" = field(default_factory=dict)
-    """The same page made otherwise, by the kind of change (named as in
+    """Variants of the same page, by the kind of change (named as in
     `dripper_lab.train.recipe.Shares`), features in half precision."""
 
     @property
@@ -61,7 +61,7 @@ class Example:
 
     @property
     def commented(self) -> "Example | None":
-        """The same page with made-up comments, where some can be put."""
+        """The same page with made-up comments; None if it has no place for any."""
         return next(iter(self.variants.get("commented", ())), None)
 
     @property
@@ -91,17 +91,17 @@ class Example:
 
 
 Maker = Callable[[Page, Example, str], Example | None]
-"""Makes of a page, its example and the text of its truth another example, or nothing."""
+"""Makes another example from a page, its example and the text of its truth, or None."""
 
 
 def read_examples(
     pages: Iterable[LabelledPage], makers: Mapping[str, Sequence[Maker]] | None = None
 ) -> Iterator[Example]:
     """Yield one example a page; pages that cannot teach (nothing of the truth in their blocks) are
-    left out, logged. A page without a truth teaches that nothing of it is main.
+    left out, logged. An example of a page without a truth has no main blocks.
 
     Args:
-        makers: Of its variants, by their kind.
+        makers: The makers of a page's variants, by their kind.
     """
     for labelled, page in split_pages(pages):
         example = example_of(page, labelled)
@@ -129,7 +129,7 @@ def example_of(page: Page, labelled: LabelledPage) -> Example:
 
 
 def example_from(page: Page, truth: Sequence[str], key: tuple[str, str], host: str, page_type: str) -> Example:
-    """Return the example of a page whose truth is given as words."""
+    """Return the example of a page. truth: the words of its main content."""
     features = compute_features(page)
     words = [words_of(block.text) for block in page.blocks]
     matched = match_shares(words, truth).astype(np.float64) * features.words

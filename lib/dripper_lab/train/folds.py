@@ -30,8 +30,8 @@ def fit(examples: Sequence[Example], recipe: Recipe, start: Weights | None = Non
     0).
 
     Args:
-        start: Earlier weights whose networks are taught further, in the order of the recipe's;
-            those that the recipe has not stay as they are.
+        start: Earlier weights; their networks are trained further, in the order of the recipe's
+            networks. Networks that the recipe does not have stay as they are.
     """
     unfitted = _make_unfitted(examples, recipe, start)
     ready = [_with_variants(unfitted, example) for example in examples]
@@ -52,7 +52,8 @@ def fit(examples: Sequence[Example], recipe: Recipe, start: Weights | None = Non
 
 
 def _make_unfitted(examples: Sequence[Example], recipe: Recipe, start: Weights | None) -> Weights:
-    """Return weights that have only what features are standardised by: what the start's are."""
+    """Return weights that have only the means and deviations that standardise features, taken from
+    the start, if any."""
     mean, scale = (start.mean, start.scale) if start is not None else _moments(examples)
     return Weights(
         matrices={}, mean=mean, scale=scale, shape=recipe.shape, feature_names=NAMES, temperature=1.0, shift=0.0

@@ -1,9 +1,9 @@
-"""Score labelers that nobody trained, on the pages that trained ones are cross-validated on:
+"""Score untrained labelers, on the pages that trained ones are cross-validated on:
 
     python -m dripper_lab.train.held_out --data DIR --labelers trafilatura
 
-Prints the F1 over words of each, by data set and over all: what `dripper_labelers.vote` has
-beside those of the model cards.
+Prints the F1 over words of each, by data set and over all: the scores in `dripper_labelers.vote`
+that are not from model cards.
 """
 
 import argparse
@@ -20,8 +20,8 @@ from dripper_lab.truth import read_truths
 
 
 def f1_of_pages(labelers: Sequence[Labeler], pages: Iterable[LabelledPage]) -> list[list[float]]:
-    """Return the F1 over words of each page by each labeler: of the pages of which a block holds
-    some of the truth."""
+    """Return the F1 over words of each page by each labeler: only of the pages with a block that
+    holds some of the truth."""
     scores: list[list[float]] = [[] for _ in labelers]
     for page, truth in read_truths(pages):
         if truth.main.any():
@@ -31,8 +31,8 @@ def f1_of_pages(labelers: Sequence[Labeler], pages: Iterable[LabelledPage]) -> l
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Parse the command line, print a line a labeler, and return the exit code: 0, or 2 where the
-    user has to change something."""
+    """Parse the command line, print a line a labeler, and return the exit code: 0, or 2 if the user
+    has to change something."""
     parser = argparse.ArgumentParser(
         prog="python -m dripper_lab.train.held_out", description="Score untrained labelers."
     )

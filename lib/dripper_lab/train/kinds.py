@@ -1,4 +1,4 @@
-"""The layer that reads the kind of a page, and what its confidence is worth: two regressions,
+"""Fits the layer that predicts the kind of a page, and the confidence of a page: two regressions,
 fitted after the network, which stays as it is."""
 
 from collections import Counter
@@ -27,13 +27,13 @@ _NEWTON_STEPS = 12
 
 
 def kind_of(example: Example) -> str:
-    """Return the one of KINDS that a page is of; types that nobody foresaw are `other`."""
+    """Return the kind of a page, one of KINDS; unknown types are `other`."""
     kind = ALIASES.get(example.kind, example.kind)
     return kind if kind in KINDS else "other"
 
 
 def summary_of(weights: Weights, example: Example) -> PageSummary:
-    """Return the means of a page, whose features are raw."""
+    """Return the means of a page. example: with raw features."""
     page, summary = normalize_page(weights, example.blocks), PageSummary()
     logits, states = score_blocks(weights, page)
     summary.add(example.words, probabilities(logits), page.features, states)
@@ -91,11 +91,11 @@ def fit_confidence(expected: FloatArray, kinds: FloatArray, scores: FloatArray) 
     Args:
         expected: (n_pages,), F1 that the decoder expected.
         kinds: (n_pages, n_kinds).
-        scores: (n_pages,), that was reached.
+        scores: (n_pages,), the F1 that was reached.
     """
     evidence = np.stack([make_evidence(one, page) for one, page in zip(expected.tolist(), kinds, strict=True)])
     n = kinds.shape[1]
-    # All kinds alike first: a constant and a slope; then what each differs by.
+    # All kinds alike first: a constant and a slope; then the difference of each.
     alike = np.kron(np.eye(2), np.ones((n, 1)))
     both = np.concatenate([evidence @ alike, evidence], axis=1)
     ridge = np.concatenate([np.full(2, 0.01), np.full(2 * n, CONFIDENCE_RIDGE)])

@@ -1,10 +1,10 @@
 """Trains the network in JAX: AdamW on a loss over blocks (cross-entropy) and pages (soft F1), in
-two stages whose weights are averaged.
+two stages with averaged weights.
 
-First on the pages of older collections, nearly all articles, then on pages of every kind. The
-weights that ship lie between the first stage's and the second's: they keep what the first knew
-of old articles, and nearly all that the second learned (Wortsman et al. 2022, "Robust fine-tuning
-of zero-shot models").
+The first stage is on the pages of older collections, nearly all articles; the second on pages of
+every kind. The weights that ship lie between the first stage's and the second's: they keep the
+first stage's knowledge of old articles, and nearly everything that the second learned (Wortsman et
+al. 2022, "Robust fine-tuning of zero-shot models").
 """
 
 import logging
@@ -30,8 +30,8 @@ class PackedOperations:
     """The operations of :class:`dripper.labels.cpu.network.Operations` in float32, without
     rounding.
 
-    page: (n_blocks,) which page each block belongs to. starts, ends: (n_blocks, n_levels), ranges
-    in the packed order. drop: what residual branches go through.
+    page: (n_blocks,), the page that each block belongs to. starts, ends: (n_blocks, n_levels),
+    ranges in the packed order. drop: the function that residual branches go through.
     """
 
     def __init__(self, page: Array, starts: Array, ends: Array, drop: Callable[[Array], Array] = lambda x: x) -> None:
@@ -145,8 +145,8 @@ def loss_of(weights: Parameters, batch: TrainingBatch, key: Any, recipe: Recipe)
     # A block that is half truth should lean to main only a little; labels are never quite certain
     # (0.015).
     target = jnp.where(share >= 0.5, share, share * 0.5) * 0.97 + 0.015
-    # By words alone a page's long paragraphs would drown its headings; 0.6 is the prototype's
-    # exponent.
+    # If words alone counted, a page's long paragraphs would drown its headings; 0.6 is the
+    # prototype's exponent.
     weight = jnp.maximum(batch.words, 1) ** 0.6
     weight = weight / per_page(weight)[page]
     entropy = jnp.maximum(logits, 0) - logits * target + jnp.log1p(jnp.exp(-jnp.abs(logits)))
@@ -213,9 +213,9 @@ FIRST_SETS = frozenset(["wcxb-dev", "fundus", "article-extraction-dataset", "mag
 def train_in_stages(
     examples: Sequence[Example], blanks: Blanks, recipe: Recipe, start: Mapping[str, FloatArray] | None = None
 ) -> dict[str, FloatArray]:
-    """Return trained weights by name. Arguments: as for `optimise.train`, which trains alone where
-    no page is of FIRST_SETS, or where the recipe has no first stage (`first_epochs` of 0). With a
-    start, that is the first stage's outcome (what else is in it is left aside)."""
+    """Return trained weights by name. Arguments: as for `optimise.train`, which trains alone if no
+    page is of FIRST_SETS, or if the recipe has no first stage (`first_epochs` of 0). A start takes
+    the place of the first stage's outcome (its other matrices are ignored)."""
     if start is not None:
         start = {name: start[name] for name in initial_weights(recipe, examples[0])}
         return _second_stage(examples, blanks, recipe, start)

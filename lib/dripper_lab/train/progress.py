@@ -1,4 +1,4 @@
-"""Saves a training while it runs, so that it goes on where it was stopped."""
+"""Saves a training while it runs, so that it can resume after a stop."""
 
 import time
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 SECONDS = 180.0
-"""Between two saves, about."""
+"""Seconds between two saves, about."""
 
 
 @dataclass(slots=True)
@@ -21,7 +21,7 @@ class Progress:
     _saved: float = 0.0
 
     def load(self, model: Any, optimizer: Any, schedule: Any) -> int:
-        """Restore what was saved, in place, and return the number of steps that are done."""
+        """Restore the saved state, in place, and return the number of steps that are done."""
         import torch
 
         self._saved = time.monotonic()

@@ -1,8 +1,8 @@
 """Holds all arguments of a training run in one value, which the model card prints, and the mix of
 kinds of pages.
 
-Two thirds of the training pages are articles. Taught on them as they are, a network reads a shop's
-page as if it were one; with as many of each kind it forgets articles.
+Two thirds of the training pages are articles. If a network is trained on them as they are, it reads
+a shop's page as if it were an article; with as many pages of each kind, it forgets articles.
 """
 
 from collections import Counter
@@ -17,7 +17,7 @@ from dripper.labels.cpu.network import Shape
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """The shares in which variants of a page come in its stead, by kind: crowded
+    """The shares in which variants of a page replace it, by kind: crowded
     (`dripper_lab.train.crowded`), antique (`dripper_lab.train.antique`), with comments that are not
     main (`dripper_lab.train.commented`), and two of them antique as well."""
 
@@ -42,7 +42,7 @@ class Recipe:
     first_epochs: int = 10
     """Epochs of the pages of the first stage (`dripper_lab.train.optimise`)."""
     first_share: float = 0.4
-    """Share of its weights in those that ship."""
+    """Share of the first stage's weights in the weights that ship."""
     switch_ridge: float = 10.0
     """Penalty on the squared coefficients of the switch of conventions."""
     batch_blocks: int = 4096
@@ -54,20 +54,20 @@ class Recipe:
     dropout: float = 0.2
     """Share of the residual branches that is dropped."""
     noise: float = 0.3
-    """Standard deviation of what is added to standardised features."""
+    """Standard deviation of the noise that is added to standardised features."""
     feature_drop: float = 0.1
     """Share of the features blanked on each page: no feature may be trusted alone."""
     name_drop: float = 0.15
-    """Share of the pages whose class and id names are hidden, as on pages from before style sheets.
+    """Share of the pages with hidden class and id names, as on pages from before style sheets.
     """
     metadata_drop: float = 0.3
-    """Share of the pages whose metadata are hidden: older pages have none."""
+    """Share of the pages with hidden metadata: older pages have none."""
     balance: float = 0.4
     """0: every page comes once an epoch; 1: every kind of page as often as any other; between: see
     `dripper_lab.train.recipe`."""
     crowded_variants: int = 1
     antique_variants: int = 0
-    """Both: how many of each are made of a page."""
+    """Both: the number of variants of each kind that are made of a page."""
     shares: Shares = field(default_factory=Shares)
     """Shares in which pages come."""
     other_width: int = 48
@@ -96,16 +96,17 @@ class Recipe:
 
 
 GOING_ON = Recipe(epochs=3, later_learning_rate=2.5e-3, first_share=0.1)
-"""The recipe by which earlier weights are taught further: their first network, and the first that
-gives a second opinion; the two others are kept. Chosen on 939 pages held out by host
+"""The recipe by which earlier weights are trained further: their first network, and the first one
+that gives a second opinion; the two others are kept. Chosen on 939 pages held out by host
 (docs/research/labeler_cpu.md)."""
 
 
 def turns_an_epoch(kinds: Sequence[str], balance: float) -> FloatArray:
-    """Return how often each page comes in an epoch, on average; shape (n_pages,), mean 1.
+    """Return the average number of times that each page comes in an epoch; shape (n_pages,), mean
+    1.
 
     Args:
-        kinds: Of each page.
+        kinds: The kind of each page.
         balance: 0 to 1; a kind of n pages has n^(1 - balance) turns, in proportion.
 
     >>> turns_an_epoch(["article", "article", "article", "article", "forum"], 0.5).round(2).tolist()

@@ -1,4 +1,4 @@
-"""Scores what the switch of conventions does to pages of sites that no training saw."""
+"""Scores the effect of the switch of conventions on pages of sites that no training saw."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -33,8 +33,8 @@ class SwitchScore(NamedTuple):
     made_up_kept: float
     plain_kept: float
     titles_kept: float
-    """All: share of the words of made-up comments, of other pages' comments that their truths leave
-    out, and of titles, that is main. NaN if no page can tell."""
+    """All: the share of words that is main, of made-up comments, of other pages' comments that
+    their truths leave out, and of titles. NaN if no page has such words."""
 
 
 def switch_scores(

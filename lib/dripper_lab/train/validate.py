@@ -16,7 +16,7 @@ from dripper_lab.truth import Truth
 
 
 class Choice(NamedTuple):
-    """The threshold of the highest mean F1 over words, and that of one half."""
+    """The threshold of the highest mean F1 over words, this F1, and the F1 of the threshold 0.5."""
 
     threshold: float
     f1: float
@@ -62,17 +62,17 @@ class PageScores(NamedTuple):
     f1: FloatArray
     """Over words."""
     rouge5: FloatArray
-    """ROUGE-5 as the report has it, by which choices go."""
+    """ROUGE-5 as in the report; it decides the choices."""
     expected: FloatArray
     """The F1 over words that the decoder expected."""
 
 
 def page_scores(examples: Sequence[Example], logits: Sequence[FloatArray], calibration: Calibration) -> PageScores:
-    """Return how every page came out.
+    """Return the scores of every page.
 
     Args:
-        logits: Of each page, shape (1 + others, n_blocks): of the network, and below it those
-            of the others.
+        logits: The logits of each page, shape (1 + others, n_blocks): of the network, then of the
+            others.
     """
     rows = []
     for example, own in zip(examples, logits, strict=True):

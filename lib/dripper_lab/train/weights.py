@@ -1,8 +1,8 @@
-"""Earlier weights: what a training goes on from, and networks kept for a second opinion.
+"""Loads earlier weights: the start of a training, and networks kept for a second opinion.
 
-The kept ones are of the weights `e8066a984df9`, taught on articles of five data sets, made crowded,
-antique and commented. Beside networks taught on every kind of page they keep what is around an old
-article out of it.
+The kept networks are of the weights `e8066a984df9`, trained on articles of five data sets, made
+crowded, antique and commented. Beside networks trained on every kind of page, they keep the
+surroundings of an old article out of it.
 """
 
 from dataclasses import replace
@@ -16,18 +16,19 @@ from dripper.labels.cpu.network import WEIGHT_STEPS
 from dripper.labels.cpu.weights import Network, Weights, load_weights
 
 START = Path(__file__).with_name("cpu_start.npz")
-"""The weights `db5b0d30908d`, which were taught from scratch."""
+"""The weights `db5b0d30908d`, which were trained from scratch."""
 SEEN_BY_START = frozenset({
     "wcxb-dev", "fundus", "article-extraction-dataset", "magic-html-article", "zh-immortal-autumn", "readability",
     "web-forum-52", "web-kinds",
 })  # fmt: skip
-"""The data sets that they were taught on: no scores of what goes on from them can be of these."""
+"""The data sets that they were trained on. Weights that go on from them cannot be scored on these
+sets."""
 
 
 KINDS_OF_START = (
     "article", "documentation", "form", "forum", "listing", "nothing", "other", "product", "recipe", "service",
 )  # fmt: skip
-"""The kinds of pages that they tell; their listings are shops' collections too."""
+"""The kinds of pages that they distinguish; their listings include shops' collections."""
 
 
 def load_start() -> Weights:

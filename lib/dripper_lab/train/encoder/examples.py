@@ -1,5 +1,5 @@
-"""Makes examples for the labeler `encoder` from labelled pages, and reads what a model in training
-says of them.
+"""Makes examples for the labeler `encoder` from labelled pages, and reads the predictions of a
+model in training.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,5 +1,5 @@
-"""Computes what a step of training goes down: cross-entropy at the separators, its weights, and
-what a teacher says (Pulpie: "Teaching a teacher", "Distilling")."""
+"""Computes the loss of a training step: cross-entropy at the separators, its weights, and the loss
+against a teacher (Pulpie: "Teaching a teacher", "Distilling")."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -57,7 +57,7 @@ class Objective:
         return (losses * weights).sum() / weights.sum()
 
     def weights_of(self, example: Example, chunk: Chunk) -> FloatArray:
-        """Return what each block of a chunk weighs, shape (end - start,)."""
+        """Return the weight of each block of a chunk, shape (end - start,)."""
         part = slice(chunk.start, chunk.end)
         weights = np.array(self.of_class)[example.truth.main[part].astype(np.int64)]
         if "words" in self.recipe.weighting:
@@ -72,16 +72,16 @@ class Objective:
 
 
 def class_weights(examples: Sequence[Example]) -> tuple[float, float]:
-    """Return what a block of each class weighs, so that both classes weigh the same in all and a
-    block weighs 1 on the mean."""
+    """Return the weight of a block of each class, so that both classes have the same total weight
+    and the mean weight of a block is 1."""
     main = np.concatenate([example.truth.main for example in examples])
     share = min(max(float(main.mean()), 1 / (len(main) + 1)), 1 - 1 / (len(main) + 1))
     return 0.5 / (1 - share), 0.5 / share
 
 
 def pack(batch: Sequence[Drawn], padding: int) -> tuple[Any, Any, tuple[list[int], list[int]]]:
-    """Return token ids and what of them is no padding, both (n_chunks, longest), and the rows and
-    places of the separators."""
+    """Return token ids and the mask of tokens that are no padding, both (n_chunks, longest), and
+    the rows and places of the separators."""
     import torch
 
     longest = max(len(chunk.ids) for _, chunk in batch)
@@ -100,11 +100,11 @@ def load_teacher(folder: Path, tokenizer: Any, reading: Reading) -> Any:
     """Return the model of a checkpoint that an earlier run wrote.
 
     Args:
-        tokenizer: The student's.
-        reading: How the student reads pages.
+        tokenizer: The student's tokenizer.
+        reading: The reading of the student.
 
     Raises:
-        InputError: If it is none, or reads pages in another way than the student.
+        InputError: If it is no checkpoint, or reads pages in another way than the student.
     """
     from transformers import AutoModelForTokenClassification, AutoTokenizer
 

@@ -5,7 +5,7 @@
 It makes a tokenizer from the pages, writes them as conversations (`dripper_lab.annotate sft`), and
 learns from these in one pass. After each of --sizes pages it writes OUTPUT/pages-N, a checkpoint
 that labels.lm.model can name, with `labeler.yml`: the settings that go with it. Reads only sets
-whose role is "train, ships". Tokenizer and conversations that OUTPUT has already are used again.
+with the role "train, ships". Tokenizer and conversations that OUTPUT has already are used again.
 """
 
 import json
@@ -43,7 +43,7 @@ log = logging.getLogger(__name__)
 DEFAULTS = Recipe()
 TOKENIZER_PAGES = 800
 CHECKED_WINDOWS = 200
-"""Held-out windows on which each size is looked at."""
+"""Number of held-out windows on which each size is checked."""
 
 
 def train_and_save(
@@ -59,7 +59,7 @@ def train_and_save(
     """Make the tokenizer, write the conversations, train, save; return the folder.
 
     Args:
-        sizes: Of the training data, in pages: a checkpoint each.
+        sizes: Sizes of the training data, in pages; each gives a checkpoint.
         folds: One site in so many is held out.
         sample: Pages a set, None for all.
         device: As in `learning_device`.
@@ -136,7 +136,7 @@ def _texts(pages: Iterator[LabelledPage]) -> Iterator[str]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Parse the command line, train, and return the exit code: 0, or 2 where the user has to change
+    """Parse the command line, train, and return the exit code: 0, or 2 if the user has to change
     something."""
     parser = training_parser("lm", "the checkpoints", folds=30)
     parser.add_argument("--sizes", nargs="+", type=at_least(1), default=[], help="pages to learn from (default: all)")

@@ -1,4 +1,4 @@
-"""Makes what a training begins with: a tokenizer of its own, a random Qwen3, all arguments in one
+"""Makes the start of a training: a tokenizer of its own, a random Qwen3, and all arguments in one
 recipe.
 """
 
@@ -16,7 +16,7 @@ from dripper.labels.lm.settings import LmSettings
 
 ANSWER = "compact"
 PROFILE = "dripper"
-"""The profile that the labeler `cpu` reads too, so that both can stand in a chain."""
+"""The profile that the labeler `cpu` reads too, so that both can be in one chain."""
 PROMPT_FILE = "prompt.txt"
 
 _END, _PADDING, _USER, _ASSISTANT = "<|im_end|>", "<|endoftext|>", "<|user|>", "<|assistant|>"
@@ -29,13 +29,13 @@ _CHAT = (
     "{% if add_generation_prompt %}<|assistant|>{% endif %}"
 )
 _NUMBERS, _NUMBER_TIMES = 400, 200
-"""Answers that the tokenizer sees: for so many blocks, so many times."""
+"""The answers that the tokenizer sees: their number of blocks, and how often they come."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """Chosen for some minutes of one CPU core: 5.8 million weights, of which 1.7 million are at
-    work on a token."""
+    """Chosen for some minutes of one CPU core: 5.8 million weights, 1.7 million of them used for a
+    token."""
 
     vocabulary: int = 16_000
     layers: int = 3
@@ -51,10 +51,10 @@ class Recipe:
     warmup_steps: int = 60
     weight_decay: float = 0.05
     form_weight: float = 0.2
-    """Weight of the answer's other tokens in the loss, where labels weigh 1."""
+    """Weight of the answer's other tokens in the loss; labels have weight 1."""
     block_weight: float = 0.5
-    """Weight of the same label at the end of the block itself in the loss: what the answer then has
-    to find."""
+    """Weight of the same label at the end of the block itself in the loss; the answer then has to
+    find it there."""
     averaged_steps: int = 150
     """The weights that are saved are a mean of the last so many steps, about, and at first of a
     quarter of them: the learning rate does not fall, so that each size is a training of its own."""
@@ -64,7 +64,7 @@ class Recipe:
 
 
 def labeler_options(folder: Path, recipe: Recipe) -> dict[str, object]:
-    """Return the settings `labels.lm` with which a checkpoint reads what it learned from."""
+    """Return the settings `labels.lm` with which a checkpoint reads pages as in its training."""
     return {
         "model": str(folder),
         "prompt": str(folder / PROMPT_FILE),

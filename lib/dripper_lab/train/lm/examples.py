@@ -59,7 +59,7 @@ class Reader:
             ]
 
     def example(self, page: str, html: str, answer: str) -> Example:
-        """Return a window: what the page says, and what it should answer."""
+        """Return a window. page: its text. answer: the answer to learn."""
         frame = {"tokenize": False, "enable_thinking": False}
         messages = [{"role": "user", "content": html}, {"role": "assistant", "content": answer}]
         question = self._tokenizer.apply_chat_template(messages[:1], add_generation_prompt=True, **frame)
@@ -79,7 +79,7 @@ class Reader:
 
 
 def _block_ends(html: str, answer: str, start: int) -> list[int]:
-    """Return where each block ends, in characters of the prompt; nothing for a block that was
+    """Return the end of each block, in characters of the prompt; nothing for a block that was
     clipped within its tag."""
     n_blocks = len(parse_answer(answer))
     try:

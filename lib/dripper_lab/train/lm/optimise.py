@@ -28,7 +28,8 @@ def train(
 
     Args:
         pages: The windows of each, in the order in which they are learned.
-        sizes: Of the training data, in pages, ascending; more than there are means all.
+        sizes: Sizes of the training data, in pages, ascending; a size above the number of pages
+            means all.
         save: Called with the averaged model after each size.
     """
     import torch
@@ -54,8 +55,8 @@ def train(
 def _make_batches(
     pages: Sequence[Sequence[Example]], recipe: Recipe, sizes: Sequence[int]
 ) -> tuple[list[list[Example]], dict[int, int]]:
-    """Return the batches of windows in the order in which they are learned, and the size that is
-    complete after how many of them."""
+    """Return the batches of windows in the order in which they are learned, and the number of
+    batches after which each size is complete."""
     sizes = sorted({min(size, len(pages)) for size in sizes})
     draw = np.random.default_rng(recipe.seed)
     batches, ends = list[list[Example]](), dict[int, int]()
@@ -88,7 +89,7 @@ def loss_of(model: Any, batch: Sequence[Example], recipe: Recipe) -> Any:
         ids[row, : len(one.tokens)] = torch.tensor(one.tokens)
     device = model.device
     with torch.autocast(device.type, torch.bfloat16, enabled=recipe.bfloat16 or device.type == "cuda"):
-        # Padding stands behind everything that is learned, and a causal model does not look there.
+        # Padding comes after everything that is learned, and a causal model does not look ahead.
         states = model.model(ids.to(device)).last_hidden_state
         rows, places, targets, weights = _targets(batch, recipe)
         logits = model.lm_head(states[rows, places])

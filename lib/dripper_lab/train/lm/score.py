@@ -3,9 +3,9 @@ without the state machine:
 
     python -m dripper_lab.train.lm.score OUTPUT/pages-* --data DIR [--sample 80] [--fsm]
 
-Beside them stand the labeler `cpu`, all blocks, and the chain `cpu,lm`. Each page counts the same.
-Without the state machine means: the model writes what it likes, and `parse_answer` reads it; a
-block without an answer is other.
+The table also has the labeler `cpu`, all blocks, and the chain `cpu,lm`. Each page counts the same.
+Without the state machine, the model writes freely, and `parse_answer` reads it; a block without an
+answer is other.
 """
 
 import argparse
@@ -39,7 +39,7 @@ from dripper_lab.metrics.scoring import score_page
 Mask = npt.NDArray[np.bool_]
 DATA_SET = "web-kinds-evaluation"
 BELOW = 0.7
-"""Pages of which `cpu` is less sure go on to `lm`, as by default."""
+"""Pages that `cpu` is less sure about go on to `lm`, as by default."""
 SPARE_TOKENS = 16
 """Tokens that a free answer may have more than the right one."""
 
@@ -92,8 +92,8 @@ def read_cases(data: Path, data_set: str, sample: int, profile: str) -> Iterator
 
 
 def label_freely(options: Mapping[str, Any], cases: Sequence[Case]) -> tuple[list[Mask], float]:
-    """Return labels without the state machine, and the share of windows whose answer names every
-    block once and nothing else."""
+    """Return labels without the state machine, and the share of windows with an answer that names
+    every block once and nothing else."""
     settings = LmSettings.model_validate({**options, "decoder": "fsm"})
     encoder = PageEncoder.load(settings)
     decoder = FreeDecoder.start(encoder, settings)
@@ -119,7 +119,7 @@ def label_freely(options: Mapping[str, Any], cases: Sequence[Case]) -> tuple[lis
 def label_with(
     options: Mapping[str, Any], cases: Sequence[Case], decoder: str
 ) -> tuple[list[Labels], dict[str, float]]:
-    """Return the labels of the labeler `lm`, and what it counted."""
+    """Return the labels of the labeler `lm`, and its counters."""
     labeler = load("lm", **options, decoder=decoder)
     assert isinstance(labeler, LmLabeler)
     try:
@@ -129,8 +129,8 @@ def label_with(
 
 
 def calibration(labels: Sequence[Labels], cases: Sequence[Case], bins: int = 10) -> float:
-    """Return the expected calibration error of the probabilities: how far they are from the share
-    that is main, by bins of equal width."""
+    """Return the expected calibration error of the probabilities: their distance from the share of
+    main blocks, by bins of equal width."""
     probabilities = np.concatenate([one.probability for one in labels]).astype(np.float64)
     true = np.concatenate([case.main for case in cases])
     at = np.minimum((probabilities * bins).astype(int), bins - 1)
@@ -141,7 +141,7 @@ def calibration(labels: Sequence[Labels], cases: Sequence[Case], bins: int = 10)
 
 
 def score(cases: Sequence[Case], checkpoints: Sequence[Path], *, fsm: bool) -> Iterator[Scored]:
-    """Yield what each way to label made of the pages.
+    """Yield the scores of each way to label the pages.
 
     Args:
         fsm: Also decode with the state machine token by token, and compare with `parallel`.

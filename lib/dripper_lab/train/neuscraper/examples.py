@@ -30,8 +30,8 @@ class Example(NamedTuple):
     """The first heading that has the words of the page's title, if there is one."""
 
     def targets(self, outputs: int, part: slice = slice(None)) -> npt.NDArray[np.float32]:
-        """Return what the network is to say of nodes, shape (n_nodes, outputs): whether the node's
-        block is main; then, of six, each of `ANNOTATIONS`, by the markup."""
+        """Return the targets of the nodes, shape (n_nodes, outputs): whether the node's block is
+        main; then, of six, each of `ANNOTATIONS`, by the markup."""
         nodes = self.nodes[part]
         rows = [(float(self.truth.main[node.block]), *self._annotate(node))[:outputs] for node in nodes]
         return np.array(rows, np.float32).reshape(len(nodes), outputs)

@@ -46,7 +46,7 @@ Piece = tuple[Example, int]
 
 
 def train(model: Any, tokenizer: Any, examples: Sequence[Example], shape: Shape, recipe: Recipe) -> None:
-    """Train the transformer over nodes in place; the node encoder too, where the recipe says so."""
+    """Train the transformer over nodes in place; the node encoder too, if the recipe says so."""
     import torch
 
     draw = np.random.default_rng(recipe.seed)
@@ -111,8 +111,8 @@ def pace(step: int, steps: int, warmup: float) -> float:
 
 
 def loss_of(classifier: Any, embed: Embed, batch: Sequence[Piece], shape: Shape) -> Any:
-    """Return the binary cross-entropy of a batch: the mean over its nodes of the sum over what is
-    said of each (equation 4)."""
+    """Return the binary cross-entropy of a batch: the mean over its nodes of the sum over the
+    outputs of each (equation 4)."""
     import torch
 
     cut = [slice(start, start + shape.context_nodes) for _, start in batch]

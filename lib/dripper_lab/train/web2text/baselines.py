@@ -1,8 +1,8 @@
-"""The paper's baselines (4.3) on its own leaves: what an extractor says as text, told leaf by leaf.
+"""Runs the paper's baselines (4.3) on its own leaves: an extractor's text becomes labels of leaves.
 
-An extractor's text is aligned with the leaves as the truth's is, so that both are cut the same way.
-Unfluff is a port of Goose, which stands for it. The paper's CRF comes with the weights of its
-authors alone, and is not here.
+An extractor's text is aligned with the leaves in the same way as the truth. Goose takes the place
+of Unfluff, which is a port of it. The paper's CRF exists only with its authors' weights, and is not
+here.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -51,7 +51,7 @@ Labels = npt.NDArray[np.bool_]
 def label_leaves(pages: Iterable[LabelledPage]) -> dict[str, dict[tuple[str, str], Labels]]:
     """Return, by baseline and then by page, which text nodes the baseline's output holds.
 
-    A page on which a baseline fails is one of which it takes nothing.
+    If a baseline fails on a page, it takes nothing of it.
     """
     extractors = {name: load() for name, load in BASELINES.items()}
     labels_by_baseline: dict[str, dict[tuple[str, str], Labels]] = {name: {} for name in extractors}

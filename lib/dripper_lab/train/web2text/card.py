@@ -67,11 +67,11 @@ class Result:
     choice: Choice
     tried: int
     labels: Sequence[npt.NDArray[np.bool_]]
-    """Labels of each page, with what was chosen."""
+    """Labels of each page, with the chosen values."""
     paper_f1: float
     """F1 with the paper's weight of pairs and no bias."""
     alone_f1: float
-    """Without pairs, with the bias that was chosen."""
+    """F1 without pairs, with the chosen bias."""
 
 
 def model_card(
@@ -85,8 +85,9 @@ def model_card(
     """Return the card as Markdown.
 
     Args:
-        train, held_out: The pages learned from, and those held out, which `result` is of.
-        seconds: Of CPU.
+        train, held_out: The pages that were trained on, and the held-out pages, on which `result`
+            is based.
+        seconds: CPU seconds.
     """
     scores, ceiling = page_f1(held_out, result.labels), page_f1(held_out, [page.main for page in held_out])
     return _CARD.format(

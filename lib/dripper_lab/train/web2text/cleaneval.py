@@ -3,9 +3,9 @@
     python -m dripper_lab.train.web2text.cleaneval --data DIR [--split ours --seeds 8] [--baselines]
 
 Research: CleanEval is an evaluation set here, so that the weights are scored and thrown away.
-Leaves are text nodes, labels those of two thirds in the truth, and every leaf counts the same. What
-differs from the paper: its pages and splits are known by number only, and of its 736 pages those
-are left out whose truth does not fit; words are aligned here, characters there.
+Leaves are text nodes. A leaf is main if two thirds of it are in the truth, and every leaf counts
+the same. Differences from the paper: its pages and splits are known by number only; pages of its
+736 with a truth that does not fit are left out; words are aligned here, characters there.
 """
 
 import argparse
@@ -32,7 +32,8 @@ TRAIN_PAGES, VALIDATION_PAGES = 55, 5
 PUBLISHED = {"original": LeafScore(0.84, 0.88, 0.85, 0.86), "ours": LeafScore(0.86, 0.87, 0.90, 0.88)}
 """Table 1, by split; "ours" is the paper's word for its second one."""
 OUR_TEST, OUR_VALIDATION = 148 / 737, 58 / 737
-"""Shares of the paper's second split, whose pages it does not name: here a seed draws them."""
+"""Shares of the paper's second split. The paper does not name its pages, so a seed draws them
+here."""
 
 
 def split(
@@ -58,8 +59,8 @@ def test_pages(examples: Sequence[Example], which: str, seed: int) -> list[Examp
 
 
 def score(examples: Sequence[Example], recipe: Recipe, which: str = "original") -> tuple[LeafScore, LeafScore, int]:
-    """Return the scores on the test pages, of both networks and of that of leaves alone, and the
-    number of pages. Raises UsageError if there are too few."""
+    """Return the scores on the test pages, of both networks and of the network of leaves alone, and
+    the number of pages. Raises UsageError if there are too few."""
     test = test_pages(examples, which, recipe.seed)
     train, validation, _ = split(examples, which, recipe.seed)
     weights = fit(train, recipe, validation)
@@ -68,8 +69,8 @@ def score(examples: Sequence[Example], recipe: Recipe, which: str = "original") 
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Parse the command line, run the protocol, print a table, and return the exit code: 0, or 2
-    where the user has to change something."""
+    """Parse the command line, run the protocol, print a table, and return the exit code: 0, or 2 if
+    the user has to change something."""
     parser = argparse.ArgumentParser(
         prog="python -m dripper_lab.train.web2text.cleaneval", description="Web2Text on CleanEval, as in the paper."
     )
@@ -119,7 +120,7 @@ def _table(runs: Sequence[tuple[LeafScore, LeafScore, int]], published: LeafScor
 
 
 def interval_of_one(values: Sequence[float]) -> tuple[float, float]:
-    """Return where 95 % of single runs are, as the spread of some says.
+    """Return the interval that holds 95 % of single runs, by the spread of some.
 
     >>> interval_of_one([0.8, 0.9])
     (0.711, 0.989)

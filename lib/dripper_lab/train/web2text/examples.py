@@ -19,18 +19,18 @@ from dripper_labelers.web2text.leaves import Leaves
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """The recipe of a training: as in the paper (3.4, 4.2), where nothing else is said."""
+    """The recipe of a training: as in the paper (3.4, 4.2), unless noted."""
 
     steps: int = 4000
-    """5,000 in the paper, which sees no improvement after."""
+    """5,000 in the paper, which sees no improvement after that."""
     excerpts: int = 128
     """Excerpts of pages a step."""
     excerpt_leaves: int = 9
     """Leaves of an excerpt; shorter pages are filled up with nothing."""
     learning_rate: float = 1e-3
     dropout: float = 0.2
-    """Share of the activations of each hidden layer that is dropped; in the published code weights
-    are."""
+    """Share of the activations of each hidden layer that is dropped; the published code drops
+    weights."""
     weight_decay: float = 1e-4
     """Factor of half the sum of squared weights."""
     pair_weight: float = 0.1
@@ -41,8 +41,8 @@ class Recipe:
 log = logging.getLogger(__name__)
 
 TEXT_NODE_SHARE = 2 / 3
-"""A text node is main where so much of it is in the truth, as in the paper (4.1); of a block half,
-as for the other labelers."""
+"""A text node is main if so much of it is in the truth, as in the paper (4.1); a block if half of
+it is, as for the other labelers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Example:
     """(n_leaves,) how many of them belong to the truth."""
     truth_words: int
     main: npt.NDArray[np.bool_]
-    """(n_leaves,) which leaves are main. A leaf without words (an image) is, where its neighbours
+    """(n_leaves,) which leaves are main. A leaf without words (an image) is main if its neighbours
     on both sides are."""
 
     def f1(self, main: npt.NDArray[np.bool_]) -> float:
@@ -73,7 +73,7 @@ def read_examples(pages: Iterable[LabelledPage], *, text_nodes: bool = False) ->
     """Yield one example a page; pages that cannot teach are left out, logged.
 
     Args:
-        text_nodes: The leaves are those of the paper, not blocks.
+        text_nodes: The leaves are text nodes, as in the paper, not blocks.
     """
     for labelled, page in split_pages(pages):
         example = example_of(page, labelled, text_nodes=text_nodes)

@@ -22,8 +22,8 @@ MAIN_BIASES = (-0.5, -0.25, 0.0, 0.25, 0.5, 0.75, 1.0)
 
 
 class Choice(NamedTuple):
-    """The choices that the weights do not learn, and the mean F1 over words that held-out pages
-    reach with them."""
+    """The choices that are not trained, and the mean F1 over words that held-out pages reach with
+    them."""
 
     pair_weight: float
     main_bias: float
@@ -104,8 +104,8 @@ def pair_sequences(examples: Sequence[Example], weights: Weights) -> Sequences:
 
 
 def _moments(examples: Sequence[Example]) -> tuple[FloatArray, FloatArray]:
-    """Return mean and deviation of the features of leaves, then of pairs; of binary ones 0 and 1,
-    as they stay as they are. What is not there does not count."""
+    """Return mean and deviation of the features of leaves, then of pairs; 0 and 1 for binary
+    features, which stay as they are. Missing values do not count."""
     columns = [np.concatenate([getattr(page.features, part) for page in examples]) for part in PageFeatures._fields]
     mean = np.concatenate([np.nanmean(part, axis=0, dtype=np.float64) for part in columns])
     scale = np.concatenate([np.nanstd(part, axis=0, dtype=np.float64) for part in columns]) + SMALLEST_SCALE
@@ -115,7 +115,7 @@ def _moments(examples: Sequence[Example]) -> tuple[FloatArray, FloatArray]:
 
 
 def labels_of(weights: Weights, examples: Sequence[Example]) -> list[npt.NDArray[np.bool_]]:
-    """Return which leaves of each page the weights hold for main."""
+    """Return which leaves of each page are main by the weights."""
     return [decide(compute_potentials(weights, page.features))[0] for page in examples]
 
 

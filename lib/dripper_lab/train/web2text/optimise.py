@@ -27,7 +27,7 @@ class Sequences:
     outcomes: IntArray
     """(length of all,)."""
     ends: IntArray
-    """(n_sequences,), where each ends, exclusive."""
+    """(n_sequences,), the end of each, exclusive."""
 
     @classmethod
     def of(cls, features: Sequence[FloatArray], outcomes: Sequence[IntArray]) -> "Sequences":
@@ -45,8 +45,8 @@ class Batch:
     leaf, (n, length, 1): 0 beyond the end of a sequence."""
 
     def __init__(self, sequences: Sequences, chosen: IntArray, starts: IntArray, length: int) -> None:
-        """chosen: (n,), of which sequence. starts: (n,), where in all of them each excerpt
-        begins."""
+        """chosen: (n,), the sequence of each excerpt. starts: (n,), the place in all sequences at
+        which each excerpt begins."""
         places = starts[:, None] + np.arange(length)
         inside = places < sequences.ends[chosen][:, None]
         places = np.minimum(places, len(sequences.outcomes) - 1)
@@ -58,8 +58,8 @@ class Batch:
 
 
 class BatchOperations:
-    """The operations of `network.Operations` in JAX, on excerpts; drop: what hidden layers go
-    through."""
+    """The operations of `network.Operations` in JAX, on excerpts; drop: the function that hidden
+    layers go through."""
 
     def __init__(self, inside: Array, drop: Callable[[Array], Array] = lambda x: x) -> None:
         """inside: (n, length, 1), 0 beyond the end of a sequence."""
@@ -82,7 +82,8 @@ def train(sequences: Sequences, outcomes: int, recipe: Recipe, validation: Seque
     """Return the trained layers.
 
     Args:
-        validation: The weights of lowest cross-entropy on it are taken.
+        validation: Sequences for choosing the weights: the ones with the lowest cross-entropy are
+            taken.
     """
     draw = np.random.default_rng(recipe.seed)
     layers = initial_layers(sequences.features.shape[1], outcomes, recipe.seed)
