@@ -142,7 +142,7 @@ def find_reaching(tags: Sequence[str]) -> set[str]:
 
 
 def reaches_scripts(tag: str) -> bool:
-    """Tell whether a serialised start tag has an id or a name that stands in the way of a page's
+    """Return whether a serialised start tag has an id or a name that stands in the way of a page's
     scripts, or opens a window that can change this one.
 
     >>> [reaches_scripts(f"<a {each}>") for each in ('id="forms"', 'id="part"', 'target="x"')]
@@ -195,7 +195,7 @@ def _runs_nothing(address: str, attribute: str) -> bool:
 
 
 def is_inert(attribute: str, value: str) -> bool:
-    """Tell whether an attribute that is no address can stay."""
+    """Return whether an attribute that is no address can stay."""
     name = attribute.lower()
     if name.startswith("on") or name in _DROPPED:
         return False

@@ -42,6 +42,6 @@ def read_declared(page: Page) -> Page:
 
 
 def is_declared(page: Page) -> bool:
-    """Tell whether a page is one that was read in JSON-LD: it says all that it declares, and
+    """Return whether a page is one that was read in JSON-LD: it says all that it declares, and
     nothing else."""
     return len(page.hints.body) >= _SHORTEST and page.hints.body == "\n".join(block.text for block in page.blocks)

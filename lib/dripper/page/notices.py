@@ -68,7 +68,7 @@ class _Lexicon(NamedTuple):
 
 
 def is_notice(texts: Iterable[str], title: str = "") -> bool:
-    """Tell whether the texts of some blocks are no more than a notice.
+    """Return whether the texts of some blocks are no more than a notice.
 
     >>> is_notice(["You need JavaScript to go on."]), is_notice(["JavaScript was new then."])
     (True, False)
@@ -100,7 +100,7 @@ def _find_words(blocks: Iterable[str]) -> Iterator[str]:
 
 
 def _says_no_more(block: str, is_said: bool, lexicon: _Lexicon, site: Collection[str]) -> bool:
-    """Tell whether a block has the words of notices alone. One with a phrase may also name the
+    """Return whether a block has the words of notices alone. One with a phrase may also name the
     site, places and numbers."""
     said = _WORD.findall(block)
     has_numbers = is_said or not _NUMBERED.isdisjoint(said)

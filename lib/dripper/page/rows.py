@@ -110,7 +110,7 @@ def extraction_row(
 
 
 def is_whole(row: Mapping[str, Any]) -> bool:
-    """Tell whether a row has an extraction, of a page of which nothing is cut off or damaged."""
+    """Return whether a row has an extraction, of a page of which nothing is cut off or damaged."""
     return row["error_code"] is None and row["truncated"] is None and DAMAGES.isdisjoint(row["flags"])
 
 

@@ -1,2 +1,2 @@
-"""Holds what all profiles share: where blocks begin and end, simplified and mapping HTML, and prune
-(Dripper paper 3.2, A.10)."""
+"""Holds the steps that all profiles share: finding where blocks begin and end, writing simplified
+and mapping HTML, and pruning (Dripper paper 3.2, A.10)."""

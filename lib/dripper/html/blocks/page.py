@@ -23,19 +23,18 @@ _NUMBER = re.compile(r"-?[0-9]{1,9}")
 
 
 class UnknownItemError(ValueError):
-    """An id among the main ids is none of the page's."""
+    """A main id is not an id of the page."""
 
 
 class Slice(NamedTuple):
-    """A piece to keep: `parts[first : last + 1]`, which stands directly inside the element
-    `owner`."""
+    """A piece to keep: `parts[first : last + 1]`, directly inside the element `owner`."""
 
     owner: int
     first: int
     last: int
     is_run: bool
     is_caption: bool = False
-    """An image's, kept for the image's sake."""
+    """Whether it is the caption of an image, kept for the image's sake."""
     mark: str = ""
     """Markup that is written before it."""
 
@@ -68,7 +67,7 @@ def prune_blocks(
     picture: str | None = None,
     marks: Mapping[int, str] = {},
 ) -> str:
-    """Return what `prune` returns, from the tree in hand.
+    """Return the same main HTML as `prune`, from the tree in memory.
 
     Args:
         picture: The address of the picture that the page declares as its own.
@@ -108,8 +107,8 @@ def _add_media(
 
 
 def _cut(tree: Tree, slices: list[Slice]) -> str:
-    """Return the slices inside their ancestors. Each ancestor opens and closes once: linear in what
-    is kept."""
+    """Return the slices inside their ancestors. Each ancestor opens and closes once, so the time is
+    linear in the size of the kept parts."""
     cutter = _Cutter(tree, _find_kept_cells(tree, slices))
     for part in slices:
         cutter.go_to(part.owner, part)
@@ -120,7 +119,7 @@ def _cut(tree: Tree, slices: list[Slice]) -> str:
 
 
 def _find_kept_cells(tree: Tree, slices: list[Slice]) -> dict[int, set[int]]:
-    """Return the kept cells of each row that something is kept of."""
+    """Return the kept cells of each row that has kept content."""
     rows: dict[int, set[int]] = {}
     ancestors: set[int] = set()
     for part in slices:
@@ -136,7 +135,7 @@ def _find_kept_cells(tree: Tree, slices: list[Slice]) -> dict[int, set[int]]:
 
 
 def count_items(tree: Tree, element: int) -> dict[int, int]:
-    """Return the number of each item of an `ol`, as a browser counts; nothing where it counts
+    """Return the number of each item of an `ol`, as a browser counts; nothing if the list counts
     backwards."""
     if " reversed" in tree.start_tag(element):
         return {}
@@ -163,17 +162,17 @@ class _Cutter:
         self.out: list[str] = []
         self.open: list[int] = []
         self.line: int | None = None
-        """The part that was written last, where text may go on in its line."""
+        """The part that was written last, if text may continue its line."""
         self.is_broken = False
-        """Whether something was left out since the last text of that line."""
+        """Whether an element was left out since the last text of that line."""
         self.has_blank = False
-        """Whether some text was, perhaps a blank."""
+        """Whether text was left out since then, perhaps only a space."""
         self.n_left_out = 0
-        """Number of `br` left out since something was said."""
+        """Number of `br` left out since the last text."""
         self.ends_in_break = False
-        """Whether one stands behind that text."""
+        """Whether a `br` follows that text."""
         self.in_line: int | None = None
-        """The last part of the slice before, if a browser shows its end within a line."""
+        """The last part of the previous slice, if a browser shows its end within a line."""
 
     def go_to(self, owner: int, part: Slice | None) -> None:
         """Close and open elements until `owner` is the innermost open one (-1: none)."""
@@ -200,8 +199,8 @@ class _Cutter:
             self.fill_row(open_elements[-1], part.first)
 
     def fill_row(self, row: int, before: int) -> None:
-        """Write the cells that begin before part `before`, of a row of several that are kept, as
-        empty ones: they have nothing main, but a column."""
+        """Write the cells that begin before part `before` as empty cells, in a row with several
+        kept cells: they have no main content, but take up a column."""
         tree, child = self.tree, self.next_child[row]
         while child <= tree.lasts[row] and tree.opens[child] < before:
             if tree.tags[child] in CELLS and tree.opens[child] not in self.rows[row]:
@@ -210,7 +209,7 @@ class _Cutter:
         self.next_child[row] = child
 
     def pass_tag(self, element: int, part: int) -> None:
-        """Note that an element's tag was written: an inline element goes on with a line."""
+        """Note that an element's tag was written: an inline element continues a line."""
         if self.line is not None and self.tree.tags[element] in INLINE:
             self.pass_gap(self.line, part)
             self.line = part
@@ -220,8 +219,8 @@ class _Cutter:
                 self.in_line = None
 
     def add(self, part: Slice) -> None:
-        """Write a slice; a line break stands for what is left out between a run and the text before
-        it, two where the page has several there, which begin a paragraph."""
+        """Write a slice. A line break replaces the content left out between a run and the text
+        before it; two replace several line breaks of the page, which begin a paragraph."""
         if part.is_run and self.line is not None:
             self.pass_gap(self.line, part.first)
             n_written = int(self.ends_in_break)
@@ -240,16 +239,16 @@ class _Cutter:
         self.in_line = part.last if self.is_in_line(part, part.last) and not self.ends_in_break else None
 
     def is_in_line(self, part: Slice, edge: int) -> bool:
-        """Tell whether a browser shows one edge of a slice within a line."""
+        """Return whether a browser shows one edge of a slice within a line."""
         return part.is_run or self.tree.names.get(self.tree.parts[edge]) not in LINE_BREAKING
 
     def part_from(self, before: int, part: Slice, opened: set[str]) -> None:
-        """Write what parts a slice from the one before, in whose line it goes on, where what stood
-        between is left out: a line break if one did, a blank if any text did. Runs that go on with
-        a line do so by `pass_gap`.
+        """Write the separator between a slice and the previous slice on the same line, if the
+        content between them is left out: a line break if that content has one, a space if it has
+        text. For runs that continue a line, `pass_gap` does this.
 
         Args:
-            opened: Names of the elements that begin before it.
+            opened: Names of the elements that are opened before the slice.
         """
         goes_on = part.is_run and self.line is not None and opened <= INLINE
         if goes_on or not self.is_in_line(part, part.first) or not opened.isdisjoint(LINE_BREAKING):
@@ -261,7 +260,7 @@ class _Cutter:
             self.out.append(" ")
 
     def start_item(self, element: int) -> str:
-        """Return the start tag of an `li`; that of an `ol` keeps its number where items before it
+        """Return the start tag of an `li`; an item of an `ol` keeps its number if items before it
         are left out."""
         tree, tag = self.tree, self.tree.start_tag(element)
         owner = tree.parents[element]
@@ -278,10 +277,10 @@ class _Cutter:
         return tag if follows or " value" in tag else f'{tag[:-1]} value="{number}">'
 
     def pass_gap(self, before: int, after: int) -> None:
-        """Note what was left out between two parts: whether elements were, with no `br` before them
-        that is left to part them, and how many `br` with no text among them."""
+        """Note the content left out between two parts: whether it has elements that no kept `br`
+        before them separates, and the number of `br` with no text among them."""
         parts = self.tree.parts
-        # In mapping HTML other runs are wrapped, in the page they are not.
+        # Other runs are wrapped in mapping HTML, but not in the page.
         names = [
             name for tag in parts[before + 1 + before % 2 : after : 2] if (name := self.tree.names[tag]) != WRAPPER
         ]
@@ -293,7 +292,7 @@ class _Cutter:
             self.n_left_out = 0 if has_text else self.n_left_out + names.count("br")
 
     def is_break(self, part: int) -> bool:
-        """Tell whether a part, or the tag before an empty one, is a line break."""
+        """Return whether a part, or the tag before an empty one, is a line break."""
         parts = self.tree.parts
         return self.tree.names.get(parts[part] or parts[part - 1]) == "br"
 
@@ -311,7 +310,7 @@ class Page:
     elements: Tree
     """The page's tree: tags, parents, attributes (see `Tree`)."""
     blocks: Sequence[Block]
-    """N blocks, which point into it."""
+    """N blocks, which refer to the tree."""
     title: str = ""
     """The text of `<title>`, else of `og:title`, else empty."""
     profile: str = "dripper"
@@ -319,13 +318,13 @@ class Page:
     _simplified: str | None = field(default=None, repr=False, compare=False)
     _mapping: str | None = field(default=None, repr=False, compare=False)
     hints: Hints = field(default_factory=Hints, repr=False)
-    """Statements of the page about itself, out of sight; empty with the profiles `mineru-…`."""
+    """Invisible statements of the page about itself; empty with the profiles `mineru-…`."""
     cutoffs: tuple[int, int] = (CUTOFF, TABLE_CUTOFF)
-    """Characters of text a block that the model sees, outside and inside of tables."""
+    """Characters of text in each block that the model sees, outside and inside tables."""
     metadata: Metadata | None = field(default=None, repr=False)
-    """Declarations of the page about itself; None of a page that was split from a tree."""
+    """Declarations of the page about itself; None for a page that was split from a tree."""
     hidden_characters: int = field(default=0, repr=False, compare=False)
-    """Characters of hidden text that were left out; 0 of a page that was split from a tree."""
+    """Number of hidden characters that were left out; 0 for a page that was split from a tree."""
 
     @property
     def item_ids(self) -> range:
@@ -334,7 +333,8 @@ class Page:
 
     @property
     def simplified_html(self) -> str:
-        """The page as a language model reads it: one element a block, each with `_item_id`."""
+        """The page as a language model reads it: one element for each block, each with
+        `_item_id`."""
         if self._simplified is None:
             self._simplified = simplify(self.elements, self.blocks, *self.cutoffs)
         return self._simplified
@@ -347,11 +347,11 @@ class Page:
         return self._mapping
 
     def prune(self, main_ids: Collection[int], with_media: bool = False, marks: Mapping[int, str] = {}) -> str:
-        """Return the page's main HTML: without media, what `dripper.html.prune(self.mapping_html,
-        main_ids, self.profile)` returns.
+        """Return the page's main HTML. Without media it equals
+        `dripper.html.prune(self.mapping_html, main_ids, self.profile)`.
 
         Args:
-            with_media: Images that are among main blocks are kept too, with their captions (see
+            with_media: Whether to keep images among main blocks too, with their captions (see
                 `media.place`), and the image that the metadata declare as the page's own.
             marks: Markup by the id of the block before which it is written.
         """

@@ -1,10 +1,10 @@
 """Splits a page into blocks and numbers them, by the block rules of MinerU-HTML 1.1 (Dripper paper
-3.2 step 3, A.10), which every profile shares but for `columns_decide`.
+3.2 step 3, A.10), which every profile shares except for `columns_decide`.
 
-An element is a *block* unless it is one of the INLINE names; a cell is one only in a layout table,
-a list item only in a layout list. Elements without a block inside become one paragraph each, tables
-of data and plain lists as a whole; what stands between them, texts and inline elements up to the
-next block or `br`, becomes a *run*.
+An element is a *block* unless it is one of the INLINE names; a cell is a block only in a layout
+table, a list item only in a layout list. Each element without a block inside becomes one paragraph,
+and so does a whole data table or plain list. The texts and inline elements between them, up to the
+next block or `br`, become a *run*.
 """
 
 from bisect import bisect_left
@@ -25,21 +25,21 @@ class Paragraph(NamedTuple):
     """A block before it is numbered: the parts `first`..`last` of the tree."""
 
     element: int
-    """The block itself, or for a run (`is_run`) the element in which the run stands."""
+    """The block itself, or for a run (`is_run`) the element that contains the run."""
     first: int
     last: int
     is_run: bool
 
 
 class Kinds(NamedTuple):
-    """The elements of each kind by the rules of blocks, as flags by element number."""
+    """The elements of each kind under the block rules, as flags by element number."""
 
     block: bytearray
     """Ends a line by itself."""
     splits: bytearray
-    """Has such an element inside."""
+    """Has an element inside that ends a line by itself."""
     whole: frozenset[int]
-    """A table of data, never split."""
+    """Data tables, which are never split."""
 
 
 def segment(tree: Tree, texts: list[str], removed: bytearray, kinds: Kinds) -> tuple[list[Paragraph], list[int]]:
@@ -49,8 +49,8 @@ def segment(tree: Tree, texts: list[str], removed: bytearray, kinds: Kinds) -> t
     Linear in the number of elements and parts.
 
     Args:
-        texts: As `tree.parts`, its even entries perhaps changed.
-        removed: Flags by element; these are as if not there.
+        texts: Like `tree.parts`, with perhaps changed even entries.
+        removed: Flags by element; removed elements are treated as absent.
     """
     paragraphs, entered = _walk(tree, texts, removed, kinds)
     body = tree.tags.index("body") if "body" in tree.tags else -1
@@ -58,7 +58,7 @@ def segment(tree: Tree, texts: list[str], removed: bytearray, kinds: Kinds) -> t
 
 
 def _walk(tree: Tree, texts: list[str], removed: bytearray, kinds: Kinds) -> tuple[list[Paragraph], list[int]]:
-    """Go over the elements once, down into those that are split."""
+    """Walk over the elements once, and into each element that is split."""
     paragraphs = list[Paragraph]()
     tags, opens, closes, lasts = tree.tags, tree.opens, tree.closes, tree.lasts
     block, splits = kinds.block, kinds.splits
@@ -98,8 +98,8 @@ def _walk(tree: Tree, texts: list[str], removed: bytearray, kinds: Kinds) -> tup
 
 
 def _walk_without_body(tree: Tree, texts: list[str], paragraph: Paragraph) -> Paragraph:
-    """Turn a run of the body (or a body without blocks) that is one element and blank text into
-    that element's block.
+    """Turn a run of the body (or a body without blocks) that holds only one element and blank text
+    into that element's block.
     """
     element, first, last, is_run = paragraph
     first, last = (first, last) if is_run else (first + 1, last - 1)
@@ -117,10 +117,11 @@ def classify(
     element to the first.
 
     Args:
-        columns_decide: A table with `col` is one of data, whatever stands in it, as MinerU-HTML
-            1.1 has it; else not where that is a table or a form: themes of the 2000s gave the
-            columns of a whole page their widths so, and it became a single block.
-        in_line: Elements that end no line whatever their names are.
+        columns_decide: Whether every table with `col` is a data table, whatever its content, as in
+            MinerU-HTML 1.1. If not, one with another table or a form inside is a layout table:
+            themes of the 2000s used `col` for the column widths of a whole page, which became a
+            single block.
+        in_line: Elements that end no line, whatever their names.
     """
     tags, parents = tree.tags, tree.parents
     is_block = {tag: tag not in NOT_BLOCK for tag in set(tags)}
@@ -150,7 +151,7 @@ def classify(
 
 
 def _mark(tree: Tree, attribute: str, value: str) -> set[int]:
-    """Return the elements that carry attribute="value"; looks at each distinct tag once."""
+    """Return the elements that have attribute="value"; each distinct tag is examined once."""
     tags = {tag for tag in tree.names if attribute in tag and attributes(tag).get(attribute) == value}
     return set(tree.tagged(tags))
 
@@ -158,10 +159,10 @@ def _mark(tree: Tree, attribute: str, value: str) -> set[int]:
 def _find_tables(
     tree: Tree, removed: bytearray, block: bytearray, columns_decide: bool, in_line: Set[int]
 ) -> frozenset[int]:
-    """Return the tables of data, and mark the cells of all others (layout) as blocks."""
+    """Return the data tables, and mark the cells of all other tables (layout) as blocks."""
     tables = [element for element in tree.find("table") if not removed[element]]
     data, layout, cells = set[int](), set[int](), list[int]()
-    # Tables with `col`; those that frame something: another table or a form.
+    # Tables with `col`, and tables around another table or a form.
     with_columns, with_frames = set[int](), set[int]()
     nearest = [-1] * len(tree)
     inside = (range(table, tree.lasts[table] + 1) for table in tree.outermost(tables))
@@ -195,8 +196,8 @@ def _find_tables(
 
 
 def _find_items(tree: Tree, removed: bytearray, element: int) -> list[int]:
-    """Return the items whose nearest list this is (of ul and ol the li, of dl the dt and dd), at
-    any depth."""
+    """Return the items with this list as their nearest list (li for ul and ol, dt and dd for dl),
+    at any depth."""
     tags, items = tree.tags, LIST_ITEMS[tree.tags[element]]
     lists = ("dl",) if tags[element] == "dl" else ("ul", "ol")
     own_items, inner = [], element + 1
@@ -211,7 +212,7 @@ def _find_items(tree: Tree, removed: bytearray, element: int) -> list[int]:
 
 
 def _is_content_list(tree: Tree, texts: list[str], removed: bytearray, splits: bytearray, element: int) -> bool:
-    """Tell whether a list holds items only, none of them with a block inside: such a list is one
+    """Return whether a list holds only items, all without a block inside: such a list is one
     paragraph."""
     item_tags, has_items = LIST_ITEMS[tree.tags[element]], False
     if texts[tree.opens[element] + 1].strip():
@@ -231,7 +232,7 @@ def _is_content_list(tree: Tree, texts: list[str], removed: bytearray, splits: b
 def _break_up(
     items: list[int], element: int, parents: list[int], block: bytearray, splits: bytearray, quiet: set[int]
 ) -> None:
-    """Mark the items of a layout list as blocks, and what stands between them and the list as
+    """Mark the items of a layout list as blocks, and the elements between the items and the list as
     having blocks inside."""
     for item in items:
         block[item] = 1
@@ -248,8 +249,8 @@ def number(tree: Tree, texts: list[str], paragraphs: Iterable[Paragraph], *, che
     address) as blocks 1..N.
 
     Args:
-        texts: `tree.parts`, perhaps with texts changed and elements blanked.
-        check: False if all are known to show something.
+        texts: `tree.parts`, perhaps with changed texts and blanked elements.
+        check: False if all paragraphs are known to show something.
     """
     plain = plain_parts(tree, texts)
     blocks: list[Block] = []

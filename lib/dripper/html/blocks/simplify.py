@@ -1,8 +1,9 @@
 """Writes the two forms of a page: simplified HTML for language models (Dripper paper 3.2, A.10; the
 cuts of MinerU-HTML 1.1) and mapping HTML, the page with an `_item_id` on every block.
 
-Of every block: its elements with `class` and `id` alone (images also `src` and `alt`), lists
-shortened to their first and last item, texts cut after 500 characters, white space collapsed.
+Every block keeps its elements with only `class` and `id` (images also with `src` and `alt`). Lists
+are shortened to their first and last item, texts are cut after 500 characters, white space is
+collapsed.
 """
 
 import re
@@ -20,14 +21,14 @@ TAIL = "</body></html>"
 CUTOFF = 500
 """Characters of text that the model sees of a block (MinerU-HTML 1.1)."""
 TABLE_CUTOFF = 8000
-"""The same for text in tables, which MinerU-HTML never cuts: a table of 100,000 cells would be a
+"""The cutoff for text in tables, which MinerU-HTML never cuts: a table of 100,000 cells would be a
 block of 2 MB."""
 
 ELLIPSIS = "<span>...</span>"
 _ODD_SPACES = re.compile(r"\s{2,}|[^\S ]")
 _KEPT_SPACE = re.compile("\0([0-9a-f]+);")
-"""White space in attributes stays, but all is collapsed at once, tags too: there, what would change
-is written so."""
+"""An escape for white space in attributes. Such white space is kept, but the whole markup is
+collapsed at once, so white space that would change is escaped in tags."""
 _QUOTED = re.compile(r"""[\t\n\f\r ](=?[^\t\n\f\r =>/]+)=("[^"]*"|'[^']*')""")
 _IMAGE_KEYS = tuple((key, f' {key}="') for key in ("src", "alt", "class", "id"))
 _KEYS = _IMAGE_KEYS[2:]
@@ -40,8 +41,9 @@ def simplify(tree: Tree, blocks: Sequence[Block], cutoff: int, table_cutoff: int
     `_item_id` its last attribute.
 
     Args:
-        cutoff: Characters of text a block.
-        table_cutoff: The same for text inside tables and formulas, which `cutoff` spares.
+        cutoff: Characters of text in each block.
+        table_cutoff: Characters of text inside tables and formulas, to which `cutoff` does not
+            apply.
     """
     parts = tree.parts.copy()
     shorten_lists(tree, parts, [(element, first, last) for _, _, element, _, first, last in blocks])
@@ -54,7 +56,8 @@ def simplify(tree: Tree, blocks: Sequence[Block], cutoff: int, table_cutoff: int
 
 
 class Around(NamedTuple):
-    """The markup around a block: its start tag, which gets the id, and what goes in between."""
+    """The markup around a block: a start tag, which gets the id, an end tag, and the markup between
+    these and the block."""
 
     start: str
     opening: str
@@ -72,15 +75,15 @@ def write_simplified(
     blocks: Iterable[Block],
     surround: "Callable[[Block], Around | None] | None" = None,
 ) -> str:
-    """Return the simplified markup of the blocks, tags short and white space collapsed; `parts` are
-    the tree's with all cuts made, so that no tag is shortened in vain: nine of ten, where a block
-    is a list of 10,000 items.
+    """Return the simplified markup of the blocks, with short tags and collapsed white space.
+    `parts` are the tree's parts after all cuts, so that no tag is shortened in vain: in a list of
+    10,000 items that would be nine of ten tags.
 
     Args:
-        surround: Gives what is written around a block, where that is not its own tags, or those of
-            the element that a run stands in.
+        surround: Returns the markup around a block, or None for the block's own tags or, for a run,
+            the tags of the element that contains it.
     """
-    # Texts and tags in turns, as in `parts`.
+    # Texts and tags, alternating, as in `parts`.
     out, starts = [""], list[int]()
     for block in blocks:
         _, _, element, is_run, first, last = block
@@ -106,10 +109,9 @@ def write_simplified(
 
 
 class ShortTags(dict[str, str]):
-    """The short form of each tag, made when first asked for: only half of a page's tags stand in
-    blocks.
+    """The short form of each tag, made on first use: only half of a page's tags are in blocks.
 
-    names: the element name of each tag. clean: applied to a tag before.
+    names: the element name of each tag. clean: applied to a tag before it is shortened.
     """
 
     def __init__(self, names: Mapping[str, str], clean: Callable[[str], str] = str) -> None:
@@ -131,8 +133,8 @@ def add_id(tag: str, item_id: int) -> str:
 
 
 def shorten_tag(name: str, tag: str) -> str:
-    """Return a tag with the attributes that the model sees, values stripped, none empty, no image
-    as `data:`.
+    """Return a tag with the attributes that the model sees: values stripped, no empty values, no
+    `data:` images.
 
     >>> shorten_tag("a", '<a href="/x" id=" i " class="">')
     '<a id="i">'
@@ -155,9 +157,9 @@ def shorten_tag(name: str, tag: str) -> str:
 
 
 def _shorten_odd_tag(name: str, tag: str) -> str:
-    """Return what `shorten_tag` does where quotes stand in the names of attributes, or single ones
-    around values."""
-    # Of a repeated name the first counts.
+    """Return the short form of a tag that has quotes in attribute names, or single quotes around
+    values."""
+    # The first of a repeated name counts.
     values = dict(reversed(_QUOTED.findall(tag)))
     short = "<" + name
     for key, marker in _IMAGE_KEYS if name == "img" else _KEYS:
@@ -169,11 +171,11 @@ def _shorten_odd_tag(name: str, tag: str) -> str:
 
 
 def shorten_lists(tree: Tree, parts: list[str], spans: Sequence[tuple[int, int, int]]) -> None:
-    """Shorten the lists inside blocks, in `parts`: of ul and ol stay first and last item, of dl
+    """Shorten the lists inside blocks, in `parts`: ul and ol keep their first and last item, dl its
     first and last term.
 
     Args:
-        spans: (element, first, last) of each block; a run inside a list is shortened like one,
+        spans: (element, first, last) of each block; a run inside a list is shortened like a list,
             whatever its elements are.
     """
     lists = tree.named(LISTS)
@@ -204,9 +206,9 @@ def truncate(tree: Tree, parts: list[str], first: int, last: int, cutoff: int, t
     """Cut the text of the block `parts[first : last + 1]` after `cutoff` characters, in place; tags
     around the cut stay closed.
 
-    Counted are texts outside tables and formulas, and all texts that follow an element (MinerU-HTML
-    1.1 counts these even inside tables, but cuts only outside); texts inside tables and formulas
-    have their own count.
+    The count includes texts outside tables and formulas, and all texts that follow an element
+    (MinerU-HTML 1.1 counts the latter even inside tables, but cuts only outside). Texts inside
+    tables and formulas have their own count.
     """
     used = used_inside = depth = 0
     for index in range(first, last + 1):
@@ -246,10 +248,11 @@ def _measure_depth_change(tree: Tree, index: int) -> int:
 
 
 def _empty_after(tree: Tree, parts: list[str], cut: int, last: int, *, shells: bool = False) -> None:
-    """Empty what follows the cut at index `cut`: only end tags of what is open there stay.
+    """Empty the parts after the cut at index `cut`, except the end tags of elements that are open
+    there.
 
-    shells: the cut is in an element's own text, before its children; these stay, without their
-    texts.
+    shells: the cut is in an element's own text, before its children; the children stay, without
+    their texts.
     """
     level = depth = 0
     for index in range(cut + 1, last + 1):
@@ -271,7 +274,8 @@ def _empty_after(tree: Tree, parts: list[str], cut: int, last: int, *, shells: b
 
 
 WRAPPER = "cc-alg-uc-text"
-"""The element put around a run (a block that is no element by itself); the name is MinerU-HTML's.
+"""The element put around a run (a block that is not an element itself); the name is from
+MinerU-HTML.
 """
 
 

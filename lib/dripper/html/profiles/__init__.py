@@ -1,1 +1,1 @@
-"""Profiles: sets of rules by which a page is split into blocks, and cut to its main ones."""
+"""Profiles: sets of rules that split a page into blocks, and cut it to its main blocks."""

@@ -1,9 +1,9 @@
 """Profile `dripper`: parses a page to a `Tree` as a browser builds it, keeps all that is visible,
 and finds the real addresses of images that load late. Profile `paper` adds rules of its own.
 
-What is visible, hence kept: every text of the body but that of `script`, `style`, `template`,
-`title`, comments, and of elements that are hidden (see `tree.visibility`). `noscript` counts as
-visible: many forums have their posts only there. Shadow roots that the page declares are attached.
+All visible text is kept: every text of the body except `script`, `style`, `template`, `title`,
+comments, and hidden elements (see `tree.visibility`). `noscript` counts as visible: many forums
+have their posts only there. Shadow roots that the page declares are attached.
 """
 
 import re
@@ -43,14 +43,15 @@ _NAMES = re.compile(f" ({'|'.join([*_LAZY, *_LAZY_SETS])})=")
 _ADDRESS = re.compile(
     r"(?!.*\s)(?:(?:https?:)?//.|[^{}<>:]+\.(?:jpe?g|png|gif|webp|avif|svg|bmp)\b|/.)", re.IGNORECASE | re.DOTALL
 )
-"""The beginning of an address; blanks are looked for once and for all."""
+"""The beginning of an address without white space, which the lookahead excludes once for all
+alternatives."""
 
 
 def use_real_address(tag: str) -> str:
-    """Return an `img` start tag whose `src` is the address that a browser would show in the end.
+    """Return an `img` start tag with the address that a browser would finally show as its `src`.
 
-    Lazy loaders keep it in `data-src` and its kin, or in `srcset`, and leave nothing, a `data:`
-    picture or a placeholder in `src`.
+    Lazy loaders keep that address in `data-src` or a similar attribute, or in `srcset`, and leave
+    `src` empty or with a `data:` picture or a placeholder.
 
     >>> use_real_address('<img src="data:image/gif;base64,R0lG" data-src="/a.jpg">')
     '<img src="/a.jpg" data-src="/a.jpg">'
@@ -93,16 +94,16 @@ def choose_largest(candidates: str) -> str:
 
 _NEVER_SEEN = words(HEAD.replace(",", "")) | words("style template noembed iframe noframes xmp plaintext")
 _UNSEEN = ", ".join(sorted(_NEVER_SEEN))
-"""Elements that show nothing and are read before (see `read_head`), and those whose content is
-serialised unescaped, which would not scan. One query, which costs its length times the page's; all
-else that is not seen is found in the start tags (`tree.visibility`)."""
+"""Invisible elements that are read first (see `read_head`), and elements with content that is
+serialised unescaped and so would not scan. This is one query, which costs its length times the
+page's. All other invisible elements are found by their start tags (`tree.visibility`)."""
 DISPLAY_NONE = re.compile(r"(?:^|;)\s*display\s*:\s*none\b", re.IGNORECASE)
 
 _RAW_NAMES = "|".join(RAW_TEXT).encode()
 _RAW_START = re.compile(rb"<(%s)(?=[\s/])[^<>]*/>" % _RAW_NAMES, re.IGNORECASE)
 _RAW_END = re.compile(rb"</(%s)(?=[\s/>])" % _RAW_NAMES, re.IGNORECASE)
 _TAIL = 300
-"""Bytes: a page that ends with a script, as many do, has its end tag among the last ones."""
+"""Bytes at the end of a page: a page that ends with a script, as many do, has its end tag there."""
 
 _TAG = re.compile("<[a-zA-Z][^>]*>")
 _ITEM_ID = re.compile(r'[\t\n\f\r ]_item_id(?:="[^"]*")?')
@@ -110,9 +111,9 @@ _WRAPPER_TAG = re.compile(rf"(</?){WRAPPER}(?=[\t\n\f\r />])")
 
 
 class ParsedPage(NamedTuple):
-    """tree: of the visible body. title: of `<title>`, else `og:title`, else "". hints, metadata:
-    see `html.tree.head.Hints` and `html.metadata`. hidden_characters: of texts that were left
-    out."""
+    """A parsed page. tree: the visible body. title: from `<title>`, else `og:title`, else "".
+    hints, metadata: see `html.tree.head.Hints` and `html.metadata`. hidden_characters: number of
+    characters in texts that were left out."""
 
     tree: Tree
     title: str
@@ -122,7 +123,7 @@ class ParsedPage(NamedTuple):
 
 
 def find_unseen(document: LexborHTMLParser) -> list[LexborNode]:
-    """Return the elements that are taken out before the page is scanned, in document order."""
+    """Return the elements that are removed before the page is scanned, in document order."""
     return document.css(_UNSEEN)
 
 
@@ -146,12 +147,13 @@ def parse_page(
     Linear, see `limits`.
 
     Args:
-        read_tags, hidden_share: See `scan`; they decide what is cut out.
-        keep_players: Frames of known players leave stand-ins behind (see `media.players`).
-        opens_shadows: Shadow roots that the page declares are attached (see `tree.shadow`).
+        read_tags, hidden_share: See `scan`; they decide which elements are cut out.
+        keep_players: Whether frames of known players are replaced by placeholders (see
+            `media.players`).
+        opens_shadows: Whether shadow roots that the page declares are attached (see `tree.shadow`).
         html: As UTF-8; NULs in texts are dropped.
         url: The page's address, for its metadata.
-        find_unseen: Finds what is taken out before the page is scanned.
+        find_unseen: Finds the elements that are removed before the page is scanned.
         keeps_hidden: Whether hidden text stays (see `tree.visibility`); None: only `read_tags` and
             `hidden_share` decide.
 
@@ -172,7 +174,7 @@ def parse_page(
     head = read_head(unseen)
     frames = document.css_first("frameset noframes, html > noframes") if document.body is None else None
     if frames is not None:
-        # A frameset has no body of its own; what it offers instead is markup inside a raw text
+        # A frameset has no body of its own; its alternative content is markup inside a raw text
         # element.
         document = parse_document(frames.text())
         title, unseen = title or read_title(document), find_unseen(document)
@@ -181,7 +183,8 @@ def parse_page(
     markup = document.html or "<html></html>"
     sight = Sight(sheets, keeps_hidden=keeps_hidden) if keeps_hidden is not None else None
     tree = scan(markup, HTML_VOID, read_tags, hidden_share, has_blanks=True, sight=sight)
-    # Looked for among distinct tags: a search through the markup takes longer than all else here.
+    # Only distinct tags are searched: a search through the markup takes longer than all other steps
+    # here.
     if WRAPPER in tree.names.values() or any("_item_id" in tag for tag in tree.names):
         markup = _WRAPPER_TAG.sub(r"\1span", _TAG.sub(lambda tag: _ITEM_ID.sub("", tag.group()), markup))
         sight = Sight(sheets, keeps_hidden=keeps_hidden) if keeps_hidden is not None else None
@@ -191,8 +194,8 @@ def parse_page(
 
 
 def _read_sheets(unseen: list[LexborNode]) -> list[str]:
-    """Return the page's own sheets. Those for other media, and for browsers without scripts, do not
-    count."""
+    """Return the page's own sheets. Sheets for other media, and for browsers without scripts, do
+    not count."""
     sheets = list[str]()
     for node in unseen:
         if node.tag == "style" and (node.parent is None or node.parent.tag != "noscript"):
@@ -203,10 +206,11 @@ def _read_sheets(unseen: list[LexborNode]) -> list[str]:
 
 
 def _may_end_in_raw_text(document: LexborHTMLParser, html: bytes) -> bool:
-    """Tell whether a raw text element may have swallowed the page's end: it is last, before a last
-    table, in the head or in a template, whose content is no child of it.
+    """Return whether a raw text element may have swallowed the page's end. Such an element is last,
+    before a last table, in the head, or in a template (a template's content is not among its
+    children).
 
-    A look at some ten nodes, where `close_raw_text` reads all of the page.
+    This examines about ten nodes; `close_raw_text` reads the whole page.
     """
     node = document.root
     while node is not None:
@@ -220,12 +224,12 @@ def _may_end_in_raw_text(document: LexborHTMLParser, html: bytes) -> bool:
 
 
 def close_raw_text(html: bytes) -> bytes:
-    """Return the page with an end tag behind each raw text element that closes itself and has none
+    """Return the page with an end tag after each raw text element that closes itself and has none
     (`<iframe …/>`).
 
-    That is XML, and such pages were written or stored as XML; HTML has no self-closing tags, so
-    that the element would swallow the rest of the page as its text: 12 of 60 pages of a set of
-    forums. Where an end tag follows, browsers and we take the page at its word.
+    This is XML syntax, and such pages were written or stored as XML. HTML has no self-closing tags,
+    so the element would swallow the rest of the page as its text: 12 of 60 pages of a set of
+    forums. If an end tag follows, the markup stays as it is, as in browsers.
 
     >>> close_raw_text(b'<p>a<iframe src="x"/><p>b')
     b'<p>a<iframe src="x"/></iframe><p>b'
@@ -241,14 +245,14 @@ def close_raw_text(html: bytes) -> bytes:
 
 
 def read_tags(tags: list[str]) -> dict[str, StartTag]:
-    """Return the images among start tags that have another real address."""
+    """Return the image start tags that have a real address other than `src`."""
     images = [tag for tag in tags if tag[:5] == "<img "]
     return {tag: StartTag(real) for tag in images if (real := use_real_address(tag)) != tag}
 
 
 def _remove(document: LexborHTMLParser, unseen: list[LexborNode], keep_players: bool) -> None:
-    """Take out what shows nothing; `xmp` becomes `pre`, MathJax's source
-    (`<script type="math/tex">`) text.
+    """Remove the invisible elements. `xmp` becomes `pre`, and MathJax source (`<script
+    type="math/tex">`) becomes text.
 
     MathJax shows its sources, and nothing else holds them.
     """
@@ -260,7 +264,7 @@ def _remove(document: LexborHTMLParser, unseen: list[LexborNode], keep_players: 
             source = node.text().strip()
             _replace(document, node, "span", f"\\[{source}\\]" if "mode=display" in kind else f"\\({source}\\)")
         elif not (keep_players and node.tag == "iframe" and replace_frame(document, node)):
-            # Taken out, not destroyed: an element inside it may be next.
+            # The node is removed, not destroyed: an element inside it may be next.
             node.decompose(recursive=False)
 
 
@@ -277,19 +281,19 @@ class LosslessProfile:
 
     name: str
     read_tags: ReadTags
-    """Reads the start tags that have other markup, or hide their element."""
+    """Returns the start tags that get other markup or hide their element."""
     hidden_share: float
-    """Hidden elements stay where they hold more than this share of the page's text."""
+    """Hidden elements stay if they hold more than this share of the page's text."""
     cutoffs: tuple[int, int]
-    """Characters of text a block that the model sees, outside and inside of tables."""
+    """Characters of text in each block that the model sees, outside and inside tables."""
     main_html_scans: bool = True
     places_media: bool = False
-    """Whether images and players count that stand among main blocks."""
+    """Whether images and players among main blocks count."""
     keeps_units: bool = False
-    """Whether what belongs together stays so (see `html.units`), where MinerU-HTML knows no such
-    thing; and whether hidden text is left out (see `tree.visibility`)."""
+    """Whether parts that belong together stay together (see `html.units`), which MinerU-HTML does
+    not do, and whether hidden text is left out (see `tree.visibility`)."""
     find_unseen: FindUnseen = find_unseen
-    """Finds what shows nothing, before the page is scanned."""
+    """Finds the invisible elements, before the page is scanned."""
 
     def preprocess(
         self, html: bytes, limits: ParserLimits, url: str | None = None, *, keeps_hidden: bool = False

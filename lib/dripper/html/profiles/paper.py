@@ -1,9 +1,9 @@
-"""Profile `paper`: what the Dripper paper removes before it looks for blocks (A.10 step 1), as its
-v1.0 code did.
+"""Profile `paper`: removes the elements that the Dripper paper removes before it looks for blocks
+(A.10 step 1), as the paper's v1.0 code did.
 
-Headers, footers, navigation and asides go, whether by name or by a class or id of that name, and
-what `display:none` hides; their text is in no block. A block shows the model 200 characters (A.10
-step 4). All else is as in profile `dripper`.
+Headers, footers, navigation and asides are removed, by element name or by a class or id of that
+name, and so are elements with `display:none`; their text is in no block. A block shows the model
+200 characters (A.10 step 4). Everything else is as in profile `dripper`.
 """
 
 import re
@@ -17,27 +17,27 @@ from dripper.html.tree.scan import StartTag
 from dripper.html.tree.tree import attributes
 
 CUTOFF = 200
-"""Characters a block, in tables too."""
+"""Characters in each block, in tables too."""
 
 _NEVER_SEEN = words(HEAD.replace(",", "")) | words("style template noembed datalist iframe noframes xmp plaintext")
 _UNSEEN = ", ".join([*sorted(_NEVER_SEEN), "title", "desc", *(f"#{name}" for name in sorted(CONSENT))])
 _MOST_AROUND = 32
-"""Elements between a drawing and its `desc`."""
+"""Most elements between a drawing and its `desc`."""
 _DISPLAY_NONE = re.compile(r"(?:^|;)\s*display\s*:\s*none\b", re.IGNORECASE)
 _REMOVED = words("header footer nav aside noscript iframe frame")
 _NAMES = words("nav footer header")
 
 
 def read_tags(tags: list[str]) -> dict[str, StartTag]:
-    """Return the start tags whose elements the paper removes, and images with their real
+    """Return the start tags of elements that the paper removes, and images with their real
     address."""
     special = {tag: StartTag(use_real_address(tag)) for tag in tags if tag.startswith("<img ")}
     return special | {tag: StartTag(tag, hidden=True) for tag in tags if is_removed(tag)}
 
 
 def is_removed(tag: str) -> bool:
-    """Tell whether the paper removes the element of a start tag: by its name, its class or id, its
-    style."""
+    """Return whether the paper removes the element of a start tag, because of its name, class, id
+    or style."""
     name = tag[1:-1].partition(" ")[0]
     if name in ("html", "body") or name in _REMOVED:
         return name in _REMOVED
@@ -52,8 +52,8 @@ def find_unseen(document: LexborHTMLParser) -> list[LexborNode]:
 
 
 def _is_unseen(node: LexborNode) -> bool:
-    """Tell whether a `title` is not the head's own, a `desc` is of a drawing, or a dialog is
-    hidden."""
+    """Return whether a node is a `title` outside the head, a `desc` of a drawing, or a hidden
+    dialog."""
     if node.tag not in ("title", "desc"):
         style = node.attributes.get("style") or ""
         return "hidden" in node.attributes or _DISPLAY_NONE.search(style) is not None

@@ -1,4 +1,4 @@
-"""Finds profiles by name and splits pages by them (`preprocess`): a profile is a set of rules for
+"""Finds profiles by name and splits pages with them (`preprocess`): a profile is a set of rules for
 splitting a page and cutting it to its main blocks.
 """
 
@@ -15,7 +15,7 @@ from dripper.html.tree.scan import UnbalancedMarkupError
 
 
 class Profile(Protocol):
-    """One set of rules; what a page becomes by it."""
+    """One set of rules for splitting a page into blocks and cutting its main HTML."""
 
     @property
     def name(self) -> str:
@@ -24,17 +24,17 @@ class Profile(Protocol):
 
     @property
     def places_media(self) -> bool:
-        """Whether `Page.prune` adds images by their place when asked to."""
+        """Whether `Page.prune` can add images by their place."""
         ...
 
     @property
     def keeps_units(self) -> bool:
-        """Whether what belongs to main blocks is main, too (see `units.complete`)."""
+        """Whether blocks that belong to main blocks become main, too (see `units.complete`)."""
         ...
 
     @property
     def main_html_scans(self) -> bool:
-        """Whether main HTML is balanced markup, so that Markdown is made of it without an HTML
+        """Whether main HTML is balanced markup, so that Markdown is made from it without an HTML
         parser."""
         ...
 
@@ -44,7 +44,7 @@ class Profile(Protocol):
         """Return the page, given as UTF-8, split into blocks. Raises PageError(PARSE_FAILED).
 
         Args:
-            keeps_hidden: Whether text that nobody sees stays; only `dripper` looks at it.
+            keeps_hidden: Whether hidden text stays; only `dripper` uses this.
         """
         ...
 
@@ -68,7 +68,7 @@ PROFILES: Doors[Profile] = Doors(
 
 @cache
 def find_profile(name: str) -> Profile:
-    """Return the profile of a name. Raises ValueError for an unknown one, MachineError if its
+    """Return the profile with a name. Raises ValueError if the name is unknown, MachineError if its
     package is not installed.
 
     >>> find_profile("dripper").name
@@ -89,10 +89,10 @@ def preprocess(
     Deterministic; linear in len(html).
 
     Args:
-        html: The page's text, decoded; anything goes, an empty string too.
+        html: The page's text, decoded; any string is accepted, even an empty one.
         profile: A set of rules, one of PROFILES.
-        limits: What the page may ask of the parser.
-        url: The page's address, by which its metadata tell the site's name.
+        limits: The limits on the parser's work.
+        url: The page's address, from which the metadata get the site's name.
 
     Raises:
         PageError(PARSE_FAILED): Above a limit.
@@ -129,7 +129,7 @@ def preprocess_utf8(
     try:
         return rules.preprocess(html, limits, url, keeps_hidden=keeps_hidden)
     except UnbalancedMarkupError as error:
-        # No such page is known; should a parser write one, it is an error row like any other.
+        # No such page is known; if a parser writes one, it becomes an error row like any other.
         raise PageError(ErrorCode.PARSE_FAILED, str(error)) from error
 
 
@@ -137,8 +137,8 @@ def prune(mapping_html: str, main_ids: Collection[int], profile: str = "dripper"
     """Return the page with only its main blocks and their ancestors, without `_item_id` (Dripper
     paper 3.2, mapping).
 
-    The same as `Page.prune`. O(len(mapping_html)). Profiles `mineru-…` do byte for byte what
-    MinerU-HTML does instead: foreign ids are ignored, helper attributes stay, no id gives
+    The result equals `Page.prune`. O(len(mapping_html)). Profiles `mineru-…` return the output of
+    MinerU-HTML byte for byte instead: foreign ids are ignored, helper attributes stay, no id gives
     "<html></html>".
 
     Args:

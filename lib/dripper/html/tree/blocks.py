@@ -1,4 +1,4 @@
-"""Holds what a labeler decides about: a block, by its place in the tree of its page."""
+"""Holds `Block`, the unit that a labeler decides about, by its place in the tree of its page."""
 
 from typing import NamedTuple
 
@@ -9,8 +9,8 @@ class Block(NamedTuple):
     item_id: int
     """1..N in document order."""
     text: str
-    """Its visible text, never truncated; stripped, but inside white space as in the page, and a
-    line break at every `br`, cell, item, … inside."""
+    """Its visible text, never truncated; stripped at both ends, with inner white space as in the
+    page, and a line break at every `br`, cell, item, … inside."""
     element: int
     """The block's element, an index into the page's tree. `tree.path(element)` has its ancestors.
     """

@@ -1,12 +1,13 @@
-"""Lists the names of elements by what they do, one list for each question; all profiles share them.
+"""Lists the names of elements by their function, one list for each question; all profiles share
+them.
 
-The lists of MinerU-HTML 1.1 are kept exactly, for the block rules of every profile rest on them
+The lists of MinerU-HTML 1.1 are kept exactly because the block rules of every profile rest on them
 (see `segment`).
 """
 
 
 def words(text: str) -> frozenset[str]:
-    """Return the names in a text, which blanks part."""
+    """Return the names in a text, which spaces separate."""
     return frozenset(text.split())
 
 
@@ -31,10 +32,10 @@ HTML_VOID = words("area base basefont bgsound br col embed frame hr img input ke
 """Elements that the HTML standard serialises without an end tag (13.3)."""
 
 LIBXML2_VOID = words("area base basefont br col frame hr img input isindex link meta param")
-"""The same of libxml2's HTML writer (version 2.14)."""
+"""Elements that libxml2's HTML writer (version 2.14) serialises without an end tag."""
 
 RAW_TEXT = ("iframe", "noembed", "noframes", "script", "style", "textarea", "title", "xmp")
-"""Elements whose content the parser reads as text alone, up to their end tag (HTML standard
+"""Elements with content that the parser reads as text alone, up to the end tag (HTML standard
 13.2.6.2)."""
 
 LINE_BREAKING = words(
@@ -42,11 +43,11 @@ LINE_BREAKING = words(
     "figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu nav noscript ol optgroup option p "
     "pre search section select summary table tbody td tfoot th thead tr ul"
 )
-"""Elements whose text a browser shows on a line (or in a cell) of its own: where `Block.text` gets
-a line break."""
+"""Elements with text that a browser shows on a line (or in a cell) of its own: `Block.text` gets a
+line break there."""
 
 CONSENT = words(
     "BorlabsCookieBox CybotCookiebotDialog cmpbox cookie-law-info-bar cookie-notice cookiescript_injected didomi-popup "
     "moove_gdpr_cookie_modal onetrust-banner-sdk onetrust-consent-sdk onetrust-pc-sdk qc-cmp2-container tarteaucitron"
 )
-"""Ids of the dialogs that programs which ask for consent to cookies put into a page."""
+"""Ids of the dialogs that cookie consent programs put into a page."""

@@ -1,11 +1,11 @@
-"""Reads what a document holds out of sight: `meta`, `link` and `base` elements, JSON-LD, and the
+"""Reads the invisible data of a document: `meta`, `link` and `base` elements, JSON-LD, and the
 labelers' hints made of them.
 
 Open Graph (https://ogp.me) and schema.org (https://schema.org/docs/datamodel.html). Of 2,300
-labelled pages 91 % have a description, 81 % an `og:type`, 55 % JSON-LD. Nothing of it becomes
-content. With it the base of the page's addresses, which is out of sight too.
+labelled pages 91 % have a description, 81 % an `og:type`, 55 % JSON-LD. None of this data becomes
+content. The base of the page's addresses is invisible too, so it is read here.
 
-Read once, for all that is made of it: the labelers' hints and the page's metadata.
+The data is read once for both of its uses: the labelers' hints and the page's metadata.
 """
 
 import json
@@ -19,12 +19,12 @@ from selectolax.lexbor import LexborNode
 HEAD = "script, link, meta, base"
 """The elements that are read, as a selector."""
 
-# A script beyond it is a shop's whole catalogue; of 2,300 labelled pages none has one.
+# A longer script is a shop's whole catalogue; none of 2,300 labelled pages has one.
 MAX_JSON_CHARS = 1_000_000
 
 
 class Head(NamedTuple):
-    """All in document order."""
+    """The invisible data of a document, each kind in document order."""
 
     metas: tuple[tuple[str, str], ...] = ()
     """The `property`, else `name`, else `itemprop`, else `http-equiv` of `meta` elements, lower
@@ -39,7 +39,7 @@ class Head(NamedTuple):
 
 
 def read_head(nodes: Iterable[LexborNode]) -> Head:
-    """Return what these elements hold, in whatever part of the document; broken JSON is skipped."""
+    """Return the data of these elements, in any part of the document; broken JSON is skipped."""
     metas: list[tuple[str, str]] = []
     item_authors: set[str] = set()
     links: list[tuple[str, str]] = []
@@ -71,16 +71,16 @@ def read_head(nodes: Iterable[LexborNode]) -> Head:
 _NAMES = ("property", "name", "itemprop", "http-equiv")
 _MADE = frozenset({"author", "datePublished", "dateModified"})
 _REPLIES = frozenset({"review", "comment", "answer", "rating", "usercomments"})
-"""schema.org types of what readers add to a page, with authors and dates of their own."""
+"""schema.org types of content that readers add to a page, with authors and dates of their own."""
 _MOST_ITEM_AUTHORS = 3
-"""Authors that microdata state in `meta` elements, at most; more are those of a list of other
-pages."""
+"""The largest number of authors that microdata state in `meta` elements; more belong to a list of
+other pages."""
 _NEAR = 12
-"""Elements up the tree that are looked at: a meta element stands close to what it describes."""
+"""Ancestors that are checked: a meta element is close to the thing that it describes."""
 
 
 def _is_of_reply(node: LexborNode) -> bool:
-    """Tell whether the thing that an element describes (microdata) is a reader's."""
+    """Return whether the thing that an element describes (microdata) is a reader's."""
     above = node.parent
     for _ in range(_NEAR):
         if above is None:
@@ -95,12 +95,13 @@ _WRAPPING = re.compile(
     r"^\s*(?:<!\[CDATA\[|\]\]>;?|//.*|/\*\s*<?!?\[?CDATA\[?\s*\*/|/\*\s*\]\]>\s*\*/|<!--|-->)[ \t]*$|<!\[CDATA\[|\]\]>",
     re.MULTILINE,
 )
-"""Lines around JSON that are not of it: comments, and what hides it from parsers of XML."""
+"""Lines around JSON that do not belong to it: comments, and wrappers that hide it from XML
+parsers."""
 _TRAILING = re.compile(r",(?=\s*[}\]])")
 
 
 def _mend_json(source: str) -> str:
-    """Return JSON without what editors and templates leave in it: comment lines, CDATA, a comma
+    """Return JSON without the leftovers of editors and templates: comment lines, CDATA, a comma
     before a bracket, a semicolon at the end."""
     return _TRAILING.sub("", _WRAPPING.sub("", source)).strip().rstrip(";,")
 
@@ -150,10 +151,10 @@ _TEXTS = frozenset({"articleBody", "description", "text"})
 
 class Hints(NamedTuple):
     """types: `og:type`, then the names of schema.org types, lower case, in order of appearance.
-    description: of `meta` elements. body: what JSON-LD holds as articleBody, description or text.
-    base: the first `<base href>`, as written. ingredients: what JSON-LD declares as those of
-    recipes, at most MOST_INGREDIENTS. declared: the page's text in JSON-LD
-    (articleBody, else text), but for readers' comments; not of a page restored from tables.
+    description: from `meta` elements. body: the articleBody, description and text values of
+    JSON-LD. base: the first `<base href>`, as written. ingredients: the recipe ingredients that
+    JSON-LD declares, at most MOST_INGREDIENTS. declared: the page's text in JSON-LD (articleBody,
+    else text), except readers' comments; empty for a page restored from tables.
     """
 
     types: tuple[str, ...] = ()
@@ -165,7 +166,7 @@ class Hints(NamedTuple):
 
 
 def read_hints(head: Head) -> Hints:
-    """Return what the `meta` and `script` elements of a document say about it."""
+    """Return the hints in the `meta` and `script` elements of a document."""
     types = {content.strip().lower(): None for name, content in head.metas if name == "og:type"}
     descriptions = {content: None for name, content in head.metas if name in _DESCRIPTIONS}
     texts: dict[str, None] = {}

@@ -1,9 +1,9 @@
-"""Drops letters that have no shape: those of Unicode's tag block, in which whole sentences can be
-written that nobody sees, and marks of direction that make a text look like another one.
+"""Drops letters that have no shape: letters of Unicode's tag block, which can hold whole invisible
+sentences, and direction marks that make a text look like another one.
 
-Kept are the three flags that are written with tag letters (Unicode Technical Standard 51, C.1), and
+The three flags that are written with tag letters stay (Unicode Technical Standard 51, C.1). So do
 embeddings and isolates that end in the line in which they begin (Unicode Standard Annex 9).
-Overrides always go: a person reads such letters backwards.
+Overrides are always dropped: a person reads such letters backwards.
 """
 
 import re
@@ -11,7 +11,7 @@ import re
 from dripper.html.tree.elements import LINE_BREAKING
 
 _TAGS = b"\xf3"
-"""U+E0000 to U+E007F begin so in UTF-8, and nothing else that is in use."""
+"""First byte of U+E0000 to U+E007F in UTF-8; no other character in use begins with it."""
 _MARK = re.compile(rb"\xe2(?:\x80[\xaa-\xae]|\x81[\xa6-\xa9])")
 """U+202A to U+202E and U+2066 to U+2069 in UTF-8."""
 _REFERENCE = re.compile(
@@ -29,8 +29,8 @@ _END_OF_EMBEDDING, _END_OF_ISOLATE = "\u202c", "\u2069"
 
 
 def drop_shapeless(html: bytes) -> bytes:
-    """Return a page, as UTF-8, without letters that have no shape, written as such or as
-    references. Nearly all pages have none, which is found out fast. Linear.
+    """Return a page, as UTF-8, without letters that have no shape, written as characters or as
+    references. Nearly all pages have none, which a fast check detects. Linear.
 
     >>> drop_shapeless("a\U000e0041b &#xE0042;&#8238;c".encode())
     b'ab c'
@@ -60,7 +60,7 @@ def _weave(pieces: list[str], between: list[str]) -> list[str]:
 
 
 def _drop_marks(text: str) -> str:
-    """Return a text without overrides, and without marks of direction that have no end, or no
+    """Return a text without overrides, and without direction marks that have no end, or no
     beginning, in their line."""
     dropped, opened = list[int](), list[tuple[int, str]]()
     for match in _STEP.finditer(text):

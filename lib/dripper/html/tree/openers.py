@@ -1,7 +1,7 @@
-"""Finds what opens a hidden part of a page: names of tabs and accordions, controls that name its
-id, a button right beside it.
+"""Finds the signs that a hidden part of a page can be opened: names of tabs and accordions,
+controls that name its id, a button right beside it.
 
-A part that a person can open is content; menus, dialogs and the like are not, though a control
+A part that a person can open is content. Menus, dialogs and the like are not, even though a control
 opens them too.
 """
 
@@ -15,12 +15,12 @@ _OPENS_LATER = re.compile(
     ' id="s:[0-9a-f]+"|-id="s:[0-9a-f]+"'
 )
 """Marks of hidden parts that a reader or a script opens, in lower case (which takes a fifth of the
-time of IGNORECASE); `id="S:3"` is a part that React streams behind the page."""
+time of IGNORECASE). `id="S:3"` is a part that React streams after the page."""
 _MOVES = re.compile(
     "slick|swip|carousel|slide|gallery|owl-|data-aos|data-stagger|data-w-id|wow|animat|fade|reveal|appear|elementor-invisible|cloak|lazy|"
     "scroll|parallax|js-hid|fouc|katex|mathjax|mjx"
 )
-"""Marks of what moves into view, in lower case."""
+"""Marks of elements that move into view, in lower case."""
 _STYLE = re.compile(' style="([^"]*)"')
 _MOVING = re.compile(
     r"transition|will-change|animation|transform\s*:(?!\s*(?:scale|rotate|matrix\(0|translate[^;]*-\d{3}))"
@@ -32,10 +32,10 @@ _OPENS_ELSE = re.compile(
 )
 """Menus, dialogs and the like, in lower case."""
 _OPENERS = (' aria-controls="', ' popovertarget="', " data-ta", ' data-toggle="')
-"""Beginnings of attributes that name what they open by its id: `data-target`, `data-tab` and the
+"""Beginnings of attributes that name a part to open by its id: `data-target`, `data-tab` and the
 like."""
 _KEYS = (' id="', ' data-tab-key="', ' data-tab="', ' data-tab-id="')
-"""Beginnings of attributes by which a part is opened."""
+"""Beginnings of attributes by which a control finds the part that it opens."""
 _MORE = re.compile(
     r"\b(?:more|full|expand|open|reveal|continue|answers?|solutions?|hints?|spoilers?|transcript|details?|show|read|view|"
     r"mehr|weiterlesen|weiter|anzeigen|suite|plus|lire|afficher|más|mas|ver|leer|mostrar|mais|leia|continua|leggi|altro|"
@@ -45,15 +45,15 @@ _MORE = re.compile(
     re.IGNORECASE,
 )
 _MOST_MORE = 40
-"""Characters of what stands on a button."""
+"""Most characters of a button's text."""
 _BUTTON = re.compile(r'<(?:a|button|label|summary)[ >]|role="button"| onclick=| aria-expanded=')
 _NEAR = 10
-"""Tags beside a hidden element among which a button is looked for."""
+"""Tags beside a hidden element that are searched for a button."""
 
 
 def opens_later(tag: str, *, moves: bool) -> bool:
-    """Tell whether a start tag, in small letters, is named as a part that is opened, or one that
-    `moves` into view."""
+    """Return whether a start tag, in small letters, is named like a part that can be opened or,
+    with `moves`, like a part that moves into view."""
     style = _STYLE.search(tag)
     named = tag.replace(style[0], "") if style else tag
     if _OPENS_LATER.search(named):
@@ -62,12 +62,12 @@ def opens_later(tag: str, *, moves: bool) -> bool:
 
 
 def find_opened(joined: str) -> set[str]:
-    """Return the ids that controls name, and those of the controls that are tabs.
+    """Return the ids that controls name, and the ids of tabs as `tab ID`.
 
     Args:
-        joined: All start tags of the page, one behind the other.
+        joined: All start tags of the page, one after the other, separated by NUL.
     """
-    # Splitting takes a tenth of the time of one expression for all.
+    # Splitting takes a tenth of the time of one regular expression for all.
     opened = {piece[: piece.find('"')] for piece in joined.split('="#')[1:]}
     for beginning in _OPENERS:
         if beginning in joined:
@@ -82,10 +82,10 @@ def find_opened(joined: str) -> set[str]:
 
 
 def is_opened(tag: str, lowered: str, opened: Collection[str]) -> bool:
-    """Tell whether a control opens the element of a start tag, and shows content so.
+    """Return whether a control opens the element of a start tag and so shows content.
 
     Args:
-        lowered: The tag in small letters.
+        lowered: The tag in lower case.
         opened: See `find_opened`.
     """
     keys = [attribute(tag, beginning[1:-2]) for beginning in _KEYS if beginning in tag]
@@ -96,10 +96,10 @@ def is_opened(tag: str, lowered: str, opened: Collection[str]) -> bool:
 
 
 def is_opened_beside(parts: Sequence[str], first: int, last: int) -> bool:
-    """Tell whether a button right before or behind an element says "more", or like words.
+    """Return whether a button right before or after an element says "more" or a similar word.
 
     Args:
-        parts: Texts and tags in turns.
+        parts: Texts and tags, alternating.
         first, last: The indexes of the element's tags.
     """
     if _OPENS_ELSE.search(parts[first].lower()):
@@ -108,7 +108,7 @@ def is_opened_beside(parts: Sequence[str], first: int, last: int) -> bool:
 
 
 def _is_button(parts: Sequence[str], tag: int, step: int) -> bool:
-    """Tell whether the nearest text from a tag on, in one direction, is a button's that opens
+    """Return whether the nearest text to a tag, in one direction, belongs to a button that opens
     more."""
     for place in range(tag + step, tag + 2 * _NEAR * step, 2 * step):
         if not 0 < place < len(parts) - 1:

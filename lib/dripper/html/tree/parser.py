@@ -1,9 +1,9 @@
-"""Parses HTML5 with lexbor (by way of selectolax), and refuses markup for which its time grows with
-the square of the size.
+"""Parses HTML5 with lexbor (through selectolax), and refuses markup that lexbor parses in quadratic
+time.
 
-lexbor is linear but for three things, all far beyond real pages. A limit here makes an error row of
-what would otherwise be minutes of work, or gigabytes. What is open is counted by names, not as a
-parser does it: markup that is made to deceive the count is left to the limits of the guard.
+lexbor is linear except in three cases, all far beyond real pages. A limit here makes an error row
+of a page that would otherwise take minutes or gigabytes. Open elements are counted by name, not as
+a parser does it: markup that is made to deceive the count is left to the limits of the guard.
 """
 
 import re
@@ -24,20 +24,20 @@ _ATTRIBUTE = (
     rb"(?!>)[\t\n\f\r /]*+=?[^\t\n\f\r />=]*+"
     rb"""(?:[\t\n\f\r ]*+=[\t\n\f\r ]*+(?:"[^"]*+"|'[^']*+'|[^\t\n\f\r >"'][^\t\n\f\r >]*+)?+)?+"""
 )
-"""An attribute as browsers take tags apart (HTML standard 13.2.5)."""
+"""An attribute as browsers tokenise it (HTML standard 13.2.5)."""
 _ATTRIBUTES = re.compile(_ATTRIBUTE)
 _TAG = re.compile(
     rb"<(?:!--(?:-?>|.*?(?:--!?>|\Z))|[!?][^>]*+|/(?=[^a-z])[^>]*+"
     rb"|(?P<end>/?)(?P<name>[a-z][^\t\n\f\r />]*+)(?P<attributes>(?:" + _ATTRIBUTE + rb")*+))",
     re.DOTALL,
 )
-"""A tag of a page in small letters."""
+"""A tag of a page in lower case."""
 _RAW_ENDS = {name.encode(): re.compile(rf"</{name}(?=[\t\n\f\r />])".encode()) for name in RAW_TEXT}
 _FORMATTING = (b"b", b"big", b"code", b"em", b"font", b"i", b"nobr", b"s", b"small", b"strike", b"strong", b"tt", b"u")
-"""Elements that a parser opens again in each block that follows, until it is closed; of `a` there
-is only one at a time."""
+"""Elements that a parser reopens in each following block until they are closed. `a` is not listed
+because only one can be open at a time."""
 _SAME = 3
-"""Equal tags that a parser keeps open at most (HTML standard 13.2.4.3)."""
+"""Most equal tags that a parser keeps open (HTML standard 13.2.4.3)."""
 _CLOSED_ALIKE = frozenset(
     name.encode()
     for name in HTML_VOID
@@ -47,47 +47,47 @@ _CLOSED_ALIKE = frozenset(
         "tbody td tfoot th thead tr"
     )
 )
-"""Elements that never stay open, or that another one of theirs closes."""
+"""Elements that never stay open, or that another element of the same kind closes."""
 _ROOTS = (b"html", b"body")
 _CELLS = (b"td", b"th", b"caption")
 _LEAKING = (b"svg", b"math", b"select")
 """Elements that formatting elements end."""
 _MARKS = (b"table", b"object", b"applet", b"marquee", b"template", *_LEAKING)
-"""Elements within which no end tag closes a formatting element that stands around them."""
+"""Elements in which no end tag closes a formatting element around them."""
 _START_TAG = re.compile(rb"<[a-zA-Z][^\t\n\f\r />]*+((?:" + _ATTRIBUTE + rb")*+)")
 _FORMATTING_TAG = re.compile(
     rb"<(?:" + b"|".join(_FORMATTING) + rb")(?=[\t\n\f\r /])(?:" + _ATTRIBUTE + rb")*+", re.IGNORECASE
 )
 _LETTERS = frozenset(letter | 32 for letter in b"abcdefghijklmnopqrstuvwxyz!/?")
 _LONG_GAP = 2_000
-"""Bytes that a tag of many attributes has."""
+"""Bytes that a tag with many attributes has."""
 _ATTRIBUTE_BYTES = 4
-"""Bytes of the shortest attributes, if there are thousands with different names."""
+"""Bytes of the shortest attributes if there are thousands with different names."""
 
 
 class ParserLimits(NamedTuple):
-    """The limits of what a page may ask of the parser."""
+    """The limits on the work that a page may cause the parser."""
 
     steps: int = 400_000_000
-    """Up the tree, 2.4 ns each: many start tags and end tags look for another element among all
-    that are open, so n nested blocks cost n²/2. 28,000 nested `div` are the default; of 8,451 real
-    pages the worst has a five-hundredth of it."""
+    """Steps up the tree, 2.4 ns each. Many start tags and end tags search all open elements, so n
+    nested blocks cost n²/2. The default allows 28,000 nested `div`; the worst of 8,451 real pages
+    needs a five-hundredth of it."""
     attributes: int = 30_000
-    """Attributes of one tag, or of all tags of `html` and `body`, which are one element: each is
-    compared with all before it."""
+    """Attributes of one tag, or of all `html` tags and all `body` tags, which the parser merges
+    into one element: each attribute is compared with all before it."""
     repeats: int = 1_000_000
-    """Elements that stand for others: an `i` without an end is opened anew in each block behind it.
-    260 bytes each."""
+    """Copies of elements: an `i` without an end tag is reopened in each block after it. 260 bytes
+    each."""
 
 
 DEFAULT_LIMITS = ParserLimits()
 NO_LIMITS = ParserLimits(sys.maxsize, sys.maxsize, sys.maxsize)
-"""For a page that has passed once."""
+"""Limits for a page that has already passed once."""
 
 
 def refuse_costly(html: bytes, limits: ParserLimits = DEFAULT_LIMITS) -> None:
-    """Raise PageError(PARSE_FAILED) if parsing would take seconds or gigabytes; looks closer only
-    at pages that are large enough.
+    """Raise PageError(PARSE_FAILED) if parsing would take seconds or gigabytes; only pages that are
+    large enough are examined closely.
 
     Args:
         html: The page as UTF-8.
@@ -110,8 +110,9 @@ def refuse_costly(html: bytes, limits: ParserLimits = DEFAULT_LIMITS) -> None:
 
 
 def _mark_letters() -> npt.NDArray[np.int64]:
-    """Return what a tag is that begins with two letters: 1: perhaps formatting, but for that of one
-    letter without attributes, of which `_SAME` count; 2: perhaps `html` or `body`; 0: neither."""
+    """Return the kind of a tag by its first two letters. 1: perhaps formatting, except one-letter
+    tags without attributes (a parser keeps at most `_SAME` of them open); 2: perhaps `html` or
+    `body`; 0: neither."""
     table = np.zeros((256, 256), np.int64)
     for names, kind in ((_FORMATTING, 1), (_ROOTS, 2)):
         for name in names:
@@ -125,8 +126,8 @@ _KINDS = _mark_letters()
 
 
 def _may_be_costly(html: bytes, limits: ParserLimits) -> bool:
-    """Tell whether a page would reach a limit if none of its elements had an end: of 2,502 real
-    pages 22."""
+    """Return whether a page would reach a limit if none of its elements had an end tag: 22 of 2,502
+    real pages."""
     letters = np.frombuffer(html, np.uint8)
     is_begin = letters == ord("<")
     n_tags = int(np.count_nonzero(is_begin))
@@ -141,13 +142,13 @@ def _may_be_costly(html: bytes, limits: ParserLimits) -> bool:
         most = _SAME * len(_FORMATTING) + sum(min(count, _SAME) for count in found.values())
         if most * n_tags > limits.repeats:
             return True
-    # Attributes have no mark of their own that can be counted. A tag of many has a long gap behind
-    # its `<`, or behind another one within.
+    # Attributes have no mark of their own that can be counted. A tag with many has a long gap after
+    # its `<`, or after another `<` inside it.
     gaps = np.diff(begins, append=len(html))
     looked_at = (gaps > min(_LONG_GAP, limits.attributes)) | (kinds == 2)
     tags = _match_at(_START_TAG, html, begins[looked_at])
     n_attributes = sum(sum(map(bool, _ATTRIBUTES.findall(match[1]))) for match in tags if match[1])
-    # A `<` that begins nothing may stand within a tag.
+    # A `<` that begins no tag may be inside a tag.
     long = np.flatnonzero(gaps > _LONG_GAP)
     firsts = (letters.take(begins[long] + 1, mode="clip") | 32).tolist()
     n_odd: int = sum(gap for gap, first in zip(gaps[long].tolist(), firsts, strict=True) if first not in _LETTERS)
@@ -155,7 +156,8 @@ def _may_be_costly(html: bytes, limits: ParserLimits) -> bool:
 
 
 def _match_at(pattern: re.Pattern[bytes], html: bytes, begins: npt.NDArray[np.intp]) -> Iterator[re.Match[bytes]]:
-    """Yield the tags that begin there, but not within each other: that is linear."""
+    """Yield the tags that begin at these offsets, but not within each other, so that the search is
+    linear."""
     places, at = begins.tolist(), 0
     while at < len(places):
         match = pattern.match(html, places[at])
@@ -165,8 +167,8 @@ def _match_at(pattern: re.Pattern[bytes], html: bytes, begins: npt.NDArray[np.in
 
 
 class _Cost(NamedTuple):
-    """The work that a parser may do for a page up to a tag, with the most attributes of one tag so
-    far, or of all of `html` and `body`."""
+    """The work that a parser may do for a page up to a tag, and the most attributes so far of one
+    tag, or of all `html` and `body` tags together."""
 
     steps: int
     repeats: int
@@ -174,7 +176,7 @@ class _Cost(NamedTuple):
 
 
 def _count_costs(lowered: bytes) -> Iterator[_Cost]:
-    """Yield what a page, in small letters, may have cost up to each of its tags."""
+    """Yield the possible cost of a page, in lower case, up to each of its tags."""
     open_names, formatting = Counter[bytes](), _Formatting()
     position = depth = steps = repeats = attributes = of_roots = 0
     while match := _TAG.search(lowered, position):
@@ -203,15 +205,15 @@ def _count_costs(lowered: bytes) -> Iterator[_Cost]:
 
 
 class _Formatting:
-    """The formatting elements that are open. What stands around a table, a drawing or the like is
-    not closed within it."""
+    """The formatting elements that are open. An element around a table, a drawing or the like is
+    not closed inside it."""
 
     def __init__(self) -> None:
         self.open: list[tuple[bytes, bytes]] = []
         self._marks: list[tuple[bytes, int]] = []
 
     def start(self, name: bytes, written: bytes) -> None:
-        """Go on over a start tag."""
+        """Update the open elements for a start tag."""
         if name in _MARKS:
             self._marks.append((name, len(self.open)))
         elif name in _CELLS:
@@ -220,7 +222,7 @@ class _Formatting:
             self.open.append((name, written))
 
     def end(self, name: bytes) -> None:
-        """Go on over an end tag."""
+        """Update the open elements for an end tag."""
         if name in _MARKS:
             self._leave(name)
         elif name in _FORMATTING:
@@ -238,15 +240,15 @@ class _Formatting:
 
 
 OUTPUT_FACTOR = 4
-"""Real output is about as large as its input: of 364 labelled pages none had Markdown that was
-longer than its main HTML."""
+"""Real output is about as large as its input: none of 364 labelled pages has Markdown longer than
+its main HTML."""
 OUTPUT_FLOOR = 1 << 20
-"""Characters that a page may always have, so that small ones with long addresses stay."""
+"""Characters that a page may always have, so that small pages with long addresses pass."""
 
 
 def output_limit(size: int) -> int:
-    """Return how many characters main HTML may have that is made of `size` characters, or Markdown
-    that is made of main HTML of that size.
+    """Return the most characters of main HTML made from `size` characters, or of Markdown made from
+    main HTML of that size.
 
     >>> output_limit(100), output_limit(1_000_000)
     (1048576, 4000000)
@@ -255,21 +257,21 @@ def output_limit(size: int) -> int:
 
 
 def refuse_large(kind: str, size: int, limit: int) -> None:
-    """Raise PageError(OUTPUT_TOO_LARGE) if output of a kind has, or will have, more characters than
-    its limit."""
+    """Raise PageError(OUTPUT_TOO_LARGE) if an output has, or will have, more characters than its
+    limit."""
     if size > limit:
         raise PageError(ErrorCode.OUTPUT_TOO_LARGE, f"{kind} of {size} characters or more; the limit is {limit}")
 
 
 def parse_document(html: str | bytes) -> LexborHTMLParser:
-    """Return the page's document, as a browser builds it. NULs in texts and lone surrogates are
-    dropped; bytes, as UTF-8, are taken as they are, without a copy.
+    """Return the page's document as a browser builds it. NULs in texts and lone surrogates are
+    dropped. Bytes are read as UTF-8, without a copy.
 
-    Raises MemoryError where the parser gets no memory: it accepts every string, so nothing else
-    makes it give up.
+    Raises MemoryError if the parser gets no memory. It accepts every string, so it fails for no
+    other reason.
     """
     try:
-        # Nobody listens to events, which cost 5 % of parsing.
+        # Nothing listens to events, which cost 5 % of parsing time.
         return LexborHTMLParser(html, options=LexborDocumentOptions.WO_EVENTS)
     except SelectolaxError as error:
         raise MemoryError(str(error)) from None
@@ -277,7 +279,8 @@ def parse_document(html: str | bytes) -> LexborHTMLParser:
 
 def read_title(document: LexborHTMLParser) -> str:
     """Return the page's title on one line, or ""."""
-    # Most pages have one, in the head, where this stops; all titles are a walk over the whole page.
+    # Most pages have a title in the head, and `css_first` stops at it; listing all titles walks the
+    # whole page.
     first = document.css_first("title")
     title = _read_own_title(first) if first is not None else ""
     if not title and first is not None:
@@ -289,7 +292,7 @@ def read_title(document: LexborHTMLParser) -> str:
 
 
 def _read_own_title(node: LexborNode) -> str:
-    # Pictures have titles too; a page's own is in the head, or, where that ended too early,
+    # SVG images have titles too. A page's own title is in the head or, if the head ended too early,
     # directly in the body.
     is_own = node.parent is not None and node.parent.tag in ("head", "body")
     return " ".join(node.text().split()) if is_own else ""

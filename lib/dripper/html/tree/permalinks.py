@@ -5,16 +5,16 @@ from dripper.html.tree.elements import HEADINGS
 from dripper.html.tree.tree import Tree, attribute
 
 _HEADINGS = HEADINGS | {"dt"}
-"""And what a manual describes, as `dt`."""
+"""Headings, and the `dt` terms that a manual describes."""
 _HIGHEST = 16
-"""Elements between a mark and its heading at most: the search is not to grow with the depth of the
-page."""
+"""Most elements between a mark and its heading: the cost of the search must not grow with the depth
+of the page."""
 _LONGEST = 2
-"""Characters of a mark; icons may have a second one that chooses their picture."""
+"""Most characters of a mark; icons may have a second character that selects their glyph."""
 
 
 def is_permalink(tree: Tree, element: int) -> bool:
-    """Tell whether an `a` says nothing but where its heading is.
+    """Return whether an `a` is only a link to the heading that contains it.
 
     >>> from dripper.html import preprocess
     >>> tree = preprocess('<h1>Rain<a href="#rain">¶</a></h1>').elements

@@ -1,13 +1,15 @@
-"""Writes the parts of a page as plain text: line breaks where a browser begins a line, and a space
-where it sets neighbours apart though no white space stands between them.
+"""Writes the parts of a page as plain text, with a line break at each place that begins a line in a
+browser, and a space between neighbours that a browser sets apart without any white space between
+them.
 
     <span>637kcal</span><span>Carbohydrates: 80g</span><span>Protein: 9g</span>
 
-is shown with gaps, which a style sheet makes that no archive brings along. What tells of them: an
-element that is shown as a box, by name, style or a well-known class; two links side by side; else
-two elements side by side whose characters would not stand so in one word. Over 1,304 training pages
-with truths of their own, lower case before upper case across elements is two words in 93 of 124
-places (19 of 22 pages), lower case before a digit in 22 of 24, a digit before upper case in all 12.
+is shown with gaps, which come from a style sheet that no archive contains. The signs of such a gap
+are: an element that is shown as a box, by name, style or a well-known class; two links side by
+side; otherwise two elements side by side with characters that would not meet in one word. In 1,304
+training pages with their own reference text, lower case before upper case across elements is two
+words in 93 of 124 places (19 of 22 pages), lower case before a digit in 22 of 24, a digit before
+upper case in all 12.
 """
 
 import re
@@ -21,11 +23,12 @@ from dripper.html.tree.tree import Tree, attribute
 _BOXES = words("button img input meter progress textarea video audio object iframe")
 """Inline elements that a browser shows as a box."""
 _WITHIN_WORDS = words("b big em font i mark s small strike strong tt u del ins nobr bdi bdo")
-"""Elements that mark a part of a word as well as words; of two side by side nothing can be told."""
+"""Elements that mark parts of words as well as whole words; two of them side by side are no
+evidence."""
 _CLOSE = words("sub sup wbr rt rp rb")
 """Elements that belong to the word before them."""
 _OPAQUE = words("pre code samp kbd tt math svg textarea")
-"""Elements whose characters stand exactly as written."""
+"""Elements with characters that are kept exactly as written."""
 _STYLED_AS_BOX = re.compile(
     r"display\s*:\s*(?:-webkit-|-ms-)?(?:block|flex|grid|table|list-item|flow-root|box)|"
     r"position\s*:\s*(?:absolute|fixed)|float\s*:\s*(?:left|right)",
@@ -38,19 +41,19 @@ _CLASSED_AS_BOX = re.compile(
     re.IGNORECASE,
 )
 _LEVELS = 50
-"""Ancestors that are looked at, so that a page of nested elements costs no more than others."""
+"""Ancestors that are checked, so that a page of nested elements costs no more than others."""
 
 _NO_LETTERS = re.compile(r"[\W_]+")
 
 
 def fold(text: str) -> str:
-    """Return the letters and digits of a text, in one case."""
+    """Return the letters and digits of a text, case-folded."""
     return _NO_LETTERS.sub("", text).casefold()
 
 
 def plain_parts(tree: Tree, texts: list[str]) -> list[str]:
-    """Return `texts` with each tag replaced by what it means in plain text: a line break, or
-    nothing; with a space more where neighbours are set apart."""
+    """Return `texts` with each tag replaced by its plain text, a line break or nothing, and with an
+    extra space between neighbours that are set apart."""
     breaks = {tag: "\n" if name in LINE_BREAKING else "" for tag, name in tree.names.items()} | {"": ""}
     plain = texts.copy()
     marks = list(map(breaks.__getitem__, plain[1::2]))
@@ -61,14 +64,14 @@ def plain_parts(tree: Tree, texts: list[str]) -> list[str]:
 
 
 def set_apart(tree: Tree, texts: list[str], marks: list[str]) -> dict[int, str]:
-    """Return the texts that get a space, by index: one between two elements if there is one, else
-    that before the first or after the last.
+    """Return the texts that get a space, by index: the text between two elements if there is one,
+    otherwise the text before the first or after the last.
 
     Linear.
 
     Args:
-        texts: As `tree.parts`, perhaps with texts changed.
-        marks: For each tag, anything where it begins a line.
+        texts: Like `tree.parts`, perhaps with changed texts.
+        marks: One string for each tag, not empty if the tag begins a line.
     """
     changed: dict[int, str] = {}
     befores = texts[:-1:2]
@@ -86,11 +89,12 @@ def set_apart(tree: Tree, texts: list[str], marks: list[str]) -> dict[int, str]:
 
 
 _ENDS, _BEGINS = frozenset(".!?:)%"), frozenset("($€£")
-"""Characters beside letters and digits with which a word can end, or begin."""
+"""Characters other than letters and digits that a word can end, or begin, with."""
 
 
 def _add_space(tree: Tree, texts: list[str], changed: dict[int, str], first: int, last: int) -> None:
-    """Note a space between the tags `first` to `last`: behind what ends, before what begins."""
+    """Note a space between the tags `first` to `last`: after the elements that end, before the
+    elements that begin."""
     last_end = last
     for index in range(first, last + 1, 2):
         if texts[index] and texts[index][1] != "/":
@@ -103,8 +107,8 @@ def _add_space(tree: Tree, texts: list[str], changed: dict[int, str], first: int
 
 
 def _is_apart(tree: Tree, first: int, last: int, before: str, after: str) -> bool:
-    """Tell whether the texts before and after the tags `first` to `last`, none of which begins a
-    line, are set apart."""
+    """Return whether the texts before and after the tags `first` to `last` are set apart; none of
+    the tags begins a line."""
     if first == last and tree.parts[first][1:2] != "/":
         tag = tree.parts[first]
         name = tree.names.get(tag)
@@ -123,13 +127,13 @@ def _is_apart(tree: Tree, first: int, last: int, before: str, after: str) -> boo
 
 
 def _is_initial(before: str, after: str) -> bool:
-    """Tell whether a large first letter stands beside the rest of its word."""
+    """Return whether a drop cap is followed by the rest of its word."""
     return len(before.strip()) == 1 and before[-1].isupper() and after[0].islower()
 
 
 def _are_neighbours(tree: Tree, first: int, tags: list[str], names: list[str], before: str, after: str) -> bool:
-    """Tell whether one element ends and another begins, and their characters or addresses set them
-    apart."""
+    """Return whether one element ends and another begins, and their characters or addresses set
+    them apart."""
     for place in range(len(tags) - 1):
         if tags[place][1] == "/" != tags[place + 1][1] and not _WITHIN_WORDS.issuperset(names[place : place + 2]):
             if _are_words(before[-2:], after):
@@ -140,7 +144,8 @@ def _are_neighbours(tree: Tree, first: int, tags: list[str], names: list[str], b
 
 
 def _are_words(before: str, after: str) -> bool:
-    """Tell whether an element that ends so and one that begins so would hardly be one word."""
+    """Return whether an element that ends with `before` and one that begins with `after` are hardly
+    one word."""
     end = before[-1]
     if after.isupper():
         return end.islower() or end in "0123456789.!?:)%"
@@ -148,13 +153,13 @@ def _are_words(before: str, after: str) -> bool:
 
 
 def _are_spaced(before: str, after: str) -> bool:
-    """Tell whether two characters are of words, in a script that sets words apart."""
+    """Return whether two characters belong to words, in a script that separates words."""
     return before.isalnum() and after.isalnum() and before < "\u2e80" and after < "\u2e80"
 
 
 def _have_two_targets(tree: Tree, first: int, tags: list[str]) -> bool:
-    """Tell whether the link that ends in the tags from `first` on leads elsewhere than that which
-    begins there."""
+    """Return whether the link that ends in the tags from `first` on has another target than the
+    link that begins there."""
     old_link = next((tag for tag in _list_start_tags(tree, first, len(tags)) if tree.names[tag] == "a"), "")
     new_link = next(tag for tag in tags if tag[1] != "/" and tree.names[tag] == "a")
     return attribute(old_link, "href") != attribute(new_link, "href")
@@ -175,7 +180,7 @@ def _list_start_tags(tree: Tree, first: int, count: int) -> list[str]:
 
 
 def _is_boxed(tree: Tree, first: int, last: int) -> bool:
-    """Tell whether one of the elements that end or begin is a box by its style or class."""
+    """Return whether one of the elements that end or begin is a box by its style or class."""
     tags = _list_start_tags(tree, first, (last - first) // 2 + 1)
     tags += [tag for tag in tree.parts[first : last + 1 : 2] if tag[1:2] != "/"]
     return any(map(_is_box, tags))
@@ -188,7 +193,8 @@ def _is_box(tag: str) -> bool:
 
 
 def _is_opaque(tree: Tree, index: int) -> bool:
-    """Tell whether a tag is one in code or a formula, or is theirs."""
+    """Return whether a tag is inside code or a formula, or belongs to the code or formula
+    element."""
     tags, opens = tree.tags, tree.opens
     element = bisect_right(opens, index) - 1
     for _ in range(_LEVELS):

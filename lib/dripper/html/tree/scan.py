@@ -1,8 +1,8 @@
 """Turns serialised markup into a `Tree`: one split by a regular expression, then one loop over the
 tags.
 
-Both are there in C too (`scan_c.c`), where a compiler was when the package was installed (see
-setup.py), with the same results.
+Both steps also exist in C (`scan_c.c`) with the same results, if a compiler was present when the
+package was installed (see setup.py).
 """
 
 import re
@@ -25,11 +25,11 @@ START, VOID, HIDDEN, END, DROP = range(5)
 
 
 _ROUNDS = 6
-"""Times that hidden elements which are shown nevertheless are looked into."""
+"""Most rounds that search shown elements for further hidden elements."""
 
 
 class UnbalancedMarkupError(ValueError):
-    """Tags do not balance: the markup is not what a serialiser writes."""
+    """Tags do not balance: the markup does not come from a serialiser."""
 
     def __init__(self) -> None:
         super().__init__("unbalanced markup: not what a serialiser writes")
@@ -37,7 +37,7 @@ class UnbalancedMarkupError(ValueError):
 
 class StartTag(NamedTuple):
     """A start tag after a profile has read it: its markup (perhaps rewritten), and whether the
-    element is hidden, hence to be cut."""
+    element is hidden and so to be cut."""
 
     markup: str
     hidden: bool = False
@@ -58,27 +58,26 @@ def scan(
     has_blanks: bool = False,
     sight: Sight | None = None,
 ) -> Tree:
-    """Return the tree of a serialised page; comments and the doctype vanish, the texts beside them
-    join.
+    """Return the tree of a serialised page; comments and the doctype are removed and the texts
+    beside them joined.
 
     Linear.
 
     Args:
         markup: As a parser wrote it (see `tree`).
         void: Names of elements that have no end tag.
-        read_tags: Called once with all distinct start tags, says which are special: to be
+        read_tags: Called once with all distinct start tags, returns the special ones: tags to be
             rewritten, or to be cut out with their element.
         hidden_share: An element with more than this share of the page's text is not cut out.
         sight: Decides which elements are hidden, in place of `hidden_share`.
-        has_blanks: Non-breaking blanks are written as references, as lexbor does.
+        has_blanks: Whether non-breaking spaces are written as references, as lexbor does.
 
     Raises:
-        UnbalancedMarkupError: If tags do not balance, that is, where `markup` is not a
-            serialisation.
+        UnbalancedMarkupError: If tags do not balance, that is, if `markup` is not a serialisation.
     """
     parts = split(markup)
     if has_blanks:
-        # A sixth of the time of a search through all of the markup.
+        # This takes a sixth of the time of a search through all of the markup.
         parts = [part.replace("&nbsp;", "\u00a0") if "&" in part else part for part in parts]
     names, kinds_of, rewritten = _read_tags(set(parts[1::2]), void, read_tags, sight)
     kinds = bytes(map(kinds_of.__getitem__, parts[1::2]))
@@ -108,7 +107,7 @@ def _find_elements(kinds: bytes, text_before: list[int], hidden_share: float) ->
 
 
 def _change(kinds: bytes, kind: int, places: Iterable[int]) -> bytes:
-    """Return the kinds of tags, with another kind of those at some indexes of parts."""
+    """Return the kinds of tags, with the kind changed at the given indexes of parts."""
     changed = None
     for place in places:
         changed = changed or bytearray(kinds)
@@ -117,7 +116,7 @@ def _change(kinds: bytes, kind: int, places: Iterable[int]) -> bytes:
 
 
 def split(markup: str) -> list[str]:
-    """Return texts and tags in turns, texts at the even places; comments and the doctype stand
+    """Return texts and tags, alternating, texts at the even places; comments and the doctype are
     among the tags."""
     return scan_c.split(markup) if IN_C else TOKEN.split(markup)
 
@@ -138,14 +137,14 @@ def _read_tags(
         if kinds[tag] == START:
             kinds[tag] = HIDDEN
         else:
-            # An image may be a slide that is shown later; what it says is not seen before.
+            # An image may be a slide that is shown later; its texts are not visible before.
             rewritten[tag] = without_texts(rewritten.get(tag, tag))
             names[rewritten[tag]] = names[tag]
     return names, kinds, rewritten
 
 
 def read_names(tags: Iterable[str], void: Collection[str]) -> tuple[dict[str, str], dict[str, int], list[str]]:
-    """Return the element names of distinct tags, their kinds (START, VOID, END; DROP: it is no
+    """Return the element names of distinct tags, their kinds (START, VOID, END; DROP if it is no
     tag), and the start tags."""
     names: dict[str, str] = {}
     kinds: dict[str, int] = {}
@@ -165,13 +164,13 @@ def read_names(tags: Iterable[str], void: Collection[str]) -> tuple[dict[str, st
 
 
 def find_elements(kinds: bytes, text_before: list[int], hidden_share: float) -> Elements | None:
-    """Return the elements and the ranges that are to be cut out, which the elements' indexes do not
-    count; None where tags do not balance.
+    """Return the elements and the ranges to cut out; the elements' indexes do not count these
+    ranges. None if tags do not balance.
 
     Args:
-        kinds: Of the tags.
-        text_before: How many characters of text stand before each tag, and in all; may be empty
-            if none is HIDDEN.
+        kinds: The kinds of the tags.
+        text_before: The number of characters of text before each tag, and the total; may be empty
+            if no tag is HIDDEN.
     """
     parents, opens, cuts = list[int](), list[int](), list[tuple[int, int]]()
     closes, lasts = [0] * len(kinds), [0] * len(kinds)

@@ -1,9 +1,9 @@
-"""Attaches declarative shadow roots, as browsers do while they parse: what a component shows stands
-in a template, with slots for what the page gives it.
+"""Attaches declarative shadow roots, as browsers do while they parse: the visible markup of a
+component is in a template, with slots for content from the page.
 
     <my-card><template shadowrootmode="open"><h2><slot></slot></h2></template>The mill</my-card>
 
-Of 4,632 pages 11 have such templates, one of them its text in 153.
+Of 4,632 pages 11 have such templates; one page has its text in 153 of them.
 """
 
 import re
@@ -12,17 +12,17 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 _TEMPLATE = re.compile(rb"<(/?)template(?=[\s/>])([^>]*)>", re.IGNORECASE)
 SIGN = "shadowrootmode"
-"""Attribute of the templates that are shadow roots."""
+"""Attribute that marks a template as a shadow root."""
 _MARK = "data-shadow-root"
 _MOST_ROOTS = 500
-"""Most roots whose slots are filled, so that nested components cost no more than others."""
+"""Most roots that get their slots filled, so that nested components cost no more than others."""
 _MOST_GIVEN = 2_000
-"""Most nodes that a page gives one root."""
+"""Most nodes that the page passes to one root."""
 
 
 def open_roots(html: bytes) -> bytes:
-    """Return the page with elements in place of the templates that are shadow roots; what is in
-    them is then parsed with the page."""
+    """Return the page with elements in place of the templates that are shadow roots, so that their
+    content is parsed with the page."""
     are_roots = list[bool]()
 
     def replace(tag: re.Match[bytes]) -> bytes:
@@ -35,8 +35,8 @@ def open_roots(html: bytes) -> bytes:
 
 
 def fill_slots(document: LexborHTMLParser) -> None:
-    """Put what a page gives a component into its slots, in place. What fits no slot is not shown,
-    and stays where it is."""
+    """Move the content that a page passes to a component into its slots, in place. Content that
+    fits no slot is not shown, and stays at its place."""
     for root in reversed(document.css(f"span[{_MARK}]")[:_MOST_ROOTS]):
         slots: dict[str, LexborNode] = {}
         for slot in root.css("slot"):

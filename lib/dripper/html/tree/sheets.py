@@ -1,14 +1,15 @@
-"""Reads the rules of a page's own `<style>` elements that hide something, as far as their selectors
-are simple.
+"""Reads the rules in a page's own `<style>` elements that hide something and have a simple
+selector.
 
 A simple selector names an element, classes and an id (`p`, `.x`, `p.x`, `#x.y`), perhaps below
-`html` or `body`; whether it matches can be seen in a start tag. Rules count at the top and within
-`@media screen` or `all`, `@supports` and `@layer`. A rule for print never counts. All others, with
-other elements around, states or sizes of a window, do not hide anything here; but where one shows
-again what a simple rule hides, a person can open it, or sees it in another window: it is *folded*.
+`html` or `body`; a start tag is enough to decide whether it matches. Rules count at the top level
+and within `@media screen` or `all`, `@supports` and `@layer`. A rule for print never counts. All
+other rules, with combinators, states or window sizes, do not hide anything here. But if such a rule
+shows an element that a simple rule hides, a person can open the element, or sees it in another
+window: it is *folded*.
 
-Sheets are long, and few of their rules hide something that is on the page. So signs of hiding are
-looked for, then the rules around them, then the selectors in the page's tags.
+Sheets are long, and few of their rules hide something that is on the page. So the search finds
+signs of hiding first, then the rules around them, then the selectors in the page's tags.
 """
 
 import re
@@ -20,12 +21,12 @@ from dripper.html.tree.elements import words
 from dripper.html.tree.styles import MAY_HIDE, add_declarations, clean, find_way, resolve_escapes, shows
 
 _MOST_CHARACTERS = 50_000
-"""Characters of a page's sheets that are read, the shortest sheets first: longer ones are those of
+"""Characters of a page's sheets that are read, the shortest sheets first: longer ones belong to
 whole frameworks. Of 120 pages of five sets, half have 400 characters or fewer."""
 _MOST_RULES = 2_000
-"""Rules of a page that are looked at."""
+"""Most rules of a page that are read."""
 _LONGEST = 5_000
-"""Characters of a selector list or of the declarations of a rule."""
+"""Most characters of a selector list or of the declarations of a rule."""
 _SIGNS = (
     *(f"{name}:{blank}{value}" for blank in ("", " ") for name, value in (
         ("display", "none"), ("visibility", "hidden"), ("visibility", "collapse"), ("opacity", "0"), ("opacity", "."),
@@ -34,7 +35,8 @@ _SIGNS = (
     "clip:", "clip-path", "indent:", "-999", "scale", "opacity(", "matrix(0", "rotatex(", "rotatey(", "zoom:", "font:0",
     "content-visibility", "-100vw", *(f"-{thousand}000" for thousand in range(1, 9)),
 )  # fmt: skip
-"""Beginnings of declarations that may hide, as sheets write them: found at the speed of C."""
+"""Beginnings of declarations that may hide, as sheets write them; `str.find` finds them at the
+speed of C."""
 
 _WIDE_COLONS = (" :", "\t:", ":  ", ":\t", ":\n")
 """Colons with more than a single blank after them. Most sheets have none and stay as they are."""
@@ -50,15 +52,15 @@ _PLAIN = re.compile(
 )
 _PRINT = re.compile(r"@(?:media\s*(?:only\s+)?(?:print|speech|aural|tty|braille)\b|(?:-\w+-)?keyframes|font-face|page)")
 _CLOAK = re.compile("cloak|fouc|js-?hid|async-?hide|no-?js|^\\.js$|amp-|preload|loading|(?:^|[.#-])hide-?until")
-"""Names of what scripts show once they run."""
+"""Names of elements that scripts show once they run."""
 _KEPT_NAMES = words("html body noscript")
 
 
 class Rule(NamedTuple):
     """A rule of the page's sheets that matches some of its tags.
 
-    name: of the element, "" for any. marks: classes and ids, as `.x`, `#x`. rank: the number of
-    ids, of classes, of names, and the place in the sheets: the weight of the rule.
+    name: the element's name, "" for any. marks: classes and ids, as `.x`, `#x`. rank: the weight of
+    the rule, that is the number of ids, of classes, of names, and the place in the sheets.
     """
 
     name: str
@@ -70,8 +72,8 @@ class Rule(NamedTuple):
 class Found(NamedTuple):
     """The rules of a page's sheets that hide something.
 
-    rules: those that match tags of the page, and others of the same classes. folded: the last parts
-    of selectors whose elements are shown again.
+    rules: the hiding rules that match tags of the page, and other rules with the same classes.
+    folded: the last parts of the selectors with elements that another rule shows again.
     """
 
     rules: Sequence[Rule]
@@ -82,7 +84,7 @@ NOTHING = Found((), frozenset())
 
 
 def join_sheets(sheets: Iterable[str]) -> str:
-    """Return the sheets of a page that are read, in their order, as clean text in small letters."""
+    """Return the sheets of a page that are read, in their order, as clean text in lower case."""
     shortest, chosen, left = sorted(enumerate(sheets), key=lambda sheet: len(sheet[1])), list[tuple[int, str]](), 0
     for number, sheet in shortest:
         left += len(sheet)
@@ -100,13 +102,13 @@ def join_sheets(sheets: Iterable[str]) -> str:
 
 
 def read_sheets(css: str, keys: Collection[str]) -> Found:
-    """Return what sheets say of the elements of a page.
+    """Return the rules of sheets that hide elements of a page.
 
-    Linear, with budgets: what is beyond them hides nothing.
+    Linear, with budgets: rules beyond them hide nothing.
 
     Args:
         css: See `join_sheets`.
-        keys: The names of the page's elements, as `<p`, its classes and ids, in small letters.
+        keys: The names of the page's elements, as `<p`, its classes and ids, in lower case.
     """
     sheet = _Sheet(css, keys)
     hiding = [rule for place in sheet.find_signs() for rule in sheet.read_rule(place)]
@@ -123,7 +125,7 @@ def read_sheets(css: str, keys: Collection[str]) -> Found:
 
 
 class _Sheet:
-    """The text of sheets, and which rules in it count."""
+    """The text of sheets, with methods that find the rules that count."""
 
     def __init__(self, css: str, keys: Collection[str]) -> None:
         self._css, self._keys = css, keys
@@ -131,7 +133,7 @@ class _Sheet:
         self._n_rules = 0
 
     def find_signs(self) -> list[int]:
-        """Return where the rules begin that hold a sign of hiding: at their brace."""
+        """Return the offset of the opening brace of each rule that has a sign of hiding."""
         braces = set[int]()
         for sign in _SIGNS:
             at = self._css.find(sign)
@@ -155,8 +157,8 @@ class _Sheet:
         return [self._weigh(name, marks, brace, block) for name, marks in simple]
 
     def read_others(self, mark: str) -> Iterator[tuple[Rule | None, bool]]:
-        """Yield the rules of a class, id or name that a hiding rule has: as one that counts beside
-        it, or that it shows again what the other hides."""
+        """Yield the other rules of a hiding rule's class, id or name: each as a rule that counts
+        beside it, or as (None, True) if it shows the element again."""
         at = self._css.find(mark)
         while at >= 0 and self._n_rules < _MOST_RULES:
             self._n_rules += 1
@@ -214,8 +216,8 @@ class _Sheet:
         return Rule(name, marks, (n_ids, len(marks) - n_ids, bool(name), brace), block)
 
     def _place(self, brace: int) -> str:
-        """Return where a rule stands: `plain`, `print`, or `other`: it counts in some windows, or
-        within another rule."""
+        """Return the place of a rule: `plain`, `print`, or `other` if it counts only in some
+        windows or within another rule."""
         if self._css.count("{", 0, brace) == self._css.count("}", 0, brace):
             return "plain"
         if self._changes is None:
@@ -225,7 +227,7 @@ class _Sheet:
         return kinds[before - 1] if before else "plain"
 
     def _find_places(self) -> tuple[list[int], list[str]]:
-        """Return the braces, and what each makes of the place behind it."""
+        """Return the offsets of the braces, and the kind of place after each."""
         places, kinds, around = list[int](), list[str](), list[str]()
         for match in _BLOCK.finditer(self._css):
             token, now = match[0], around[-1] if around else "plain"

@@ -16,28 +16,28 @@ class Way(Enum):
     """A way to hide an element."""
 
     DISPLAY = "display"
-    """Its box is not made: nothing inside can show again."""
+    """Its box is not made: nothing inside can be visible."""
     VISIBILITY = "visibility"
-    """It is invisible; an element inside that says `visibility: visible` is not."""
+    """It is invisible, except elements inside with `visibility: visible`."""
     TEXT = "text"
-    """Its letters have no size, no colour or lie off screen; elements inside may have others."""
+    """Its letters have no size, have no colour or are off screen; elements inside may differ."""
     BOX = "box"
     """Its box is transparent, empty, clipped or off screen."""
     NAME = "name"
-    """It is named as text for screen readers, or kept from them."""
+    """It is named as text for screen readers, or is hidden from them."""
     NEVER = "never"
     """Nothing ever shows it."""
 
 
 Declarations = Mapping[str, str]
-"""Property → value, both in small letters."""
+"""Property → value, both in lower case."""
 
 MAY_HIDE = re.compile(
     r"none|hidden|collapse|opacity|clip|indent|scale|transparent|zoom|rotate|matrix|font\s*:|rgba|hsla|#\w{3}0\b|#\w{6}00|"
     r"-\s*\d{2,}|\d{4}|(?:height|width|size)\s*:\s*[.01]|background.*color|color.*background|\\|/\*|calc",
     re.IGNORECASE | re.DOTALL,
 )
-"""Something that each hiding style has."""
+"""A pattern that matches every style that hides."""
 
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 _ESCAPE = re.compile(r"\\(?:0{0,4}(4[1-9a-f]|5[0-9a]|6[1-9a-f]|7[0-9a]|3[0-9]|2d|5f)(?:\s|(?![0-9a-f]))|([g-z]))")
@@ -52,13 +52,13 @@ _LENGTH = re.compile(
 _PIXELS = {"": 1.0, "px": 1.0, "pt": 4 / 3, "pc": 16.0, "cm": 37.8, "mm": 3.78, "in": 96.0, "q": 0.94}
 _PIXELS |= {"em": 16.0, "rem": 16.0, "ex": 8.0, "ch": 8.0, "%": 10.0}
 _OFF = 500.0
-"""Pixels to the left or above from which something is off screen."""
+"""Pixels to the left or above beyond which a box is off screen."""
 _FAR = 5_000.0
-"""Pixels to the right or below: rows of slides are long."""
+"""Pixels to the right or below beyond which a box is off screen: rows of slides are long."""
 _DOT = 1.0
-"""Pixels of a box or a letter that nobody sees."""
+"""Largest size in pixels of a box or a letter that nobody sees."""
 _CLEAR = 0.02
-"""Opacity that nobody sees."""
+"""Largest opacity that nobody sees."""
 
 _NUMBERS = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?(?:px|r?em|%|v[wh]|pt)?")
 _SCALES = re.compile(r"\b(scale(?:x|y|3d)?|matrix(?:3d)?|rotate[xy])\(([^()]*)\)")
@@ -74,8 +74,8 @@ _FUNCTION = re.compile(r"(rgb|hsl)a?\(([^()]*)\)")
 
 
 def read_declarations(style: str) -> dict[str, str]:
-    """Return the declarations of a style; of a property the last one counts, or the last important
-    one.
+    """Return the declarations of a style; the last declaration of a property counts, or the last
+    important one.
 
     Linear.
 
@@ -88,7 +88,7 @@ def read_declarations(style: str) -> dict[str, str]:
 
 
 def clean(style: str) -> str:
-    """Return a style in small letters, without comments, escapes and addresses."""
+    """Return a style in lower case, without comments, escapes and addresses."""
     style = style[:_MOST].lower()
     if "/*" in style:
         style = _COMMENT.sub(" ", style)
@@ -98,13 +98,13 @@ def clean(style: str) -> str:
 
 
 def resolve_escapes(text: str) -> str:
-    """Return CSS in small letters with letters in place of their escapes (CSS Syntax 3, 4.3.7);
-    what is no letter keeps its backslash."""
+    """Return CSS in lower case with letters in place of their escapes (CSS Syntax 3, 4.3.7); an
+    escape of another character keeps its backslash."""
     return _ESCAPE.sub(lambda escape: escape[2] or chr(int(escape[1], 16)).lower(), text)
 
 
 def add_declarations(declared: dict[str, str], important: set[str], style: str) -> None:
-    """Add the declarations of a clean style to those before, which lose unless they are
+    """Add the declarations of a clean style to the earlier declarations, which lose unless they are
     important."""
     for part in style.split(";"):
         name, colon, value = part.partition(":")
@@ -122,7 +122,7 @@ def add_declarations(declared: dict[str, str], important: set[str], style: str) 
 
 
 def find_way(declared: Declarations) -> Way | None:
-    """Return how declarations hide an element; None: they do not."""
+    """Return the way that declarations hide an element; None if they do not."""
     if declared.get("display") == "none":
         return Way.DISPLAY
     if declared.get("visibility") in ("hidden", "collapse") or declared.get("content-visibility") == "hidden":
@@ -133,7 +133,7 @@ def find_way(declared: Declarations) -> Way | None:
 
 
 def shows(declared: Declarations) -> bool:
-    """Tell whether declarations show what others hide."""
+    """Return whether declarations show an element that other declarations hide."""
     if any(name in declared and declared[name] not in _NOTHING for name in _SIZED):
         return True
     return any(name in declared and not declared[name].startswith("-") for name in _MOVED)
@@ -145,7 +145,7 @@ _MOVED = words("left top right bottom text-indent transform translate scale clip
 
 
 def read_length(value: str) -> float | None:
-    """Return a length in pixels, about; None: it is no number.
+    """Return a length in pixels, approximately; None if it is no number.
 
     >>> read_length("-999em"), read_length("calc(0px)"), read_length("auto")
     (-15984.0, 0.0, None)
@@ -157,7 +157,7 @@ def read_length(value: str) -> float | None:
 
 
 def _is_off(declared: Declarations) -> bool:
-    """Tell whether a box lies off screen."""
+    """Return whether a box is off screen."""
     for name in ("left", "top", "right", "bottom", "inset-inline-start", "inset-block-start"):
         length = read_length(declared[name]) if name in declared else None
         if length is not None and (length <= -_OFF or (length >= _FAR and not declared[name].endswith("%"))):
@@ -178,7 +178,7 @@ def _is_far_back(value: str) -> bool:
 
 
 def _is_clear(declared: Declarations) -> bool:
-    """Tell whether a box is transparent, or scaled to nothing."""
+    """Return whether a box is transparent, or scaled to nothing."""
     if "opacity" in declared and _is_at_most(declared["opacity"], _CLEAR):
         return True
     if "filter" in declared and (found := _FILTER.search(declared["filter"])) and _is_at_most(found[1].strip(), _CLEAR):
@@ -212,7 +212,7 @@ def _is_at_most(value: str, limit: float) -> bool:
 
 
 def _is_clipped(declared: Declarations) -> bool:
-    """Tell whether nothing is left of a clipped box."""
+    """Return whether a box is clipped to nothing."""
     shape = _SHAPE.search(declared.get("clip", "")) or _SHAPE.search(declared.get("clip-path", ""))
     shape = shape or _SHAPE.search(declared.get("-webkit-clip-path", ""))
     if shape is None:
@@ -236,7 +236,7 @@ def _is_clipped(declared: Declarations) -> bool:
 
 
 def _is_empty(declared: Declarations) -> bool:
-    """Tell whether a box has no size, and hides what is larger."""
+    """Return whether a box has no size and hides its overflow."""
     if not any(
         value.split()[:1] and value.split()[-1] in ("hidden", "clip", "auto", "scroll")
         for name in ("overflow", "overflow-x", "overflow-y", "contain")
@@ -266,7 +266,7 @@ def _is_dot(value: str | None) -> bool:
 
 
 def _has_no_letters(declared: Declarations) -> bool:
-    """Tell whether letters have no size or no colour, or are moved away."""
+    """Return whether letters have no size or no colour, or are moved off screen."""
     if _is_dot(declared.get("font-size")) or ("font" in declared and _FONT.search(declared["font"])):
         return True
     if "text-indent" in declared:
@@ -285,7 +285,7 @@ def _has_no_letters(declared: Declarations) -> bool:
 
 
 def read_colour(value: str) -> str | None:
-    """Return a colour as six hex digits; "": it is transparent; None: unknown.
+    """Return a colour as six hex digits; "" if it is transparent; None if it is unknown.
 
     >>> read_colour("#FFF".lower()), read_colour("rgb(255, 255, 255)"), read_colour("#00000000")
     ('#ffffff', '#ffffff', '')
@@ -310,8 +310,7 @@ def read_colour(value: str) -> str | None:
 
 
 def join(blocks: Iterable[str], inline: str) -> dict[str, str]:
-    """Return what the blocks of rules, the weakest first, and a style attribute declare
-    together."""
+    """Return the combined declarations of rule blocks, the weakest first, and a style attribute."""
     declared: dict[str, str] = {}
     important = set[str]()
     for block in blocks:

@@ -1,11 +1,11 @@
 """Holds a page as flat arrays: the serialised markup, cut into texts and tags, and the element tree
 over it.
 
-Python objects per node are what makes tree walks slow. Here a page is one list of strings, `parts`,
-in which texts and tags alternate (`text, tag, text, tag, …, text`; a text may be empty), and an
-element is an integer, numbered from 0 in document order. Subtrees are ranges, so that blocks,
-simplified HTML, mapping HTML and pruned pages are all slices of one list. There is no recursion,
-hence no limit on depth.
+One Python object per node makes tree walks slow. Here a page is one list of strings, `parts`, in
+which texts and tags alternate (`text, tag, text, tag, …, text`; a text may be empty), and an
+element is an integer, numbered from 0 in document order. Subtrees are ranges, so blocks, simplified
+HTML, mapping HTML and pruned pages are all slices of one list. There is no recursion, so there is
+no limit on depth.
 
 The input must be a parser's own serialisation: every tag balanced, attributes quoted, `<` and `>`
 escaped in texts and attribute values. Then `<[^>]*>` is exact.
@@ -35,14 +35,14 @@ class Tree:
     tags: list[str] = field(default_factory=list)
     """Name of each element."""
     parents: list[int] = field(default_factory=list)
-    """Its parent element, -1 for the root."""
+    """Parent of each element, -1 for the root."""
     lasts: list[int] = field(default_factory=list)
-    """Its last descendant, or itself."""
+    """Last descendant of each element, or the element itself."""
     opens: list[int] = field(default_factory=list)
     closes: list[int] = field(default_factory=list)
-    """Both: indexes into `parts` of its start and end tag (the same one for void elements). So the
-    text before an element's first child is `parts[opens[i] + 1]`, the text after the element
-    `parts[closes[i] + 1]`."""
+    """`opens` and `closes`: indexes into `parts` of each element's start and end tag (equal for
+    void elements). So the text before an element's first child is `parts[opens[i] + 1]`, the text
+    after the element `parts[closes[i] + 1]`."""
     _values: dict[tuple[str, int], dict[str, str]] = field(default_factory=dict, repr=False, compare=False)
 
     def __len__(self) -> int:
@@ -55,7 +55,7 @@ class Tree:
         return self.parts[self.opens[element]]
 
     def find(self, name: str) -> list[int]:
-        """Return the elements of a name. Most pages have few, which `index` finds at the speed of
+        """Return the elements with a name. Most pages have few, which `index` finds at the speed of
         C."""
         elements, element = list[int](), -1
         with suppress(ValueError):
@@ -65,11 +65,11 @@ class Tree:
         return elements
 
     def named(self, names: Set[str]) -> list[int]:
-        """Return the elements of several names, in document order."""
+        """Return the elements with one of several names, in document order."""
         return list(compress(range(len(self.tags)), map(names.__contains__, self.tags)))
 
     def text(self, element: int) -> str:
-        """Return the characters in an element."""
+        """Return the text in an element, unescaped."""
         return unescape("".join(self.parts[self.opens[element] + 1 : self.closes[element] : 2]))
 
     def tagged(self, start_tags: Collection[str]) -> list[int]:
@@ -79,14 +79,15 @@ class Tree:
         return [element for element, index in enumerate(self.opens) if self.parts[index] in start_tags]
 
     def starts_element(self, index: int) -> bool:
-        """Tell whether the tag `parts[index]` is a start tag that some end tag follows: the text
-        after it is inside."""
+        """Return whether the tag `parts[index]` is a start tag with an end tag, so that the text
+        after it is inside the element."""
         tag = self.parts[index]
         return tag[1:2] != "/" and self.names.get(tag, "br") not in self.void
 
     def values(self, key: str) -> dict[str, str]:
-        """Return the value of an attribute, as serialised, of each distinct start tag that has it:
-        half of what tags say is in few long ones, which are searched once for each attribute."""
+        """Return the value of an attribute, as serialised, of each distinct start tag that has it.
+        A few long tags hold half of the characters of tags, and are searched once for each
+        attribute."""
         place = key, len(self.names)
         if place not in self._values:
             sign = f' {key}="'
@@ -95,11 +96,11 @@ class Tree:
         return self._values[place]
 
     def attributes(self, element: int) -> dict[str, str]:
-        """Return the element's attributes, values unescaped; names are lower case but for SVG's."""
+        """Return the element's attributes, values unescaped; names are lower case except in SVG."""
         return attributes(self.start_tag(element))
 
     def path(self, element: int) -> tuple[int, ...]:
-        """Return the elements from the root to this one, itself last."""
+        """Return the elements from the root to this element, which is last."""
         path = []
         while element >= 0:
             path.append(element)
@@ -107,8 +108,8 @@ class Tree:
         return tuple(reversed(path))
 
     def nearest(self, element: int, count: int) -> tuple[int, ...]:
-        """Return the last `count` elements of the path to this one, or all; what it costs does not
-        grow with the depth of the page."""
+        """Return the last `count` elements of the path to this one, or all; the cost does not grow
+        with the depth of the page."""
         path: list[int] = []
         while element >= 0 and len(path) < count:
             path.append(element)
@@ -116,12 +117,12 @@ class Tree:
         return tuple(reversed(path))
 
     def retag(self, element: int, start: str, end: str) -> None:
-        """Write other markup in place of the element's start and end tag."""
+        """Replace the element's start and end tag with other markup."""
         self.parts[self.opens[element]], self.parts[self.closes[element]] = start, end
 
     def replace(self, element: int, markup: str) -> None:
-        """Write markup in place of the element and all that is in it; what is empty then keeps its
-        place in `parts`."""
+        """Replace the element and its content with markup; the emptied parts keep their places in
+        `parts`."""
         first, last = self.opens[element], self.closes[element]
         self.parts[first : last + 1] = [markup] + [""] * (last - first)
 
@@ -139,7 +140,7 @@ class Tree:
         return elements
 
     def outermost(self, elements: Iterable[int]) -> list[int]:
-        """Return those of some elements, which are in document order, that are in no other."""
+        """Return the outermost of some elements, which must be in document order."""
         found, end = list[int](), -1
         for element in elements:
             if element > end:
@@ -149,8 +150,8 @@ class Tree:
 
 
 def attributes(tag: str) -> dict[str, str]:
-    """Return the attributes of a serialised start tag, values unescaped; of a repeated name the
-    first counts.
+    """Return the attributes of a serialised start tag, values unescaped; the first of a repeated
+    name counts.
 
     >>> attributes('<p class="a &amp; b" hidden="">')
     {'class': 'a & b', 'hidden': ''}
@@ -162,8 +163,8 @@ def attributes(tag: str) -> dict[str, str]:
 
 
 def attribute(tag: str, key: str) -> str | None:
-    """Return one attribute of a serialised start tag, unescaped, or None; values beside it may be
-    megabytes.
+    """Return one attribute of a serialised start tag, unescaped, or None; other values of the tag
+    may be megabytes long.
 
     >>> attribute('<p class="a" hidden="">', "hidden"), attribute("<p>", "id")
     ('', None)
@@ -172,8 +173,8 @@ def attribute(tag: str, key: str) -> str | None:
         return None
     start = tag.find(f' {key}="')
     if start >= 0 and "'" not in tag and tag.count('"') == 2 * tag.count('="'):
-        # Every value has double quotes and none has one inside: what was found is no part of
-        # another value.
+        # Every value has double quotes and none has one inside, so the match is not part of another
+        # value.
         start += len(key) + 3
         value = tag[start : tag.index('"', start)]
         return unescape(value) if "&" in value else value
@@ -181,14 +182,14 @@ def attribute(tag: str, key: str) -> str | None:
 
 
 def raw_attributes(tag: str) -> list[tuple[str, str]]:
-    """Return name and value, as serialised, of each attribute of a start tag."""
+    """Return the name and value, as serialised, of each attribute of a start tag."""
     start = _NAME.match(tag)
     found = _ATTRIBUTE.findall(tag, start.end() if start else 0)
     return [(name, double or single) for name, double, single in found]
 
 
 def unescape(text: str) -> str:
-    """Return serialised text or attribute value as characters: the five references that serialisers
+    """Return a serialised text or attribute value unescaped: the five references that serialisers
     write, no others.
     """
     if "&" not in text:
@@ -198,7 +199,7 @@ def unescape(text: str) -> str:
 
 
 def escape(text: str) -> str:
-    """Return characters as serialised text."""
+    """Return text escaped for serialisation."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
@@ -222,5 +223,5 @@ def cut_parts(parts: list[str], cuts: list[tuple[int, int]]) -> list[str]:
 
 
 def escape_attribute(value: str) -> str:
-    """Return characters as the value of a double-quoted attribute."""
+    """Return text escaped as the value of a double-quoted attribute."""
     return escape(value).replace('"', "&quot;")

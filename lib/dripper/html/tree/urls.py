@@ -9,11 +9,11 @@ _SCHEME = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*):")
 _AUTHORITY = re.compile(r"(https?|ftp)://([^/?#]+)([^?#]*)(\?[^#]*)?", re.IGNORECASE)
 _PATH = re.compile(r"[^?#]*")
 _ENDS = "".join(map(chr, range(0x21)))
-"""C0 controls and the blank, which the standard strips from both ends."""
+"""C0 controls and the space, which the standard strips from both ends."""
 _DROPPED = str.maketrans("", "", "\t\n\r")
 _CANDIDATE = re.compile(r"[\t\n\f\r ,]*+([^\t\n\f\r ]++)(?:(?<!,)[\t\n\f\r ]++([^,]*+))?+,?")
-"""Possessive: a list of thousands of commas would be tried in all its divisions. An address that
-ends with commas has no descriptor."""
+"""Possessive, because the pattern would otherwise try every division of a list of thousands of
+commas. An address that ends with commas has no descriptor."""
 _BETWEEN = "\t\n\f\r ,"
 _SPECIAL = frozenset({"http", "https", "ftp"})
 
@@ -31,9 +31,10 @@ class Base(NamedTuple):
 
     @classmethod
     def of(cls, url: str | None, base_href: str = "") -> "Base | None":
-        """Return the base of a page at `url` whose first `<base href>` is `base_href`.
+        """Return the base of a page at `url` with `base_href` as its first `<base href>`.
 
-        None where neither is an address on the web, so that relative addresses cannot be completed.
+        Return None if neither is an address on the web, so that relative addresses cannot be
+        completed.
 
         >>> Base.of("https://e.org/a/b.html", "../c/").join("d.png")
         'https://e.org/c/d.png'
@@ -45,10 +46,10 @@ class Base(NamedTuple):
         return _parse(own.join(address) if own is not None else address, is_own=False) or own
 
     def join(self, address: str) -> str:
-        """Return an address of the page as an absolute one, cleaned; blanks in it as browsers send
+        """Return an address of the page as an absolute one, cleaned, with spaces as browsers send
         them (URL standard, path percent-encode set).
 
-        `#part` of the page itself, an empty address, and addresses of schemes that know no paths
+        `#part` of the page itself, an empty address, and addresses of schemes without paths
         (`mailto:`) stay as they are.
 
         >>> base = Base.of("https://e.org/a/b.html?c=1")
@@ -92,13 +93,13 @@ def _parse(url: str, *, is_own: bool) -> Base | None:
 
 
 def clean_address(address: str) -> str:
-    """Return an address without what the standard ignores: controls and blanks around it, tabs and
-    line breaks within."""
+    """Return an address without the characters that the standard ignores: controls and spaces
+    around it, tabs and line breaks inside."""
     return address.strip() if address.isprintable() else address.strip(_ENDS).translate(_DROPPED)
 
 
 def follow_dots(path: str) -> str:
-    """Return an absolute path with its `.` and `..` followed.
+    """Return an absolute path with its `.` and `..` resolved.
 
     >>> follow_dots("/a/./b/../../../c/.")
     '/c/'
@@ -118,18 +119,18 @@ def follow_dots(path: str) -> str:
 
 
 def read_scheme(address: str) -> str:
-    """Return the scheme of a cleaned address, lower case; "" of a relative one."""
+    """Return the scheme of a cleaned address, lower case; "" for a relative one."""
     match = _SCHEME.match(address)
     return match[1].lower() if match else ""
 
 
 def read_set(candidates: str) -> Iterator[tuple[str, str]]:
-    """Yield address and descriptor of each candidate of a `srcset` (HTML standard 4.8.4.2.1).
+    """Yield the address and descriptor of each candidate of a `srcset` (HTML standard 4.8.4.2.1).
 
     >>> list(read_set(", a.jpg, b,c.jpg 2x"))
     [('a.jpg', ''), ('b,c.jpg', '2x')]
     """
-    # With nothing but commas left, the expression would be tried at each of them.
+    # If only commas remained, the pattern would be tried at each of them.
     for match in _CANDIDATE.finditer(candidates.strip(_BETWEEN)):
         yield match[1].rstrip(","), (match[2] or "").strip()
 

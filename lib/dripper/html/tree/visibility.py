@@ -1,13 +1,14 @@
-"""Decides what a person sees of a page: each element is shown, folded (a person can open it) or
-hidden. What is folded counts as shown, what is hidden is cut out.
+"""Decides which elements of a page a person sees: each is shown, folded (a person can open it) or
+hidden. A folded element counts as shown, a hidden element is cut out.
 
 Evidence that an element is hidden: its name and attributes, its style, the page's own sheets (see
 `sheets`), and names that mark text for screen readers. Evidence that it is folded: something on the
 page opens it, by its id or right beside it; names of tabs, accordions and the like; a rule that
-shows it again. Pages whose scripts show their content later stay whole: an element that holds much
-of a page's text is shown, and so are all that are hidden in one way, if together they do.
+shows it again. Pages with scripts that show their content later stay whole: an element that holds
+much of a page's text is shown, and so are all elements hidden in one way if together they hold much
+of it.
 
-Everything that a start tag says by itself is decided once for each distinct tag.
+Every decision that depends on a start tag alone is made once for each distinct tag.
 """
 
 import re
@@ -23,52 +24,53 @@ from dripper.html.tree.tree import attribute, unescape
 
 HIDDEN_SHARE = 0.3
 """An element that holds more than this share of the page's text is shown: scripts will show it.
-Over 2,374 labelled training pages, hidden elements above it are main content by 35 %
-(`display:none`) to 80 % (`hidden`), those below by 15 %."""
+Over 2,374 labelled training pages, hidden elements above it are 35 % (`display:none`) to 80 %
+(`hidden`) main content, hidden elements below it 15 %."""
 _SHORT, _SHORT_SHARE = 200, 0.5
-"""Characters of an element, and the share that it may have of a short page."""
+"""Most characters of a short element, and its share of the page's text above which it is shown."""
 _ALL_SHARE = 0.5
-"""The share of the page's text that all elements may have together that are hidden in one way."""
+"""The share of the page's text that all elements hidden in one way may have together."""
 _ALL_SHARES = {Way.DISPLAY: 0.9, Way.NEVER: 1.0}
-"""The same of ways in which menus and notices are hidden, too."""
+"""The same share for the ways that also hide menus and notices."""
 
 _ROOTS = ("<html", "<body")
 _NEVER = words("datalist desc")
 _CLOSED = words("dialog canvas")
-"""Elements that show nothing but what scripts draw, unless they are open."""
+"""Elements that show only the drawings of scripts, unless they are open."""
 _PLAYERS = words("video audio object")
-"""Elements that show what is in them only in browsers that cannot play them."""
+"""Elements that show their content only in browsers that cannot play them."""
 _PLAYS_NO_MORE = re.compile(r"flash|shockwave|java|silverlight|classid|\.swf|^<object(?!.* data=)", re.DOTALL)
-"""Objects of which every browser shows what is in them."""
+"""Objects with content that every browser shows."""
 _LAZY = re.compile(r" (?:data-|loading=|srcset)")
 
 _SPOKEN = re.compile(
     r"(?:[\w-]*-)?(?:visually-?hidden|sr-only|screen-?reader(?:-text|-only|s)?|offscreen|assistive-text|element-invisible|"
     r"(?:hide|hidden)-visually)(?:-focusable)?"
 )
-"""Classes of text for screen readers, in small letters."""
+"""Classes of text for screen readers, in lower case."""
 _SPOKEN_SIGNS = ("sr-only", "isually", "screen", "assistive-text", "element-invisible")
 _ARIA_HIDDEN = ' aria-hidden="true"'
 _HAS_OWN_LETTERS = re.compile(" class=|font|color|indent")
-"""Elements that may be styled otherwise: rows of boxes lose the gaps between them so."""
+"""Signs of elements with a text style of their own: pages give a row of boxes `font-size: 0` to
+close its gaps."""
 _SAYS_VISIBLE = re.compile(r"visibility\s*:\s*visible")
 _NEAR = 6
-"""Tags before words for screen readers among which their short form is looked for."""
+"""Tags before words for screen readers that are searched for their short form."""
 _MOST_KEYS = 100
-"""Classes, ids and names of hiding rules that are looked for."""
+"""Most classes, ids and names of hiding rules that are looked for."""
 _VOID_TAGS = tuple(f"<{name}{end}" for name in HTML_VOID for end in " >")
 _TEXTS = re.compile(' (?:alt|title)="[^"]*"')
 _MOST_TAGS = 50_000
-"""Distinct start tags of a page that are read; a page of more is shown as it is."""
+"""Most distinct start tags of a page that are read; a page with more is shown as it is."""
 _ROUNDS = 6
 
 
 class Sight:
-    """The visibility of one page's elements: used once, by `scan`, first for its start tags.
+    """The visibility of one page's elements; `scan` uses it once, first for the start tags.
 
     Args:
         sheets: The texts of the page's own sheets.
-        keeps_hidden: Only what never shows is cut.
+        keeps_hidden: Whether only elements that are never shown are cut.
     """
 
     def __init__(self, sheets: Sequence[str] = (), *, keeps_hidden: bool = False) -> None:
@@ -78,10 +80,10 @@ class Sight:
         self._players: Sequence[str] = ()
         self._blanked = 0
         self.hidden_characters = 0
-        """Characters that were left out."""
+        """Number of hidden characters that were left out."""
 
     def read_tags(self, tags: Sequence[str], names: Mapping[str, str]) -> Mapping[str, Way]:
-        """Return the start tags of the page that hide their element, and how.
+        """Return the start tags of the page that hide their element, with the way.
 
         Args:
             tags: All distinct start tags.
@@ -112,8 +114,8 @@ class Sight:
         return ways
 
     def blank_unseen(self, markup: str, parts: list[str]) -> Iterator[int]:
-        """Blank what players have for other browsers; yield the start tags, as indexes of parts, of
-        titles that are no page's: drawings have them."""
+        """Blank the fallback content of players. Yield the start tags, as indexes of parts, of
+        titles that belong to drawings, not to the page."""
         for tag in self._players:
             for first in _find_all(parts, tag):
                 last = _find(parts, f"</{tag[1:].partition(' ')[0].rstrip('>')}>", first)
@@ -132,11 +134,11 @@ class Sight:
 
     def choose_shown(self, parts: list[str], cuts: Sequence[tuple[int, int]], text_before: Sequence[int]) -> list[int]:
         """Return the start tags, as indexes of parts, of hidden elements that are shown
-        nevertheless: by their share of the text, or by what is beside them.
+        nevertheless, because of their share of the text or of their neighbours.
 
         Args:
-            cuts: First and last index of each hidden element, those within others left out; one
-                tag alone is no element.
+            cuts: First and last index of each hidden element, without elements inside another; a
+                single tag is no element.
             text_before: See `scan.find_elements`.
         """
         total, shown = text_before[-1], list[int]()
@@ -164,7 +166,7 @@ class Sight:
         return shown
 
     def _is_shown(self, parts: list[str], first: int, last: int, way: Way, size: int) -> bool:
-        """Tell whether a hidden element is shown by what is in it or beside it."""
+        """Return whether a hidden element is shown because of its content or its neighbours."""
         if way is not Way.DISPLAY and (
             size == 0 or any(tag.startswith("<math") for tag in parts[first : last + 1 : 2])
         ):
@@ -181,8 +183,8 @@ class Sight:
         return any(tag in self._visible for tag in parts[first + 2 : last : 2])
 
     def _blank(self, parts: list[str], first: int, last: int, way: Way) -> int:
-        """Blank the texts of an element but those of elements within it that are visible; return
-        how many characters that were."""
+        """Blank the texts of an element, except in visible elements inside it; return the number of
+        blanked characters."""
         states, blanked = [False], 0
         for index in range(first + 1, last, 2):
             text = parts[index]
@@ -205,11 +207,11 @@ def _find_hidden(
     of_sheets: Mapping[str, list[Rule]],
     folded: Collection[str],
 ) -> Iterator[tuple[str, Way]]:
-    """Yield the tags that hide by their attributes and the page's sheets, with their way; a
+    """Yield the tags that hide their element, by attributes or the page's sheets, with the way; a
     stronger way comes later.
 
     Args:
-        classes: All classes of the page, in small letters.
+        classes: All classes of the page, in lower case.
     """
     for sign in _SPOKEN_SIGNS:
         if sign in classes:
@@ -233,7 +235,7 @@ def _find_hidden(
 
 
 def _unfold(hidden: dict[str, Way], tags: Sequence[str]) -> None:
-    """Take out what a reader or a script opens, by what the tags say."""
+    """Remove the elements that a reader or a script opens, judging by the tags."""
     opened: set[str] | None = None
     for tag, way in list(hidden.items()):
         lowered = tag.lower()
@@ -253,7 +255,8 @@ def _unfold(hidden: dict[str, Way], tags: Sequence[str]) -> None:
 
 
 def _find(parts: list[str], part: str, start: int) -> int:
-    """Return the index of a part from one on, that of the last tag if there is none."""
+    """Return the index of a part at or after `start`, or the index of the last tag if there is
+    none."""
     try:
         return parts.index(part, start)
     except ValueError:
@@ -268,7 +271,7 @@ def _find_all(parts: list[str], part: str, start: int = 0) -> Iterator[int]:
 
 
 def _join_values(tags: Sequence[str], name: str) -> str:
-    """Return all values of an attribute, in small letters."""
+    """Return all values of an attribute, in lower case."""
     sign = f' {name}="'
     begin = len(sign)
     return " ".join(
@@ -277,7 +280,7 @@ def _join_values(tags: Sequence[str], name: str) -> str:
 
 
 def _is_spoken(tag: str) -> bool:
-    """Tell whether an element is named as text for screen readers."""
+    """Return whether an element is named as text for screen readers."""
     classes = (attribute(tag, "class") or "").lower()
     return any(map(_SPOKEN.fullmatch, classes.split())) if any(sign in classes for sign in _SPOKEN_SIGNS) else False
 
@@ -292,8 +295,7 @@ def without_texts(tag: str) -> str:
 
 
 def _is_marked_hidden(tag: str) -> bool:
-    """Tell whether an element has the attribute `hidden`, and no style that shows it all the
-    same."""
+    """Return whether an element has the attribute `hidden` and no style that shows it anyway."""
     value = attribute(tag, "hidden")
     if value is None or value.lower() == "until-found":
         return False
@@ -302,12 +304,13 @@ def _is_marked_hidden(tag: str) -> bool:
 
 
 def _is_gone(tag: str, way: Way) -> bool:
-    """Tell whether an element without an end is an image that is not shown."""
+    """Return whether a void element is an image that is not shown."""
     return tag.startswith("<img") and way in (Way.DISPLAY, Way.VISIBILITY) and not _LAZY.search(tag)
 
 
 def _judge(style: str, rules: Sequence[Rule], folded: Collection[str]) -> Way | None:
-    """Return how a style, as serialised, and the rules that match its tag hide an element."""
+    """Return the way that a style, as serialised, and the rules that match its tag hide an
+    element."""
     by_style = None
     if rules or MAY_HIDE.search(style):
         style = clean(unescape(style))
@@ -321,7 +324,8 @@ def _judge(style: str, rules: Sequence[Rule], folded: Collection[str]) -> Way | 
 
 
 def _match_rules(rules: Sequence[Rule], tags: Sequence[str], names: Mapping[str, str]) -> dict[str, list[Rule]]:
-    """Return the rules of each start tag that some match, the weakest first."""
+    """Return the rules that match each start tag, the weakest first; tags without a rule are left
+    out."""
     by_key: dict[str, list[Rule]] = {}
     for rule in rules:
         by_key.setdefault(rule.marks[-1][1:] if rule.marks else f"<{rule.name}", []).append(rule)
@@ -344,7 +348,7 @@ def _shows_again(rule: Rule) -> bool:
 
 
 def _has_short_form(parts: Sequence[str], first: int, last: int) -> bool:
-    """Tell whether words for screen readers stand right beside what is shown in short: Markdown
+    """Return whether words for screen readers are right beside their visible short form: Markdown
     then has the words (see `markdown.repeats`)."""
     if not _is_spoken(parts[first]):
         return False

@@ -108,12 +108,12 @@ class Blocks:
         return places.values()
 
     def is_data(self, block: Block) -> bool:
-        """Tell whether a block is compact JSON, in no code and no paragraph."""
+        """Return whether a block is compact JSON, in no code and no paragraph."""
         around = map(self.tree.tags.__getitem__, self.tree.nearest(block.element, _MOST_AROUND))
         return _COMPACT.match(block.text) is not None and _CODE.isdisjoint(around) and _is_json(block.text)
 
     def is_link(self, index: int) -> bool:
-        """Tell whether a block is a link and nothing else."""
+        """Return whether a block is a link and nothing else."""
         around = self.tree.nearest(self.blocks[index].element, _MOST_AROUND)
         return self.count_links(index) == 1 or any(self.tree.tags[element] == "a" for element in around)
 
@@ -130,7 +130,7 @@ class Blocks:
         return n_links
 
     def has_images(self, begin: int, end: int) -> bool:
-        """Tell whether pictures, videos or fields are in a row of blocks, or between them."""
+        """Return whether pictures, videos or fields are in a row of blocks, or between them."""
         before = self.blocks[begin - 1].last if begin else 0
         tags = self.tree.parts[before | 1 : self.blocks[end - 1].last + 1 : 2]
         return any(self.tree.names.get(tag) in _SHOWN for tag in tags)

@@ -84,7 +84,7 @@ def _find_announced(
 
 
 def _is_control(tree: Tree, block: Block) -> bool:
-    """Tell whether a block is a short link or a button."""
+    """Return whether a block is a short link or a button."""
     tags = (
         *(tree.names.get(tag) for tag in tree.parts[block.first | 1 : block.last + 1 : 2]),
         tree.tags[block.element],

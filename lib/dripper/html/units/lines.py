@@ -70,7 +70,7 @@ def _has_no_break(breaks: list[int], tree: Tree, element: int) -> bool:
 
 
 def _is_beside_text(tree: Tree, element: int) -> bool:
-    """Tell whether text of the same line stands right before or after an element; both, for a
+    """Return whether text of the same line stands right before or after an element; both, for a
     choice, which else is a control with its label, and for what says nothing, as drawings."""
     first = tree.opens[element] + 1
     inside = tree.parts[first : min(tree.closes[element], first + _FEW_PARTS) : 2]
@@ -116,7 +116,7 @@ _SENTENCE_ENDS = tuple('.!?:;"\u201d\u00bb')
 
 
 def is_printed(tree: Tree) -> bool:
-    """Tell whether a page may have lines of a printed sheet, by its distinct tags."""
+    """Return whether a page may have lines of a printed sheet, by its distinct tags."""
     return any(
         'class="t m' in tag or "position:absolute;top:" in tag
         for tag, name in tree.names.items()

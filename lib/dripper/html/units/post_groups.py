@@ -208,7 +208,7 @@ class Groups:
         return (characters, len(dated)) if is_list and self._is_in_order(said, dates) else None
 
     def _is_in_order(self, elements: list[int], dates: Sequence[Mark]) -> bool:
-        """Tell whether the first dates of elements rise or fall."""
+        """Return whether the first dates of elements rise or fall."""
         firsts = (bisect_left(dates, each, key=itemgetter(0)) for each in elements)
         return are_in_order([dates[min(first, len(dates) - 1)].text for first in firsts])
 
@@ -239,7 +239,7 @@ class Groups:
         return list(titles), list(titles.values())
 
     def _has_titles(self, elements: list[int]) -> bool:
-        """Tell whether most of these elements have a title of their own that leads elsewhere."""
+        """Return whether most of these elements have a title of their own that leads elsewhere."""
         (places, texts), found = self._titles, list[str]()
         for element in elements:
             place = bisect_left(places, element)

@@ -122,7 +122,8 @@ class Marks:
         return marks
 
     def _is_editor(self, element: int) -> bool:
-        """Tell whether the last that is said right before a person is that something was edited."""
+        """Return whether the last that is said right before a person is that something was
+        edited."""
         first = self._tree.opens[element]
         said = "".join(self._tree.parts[max(first - 2 * NEAR - 1, 0) : first : 2])
         return said.rfind("edited ") > max(said.rfind("asked "), said.rfind("answered "))
@@ -230,7 +231,7 @@ def _read_date(tag: str) -> str | None:
 
 
 def are_in_order(texts: Sequence[str]) -> bool:
-    """Tell whether dates rise or fall."""
+    """Return whether dates rise or fall."""
     known = [date[:16] for date in parse_dates(texts) if date]
     n_rises, n_falls = (sum(a <= b for a, b in pairwise(each)) for each in (known, known[::-1]))
     return len(known) >= FEWEST_IN_ORDER and max(n_rises, n_falls) >= 0.85 * (len(known) - 1)

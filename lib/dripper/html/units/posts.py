@@ -70,7 +70,7 @@ def find_posts(tree: Tree, *, is_thread: bool = False) -> list[FoundPost]:
 
 
 def are_remarks(tree: Tree, posts: Sequence[FoundPost]) -> bool:
-    """Tell whether posts are named as comments or reviews, which stand below something else."""
+    """Return whether posts are named as comments or reviews, which stand below something else."""
     return all(_REMARKS.search(tree.start_tag(post.element), 0, NAMES_WITHIN) for post in posts[-2:])
 
 
@@ -192,6 +192,6 @@ class _Reader:
 
 
 def _opens(first: FoundPost, second: FoundPost) -> bool:
-    """Tell whether a post came before another, and does not only announce it."""
+    """Return whether a post came before another, and does not only announce it."""
     days = [(post.published or "")[:10] for post in (first, second)]
     return "" < days[0] <= days[1] and (first.author != second.author or days[0] < days[1])

@@ -131,7 +131,7 @@ def _names_match(pattern: re.Pattern[str]) -> Callable[[str], bool]:
 
 
 def _is_named(tree: Tree, around: tuple[int, ...], is_mark: Callable[[str], bool]) -> bool:
-    """Tell whether a mark, the last of these elements, is raised or named as one."""
+    """Return whether a mark, the last of these elements, is raised or named as one."""
     for element in reversed(around):
         if tree.tags[element] not in INLINE:
             return False

@@ -1,10 +1,10 @@
-"""Cleans a page for the profiles `mineru-…`: parses it twice as MinerU-HTML does, and removes what
-MinerU-HTML removes before it looks for blocks.
+"""Cleans a page for the profiles `mineru-…`: parses it twice as MinerU-HTML does, and removes the
+elements that MinerU-HTML removes before it looks for blocks.
 
-A first parser builds the tree and writes it out; libxml2 reads that again, by rules of its own. Its
-writer's output is our `Tree`. MinerU's first parser in 1.1 was Modest (2015, unmaintained); lexbor,
-its successor, gives the same simplified HTML on 99.6 % of real pages. In 1.0 it was BeautifulSoup
-on Python's `html.parser`, and so it is here.
+A first parser builds the tree and writes it out; libxml2 parses that output again, by its own
+rules. The output of libxml2's writer is our `Tree`. MinerU's first parser in 1.1 was Modest (2015,
+unmaintained); lexbor, its successor, gives the same simplified HTML on 99.6 % of real pages. The
+first parser in 1.0 was BeautifulSoup on Python's `html.parser`, which is used here too.
 """
 
 import re
@@ -22,8 +22,8 @@ _URL_ESCAPED = re.compile(r"[^\x21-\x7e]")
 
 
 def read_clean(html: bytes, version: Version, limits: ParserLimits, url: str | None = None) -> CleanPage:
-    """Parse a page and remove what MinerU removes. Raises PageError(PARSE_FAILED) where MinerU
-    fails for the whole page.
+    """Parse a page and remove the elements that MinerU removes. Raises PageError(PARSE_FAILED) if
+    MinerU fails for the whole page.
     """
     refuse_costly(html, limits)
     document = parse_document(html)
@@ -37,12 +37,13 @@ def read_clean(html: bytes, version: Version, limits: ParserLimits, url: str | N
 
 
 def find_scripts(tree: Tree) -> list[int]:
-    """Return the elements whose texts are kept apart, in document order."""
+    """Return the elements with texts that are kept apart, in document order."""
     return [element for element, tag in enumerate(tree.tags) if tag in ("script", "style")]
 
 
 def _strip_addresses(clean: CleanPage, addresses: Mapping[int, str]) -> None:
-    """Write `src` of images without blanks around, given by the image's number."""
+    """Write the `src` of images without the white space around it; `addresses` are by image
+    number."""
     images = [i for i, tag in enumerate(clean.tree.tags) if tag == "img"] if addresses else []
     for number, address in addresses.items():
         index = clean.tree.opens[images[number]]
@@ -53,13 +54,13 @@ def _strip_addresses(clean: CleanPage, addresses: Mapping[int, str]) -> None:
 
 
 def escape_url(address: str) -> str:
-    """Return an address as libxml2 writes it in `href` and `src`: what is not printable ASCII
-    becomes %XX."""
+    """Return an address as libxml2 writes it in `href` and `src`: each byte that is not printable
+    ASCII becomes %XX."""
     return _URL_ESCAPED.sub(lambda match: "".join(f"%{byte:02X}" for byte in match.group().encode()), address)
 
 
 def quote_attribute(value: str) -> str:
-    """Return an attribute value as libxml2 writes it: in double quotes, unless single ones save
+    """Return an attribute value as libxml2 writes it: in double quotes, unless single quotes save
     escaping."""
     value = value.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     if '"' not in value:

@@ -1,9 +1,9 @@
 """Profiles `mineru-1.0` and `mineru-1.1`: simplified and mapping HTML byte for byte as MinerU-HTML
 1.0.0 and 1.1.2 make them, losses included.
 
-The public weights saw this and nothing else. Where this module drops text or misplaces an id,
-MinerU does so too; the default profile mends it. What differs from profile `dripper` beside the
-tree (`clean`): which paragraphs are dropped, and where in the mapping their ids land.
+The public weights were trained on this output alone. If this module drops text or misplaces an id,
+MinerU does so too; the default profile corrects it. Besides the tree (`clean`), two things differ
+from profile `dripper`: the paragraphs that are dropped, and the places of the ids in the mapping.
 """
 
 import re
@@ -58,7 +58,8 @@ class MineruProfile:
     def preprocess(
         self, html: bytes, limits: ParserLimits, url: str | None = None, *, keeps_hidden: bool = False
     ) -> Page:
-        """Return the page, given as UTF-8, split into blocks; hidden text as MinerU-HTML has it."""
+        """Return the page, given as UTF-8, split into blocks; hidden text is treated as in
+        MinerU-HTML."""
         return preprocess_exactly(html, self.version, limits, url)
 
     def prune(self, mapping_html: str, main_ids: Collection[int]) -> str:
@@ -72,7 +73,7 @@ V1_0, V1_1 = MINERU.values()
 
 @dataclass(slots=True)
 class ExactPage(Page):
-    """A page whose main HTML is cut as MinerU-HTML does it."""
+    """A page that cuts its main HTML as MinerU-HTML does."""
 
     def prune(self, main_ids: Collection[int], with_media: bool = False, marks: Mapping[int, str] = {}) -> str:
         """Return `prune_exactly(self.mapping_html, main_ids)`, with or without media."""
@@ -81,7 +82,7 @@ class ExactPage(Page):
 
 def preprocess_exactly(html: bytes, version: Version, limits: ParserLimits, url: str | None = None) -> ExactPage:
     """Return the page, given as UTF-8, as a version of MinerU-HTML simplifies it. Raises
-    PageError(PARSE_FAILED) where that raises."""
+    PageError(PARSE_FAILED) if that version fails on the page."""
     clean = read_clean(html, version, limits, url)
     tree, texts = clean.tree, clean.texts
     kinds = version.classify(tree, texts, clean.removed)
@@ -107,8 +108,8 @@ def preprocess_exactly(html: bytes, version: Version, limits: ParserLimits, url:
 def _keep_survivors(
     clean: CleanPage, version: Version, paragraphs: list[Paragraph], entered: list[int]
 ) -> list[Paragraph]:
-    """Return the paragraphs that get through MinerU's writing and re-parsing of each; strip the
-    first text of runs."""
+    """Return the paragraphs that survive when MinerU writes and re-parses each one; strip the first
+    text of runs."""
     survivors, kept_before = [], set[tuple[int, str]]()
     tree, texts = clean.tree, clean.texts
     body_is_split = any(tree.tags[element] == "body" for element in entered)
@@ -126,7 +127,7 @@ def _keep_survivors(
             and tree.tags[element] not in version.inline
             and tree.lasts[element] > element
         ):
-            # MinerU looks for the element's children where they are not, and drops the block.
+            # MinerU looks for the element's children in the wrong place, and drops the block.
             continue
         root = tree.parents[element] if is_dissolved else element
         if version.fails_on_braces and _is_fatal(tree.start_tag(root)):
@@ -149,7 +150,7 @@ def _elements(clean: CleanPage, paragraph: Paragraph | Block) -> list[int]:
 
 
 def _find_dissolved(tree: Tree, paragraph: Paragraph | Block, version: Version) -> bool:
-    """Tell whether the paragraph was a run of the body, which dissolves and leaves its only
+    """Return whether the paragraph was a run of the body that dissolved and left its only
     element."""
     element = paragraph.element
     return (
@@ -158,8 +159,8 @@ def _find_dissolved(tree: Tree, paragraph: Paragraph | Block, version: Version) 
 
 
 def _is_lost(clean: CleanPage, paragraph: Paragraph, root: int, bad_tags: Collection[str]) -> bool:
-    """Tell whether MinerU fails on a paragraph: a bad tag or forbidden characters at its root, text
-    in a void root."""
+    """Return whether MinerU fails on a paragraph: a bad tag or forbidden characters at its root,
+    text in a void root."""
     tree, texts = clean.tree, clean.texts
     element, first, _, is_run = paragraph
     if tree.start_tag(root) in bad_tags:
@@ -172,7 +173,8 @@ def _is_lost(clean: CleanPage, paragraph: Paragraph, root: int, bad_tags: Collec
         return False
     elements = _elements(clean, paragraph)
     direct = [texts[tree.closes[child] + 1] for child in elements]
-    # The wrapper in the mapping takes over the text before the run as it is, blanks and all.
+    # The wrapper in the mapping takes over the text before the run unchanged, including white
+    # space.
     direct.append(tree.parts[tree.opens[elements[0]] - 1] if elements else texts[first])
     return any(map(_find_forbidden, direct))
 
@@ -182,8 +184,8 @@ def _find_forbidden(text: str) -> bool:
 
 
 def _find_bad_tags(clean: CleanPage) -> set[str]:
-    """Return the start tags that lxml refuses: by name, a character in an attribute, or an
-    attribute's name."""
+    """Return the start tags that lxml refuses, because of their name, a character in an attribute,
+    or an attribute's name."""
     tags = clean.tree.names
     bad_names = {name for name in set(tags.values()) if _BAD_NAME.search(name)}
     bad = {tag for tag, name in tags.items() if name in bad_names} if bad_names else set()
@@ -195,25 +197,27 @@ def _find_bad_tags(clean: CleanPage) -> set[str]:
 
 
 def _is_fatal(tag: str) -> bool:
-    """Tell whether lxml looks in vain for the namespace that an attribute's name seems to have."""
+    """Return whether an attribute's name seems to have a namespace, which lxml then does not
+    find."""
     return " {" in tag and any(name[0] == "{" and name.partition("}")[2] for name in attributes(tag))
 
 
 def _is_bad_name(attribute: str) -> bool:
-    """Tell whether lxml takes an attribute name for a namespace in braces that is not one."""
+    """Return whether lxml misreads an attribute name as an unfinished namespace in braces."""
     return attribute.startswith("{") and not attribute.partition("}")[2]
 
 
 def _parse_again(clean: CleanPage) -> list[str]:
-    """Return the texts as a second parsing leaves them: control characters replaced, raw text
-    escaped once more."""
+    """Return the texts as a second parse leaves them: control characters replaced, raw text escaped
+    once more."""
     tree, parts = clean.tree, clean.texts.copy()
     for element, tag in enumerate(tree.tags if not _RAW_TEXT.isdisjoint(tree.tags) else ()):
         if tag in _RAW_TEXT:
             index = tree.opens[element] + 1
             parts[index] = escape(_CONTROL.sub("&#xFFFD;", parts[index]))
             if tag == "plaintext":
-                # Nothing ends a plaintext, so it swallows what MinerU puts around the paragraph.
+                # Nothing ends a plaintext, so it swallows the end tags that MinerU puts after the
+                # paragraph.
                 parts[index] += escape("</plaintext></body></html>")
     if clean.has_forbidden:
         parts[::2] = [_CONTROL.sub("\ufffd", text) for text in parts[::2]]
@@ -221,8 +225,8 @@ def _parse_again(clean: CleanPage) -> list[str]:
 
 
 def _is_shown(parts: list[str], paragraph: Paragraph, short: ShortTags) -> bool:
-    """Tell whether MinerU numbers a paragraph: it has text that is not blank, but text right after
-    an image without `src` does not count, or an image with one."""
+    """Return whether MinerU numbers a paragraph: it has an image with `src`, or text that is not
+    blank; text right after an image without `src` does not count."""
     before = ""
     for index in range(paragraph.first, paragraph.last + 1):
         part = parts[index]
@@ -246,8 +250,8 @@ def _open_empty_items(tree: Tree, parts: list[str]) -> None:
 
 
 class _Mapper:
-    """Puts ids and wrappers into a copy of the page, where MinerU finds the text again, which need
-    not be where it was.
+    """Puts ids and wrappers into a copy of the page, at the places at which MinerU finds the text
+    again. These can differ from the original places.
     """
 
     def __init__(self, clean: CleanPage, version: Version, entered: list[int]) -> None:
@@ -287,16 +291,16 @@ class _Mapper:
         return "".join(tree.parts)
 
     def is_marked(self, block: Block, elements: list[int]) -> bool:
-        """Tell whether the id goes on an element that is there: that of the block, or of a run that
-        is all of the body, or stands with elements in an inline root."""
+        """Return whether the id goes on an existing element: the element of a block, of a run that
+        is the whole body, or of a run with elements in an inline root."""
         tag = self.tree.tags[block.element]
         if not block.is_run or (self.body_is_block and tag == "body"):
             return True
         return bool(elements) and block.element == 0 and tag in self.version.inline
 
     def set_attribute(self, element: int, name: str, value: str) -> None:
-        """Set an attribute as lxml does: in place where there is one of this name, else as the
-        last."""
+        """Set an attribute as lxml does: in place if the name exists, else as the last
+        attribute."""
         index = self.tree.opens[element]
         tag, new = self.parts[index], f' {name}="{value}"'
         if name not in tag:
@@ -323,8 +327,8 @@ class _Mapper:
         return f'<{WRAPPER} _item_id="{block.item_id}"' + (f' cc-select="{select}">' if select is not None else ">")
 
     def wrap_elements(self, block: Block, elements: list[int]) -> None:
-        """Wrap from the text before the first element of a run to the text after its last, unless
-        that is a `br`."""
+        """Wrap from the text before the first element of a run to the text after its last element,
+        unless the last element is a `br`."""
         tree, parts = self.tree, self.parts
         before, after = tree.opens[elements[0]] - 1, tree.closes[elements[-1]] + 1
         if before in self.taken_texts:
@@ -357,7 +361,7 @@ class _Mapper:
             self.parts[index] = f"{self.wrapper(block)}{self.parts[index]}</{WRAPPER}>"
 
     def direct_texts(self, element: int) -> dict[str, list[int]]:
-        """Return where the texts of an element stand, by the stripped text; the first place
+        """Return the places of an element's own texts by stripped text; the first place comes
         last."""
         tree = self.tree
         places = [tree.opens[element] + 1] + [tree.closes[child] + 1 for child in tree.children(element)]

@@ -17,8 +17,8 @@ def prune_exactly(mapping_html: str, main_ids: Collection[int], version: Version
     """Return the main HTML of a mapping HTML of a version's profile; ids that are not in it are
     ignored.
 
-    It keeps helper attributes, scripts inside blocks and unlabelled text before kept elements, as
-    MinerU does. Linear.
+    The main HTML keeps helper attributes, scripts inside blocks and unlabelled text before kept
+    elements, as MinerU does. Linear.
     """
     if not mapping_html.strip():
         return "<HtmlElement></HtmlElement>"
@@ -61,7 +61,7 @@ def _recall_breaks(candidates: Iterable[etree._Element], elements: set[etree._El
 
 
 def _remove_others(root: etree._Element, elements: set[etree._Element]) -> None:
-    """Remove what is not kept, with the text after it."""
+    """Remove the elements that are not kept, with the text after each."""
     waiting = [root]
     while waiting:
         parent = waiting.pop()

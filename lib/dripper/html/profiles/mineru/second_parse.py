@@ -1,5 +1,5 @@
-"""Rebuilds what libxml2 makes of a page that an HTML5 parser wrote, without the characters that
-lxml refuses.
+"""Rebuilds the result of parsing, with libxml2, a page that an HTML5 parser wrote, without the
+characters that lxml refuses.
 """
 
 import re
@@ -17,7 +17,7 @@ _CONTROLS = bytes([*range(9), 11, 12, *range(14, 32)])
 
 
 def has_forbidden(markup: str) -> bool:
-    """Tell whether some FORBIDDEN character is in it; parsers let no surrogate through."""
+    """Return whether markup has a FORBIDDEN character; parsers pass no surrogates on."""
     data = markup.encode("utf-8", "surrogatepass")
     if len(data.translate(None, _CONTROLS)) < len(data):
         return True
@@ -26,8 +26,8 @@ def has_forbidden(markup: str) -> bool:
 
 _XML_DECLARATION = re.compile(r"<\?xml\s+.*?\??>", re.DOTALL)
 _HIDE_ANGLES = {ord("<"): "\ufdd0", ord(">"): "\ufdd1"}
-"""libxml2 writes `<!--…-->` in attributes unescaped, which would not scan. Noncharacters stand for
-it until the end."""
+"""libxml2 writes `<!--…-->` in attributes unescaped, which would not scan. Noncharacters replace
+the angle brackets until the end."""
 
 _WHOLE_ATTRIBUTES = re.compile(r"""<[^\t\n\f\r />]+(?:[ ]=?[^\t\n\f\r =>/]*(?:="[^"]*"|='[^']*')?)*""")
 
@@ -38,23 +38,24 @@ class Read(NamedTuple):
     tree: Tree
     """The page as libxml2 writes it, but without the texts of script and style."""
     scripts: list[str]
-    """These texts, in document order."""
+    """The texts of script and style, in document order."""
     addresses: Mapping[int, str]
-    """Each `src` with blanks around, without them, by the image's number: libxml2 writes `%20`."""
+    """Each `src` that has white space around it, stripped, by image number: libxml2 writes such
+    space as `%20`."""
     has_forbidden: bool
-    """Whether a FORBIDDEN character is in it."""
+    """Whether the page has a FORBIDDEN character."""
 
 
 def remove_declarations(text: str) -> str:
-    """Return a page without what MinerU takes for XML declarations. Linear: behind the last `>` it
-    looks for none."""
+    """Return a page without the strings that MinerU takes for XML declarations. Linear: the text
+    after the last `>` is not searched."""
     end = text.rfind(">") + 1 if "<?xml" in text else 0
     return _XML_DECLARATION.sub("", text[:end]) + text[end:]
 
 
 def read_again(text: str, parse: Callable[[bytes, etree.HTMLParser], etree._Element]) -> Read:
-    """Return what libxml2 makes of a page that a first parser wrote; `parse` gives the root."""
-    # Nobody looks for an id, so libxml2 need not keep a table of them.
+    """Return a page, which a first parser wrote, as libxml2 reads it; `parse` returns the root."""
+    # Nothing looks up ids, so libxml2 need not keep a table of them.
     parser = etree.HTMLParser(remove_comments=True, remove_pis=True, encoding="utf-8", collect_ids=False)
     root = parse(text.encode("utf-8", "surrogatepass"), parser)
     scripts, addresses = _make_scannable(root)
@@ -65,9 +66,9 @@ def read_again(text: str, parse: Callable[[bytes, etree.HTMLParser], etree._Elem
 
 
 def _make_scannable(root: etree._Element) -> tuple[list[str], dict[int, str]]:
-    """Change what libxml2 would write so that it does not scan; return the texts of script and
-    style, which it does not escape, and by the image's number the `src` that have blanks around, of
-    which it makes `%20`.
+    """Change the parts that libxml2 would write in a form that does not scan. Return the texts of
+    script and style, which libxml2 does not escape, and by image number the stripped `src` values
+    that have white space around them, which libxml2 writes as `%20`.
     """
     scripts, addresses, images = list[str](), dict[int, str](), 0
     for element in root.iter("script", "style", "li", "img"):
@@ -80,15 +81,15 @@ def _make_scannable(root: etree._Element) -> tuple[list[str], dict[int, str]]:
             scripts.append(element.text or "")
             element.text = None
         elif element.text is None and not len(element):
-            # An empty li gets no end tag, which makes it look like a parent; an empty text prevents
+            # An empty li gets no end tag, so it would look like a parent; an empty text prevents
             # that.
             element.text = ""
     return scripts, addresses
 
 
 def _hide_includes(markup: str) -> str:
-    """Replace the angle brackets of `<!--…-->` in attribute values; in (broken) names they end a
-    tag as ever."""
+    """Replace the angle brackets of `<!--…-->` in attribute values; in (broken) attribute names
+    they end a tag as usual."""
     pieces: list[str] = []
     position, quote = 0, ""
     start = markup.find("<!--")
@@ -103,12 +104,12 @@ def _hide_includes(markup: str) -> str:
 
 
 def _open_quote(tag: str) -> str:
-    """Return the quote that the value at the end of an unfinished tag began with, or ""."""
+    """Return the quote that begins the value at the end of an unfinished tag, or ""."""
     whole = _WHOLE_ATTRIBUTES.match(tag)
     rest = tag[whole.end() :] if whole else ""
     return rest[1] if rest.startswith(('="', "='")) else ""
 
 
 def show_angles(markup: str) -> str:
-    """Return finished markup with the angle brackets back that were hidden from the scanner."""
+    """Return finished markup with the angle brackets restored that were hidden from the scanner."""
     return markup.replace("\ufdd0", "<").replace("\ufdd1", ">") if "\ufdd0" in markup else markup

@@ -1,5 +1,4 @@
-"""The rules of MinerU-HTML 1.0 (1.0.0): what its parsers make of a page, what it removes, how it
-cuts."""
+"""The rules of MinerU-HTML 1.0 (1.0.0): its parsers, the elements that it removes, and its cuts."""
 
 import html as references
 import re
@@ -21,10 +20,10 @@ from dripper.html.tree.elements import CELLS, INLINE, words
 from dripper.html.tree.tree import Tree, attributes, escape, unescape
 
 CUTOFF = 200
-"""Characters an element: of its own text and the texts after its children."""
+"""Characters for each element: its own text and the texts after its children."""
 _MOST_DECLARATIONS = 1_000
-"""Python's `html.parser` looks for the end of each `<!` and `<?` in all that follows: minutes,
-where a page has 100,000 of them and no end."""
+"""Most declarations in a page. Python's `html.parser` searches the whole rest of the page for the
+end of each `<!` and `<?`: this takes minutes if a page has 100,000 of them without an end."""
 
 _INLINE = INLINE | words("br dd dt li select textarea")
 _REMOVED = words("head header footer nav aside style script noscript link meta iframe frame")
@@ -38,15 +37,17 @@ _ON_LINES = words(
     "h6 head hr html isindex legend li link menu meta noembed noscript ol optgroup option p param plaintext pre style "
     "table tbody td tfoot th thead title tr ul"
 )
-"""Elements that libxml2, asked for pretty HTML, puts line feeds in and behind; tried one by one."""
+"""Elements that libxml2 puts line feeds in and after when it writes pretty HTML; each was
+tested."""
 
 
 def _parse_first(html: bytes, _: LexborHTMLParser) -> str:
-    """Return what BeautifulSoup writes. Raises PageError(PARSE_FAILED)."""
+    """Return the page as BeautifulSoup writes it. Raises PageError(PARSE_FAILED)."""
     with needed("the profile mineru-1.0", "mineru"):
         from bs4 import BeautifulSoup
     text = remove_declarations(html.decode())
-    # Behind the last `-->` it looks for no comment: else each `<!--` costs the rest of the page.
+    # Only the text up to the last `-->` is searched: otherwise each `<!--` costs a search of the
+    # rest of the page.
     end = text.rfind("-->") + 3 if "-->" in text else 0
     text = _COMMENT.sub("", text[:end]) + text[end:]
     if sum(1 for _ in _DECLARATION.finditer(text)) > _MOST_DECLARATIONS:
@@ -55,8 +56,8 @@ def _parse_first(html: bytes, _: LexborHTMLParser) -> str:
 
 
 def _parse_second(text: bytes, parser: etree.HTMLParser) -> etree._Element:
-    """Return the root: the page, or of a piece of HTML its only element, or a `div` or `span`
-    around it. Raises PageError(PARSE_FAILED) on a page without any."""
+    """Return the root: the page, or for a fragment its only element, or a `div` or `span` around
+    the fragment. Raises PageError(PARSE_FAILED) on a page without a root."""
     try:
         return lxml.html.fromstring(
             text,
@@ -88,8 +89,7 @@ def _is_removed(tag: str) -> bool:
 def _classify(tree: Tree, texts: list[str], removed: bytearray) -> Kinds:
     """Decide for every element whether it is a block and whether a child is one.
 
-    What is inside of inline elements splits nothing: a list, and a row of a table of data, are one
-    block each.
+    The content of inline elements splits nothing: a list, or a row of a data table, is one block.
     """
     tags, parents = tree.tags, tree.parents
     block = bytearray(tag not in _INLINE for tag in tags)
@@ -110,7 +110,8 @@ def _classify(tree: Tree, texts: list[str], removed: bytearray) -> Kinds:
 
 
 def _find_data(tree: Tree, removed: bytearray) -> bytearray:
-    """Flag the tables of data: all that have a header, a caption or the like anywhere inside."""
+    """Flag the data tables: all tables that have a header, a caption or the like anywhere
+    inside."""
     with_headers = {tag for tag in tree.names if " headers" in tag and "headers" in attributes(tag)}
     below = bytearray(len(tree))
     flags = bytearray(len(tree))
@@ -127,7 +128,8 @@ def _find_data(tree: Tree, removed: bytearray) -> bytearray:
 
 
 def _truncate(tree: Tree, parts: list[str], block: Block) -> None:
-    """Cut the texts of each element after CUTOFF characters; blank ones neither count nor go."""
+    """Cut the texts of each element after CUTOFF characters; blank texts neither count nor are
+    cut."""
     used = [0]
     for index in range(block.first, block.last + 1):
         part = parts[index]
@@ -148,8 +150,8 @@ def _truncate(tree: Tree, parts: list[str], block: Block) -> None:
 
 
 def _surround(tree: Tree, texts: list[str], block: Block) -> Around | None:
-    """Return what lxml makes of the block, read as a page of its own: `html` around what can stand
-    in no body, a `div` or `span` for the body."""
+    """Return the markup that lxml puts around the block when it reads it as a page of its own:
+    `html` around an element that no body can contain, a `div` or `span` in place of the body."""
     tag = tree.tags[block.element]
     if not block.is_run and (tag in _NO_BODY or tag.startswith("html")):
         tree.names |= {"<html>": "html", "</html>": "html"}
@@ -168,9 +170,9 @@ def _surround(tree: Tree, texts: list[str], block: Block) -> Around | None:
 
 
 def _lay_out(tree: Tree) -> None:
-    """Put line feeds where libxml2 does (HTMLtree.c, `htmlNodeDumpInternal` with format): inside
-    and behind elements that stand on lines, where no text is; never in what begins with p, as
-    `pre`."""
+    """Insert line feeds as libxml2 does (HTMLtree.c, `htmlNodeDumpInternal` with format): inside
+    and after the elements of `_ON_LINES`, if there is no text; never in elements with a name that
+    begins with p, such as `pre`."""
     parts, closes = tree.parts, tree.closes
     for element, tag in enumerate(tree.tags):
         if tag not in _ON_LINES:

@@ -1,5 +1,4 @@
-"""The rules of MinerU-HTML 1.1 (1.1.2): what its parsers make of a page, what it removes, how it
-cuts."""
+"""The rules of MinerU-HTML 1.1 (1.1.2): its parsers, the elements that it removes, and its cuts."""
 
 import html as references
 import re
@@ -32,8 +31,8 @@ _PREFIXES = ("http://", "https://", "ftp://", "HTTP://", "HTTPS://", "FTP://", "
 
 
 def _remove(clean: CleanPage) -> None:
-    """Remove elements by name, with the text after them, then hidden ones, whose following text
-    moves to what is before.
+    """Remove elements by name, with the text after them. Then remove hidden elements; the text
+    after each moves to the element before it.
     """
     tree = clean.tree
     for element in [element for element, tag in enumerate(tree.tags) if tag in _REMOVED]:
@@ -60,8 +59,8 @@ def _remove(clean: CleanPage) -> None:
 
 
 def _hides(style: str) -> bool:
-    """Tell whether a style holds one of five declarations, written exactly so (no `!important`, no
-    capitals)."""
+    """Return whether a style holds one of five declarations, written exactly as in `_HIDING` (no
+    `!important`, no capitals)."""
     for declaration in style.split(";"):
         name, colon, value = declaration.partition(":")
         if colon and (name.strip(), value.strip()) in _HIDING:
@@ -111,11 +110,12 @@ def _remove_hidden(clean: CleanPage, elements: list[int]) -> None:
 
 
 def _parse_first(_: bytes, document: LexborHTMLParser) -> str:
-    """Return what lexbor writes, without what MinerU takes for XML declarations."""
+    """Return the page as lexbor writes it, without the strings that MinerU takes for XML
+    declarations."""
     text = document.html or "<html></html>"
     if "&lt;?xml" in text:
-        # Modest writes < and > in attributes as they are, so the expression finds its way into
-        # them.
+        # Modest writes < and > in attributes unescaped, so MinerU's regular expression matches
+        # inside them.
         text = _TAG.sub(lambda tag: tag.group().replace("&lt;", "<").replace("&gt;", ">"), text)
     return remove_declarations(text)
 
