@@ -1,9 +1,9 @@
 """Lists the markup that could run or load something: elements, attributes and addresses.
 
-The rules look at one tag at a time and do not ask where it stands. No element whose content a
-browser reads as raw text is left but `textarea` and `noscript`, and serialised texts and values
-have no `<`. So a browser finds the very tags that were looked at, whatever tree it builds of them,
-and each of them is inert by itself.
+The rules examine one tag at a time, regardless of its place. The only remaining elements with
+content that a browser reads as raw text are `textarea` and `noscript`, and serialised texts and
+values have no `<`. So a browser finds exactly the tags that were examined, whatever tree it builds
+from them, and each tag is inert by itself.
 """
 
 import re
@@ -18,16 +18,16 @@ REMOVED = words(
     "fencedframe animate animateColor animateMotion animateTransform animatecolor animatemotion animatetransform set discard "
     "handler listener"
 )
-"""Elements that run, load a document, or change attributes of others; they go with all that is in
-them.
+"""Elements that run, load a document, or change attributes of others; they are removed with their
+content.
 
-Frames go too, those of videos as well: what they show is not in the archive, and it would be
+Frames are removed too, including video frames: their content is not in the archive, and it would be
 another site's code.
 """
 UNWRAPPED = words("object applet")
-"""Elements that load a plug-in's document; what is in them is shown instead, and stays."""
+"""Elements that load a plug-in's document; their content is shown instead, and stays."""
 ADDRESSES = words("href src action poster background cite longdesc data lowsrc dynsrc xlink:href icon")
-"""Attributes whose value is one address."""
+"""Attributes that have one address as their value."""
 ADDRESS_SETS = words("srcset imagesrcset")
 
 _DROPPED = words(
@@ -38,8 +38,8 @@ _DROPPED = words(
 _SCHEMES = words(
     "http https ftp ftps mailto tel sms geo news nntp irc ircs xmpp magnet urn doi webcal callto skype whatsapp viber tg"
 )
-"""A list of what is allowed, as there is always one more scheme that runs something (`vbscript`,
-`mhtml`, `jar`, …)."""
+"""An allow list, because there is always one more scheme that runs something (`vbscript`, `mhtml`,
+`jar`, …)."""
 _MEDIA = re.compile(
     r"data:(?:image/(?:png|gif|jpe?g|webp|avif|bmp|x-icon|vnd\.microsoft\.icon)|audio/|video/)", re.IGNORECASE
 )
@@ -105,31 +105,31 @@ _CLOBBERING = (
         )
     )
 )
-"""Properties of `document` and of forms: a script that reads one would get the element of that id
-or name instead. What DOMPurify drops, too."""
+"""Properties of `document` and of forms: a script that reads one would get the element with that id
+or name instead. DOMPurify drops these names too."""
 _WINDOWS = words("_blank _self _parent _top")
-"""The windows that a link may open in. Browsers give a new one no way back (`noopener`, since
-2021), but one with a name has it."""
+"""The windows that a link may open in. Browsers give a new window no way back (`noopener`, since
+2021), but a named window has one."""
 _TARGET = re.compile(rf' (?:form)?target="(?!(?:{"|".join(sorted(_WINDOWS))})")', re.IGNORECASE)
 _OPENER = re.compile(r""" rel="(?:[^"]*[\t\n\f\r ])?opener[\t\n\f\r "]""", re.IGNORECASE)
 _SHOWING = words("src srcset poster background")
 _TEXTUAL = words("title alt label placeholder value summary abbr content aria-label aria-description datetime class id")
-"""Attributes that are shown, or only name something: they may speak of `javascript:`."""
+"""Attributes that are shown, or only name something: they may mention `javascript:`."""
 _SCRIPT = re.compile(
     r"(?:java|vb|live)script:|mocha:|data:text|data:application|expression\(|-moz-binding|behavio[u]?r:|@import"
 )
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 _IGNORED = re.compile("[\x00-\x20\x7f-\xa0\u200b-\u200f\u2028-\u202f\ufeff]+|/\\*.*?\\*/", re.DOTALL)
-"""Characters that old browsers skipped inside of a scheme or of CSS."""
+"""Characters that old browsers skipped inside a scheme or CSS."""
 _NAMES = "|".join(sorted((ADDRESSES | ADDRESS_SETS | _DROPPED) | {"style"}))
 NOTABLE = re.compile(rf""" (on[^\t\n\f\r =>"]*|{_NAMES})="([^"]*)\"""")
-"""An attribute that is worth a look, of a tag in which every value has double quotes and none has
-one inside, and blanks part the attributes."""
+"""An attribute to examine, in a tag with double quotes around every value, none inside a value, and
+spaces between attributes."""
 _NOTABLE_NAME = re.compile(rf"""[\t\n\f\r /"'](?:on|(?:{_NAMES})[\t\n\f\r =/>])""")
 
 
 def find_notable(tags: Sequence[str]) -> set[str]:
-    """Return the serialised start tags with an attribute that is worth a look; most have none."""
+    """Return the serialised start tags with an attribute to examine; most have none."""
     notable = set(filter(_NOTABLE_NAME.search, tags))
     if "script:" in "".join(tags).lower():
         notable.update(tag for tag in tags if "script:" in tag.lower())
@@ -137,18 +137,18 @@ def find_notable(tags: Sequence[str]) -> set[str]:
 
 
 def find_reaching(tags: Sequence[str]) -> set[str]:
-    """Return those that may be as `reaches_scripts` says."""
+    """Return the start tags that `reaches_scripts` needs to examine."""
     return {tag for tag in tags if ' id="' in tag or ' name="' in tag or 'target="' in tag or ' rel="' in tag}
 
 
 def reaches_scripts(tag: str) -> bool:
-    """Return whether a serialised start tag has an id or a name that stands in the way of a page's
+    """Return whether a serialised start tag has an id or a name that interferes with a page's
     scripts, or opens a window that can change this one.
 
     >>> [reaches_scripts(f"<a {each}>") for each in ('id="forms"', 'id="part"', 'target="x"')]
     [True, False, True]
     """
-    # A serialiser writes one blank before an attribute, and no quotation mark within a value.
+    # A serialiser writes one space before an attribute, and no quotation mark within a value.
     start, name = tag.find(' id="'), tag.find(' name="')
     if start >= 0 and tag[start + 5 : tag.find('"', start + 5)] in _CLOBBERING:
         return True
@@ -160,7 +160,8 @@ def reaches_scripts(tag: str) -> bool:
 
 
 def remove_opener(relations: str) -> str:
-    """Return the value of `rel` without what gives a new window a way back to the page.
+    """Return the value of `rel` without the relation that gives a new window a way back to the
+    page.
 
     >>> remove_opener("nofollow Opener"), remove_opener("noopener")
     ('nofollow', 'noopener')
@@ -170,8 +171,8 @@ def remove_opener(relations: str) -> str:
 
 
 def clean_inert_address(address: str, attribute: str = "href") -> str | None:
-    """Return an address, cleaned, if following it or showing it runs nothing, else None. Control
-    characters in it, which a terminal would obey, are encoded as browsers encode them.
+    """Return a cleaned address if following or showing it runs nothing, else None. Control
+    characters in it, which a terminal would obey, are encoded as in browsers.
 
     >>> clean_inert_address(" java\\nscript:alert(1)"), clean_inert_address("/a b")
     (None, '/a b')
@@ -195,7 +196,7 @@ def _runs_nothing(address: str, attribute: str) -> bool:
 
 
 def is_inert(attribute: str, value: str) -> bool:
-    """Return whether an attribute that is no address can stay."""
+    """Return whether an attribute that is not an address can stay."""
     name = attribute.lower()
     if name.startswith("on") or name in _DROPPED:
         return False
@@ -204,6 +205,6 @@ def is_inert(attribute: str, value: str) -> bool:
     if name in ("target", "formtarget"):
         return value.lower() in _WINDOWS
     if name == "style" and "\\" in value:
-        # CSS escapes can spell anything, and no style that a page needs has one.
+        # CSS escapes can spell anything, and no style that a page needs has an escape.
         return False
     return name in _TEXTUAL or not _SCRIPT.search(_IGNORED.sub("", value).lower())

@@ -29,18 +29,18 @@ _REGULAR = re.compile(r"""<[^\t\n\f\r "'<>=/]+(?: [^\t\n\f\r "'<>=/]+="[^"]*")*>
 
 
 def rewrite(main_html: str, settings: HtmlSettings, base: Base | None = None, *, is_pruned: bool = True) -> Tree:
-    """Return main HTML as the tree of what leaves the program.
+    """Return main HTML as the tree that is written to the output.
 
     Linear in len(main_html).
 
     Args:
-        base: Of the page's relative addresses; None: they stay relative.
-        is_pruned: `prune` wrote it for the profiles `dripper` or `paper`; else it is parsed
-            first.
+        base: The base of the page's relative addresses; None: they stay relative.
+        is_pruned: Whether `prune` wrote it for the profiles `dripper` or `paper`; otherwise it is
+            parsed first.
 
     Raises:
         PageError(OUTPUT_TOO_LARGE): Above `html.tree.parser.output_limit(len(main_html))`: a long
-            base stands in every link.
+        base is repeated in every link.
 
     >>> tree = rewrite('<p onclick="a()"><a href="/b">c</a></p>', HtmlSettings(), Base.of("https://e.org/"))
     >>> "".join(tree.parts)
@@ -48,7 +48,8 @@ def rewrite(main_html: str, settings: HtmlSettings, base: Base | None = None, *,
     """
     limit = output_limit(len(main_html))
     tags = Tags(settings.inert, base if settings.absolute_links else None, limit, best_images=is_pruned)
-    # 1.0: what could run goes, however much of the page's text is in it.
+    # A share of 1.0: elements that could run are removed, however much of the page's text is in
+    # them.
     tree = read_main_html(main_html, tags.read, 1.0, is_pruned=is_pruned)
     if tags.growth * len(tree) > limit - len(main_html):
         refuse_large("main HTML", sum(map(len, tree.parts)), limit)
@@ -65,7 +66,7 @@ def rewrite(main_html: str, settings: HtmlSettings, base: Base | None = None, *,
 class Tags:
     """Rewrites start tags, one by one.
 
-    growth: by how many characters a tag became longer, at most.
+    growth: the largest number of characters by which a tag became longer.
     """
 
     def __init__(self, inert: bool, base: Base | None, limit: int = OUTPUT_FLOOR, *, best_images: bool = False) -> None:
@@ -77,7 +78,7 @@ class Tags:
         self.growth = 0
 
     def read(self, tags: list[str]) -> dict[str, StartTag]:
-        """Return the start tags that become others, or whose elements go."""
+        """Return the start tags that change, or that are removed with their elements."""
         changed: dict[str, StartTag] = {}
         notable, reaching = find_notable(tags), find_reaching(tags) if self._inert else set[str]()
         for tag in tags:
@@ -97,8 +98,8 @@ class Tags:
     def _rewrite(self, name: str, tag: str, reaches: bool) -> str:
         is_regular = tag.count('"') == 2 * tag.count('="') and _REGULAR.fullmatch(tag)
         if is_regular and not reaches and "script:" not in tag.lower():
-            # No name has a quotation mark and no value ends with "=": what looks like an attribute
-            # is one.
+            # No name has a quotation mark and no value ends with "=", so every match is an
+            # attribute.
             return NOTABLE.sub(self._attribute, tag)
         written = [f"<{name}"]
         for attribute, raw in raw_attributes(tag):
@@ -108,7 +109,7 @@ class Tags:
         return " ".join(written) + ">"
 
     def _attribute(self, match: re.Match[str]) -> str:
-        """Return an attribute, with the blank before it, rewritten; "" where it goes."""
+        """Return a rewritten attribute with the space before it; "" if the attribute is removed."""
         attribute, raw = match.groups()
         if raw.startswith(("https://", "http://")) and raw.isprintable() and " " not in raw and attribute in ADDRESSES:
             return match.group()

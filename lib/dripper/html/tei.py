@@ -1,12 +1,12 @@
 """Writes main HTML as TEI XML (https://tei-c.org), with the elements of Trafilatura's `xmltei`
 output.
 
-It is valid by the DTD that Trafilatura ships, but for tables and code, which that one does not
-declare and TEI does.
+The output is valid under the DTD that Trafilatura ships, except for tables and code, which TEI
+declares but that DTD does not.
 
-Headings are `ab` of type header, lists `list` and `item`, tables `table`, `row` and `cell`; what
-stands in lines keeps its mark in `hi`, `ref`, `code`, `del` and `graphic`, with the
-alternative text of an image as its `desc`.
+Headings are `ab` of type header, lists `list` and `item`, tables `table`, `row` and `cell`; inline
+elements become `hi`, `ref`, `code`, `del` and `graphic`, with the alternative text of an image as
+its `desc`.
 """
 
 import re
@@ -39,19 +39,20 @@ _CONTAINERS = {
     "blockquote": "quote",
 }
 _WITHIN = {"item": "list", "row": "table", "cell": "row"}
-"""Element → the one that it stands in."""
+"""Element → the element that must contain it."""
 _LINES = frozenset(
     {*_INLINE, "a", "span", "font", "abbr", "small", "label", "q", "mark", "time", "img", "br", "wbr", "bdi"}
 )
 _IN_LINES = frozenset({"hi", "ref", "del", "code"})
 _SILENT = frozenset({"script", "style", "head", "title", "template"})
 _DEEPEST = 100
-"""Containers in each other, and marks in each other within a line; deeper ones are left out, not
-what is in them. XML that is nested some 1,000 deep cannot be written, and hardly be read."""
+"""Greatest nesting of containers, and of inline elements within a line. Deeper elements are left
+out, but not their content. XML that is nested about 1,000 deep cannot be written, and hardly be
+read."""
 
 
 class TeiSource(NamedTuple):
-    """The properties of a page that the header states; "" for those that are not known."""
+    """The properties of a page that the header states; "" if not known."""
 
     title: str = ""
     url: str = ""
@@ -120,7 +121,7 @@ class _Writer(HTMLParser):
         super().__init__()
         self._containers = [entry]
         self._lines: list[tuple[str, ET.Element]] = []
-        """The open paragraph, and the elements open in it, each with the HTML element that opened
+        """The open paragraph and the open elements in it, each with the HTML element that opened
         it."""
         self._is_new_line = True
         self._preformatted = self._silent = 0
@@ -184,7 +185,8 @@ class _Writer(HTMLParser):
         if self._is_new_line and not self._preformatted:
             text = text.lstrip(" ")
         if text and not self._silent:
-            # What one tag in a line parts is written at once: each piece would copy what is there.
+            # The pieces of a text are joined and written at once: appending each would copy the
+            # text before it.
             if not self._pending:
                 self._line()
             self._pending.append(text)
@@ -213,7 +215,8 @@ class _Writer(HTMLParser):
     def _open(self, kind: str) -> None:
         container = _WITHIN.get(kind)
         if container:
-            # Items, rows and cells end each other; one without its list or table gets one.
+            # Items, rows and cells end each other; an item, row or cell without its container gets
+            # one.
             while self._containers[-1].tag in _WITHIN and self._containers[-1].tag != container:
                 inner = self._containers[-1].tag
                 if inner != kind and kind not in _inside(inner):
@@ -256,7 +259,7 @@ class _Writer(HTMLParser):
 
 
 def _inside(kind: str) -> tuple[str, ...]:
-    """Return the kinds of elements that end when one of `kind` does."""
+    """Return the kinds of elements that end when an element of `kind` ends."""
     return {"row": ("row",), "cell": ("row", "cell"), "item": ("item",)}[kind]
 
 
@@ -268,11 +271,11 @@ def _append(element: ET.Element, text: str) -> None:
 
 
 def _drop_empty(element: ET.Element) -> None:
-    """Remove what holds nothing: TEI has no empty lists, tables and paragraphs. Blanks that stand
-    in an element of their own stay."""
+    """Remove empty elements: TEI has no empty lists, tables and paragraphs. White space in an
+    inline element of its own stays."""
     children: list[ET.Element] = []
     texts = [[element.text or ""]]
-    """Before the first that is kept, and behind each."""
+    """Texts before the first kept child, and after each kept child."""
     for child in element:
         _drop_empty(child)
         if len(child) or (child.text or "").strip() or child.tag in ("lb", "graphic"):

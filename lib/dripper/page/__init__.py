@@ -1,2 +1,2 @@
-"""Takes one page from bytes to an extraction, without Spark: prepare, label, finish. Also makes the
-rows that tables hold of it."""
+"""Takes one page from bytes to an extraction, without Spark: split, label, finish. Also makes the
+table rows of a page."""

@@ -1,6 +1,6 @@
 """Declares the columns of the table `extractions`, for Spark and for the commands that write files.
 
-The other tables are those of the job alone: `dripper.spark.tables.schemas`.
+Only the job has the other tables: `dripper.spark.tables.schemas`.
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 
 class Kind(StrEnum):
-    """A type of single values, named as SQL does."""
+    """A type of single values, with its SQL name."""
 
     STRING = "string"
     INTEGER = "int"
@@ -30,7 +30,7 @@ class ListOf:
 
 @dataclass(frozen=True, slots=True)
 class Struct:
-    """Named values, of a type each."""
+    """Named values, each with its type."""
 
     fields: "tuple[tuple[str, Type], ...]"
 
@@ -39,7 +39,7 @@ Type = Kind | ListOf | Struct
 
 
 class Column(NamedTuple):
-    """One column. nullable: False where every row has a value."""
+    """One column. nullable: False if every row has a value."""
 
     name: str
     type: Type
@@ -151,8 +151,7 @@ ORIGIN: Sequence[Column] = (
         "The crawl: as --crawl names it, else Common Crawl's (CC-MAIN-2024-10), where a folder of warc_file says so",
     ),
 )
-"""Keys by which rows meet those of other data sets of the same crawl. Rows of 0.1 have null in
-them."""
+"""Keys for joins with other data sets of the same crawl. Rows of 0.1 have null in them."""
 
 SITE: Sequence[Column] = (
     Column(
@@ -188,8 +187,8 @@ ENCODING_ERRORS = Column(
     "Characters that could not be decoded, each U+FFFD in the page: with many, charset is not the page's",
 )
 SOURCES: Sequence[Column] = (Column("html_title", Kind.STRING, "What `<title>` says, as written"), ENCODING_ERRORS)
-"""Statements of the page itself, beside what was chosen, and how well it was read. Rows of older
-releases have null in them."""
+"""The title as the page itself states it, and how well the page was decoded. Rows of older releases
+have null in them."""
 
 POSTS: Sequence[Column] = (
     Column(

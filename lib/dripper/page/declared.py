@@ -1,5 +1,5 @@
-"""Reads the text that a page declares in JSON-LD, if the page shows a notice or next to nothing in
-its place."""
+"""Reads the text that a page declares in JSON-LD, if the page shows only a notice or almost no text
+instead."""
 
 import re
 from dataclasses import replace
@@ -12,13 +12,13 @@ from dripper.html.tree.tree import escape
 from dripper.page.notices import is_notice
 
 METHOD = "declared"
-"""The value of the column `method` for a text that was read in JSON-LD."""
+"""The value of the column `method` for a text that was read from JSON-LD."""
 _LITTLE = 400
-"""Characters of all that a page shows if that is next to nothing, or a frame without content."""
+"""Most characters of a page that shows almost no text, or only a frame without content."""
 _SHORTEST = 250
-"""Characters of a declared text: a paragraph."""
+"""Fewest characters of a declared text: a paragraph."""
 _BEGINNING = 40
-"""Letters by which a declared text is found on its page."""
+"""Number of letters at the beginning of a declared text by which it is found on its page."""
 _TAG = re.compile("</?[a-z][^<>]*>", re.IGNORECASE)
 
 
@@ -42,6 +42,5 @@ def read_declared(page: Page) -> Page:
 
 
 def is_declared(page: Page) -> bool:
-    """Return whether a page is one that was read in JSON-LD: it says all that it declares, and
-    nothing else."""
+    """Return whether a page was read from JSON-LD: its text is exactly the declared text."""
     return len(page.hints.body) >= _SHORTEST and page.hints.body == "\n".join(block.text for block in page.blocks)

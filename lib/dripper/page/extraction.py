@@ -1,5 +1,5 @@
-"""Runs one page's way without Spark: bytes → text → blocks → labels → main HTML → Markdown;
-`dripper.extract` is its short form.
+"""Processes one page without Spark: bytes → text → blocks → labels → main HTML → Markdown;
+`dripper.extract` is the short form.
 """
 
 import logging

@@ -48,22 +48,17 @@ class Extraction:
 
     method: who decided: the labeler's name (`lm:windowed` if it saw the page in parts), or
     `fallback:cpu`, `fallback:trafilatura`, `fallback:body`, `fallback:empty`; `declared` for a text
-    read in JSON-LD.
-    confidence: 0 to 1, how sure the labeler is of the page as a whole; None if it does not say.
-    page_kind: article, forum, listing, product…, as the labeler sees it; None if it does not say.
-    title: the title above the Markdown and in `metadata`. html_title: the text of `<title>`, as
-    written.
-    charset, charset_source, encoding_errors (characters that could not be decoded): set if the page
-    was given as bytes.
-    metadata: what the page declares about itself (authors, dates, site…); None if there is no
-    extraction.
-    url: the page's address, as given, else as the page says it; its relative links are completed by
-    it.
-    images: the images of the main content, in its order.
-    posts: the posts of a thread, or readers' comments, in the main content, in its order; a part of
-    a post is enough. comments: whether most posts that the page shows are there (`in`, `out`);
-    None: it shows none.
-    hidden_chars: characters of text on the page that a person does not see, and that are left out.
+    read in JSON-LD. confidence: 0 to 1, how sure the labeler is of the page as a whole; None if it
+    does not say. page_kind: article, forum, listing, product…, as the labeler sees it; None if it
+    does not say. title: the title above the Markdown and in `metadata`. html_title: the text of
+    `<title>`, as written. charset, charset_source, encoding_errors (characters that could not be
+    decoded): set if the page was given as bytes. metadata: the page's declarations about itself
+    (authors, dates, site…); None if there is no extraction. url: the page's address, as given, else
+    as the page says it; its relative links are completed by it. images: the images of the main
+    content, in its order. posts: the posts of a thread, or readers' comments, in the main content,
+    in its order; a part of a post is enough. comments: whether most posts that the page shows are
+    there (`in`, `out`); None: it shows none. hidden_chars: characters of text on the page that a
+    person does not see, and that are left out.
     """
 
     main_html: str = ""

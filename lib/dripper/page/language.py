@@ -1,5 +1,5 @@
 """Detects the language of an extraction with py3langid (BSD-3-Clause, 4.6 MB with its model);
-what the page declares, and how common languages are, is the prior.
+the page's declared language and the frequency of languages are the prior.
 
 Chosen over detectors that need a download (fastText's lid.176) or a compiled part.
 """
@@ -9,54 +9,58 @@ from functools import cache
 from dripper.page.language_model import load_identifier
 
 SAMPLE_CHARACTERS = 800
-"""Characters of text that are looked at. On 724 pages in 20 languages 800 give the answer of 10,000
-characters on 722; more cost more."""
+"""Most characters of text that are read. 800 characters give the same answer as 10,000 on 722 of
+724 pages in 20 languages; more characters take more time."""
 
 _FIRST_CHARACTERS, _SURE = 200, 0.8
-"""Characters that decide alone, and the probability that they need: so on 93 of 100 pages. On 3,000
-labelled pages, and on 1,042 that are neither English nor Chinese, that gives another language than
-10,000 characters do on 4 and on 3, as does a bound of 0.98, or none; at half the cost."""
+"""Characters that decide alone, and the probability that they need: this holds on 93 of 100 pages.
+The language differs from the answer for 10,000 characters on 4 of 3,000 labelled pages, and on 3 of
+1,042 pages that are neither English nor Chinese. A bound of 0.98, or no early decision, differs on
+as many pages at twice the cost."""
 
 _MINIMUM_LETTERS = 20
-"""Below this the detector answers `sr` or `zxx` with a probability under 0.03: no answer is better.
+"""Fewest letters of a text. With fewer, the detector answers `sr` or `zxx` with a probability under
+0.03: no answer is better.
 """
 
 _LEAST = 0.5
-"""Below this probability the language is not known. With the weights below it was chosen on 1,990
-lines of 20 to 60 letters of pages whose whole text leaves no doubt. On 1,948 lines of other pages
-the detector alone is wrong on 14.8 % (mostly `pcm`, `lb`, `bcl`); this on 1.0 %, with null for
-29 %. Where the page declares its language, on 0.8 %, with null for 6 %; where all pages declare
-English (three in ten lines are not), on 2.3 %."""
+"""Below this probability the language is not known. The bound and the weights below were chosen on
+1,990 lines of 20 to 60 letters, from pages with a whole text that leaves no doubt. On 1,948 lines
+of other pages the detector alone is wrong on 14.8 % (mostly `pcm`, `lb`, `bcl`); with this bound
+and these weights it is wrong on 1.0 %, with null for 29 %. If the page declares its language, it is
+wrong on 0.8 %, with null for 6 %; if all pages declare English (three in ten lines are not
+English), on 2.3 %."""
 _DECLARED_WEIGHT = 10.0
 _RARE_WEIGHT, _RAREST_WEIGHT = 0.02, 0.002
-"""Weights of languages outside of _COMMON, and of those among them without a code of two
-letters."""
+"""Weights of languages outside _COMMON that have a two-letter code, and of languages outside it
+that have none."""
 _COMMON_CODES = """
     af am ar az be bg bn bs ca cs cy da de el en es et eu fa fi fr ga gl gu he hi hr hu hy id is it ja
     ka kk km kn ko lo lt lv mk ml mn mr ms my ne nl no pa pl pt ro ru si sk sl sq sr sv sw ta te th tl
     tr uk ur uz vi zh
 """
 _COMMON = frozenset(_COMMON_CODES.split())
-"""Languages in which many pages are written, by the shares of languages that W3Techs and Common
-Crawl publish, and what no other one is easily taken for."""
+"""Languages in which many pages are written, according to the shares that W3Techs and Common Crawl
+publish, and languages that are not easily confused with another."""
 _SAME = {"fil": "tl", "in": "id", "iw": "he", "kik": "ki", "nb": "no", "sh": "sr", "uzs": "uz"}
-"""Codes for what has another one here."""
+"""Codes of languages that have another code here."""
 _NO_LANGUAGE = "zxx"
 _NEGLIGIBLE = 1e-4
-"""A share below that of the likeliest of 142 languages in any text."""
+"""A probability that is below the likeliest of 142 languages in any text."""
 
 
 _load_model = cache(load_identifier)
 
 
 def detect(text: str, declared: str | None = None) -> tuple[str | None, float | None]:
-    """Return the language of `text` and how probable it is; (None, None) where it has fewer than 20
+    """Return the language of `text` and its probability; (None, None) if the text has fewer than 20
     letters, or no language is probable.
 
-    The code is that of ISO 639-1, or of ISO 639-3 where 639-1 has none (`yue`).
+    The code is from ISO 639-1, or from ISO 639-3 if 639-1 has none (`yue`).
 
     Args:
-        declared: What the page says, as `en-GB`; it decides only where the text leaves it open.
+        declared: The language that the page declares, as `en-GB`; it decides only if the text
+            leaves a doubt.
 
     >>> detect("This is a plain English sentence about the weather.")[0]
     'en'
@@ -86,7 +90,7 @@ def read_code(declared: str | None) -> str | None:
 
 
 def _weigh(sample: str, declared: str | None) -> tuple[str, float]:
-    """Return the likeliest language, and how probable it is beside the others."""
+    """Return the likeliest language, and its probability relative to the others."""
     probabilities = dict[str, float]()
     for code, probability in _load_model().rank(sample):
         if probability < _NEGLIGIBLE:

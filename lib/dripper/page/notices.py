@@ -1,9 +1,9 @@
-"""Tells the notices that pages show in place of their content: scripts are off, please wait, not
-found, access denied.
+"""Recognises the notices that pages show in place of their content: scripts are off, please wait,
+not found, access denied.
 
-A notice is a text of which every block has no words but those of such notices, in some thirty
-languages (`notices.txt`), and of which one, or the title, has a phrase of theirs. So no single word
-condemns a text: "404 Main Street", "Loading dock" and "a developer who knows JavaScript" say more.
+A text is a notice if all its blocks have only words of such notices, in about thirty languages
+(`notices.txt`), and a block or the title has a phrase of such notices. So no single word makes a
+text a notice: "404 Main Street", "Loading dock" and "a developer who knows JavaScript" say more.
 """
 
 import re
@@ -16,9 +16,9 @@ from unicodedata import combining, normalize
 from dripper.html.tree.elements import words
 
 LONGEST = 1_000
-"""Characters of a notice."""
+"""Most characters of a notice."""
 _UNPARTED = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
-"""Letters of the scripts that part no words, and of Korean."""
+"""Letters of the scripts that do not separate words, and of Korean."""
 _UNPARTED_LETTER = re.compile(f"[{_UNPARTED}]")
 _WORD = re.compile(rf"[{_UNPARTED}]+|[^\W_{_UNPARTED}]+")
 _STATUS = re.compile("[45][0-9]{2}")
@@ -26,15 +26,15 @@ _STATUS = re.compile("[45][0-9]{2}")
 _PLACE = re.compile(r"(?<![\w@.])(?:https?://\S+|(?:[\w-]+\.)+[a-z]{2,}\b(?!@)\S*|/\S+)")
 """An address, a host or a path."""
 _NUMBERED = words("error id ip reference incident code number port seconds nginx apache openresty iis php")
-"""Topics that say a number."""
+"""Topics that come with a number."""
 _WIDEST_GAP = 60
-"""Characters between two parts of a phrase."""
+"""Most characters between two parts of a phrase."""
 _LONGEST_TITLE = 200
 _PARTS_OF_A_TITLE = re.compile(r"\s[|\u2013\u2014\u00b7:-]\s|\uff5c")
 
 
 class _Phrase(NamedTuple):
-    """A phrase: one of its firsts, then one of its seconds if it has any, as written by `_say`."""
+    """A phrase: one of `firsts`, then one of `seconds` if there are any, as written by `_say`."""
 
     firsts: list[str]
     seconds: list[str]
@@ -94,13 +94,13 @@ def is_notice(texts: Iterable[str], title: str = "") -> bool:
 
 
 def _find_words(blocks: Iterable[str]) -> Iterator[str]:
-    """Yield the words of blocks but for those of places and those with a digit."""
+    """Yield the words of blocks, except words of places and words with a digit."""
     for block in blocks:
         yield from (word for word in _WORD.findall(_PLACE.sub(" ", block)) if not any(map(str.isdigit, word)))
 
 
 def _says_no_more(block: str, is_said: bool, lexicon: _Lexicon, site: Collection[str]) -> bool:
-    """Return whether a block has the words of notices alone. One with a phrase may also name the
+    """Return whether a block has only words of notices. A block with a phrase may also name the
     site, places and numbers."""
     said = _WORD.findall(block)
     has_numbers = is_said or not _NUMBERED.isdisjoint(said)
@@ -114,7 +114,7 @@ def _says_no_more(block: str, is_said: bool, lexicon: _Lexicon, site: Collection
 
 
 def _plain(text: str) -> str:
-    """Return a text in small letters, without accents and repeated blanks."""
+    """Return a text in lower case, without accents and repeated spaces."""
     text = " ".join(text.lower().split())
     if text.isascii():
         return text
@@ -122,7 +122,7 @@ def _plain(text: str) -> str:
 
 
 def _say(text: str) -> str:
-    """Return the words of a plain text between blanks, status codes as `#`."""
+    """Return the words of a plain text with spaces between and around them, status codes as `#`."""
     return f" {' '.join('#' if _STATUS.fullmatch(word) else word for word in _WORD.findall(text))} "
 
 
@@ -148,6 +148,6 @@ def _read_phrase(phrase: str) -> _Phrase:
 
 
 def _read_words(text: str) -> str:
-    """Return words of a phrase as they are in what `_say` returns."""
+    """Return words of a phrase in the form that `_say` returns."""
     said = f" {' '.join(_WORD.findall(text.replace('#', '400'))).replace('400', '#')}"
     return said.strip() if _UNPARTED_LETTER.search(said) else said if text.endswith("~") else f"{said} "

@@ -17,14 +17,14 @@ training threads 4 more are known by this, and none of 1,547 other training page
 one."""
 _FEWEST_KEPT = 2
 _LEAST_KEPT = 0.25
-"""Share of posts."""
+"""Share of posts that must be kept for others to be completed."""
 
 
 class KeptPosts(NamedTuple):
     """Posts of main content."""
 
     posts: tuple[Post, ...] = ()
-    """Still without their places in the Markdown."""
+    """The posts, still without their places in the Markdown."""
     marks: Mapping[int, str] = {}
     """Markup to write before a block, by the block's id: the first main block of each post."""
     comments: str | None = None
@@ -35,7 +35,7 @@ class PagePosts(NamedTuple):
     """The posts of a page, main or not."""
 
     kind: str | None = None
-    """The page's."""
+    """The kind of page."""
     found: Sequence[FoundPost] = ()
     owners: Sequence[int] = ()
     """The innermost post around each block, among those found; -1: none."""
@@ -69,7 +69,7 @@ class PagePosts(NamedTuple):
         """Return the posts with a main block.
 
         Args:
-            title: The page's. A block that only repeats it is above the first post.
+            title: The page's title. A block that only repeats it is above the first post.
         """
         if not self.found:
             return KeptPosts()
@@ -95,7 +95,7 @@ def find_page_posts(page: Page, kind: str | None) -> PagePosts:
     """Return the posts of a page.
 
     Args:
-        kind: The page's, as the labeler has it.
+        kind: The kind of page, as the labeler sees it.
     """
     tree, found = page.elements, find_posts(page.elements, is_thread=kind == THREAD)
     if not found:

@@ -1,5 +1,5 @@
-"""Makes rows of the tables from a record and its outcome; with them the registered domain of a
-host, by the Public Suffix List, without network.
+"""Makes table rows from a record and its outcome. This includes the registered domain of a host, by
+the Public Suffix List, without network access.
 """
 
 import hashlib
@@ -24,13 +24,14 @@ if TYPE_CHECKING:
     from publicsuffixlist import PublicSuffixList
 Row = dict[str, Any]
 SURE, DOUBTFUL = 0.85, 0.5
-"""Confidences: from the one on pages are as labelled (docs/tables.md), under the other few are."""
+"""Confidences: from SURE on, labels of pages are right; under DOUBTFUL, few are
+(docs/tables.md)."""
 GRADES = {"sure": (SURE, 1.0), "doubtful": (0.0, math.nextafter(DOUBTFUL, 0.0))}
 """Least and largest confidence of the pages that the last lines of a run count."""
 
 
 def grade_confidence(confidence: float | None) -> str | None:
-    """Return the grade of a confidence; None if it is between them, or unknown."""
+    """Return the grade of a confidence; None if it is between the grades, or unknown."""
     return next(
         (name for name, (low, high) in GRADES.items() if low <= (-1 if confidence is None else confidence) <= high),
         None,
@@ -41,8 +42,8 @@ def record_columns(record: Record, batch: int, crawl: str = "") -> Row:
     """Return the columns of `pages` and `extractions` that describe the record itself.
 
     Args:
-        crawl: The name of the crawl, as the setting `reading.crawl` has it; empty: by the
-            address.
+        crawl: The name of the crawl, as in the setting `reading.crawl`; empty: taken from the
+            archive's address.
     """
     host = host_name(record.url)
     return {
@@ -103,14 +104,13 @@ def charset_columns(of: object) -> Row:
 def extraction_row(
     record: Record, extraction: Extraction, batch: int, versions: Mapping[str, str | None], crawl: str = ""
 ) -> Row:
-    """Return the row of one page of the fused job, as the columns of `schemas.EXTRACTIONS` want
-    it."""
+    """Return the row of one page of the fused job, with the columns of `schemas.EXTRACTIONS`."""
     columns = record_columns(record, batch, crawl) | charset_columns(extraction) | extraction_columns(extraction)
     return columns | {"versions": versions, "layout_id": None, "is_whole": is_whole(columns)}
 
 
 def is_whole(row: Mapping[str, Any]) -> bool:
-    """Return whether a row has an extraction, of a page of which nothing is cut off or damaged."""
+    """Return whether a row has an extraction of a page that is neither cut off nor damaged."""
     return row["error_code"] is None and row["truncated"] is None and DAMAGES.isdisjoint(row["flags"])
 
 
@@ -140,7 +140,8 @@ def _make_metadata(metadata: Metadata | None) -> Row | None:
 
 
 def text_sha256(text: str) -> str:
-    """Return the hash by which equal texts are found: lower case, white space collapsed.
+    """Return the hash by which equal texts are found: of the text in lower case, with white space
+    collapsed.
 
     >>> text_sha256("A  b\\n") == text_sha256("a b")
     True
@@ -171,12 +172,12 @@ def _replace_in_text(text: str) -> str:
 
 @lru_cache(maxsize=1 << 14)
 def registered_domain(host: str) -> str | None:
-    """Return the domain that somebody registered, as `url_host_registered_domain` of Common Crawl's
-    columnar index has it.
+    """Return the domain that somebody registered, as in the column `url_host_registered_domain` of
+    Common Crawl's index.
 
-    Suffixes that registries run count, not those of companies: `me.github.io` is of github.io. None
-    for a number (an IP address), for a suffix itself, and for a host under none. Raises
-    MachineError if the list is not installed.
+    Suffixes of registries count, suffixes of companies do not: the domain of `me.github.io` is
+    `github.io`. None for a number (an IP address), for a suffix itself, and for a host under no
+    suffix. Raises MachineError if the list is not installed.
 
     >>> registered_domain("news.bbc.co.uk")
     'bbc.co.uk'

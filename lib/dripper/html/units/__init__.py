@@ -1,2 +1,3 @@
-"""Knows what belongs together on a page: lines, notes and their marks, headings and what they
-announce, boxes, records, declared ingredients. Pure functions over `Tree` and blocks."""
+"""Finds the parts of a page that belong together: lines, notes and their marks, headings and the
+blocks that they announce, boxes, records, declared ingredients. Pure functions over `Tree` and
+blocks."""

@@ -24,7 +24,7 @@ class Completed(NamedTuple):
     """The main blocks of a page with the blocks that belong to them."""
 
     main: list[bool]
-    """One for each block."""
+    """One flag for each block."""
     reasons: Mapping[int, str]
     """Reasons by the index of each block that the labeler labelled otherwise: a name of `STEPS`, or
     EMPTY_HEADING."""
@@ -33,7 +33,7 @@ class Completed(NamedTuple):
 def complete(page: Page, main: Sequence[bool]) -> Completed:
     """Return the main blocks of a page if its labeler chose `main`; none if it chose none.
 
-    Removes nothing but headings that announce nothing, and data of scripts. Linear.
+    Removes only headings that announce nothing, and data of scripts. Linear.
     """
     completed, reasons = list(main), dict[int, str]()
     around = Blocks(page)
@@ -54,31 +54,31 @@ def note_changes(before: Sequence[bool], after: Sequence[bool], name: str, reaso
 
 _SHOWN = words("img picture video audio iframe object canvas form input select textarea")
 _MOST_AROUND = 3
-"""Elements between a title and its link."""
+"""Most elements between a title and its link."""
 _PROSE = 80
-"""Characters of a block that says more than a menu's."""
+"""Fewest characters of a block that is prose and not a menu item."""
 _MOST_LEFT_OUT = 0.1
 """If headings without text hold more than this share of the kept text, they stay: the page is a
 list of titles."""
 _LIKE_SIBLINGS = 0.6
-"""Share of the texts at one place that are main, from which on all are."""
+"""Share of main texts at one place from which all texts there become main."""
 _DEEPEST = 5
-"""Elements between a record and a text in it."""
+"""Most elements between a record and a text in it."""
 _MOST_BLOCKS = 40
-"""Blocks of a record."""
+"""Most blocks of a record."""
 _LONGEST_LIST = 30
-"""Blocks of a list that a colon announces."""
+"""Most blocks of a list that a colon announces."""
 _COLONS = (":", "\uff1a")
 _JSON = ('{"', '[{"')
 _COMPACT = re.compile(r'^[^\n]{1,80}?":\S')
 _CODE = words("pre code p")
-"""Elements in which a page shows data."""
+"""Elements in which a page shows data to readers."""
 _PARTS_OF_A_QUESTION = 2
-"""Blocks: the question itself, and a sign."""
+"""Most blocks of a question: the question itself, and a sign."""
 
 
 class Blocks:
-    """The blocks of a page, for questions about what is in an element."""
+    """The blocks of a page, with look-ups of the blocks in an element."""
 
     def __init__(self, page: Page) -> None:
         self.page = page
@@ -87,7 +87,8 @@ class Blocks:
         self._firsts = [block.first for block in page.blocks]
 
     def inside(self, element: int) -> range:
-        """Return the indexes of the blocks that begin in an element, or the one that it is in."""
+        """Return the indexes of the blocks that begin in an element, or of the block that contains
+        it."""
         first, last = self.tree.opens[element], self.tree.closes[element]
         begin, end = bisect_left(self._firsts, first), bisect_right(self._firsts, last)
         if begin == end and begin and self.blocks[begin - 1].last >= first:
@@ -95,8 +96,8 @@ class Blocks:
         return range(begin, end)
 
     def find_places(self, records: Sequence[int]) -> Iterable[list[int]]:
-        """Return the blocks at each place in some records: those with equal start tags from the
-        record on."""
+        """Return the blocks at each place in some records: blocks with equal start tags from the
+        record down."""
         places = dict[tuple[str, ...], list[int]]()
         for record in records:
             inside = self.inside(record)
@@ -108,7 +109,7 @@ class Blocks:
         return places.values()
 
     def is_data(self, block: Block) -> bool:
-        """Return whether a block is compact JSON, in no code and no paragraph."""
+        """Return whether a block is compact JSON outside code and paragraphs."""
         around = map(self.tree.tags.__getitem__, self.tree.nearest(block.element, _MOST_AROUND))
         return _COMPACT.match(block.text) is not None and _CODE.isdisjoint(around) and _is_json(block.text)
 
@@ -118,7 +119,7 @@ class Blocks:
         return self.count_links(index) == 1 or any(self.tree.tags[element] == "a" for element in around)
 
     def count_links(self, index: int) -> int:
-        """Return how many links a block has; 0 if it has other text."""
+        """Return the number of links in a block; 0 if it has other text."""
         block, n_links, end = self.blocks[index], 0, -1
         for part in range(block.first, block.last + 1):
             text = self.tree.parts[part]
@@ -130,14 +131,14 @@ class Blocks:
         return n_links
 
     def has_images(self, begin: int, end: int) -> bool:
-        """Return whether pictures, videos or fields are in a row of blocks, or between them."""
+        """Return whether pictures, videos or fields are in or between consecutive blocks."""
         before = self.blocks[begin - 1].last if begin else 0
         tags = self.tree.parts[before | 1 : self.blocks[end - 1].last + 1 : 2]
         return any(self.tree.names.get(tag) in _SHOWN for tag in tags)
 
 
 def add_notes(page: Blocks, main: list[bool]) -> None:
-    """Mark the footnotes of main text, with the element that holds them all; but not rows of links
+    """Mark the footnotes of main text, with the element that holds them all, except rows of links
     after a note to copies of the work that it names."""
     references = find_references(page.tree)
     chosen = {target for mark, target in references.marks.items() if any(main[i] for i in page.inside(mark))}
@@ -164,7 +165,7 @@ def add_answers(page: Blocks, main: list[bool]) -> None:
 
 
 def add_embeds(page: Blocks, main: list[bool]) -> None:
-    """Mark quoted posts and notices whose neighbours are main."""
+    """Mark quoted posts and notices between main neighbours."""
     for embed in find_embeds(page.tree):
         inside = page.inside(embed)
         before, after = inside.start - 1, inside.stop
@@ -174,11 +175,11 @@ def add_embeds(page: Blocks, main: list[bool]) -> None:
 
 
 def add_cells(page: Blocks, main: list[bool]) -> None:
-    """Mark all of a table between main text if at least half of its blocks are main: lists and code
+    """Mark a whole table between main text if at least half of its blocks are main: lists and code
     in cells split it into blocks.
 
-    On 3,598 labelled pages there are 46 such tables; of their other blocks the truth has 126, and
-    23 it has not, of few characters.
+    On 3,598 labelled pages there are 46 such tables. Of their other blocks, 126 are in the truth
+    and 23 are not; these 23 have few characters.
     """
     for table in page.tree.find("table") if "table" in page.tree.tags else ():
         inside = page.inside(table)
@@ -191,12 +192,12 @@ def add_cells(page: Blocks, main: list[bool]) -> None:
 
 
 def add_siblings(page: Blocks, main: list[bool]) -> None:
-    """Mark the texts, but no links, that have one place in like records as most of those that are
-    main: an amount among amounts, a line of a transcript, a cell of a table.
+    """Mark the texts, except links, at a place in similar records at which most texts are main: an
+    amount among amounts, a line of a transcript, a cell of a table.
 
-    On 923 training pages that changes 58; 27 score higher by .002 or more in ROUGE-5 F1 and 15
-    lower. A bound of a half scores the same, one of four fifths loses most of the gain. Speakers,
-    prices and the like of which none is main are not found so.
+    This changes 58 of 923 training pages; 27 score higher by .002 or more in ROUGE-5 F1 and 15
+    lower. A bound of a half scores the same; a bound of four fifths loses most of the gain.
+    Speakers, prices and the like are not found if none of them is main.
     """
     kept = [index for index, is_main in enumerate(main) if is_main and page.blocks[index].text]
     tags = {page.tree.start_tag(page.blocks[index].element) for index in kept}
@@ -210,8 +211,8 @@ def add_siblings(page: Blocks, main: list[bool]) -> None:
 
 
 def add_lists(page: Blocks, main: list[bool]) -> None:
-    """Mark the short list, but not of links, between main text that ends with a colon and more main
-    text; and the term of a main definition."""
+    """Mark the short list, unless it has links, between main text that ends with a colon and more
+    main text. Also mark the term of a main definition."""
     announces = any(is_main and block.text[-1:] in _COLONS for block, is_main in zip(page.blocks, main, strict=True))
     for each in (each for name in ("ul", "ol", "dt")[0 if announces else 2 :] for each in page.tree.find(name)):
         inside = page.inside(each)
@@ -230,8 +231,8 @@ def add_lists(page: Blocks, main: list[bool]) -> None:
 
 
 def drop_data(page: Blocks, main: list[bool]) -> None:
-    """Take compact JSON out that stands in no code and no paragraph, where scripts read it; but not
-    if nothing else is main."""
+    """Unmark compact JSON outside code and paragraphs, which is there for scripts, unless nothing
+    else is main."""
     data = [
         index
         for index, block in enumerate(page.blocks)
@@ -251,12 +252,14 @@ def _is_json(text: str) -> bool:
 
 
 def add_titles(page: Blocks, main: list[bool]) -> None:
-    """Mark what main text of a record follows if it is a link, as titles of cards are, and the list
-    does not say the same in each: where another record's is kept, or the text of every record.
+    """Mark the title of a record: a link right before main text, as in cards, with a text that no
+    other title in the list has. Another title of the list must be main, or every record must have
+    main text after its title.
 
-    On 620 labelled pages 15 such titles are in the truth and 5 are not; without another one that is
-    kept 20 and 11, without a link 25 and 68. Of lists with the text of every record and no title
-    2,109 labelled pages have five, with 25 titles in the truth and 3 that are not.
+    On 620 labelled pages, 15 such titles are in the truth and 5 are not. If no other title needs to
+    be main, it is 20 and 11; if the title need not be a link, 25 and 68. 2,109 labelled pages have
+    five lists with the text of every record and no title: 25 of these titles are in the truth and 3
+    are not.
     """
     said = [index for index, block in enumerate(page.blocks) if block.text]
     missing = [each for each, following in pairwise(said) if main[following] and not main[each] and page.is_link(each)]
@@ -276,10 +279,10 @@ def add_titles(page: Blocks, main: list[bool]) -> None:
 
 
 def add_headings(page: Blocks, main: list[bool]) -> None:
-    """Mark the headings right above main text, and leave out those of which nothing is.
+    """Mark the headings right above main text, and unmark headings without main text below.
 
-    Not the page's title, which Markdown has anyway, nor a label that stands above several parts.
-    On 620 labelled pages 154 such headings are in the truth and 74 are not.
+    The page's title is not marked, because Markdown has it anyway, nor is a label that recurs above
+    several parts. On 620 labelled pages, 154 such headings are in the truth and 74 are not.
     """
     headings = [heading for heading in find_headings(page.tree, page.blocks) if heading.level > 1]
     says = Counter(page.blocks[heading.first].text for heading in headings)

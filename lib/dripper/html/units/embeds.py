@@ -1,5 +1,5 @@
-"""Finds boxes within a text: posts of networks that it quotes, whose words and author are one unit,
-notices of manuals, and formulas that are set apart."""
+"""Finds boxes within a text: quoted posts of social networks, in which words and author are one
+unit, notices of manuals, and displayed formulas."""
 
 from dripper.html.tree.elements import words
 from dripper.html.tree.tree import Tree, attribute
@@ -10,11 +10,13 @@ _EMBEDS = words(
 )
 """Classes that the networks' own scripts look for."""
 _NOTICES = words("admonition callout")
-"""Classes of notices. On 620 labelled pages 27 stand between main text, and the truth has all."""
+"""Classes of notices. On 620 labelled pages, 27 notices are between main text, and all are in the
+truth."""
 
 
 def find_embeds(tree: Tree) -> list[int]:
-    """Return quoted posts, notices and displayed formulas, in document order, none in another."""
+    """Return quoted posts, notices and displayed formulas, in document order, none inside
+    another."""
     boxes = _EMBEDS | _NOTICES
     tags = {tag for tag, classes in tree.values("class").items() if not boxes.isdisjoint(classes.split())}
     tags |= {tag for tag, name in tree.names.items() if name == "math" and attribute(tag, "display") == "block"}

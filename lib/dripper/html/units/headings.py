@@ -1,5 +1,5 @@
-"""Finds headings among the blocks of a page, and what each announces: what follows it up to the
-next heading of its level or above."""
+"""Finds headings among the blocks of a page, and the blocks that each announces: all blocks up to
+the next heading of its level or above."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
@@ -10,16 +10,16 @@ from dripper.html.tree.elements import HEADINGS, words
 from dripper.html.tree.tree import Tree
 
 _MOST_INSIDE = 50
-"""Elements of a heading."""
+"""Most elements in a heading that are examined."""
 _MOST_AROUND = 5
-"""Elements between a heading and the link that it is in."""
+"""Most elements between a heading and the link around it."""
 _HEADS, _CONTROLS = words("div header hgroup span"), words("a button")
 _MOST_CONTROLS = 2
-"""Blocks beside a heading, in an element of their own, that announce nothing."""
+"""Most controls beside a heading, with it in one element, that are not announced."""
 _LONGEST_CONTROL = 24
-"""Characters of such a block."""
+"""Most characters of such a control."""
 _MOST_WRAPPERS = 32
-"""Elements around a heading that hold nothing else."""
+"""Most elements around a heading that hold nothing else."""
 
 
 class Heading(NamedTuple):
@@ -27,17 +27,17 @@ class Heading(NamedTuple):
 
     first: int
     end: int
-    """One behind its last block."""
+    """One after its last block."""
     after: int
-    """The first block that it announces: that behind the controls beside it, such as "edit"."""
+    """The first block that it announces, after controls beside it such as "edit"."""
     level: int
     last: int
-    """One behind the last block that it announces: up to the next heading of its level or above,
-    within the nearest element around it that has other blocks."""
+    """One after the last block that it announces: the blocks go up to the next heading of its level
+    or above, within the nearest element around it that has other blocks."""
     following: int
-    """The next heading of its level or above, wherever it stands."""
+    """The first block of the next heading of its level or above, in any element."""
     is_link: bool
-    """It leads elsewhere, as the titles of a list do."""
+    """Whether it leads elsewhere, as the titles of a list do."""
 
 
 def find_headings(tree: Tree, blocks: Sequence[Block]) -> list[Heading]:
@@ -71,7 +71,7 @@ def find_headings(tree: Tree, blocks: Sequence[Block]) -> list[Heading]:
 def _find_announced(
     tree: Tree, blocks: Sequence[Block], firsts: list[int], element: int, first: int, end: int
 ) -> tuple[int, int]:
-    """Return the first block that a heading announces, and one behind the last: those of the
+    """Return the first block that a heading announces, and one after the last. They are in the
     nearest element around it that has more than the heading and controls."""
     for around in reversed(tree.nearest(tree.parents[element], _MOST_WRAPPERS)):
         begin, stop = bisect_left(firsts, tree.opens[around]), bisect_right(firsts, tree.closes[around])

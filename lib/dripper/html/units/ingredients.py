@@ -1,9 +1,9 @@
-"""Marks what a page declares to be a recipe's ingredients (schema.org `recipeIngredient`, in
-JSON-LD or microdata): lists of short items look like menus, and labelers leave some out whose steps
-they take.
+"""Marks the blocks with the ingredients that a page declares for a recipe (schema.org
+`recipeIngredient`, in JSON-LD or microdata): lists of short items look like menus, and labelers
+leave out some even if they keep the steps of the recipe.
 
-Over the 96 training pages of recipes that declare theirs, 21 had lost ingredients, 12 of them
-nearly all; it is 3 and 2 with this, and ROUGE-5 F1 is 0.006 higher.
+Of the 96 training pages of recipes with declared ingredients, 21 had lost ingredients, 12 of them
+nearly all. With this step it is 3 and 2, and ROUGE-5 F1 is 0.006 higher.
 """
 
 import re
@@ -14,18 +14,18 @@ from dripper.html.blocks.page import Page
 from dripper.html.tree.head import MOST_INGREDIENTS
 
 _COVER = 0.5
-"""Share of a block's letters that is ingredients, from which on it is taken."""
+"""Share of ingredients in a block's letters from which the block is marked."""
 _FEWEST = 4
-"""Ingredients that stand on the page; with fewer, a match says little."""
+"""Fewest declared ingredients found on the page; fewer matches are weak evidence."""
 _SHORTEST, _LONGEST = 4, 150
-"""Letters of an ingredient."""
+"""Fewest and most letters of an ingredient."""
 _MARK = re.compile(r"\b(?:recipeIngredient|ingredients)\b")
 _NO_LETTER = re.compile(r"\W+")
 
 
 def add_ingredients(page: Page, main: list[bool]) -> None:
     """Mark the ingredients that the page declares."""
-    # Each is looked for in every block.
+    # Each ingredient is searched in every block.
     texts_declared = islice(_find_declared(page), MOST_INGREDIENTS)
     declared = {letters for text in texts_declared if _SHORTEST <= len(letters := _letters_of(text)) <= _LONGEST}
     if len(declared) < _FEWEST:

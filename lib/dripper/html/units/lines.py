@@ -1,11 +1,11 @@
-"""Finds what goes on with a line: elements that a browser sets within a sentence, whatever their
-names, so that the sentence is one block; and reads a line as people do, ruby as `漢字(かんじ)`.
+"""Finds the elements that continue a line: a browser sets them within a sentence, whatever their
+names, so that the sentence is one block. Also reads a line as people do, ruby as `漢字(かんじ)`.
 
     <p>一本の<ruby>柳<rp>(</rp><rt>やなぎ</rt><rp>)</rp></ruby>が</p>      一本の柳(やなぎ)が
 
-The profiles `paper` and `mineru-1.1` keep MinerU-HTML's 44 names (`elements.INLINE`), by which this
-was six blocks. Of 2,432 labelled pages 102 have such an element in a line, and 11 lost one whose
-neighbours are main.
+The profiles `paper` and `mineru-1.1` keep MinerU-HTML's 44 names (`elements.INLINE`), which split
+this line into six blocks. Of 2,432 labelled pages, 102 have such an element in a line, and 11 lost
+one between main neighbours.
 """
 
 import re
@@ -17,30 +17,30 @@ from dripper.html.tree.tree import Tree
 
 RUBY = words("ruby rb rp rt rtc")
 IN_WORDS = RUBY | {"wbr"}
-"""Elements around which no blank stands."""
+"""Elements without a space around them."""
 PHRASING = RUBY | words("bdi data del ins meter o:p output progress slot tt wbr")
-"""Phrasing content by the HTML standard (3.2.5.2.5) that INLINE lacks, its forerunners, and Word's
-empty `o:p`: nothing of it ends a line."""
+"""Phrasing content in the HTML standard (3.2.5.2.5) that INLINE lacks, its obsolete predecessors,
+and Word's empty `o:p`: none of these ends a line."""
 _WORD_END = "o:p"
 _SHOWN_ALONE = INLINE | LINE_BREAKING | PHRASING | words("html head title math")
-"""Elements that need no look at their neighbours."""
+"""Elements that are decided without their neighbours."""
 _MOST_AROUND = 8
-"""Elements between one in a line and the text of that line."""
+"""Most elements between an element in a line and the text of that line."""
 _FEW_PARTS = 200
-"""Texts and tags of an element, among which is text where there is any."""
+"""Texts and tags of an element that are searched for its text."""
 _CJK = "\u2e80-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uff64\U00020000-\U0003ffff"
-"""Han, kana and their punctuation: scripts that set no blanks between words (Hangul does)."""
+"""Han, kana and their punctuation: scripts without spaces between words (Hangul has them)."""
 _WRAP = re.compile(rf"(?<=[{_CJK}])[ \t\r]*\n[ \t\r\n]*(?=[{_CJK}])")
 _GOES_ON = re.compile(r"\s*[,;.]|\s+[a-z]")
 UNSEEN = re.compile("[\u00ad\u200b\u2060\ufeff]")
-"""Soft hyphen, blank of no width, word joiner, byte order mark. Joiners (U+200C, U+200D) and marks
-of direction change what is shown."""
+"""Soft hyphen, zero-width space, word joiner, byte order mark. Joiners (U+200C, U+200D) and
+direction marks are not included because they change the shown text."""
 
 
 def find_in_line(tree: Tree) -> frozenset[int]:
-    """Return the elements that do not end a line, beside those of INLINE: phrasing content, and
-    whatever stands beside text and has nothing inside that begins a line: custom elements,
-    containers of MathJax, a choice in a sentence. Linear."""
+    """Return the elements, other than INLINE, that do not end a line: phrasing content, and any
+    element that is beside text and has nothing inside that begins a line (custom elements, MathJax
+    containers, a `select` in a sentence). Linear."""
     names = set(tree.names.values())
     odd, phrasing = (names - _SHOWN_ALONE) | (names & {"select"}), names & PHRASING
     if not odd and not phrasing:
@@ -49,7 +49,7 @@ def find_in_line(tree: Tree) -> frozenset[int]:
     for element in [element for element in found if tree.tags[element] == _WORD_END]:
         inside = tree.parts[tree.opens[element] + 1 : tree.closes[element] : 2]
         if len(inside) <= _FEW_PARTS and not any(map(str.strip, inside)):
-            # An empty paragraph that was opened in it lays out no table.
+            # An empty paragraph inside the element does not make a layout table.
             found.update(range(element, tree.lasts[element] + 1))
     breaks = tree.named(LINE_BREAKING - _CHOICES)
     last = 0
@@ -70,8 +70,9 @@ def _has_no_break(breaks: list[int], tree: Tree, element: int) -> bool:
 
 
 def _is_beside_text(tree: Tree, element: int) -> bool:
-    """Return whether text of the same line stands right before or after an element; both, for a
-    choice, which else is a control with its label, and for what says nothing, as drawings."""
+    """Return whether text of the same line is right before or after an element. A `select`, which
+    is otherwise a control with its label, and an element without text, such as a drawing, need text
+    on both sides."""
     first = tree.opens[element] + 1
     inside = tree.parts[first : min(tree.closes[element], first + _FEW_PARTS) : 2]
     both = tree.tags[element] == "select" or not any(map(str.strip, inside))
@@ -86,9 +87,9 @@ def _is_beside_text(tree: Tree, element: int) -> bool:
 
 
 def join_formulas(tree: Tree) -> None:
-    """Let a paragraph that breaks off before a formula go on with its line, in place.
+    """Join a paragraph that breaks off before a formula with the rest of its line, in place.
 
-    `<p>When <div>…` ends the paragraph by the rules of HTML, and writers of formulas made many such
+    In HTML `<p>When <div>…` ends the paragraph, and programs that write formulas made many such
     pages: `<p>When </p><math>…</math>, there are two`.
     """
     for element in tree.find("math"):
@@ -108,15 +109,16 @@ _PRINTED = re.compile(
     rb'<(div|p) (?=[^<>]*(?:class="t m[0-9]|style="position:absolute;top:[^<>";]*;left:[^<>"]*white-space:nowrap))[^<>]*>'
     rb"((?:[^<]|<(?!/?(?:div|p)\b))*+)</\1>\s*"
 )
-"""A line of a PDF, as pdf2htmlEX and pdftohtml place it on its sheet."""
+"""A line of a PDF, as pdf2htmlEX and pdftohtml place it on its page."""
 _INNER_TAG = re.compile(rb"<[^<>]*>")
 _SHORT = 0.8
-"""Share of a sheet's longest line, below which a line that ends a sentence ends a paragraph."""
+"""Share of a printed page's longest line below which a line that ends a sentence ends a
+paragraph."""
 _SENTENCE_ENDS = tuple('.!?:;"\u201d\u00bb')
 
 
 def is_printed(tree: Tree) -> bool:
-    """Return whether a page may have lines of a printed sheet, by its distinct tags."""
+    """Return whether a page may have lines of a printed page, judging by its distinct tags."""
     return any(
         'class="t m' in tag or "position:absolute;top:" in tag
         for tag, name in tree.names.items()
@@ -125,8 +127,8 @@ def is_printed(tree: Tree) -> bool:
 
 
 def join_printed_lines(html: bytes) -> bytes:
-    """Return the page with paragraphs in place of the lines of a printed sheet; words that a line
-    breaks are whole.
+    """Return the page with paragraphs in place of the lines of a printed page; words that are
+    hyphenated across lines are joined.
 
     >>> join_printed_lines(b'<div class="t m0 x0">thir-</div><div class="t m0 x0">ty</div>')
     b'<p>thirty</p>'
@@ -159,9 +161,9 @@ def _write_paragraphs(lines: list[bytes]) -> Iterator[bytes]:
 
 
 def write_annotations(tree: Tree) -> list[str]:
-    """Return the tree's parts with its texts as people read them: ruby's annotations in
-    parentheses, without what stands there for browsers that know no ruby (`rp`); and without the
-    choices of a control within a sentence."""
+    """Return the tree's parts with its texts as people read them: ruby annotations in parentheses,
+    without the fallback for browsers that do not support ruby (`rp`), and without the options of a
+    `select` within a sentence."""
     parts, names = tree.parts, set(tree.names.values())
     if "rt" not in names and "select" not in names:
         return parts
@@ -180,8 +182,8 @@ def write_annotations(tree: Tree) -> list[str]:
 
 
 def find_kept_lines(tree: Tree) -> list[int]:
-    """Return the texts, among the tree's parts, whose line breaks are shown as the page wrote them:
-    those styled so, but for code. Of 3,598 pages 2 have some."""
+    """Return the indexes, in the tree's parts, of the texts with line breaks that are shown as
+    written: their style says so, and they are not code. 2 of 3,598 pages have some."""
     tags = {tag for tag in tree.names if "white-space" in tag and _KEEPS_LINES.search(tag)}
     found = dict[int, None]()
     for element in tree.tagged(tags):
@@ -194,7 +196,7 @@ def find_kept_lines(tree: Tree) -> list[int]:
 
 
 def collapse_lines(text: str) -> str:
-    """Return a text with its line breaks, and one blank for others.
+    """Return a text with its line breaks kept, and other white space collapsed to one space.
 
     >>> collapse_lines(" a  b\\n  c")
     ' a b\\nc'
@@ -209,12 +211,12 @@ _CODE = words("pre code textarea")
 
 
 _UNSAID = re.compile(f"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f{UNSEEN.pattern[1:]}")
-"""The same, and control characters but for blanks."""
+"""The characters of UNSEEN, and control characters except white space."""
 
 
 def join_lines(text: str) -> str:
-    """Return a text without what nobody sees: line breaks of the source between Han or kana, soft
-    hyphens, blanks of no width, control characters.
+    """Return a text without invisible characters: line breaks of the source between Han or kana,
+    soft hyphens, zero-width spaces, control characters.
 
     >>> join_lines("水車は\\n三十年 the mill\\nwheel, un\\u00adused")
     '水車は三十年 the mill\\nwheel, unused'

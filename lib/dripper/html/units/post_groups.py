@@ -1,9 +1,9 @@
-"""Chooses the groups of elements that are posts, by how they are named and by the marks in them.
+"""Chooses the groups of elements that are posts, by their names and by the marks in them.
 
 Elements of one shape (a name and first class, a name and numbered id, or a type of schema.org) are
-posts where most of them state a person and a date and say something, and they are named as posts
-are; without a name where they stand side by side in the order of their dates. A list whose items
-have titles that lead elsewhere is one of articles.
+posts if most of them state a person and a date and have text, and their name is a name of posts.
+Without such a name, they must be siblings in the order of their dates. A list of items with titles
+that lead elsewhere is a list of articles.
 """
 
 import re
@@ -33,25 +33,25 @@ from dripper.html.units.post_marks import (
 HOLDERS = words("article blockquote dd div dl dt fieldset li ol section table tbody tr ul")
 """Elements that may be posts."""
 ROWS = words("tr dt")
-"""Elements that may be the heads of what stands behind them."""
+"""Elements that may be heads of posts in the elements after them."""
 _MOST_WITH_HEADS = 16
-"""Groups of rows, the largest, in which heads are looked for: each reads all marks among its rows
-and all rows beside them."""
+"""Most groups of rows, the largest first, that are searched for heads: each search reads all marks
+among the rows and all rows beside them."""
 NAMES_WITHIN = 300
-"""Characters of a start tag among which its names stand."""
+"""Characters at the beginning of a start tag that are searched for its names."""
 _FEWEST_CHARACTERS = 20
-"""The least that a post says outside of links."""
+"""Fewest characters of a post outside links."""
 _FEWEST_EACH = 60
-"""The same, on the average, of what may be posts by less evidence."""
+"""Fewest characters outside links, on average, of elements with less evidence of being posts."""
 _INNER = 0.6
-"""Share of the text of a group that another has, of more elements, which then is the one of
+"""Share of the best group's text from which another group, with more elements, is the group of
 posts."""
 _POSTS = re.compile(
     r"[\s\"_-](?:(comment|comtr|message|msg|reply|replies|answer|question|review(?!ed)|responses?\b)|post(?!ed)|topic|bubble)"
     r"(?!s?[-_]?(?:meta|form|head|info|count|card|teaser|link|button|nav|tag|title|type|action))"
 )
-"""Names of posts, in small letters: a search takes a third of the time so. The group: also where
-posts have no date, or no author, that is known."""
+"""Names of posts, in lower case: the search then takes a third of the time. Names in the first
+group are enough even if posts have no known date, or no known author."""
 _NO_POSTS_NAMED = re.compile(r"(?:^|[\s_-])(?:menu|nav|recom|related|teaser|filter|shar)", re.IGNORECASE)
 _OPENING = re.compile(
     r" (?:class|id)=\"[^\"]*?\b(?:(?:question|discussion|topic)(?:[-_]?(?:post|item|body))?"
@@ -59,21 +59,21 @@ _OPENING = re.compile(
     re.IGNORECASE,
 )
 _MOST_ABOVE = 5
-"""Elements around the first post, in the outermost of which the one that opens is looked for."""
+"""Most elements around the first post; the outermost of them is searched for the opening post."""
 _ARTICLE = re.compile(r' itemtype="[^"]*(?:Article|BlogPosting)"')
 _TYPE = re.compile(
     r' itemtype="https?://schema\.org/(Comment|Answer|Question|DiscussionForumPosting|UserComments|SocialMediaPosting|Review)"'
 )
 _OPENING_TYPES = words("Question DiscussionForumPosting SocialMediaPosting")
 Key = tuple[object, ...]
-"""A group: how surely it is named as posts are, from 0 to 2, by what, and the name."""
+"""A group: a rating from 0 to 2 of its name as a name of posts, the kind of name, and the name."""
 
 
 def find_named(tree: Tree) -> tuple[list[int], dict[str, list[Key]]]:
-    """Return the outermost elements that are named as posts are, and are several of a kind; and the
-    groups that their start tags are of.
+    """Return the outermost elements that have a name of posts and occur several times, and the
+    groups of their start tags.
 
-    Most pages end here, at their distinct start tags.
+    For most pages the search ends here, after their distinct start tags.
     """
     holders = [tag for tag, name in tree.names.items() if name in HOLDERS and " " in tag]
     named = {tag for tag in holders if _POSTS.search(tag[:NAMES_WITHIN].lower())}
@@ -88,20 +88,21 @@ class Groups:
     """The groups of elements of one tree that may be posts.
 
     Args:
-        is_thread: The page is known to be one: posts may lack a date or an author that is known.
-        keys: The groups of start tags, as far as they are known.
+        is_thread: Whether the page is known to be a thread: posts may lack a known date or a known
+            author.
+        keys: The groups of start tags that are known so far.
     """
 
     def __init__(self, tree: Tree, is_thread: bool, keys: dict[str, list[Key]]) -> None:
         self._tree, self._is_thread = tree, is_thread
         self.marks = Marks(tree)
         self.unnamed = -1
-        """The element that opens the thread, by its place alone; -1: none."""
+        """The element that opens the thread, found by its place alone; -1: none."""
         self._keys = keys
         self._ends = dict[int, int]()
 
     def end(self, element: int) -> int:
-        """Return the index of the part where a post ends that begins with an element."""
+        """Return the index of the last part of the post that begins with an element."""
         return self._ends.get(element, self._tree.closes[element])
 
     def _read_keys(self, element: int) -> list[Key]:
@@ -111,7 +112,7 @@ class Groups:
         return self._keys[tag]
 
     def choose(self, authors: Sequence[Mark], dates: Sequence[Mark]) -> list[int]:
-        """Return the elements that are posts, with what opens the thread."""
+        """Return the elements that are posts, including the post that opens the thread."""
         tree = self._tree
         with_author, with_date = (find_around(tree, marks) for marks in (authors, dates))
         groups = defaultdict[Key, list[int]](list)
@@ -145,11 +146,11 @@ class Groups:
         return posts if opening is None else [opening, *posts]
 
     def _find_heads(self, rows: list[int], marks: Sequence[Mark]) -> list[int]:
-        """Return the rows that are heads, and note where the post of each ends: in the row before
-        the next one. Return all rows where they say more than what is between them.
+        """Return the rows that are heads of posts, and note the end of each post: the row before
+        the next head. Return all rows if the heads have more text than the rows between them.
 
         Args:
-            marks: Those in the rows.
+            marks: The marks in the rows.
         """
         tree, alike = self._tree, defaultdict[object, list[int]](list)
         for mark in marks:
@@ -168,7 +169,7 @@ class Groups:
         return sorted(heads)
 
     def _drop_containers(self, elements: list[int]) -> list[int]:
-        """Return the elements that say something beside what others in them say."""
+        """Return the elements that have text of their own, outside other elements of the list."""
         own, open_ones = {element: self._said(element) for element in elements}, list[int]()
         for element in elements:
             while open_ones and self._tree.lasts[open_ones[-1]] < element:
@@ -181,8 +182,8 @@ class Groups:
     def _score(
         self, key: Key, elements: list[int], with_author: set[int], with_date: set[int], dates: Sequence[Mark]
     ) -> tuple[float, int] | None:
-        """Return how many characters a group of elements says, if these may be posts, and how many
-        of them do."""
+        """Return the characters of a group of elements, and the number of elements that count as
+        posts; None if they cannot be posts."""
         sizes = {element: self._said(element) for element in elements}
         said = [element for element, size in sizes.items() if size >= _FEWEST_CHARACTERS]
         named, kind, *_ = key
@@ -213,7 +214,7 @@ class Groups:
         return are_in_order([dates[min(first, len(dates) - 1)].text for first in firsts])
 
     def _count_characters(self) -> None:
-        """Count what stands outside of links."""
+        """Count the characters outside links."""
         tree, end = self._tree, -1
         counts = list(map(len, map(str.strip, tree.parts[::2])))
         for element in tree.find("a"):
@@ -248,8 +249,9 @@ class Groups:
         return len(found) >= _INNER * len(elements) and len(set(found)) > max(1, _INNER * len(found))
 
     def _find_opening(self, first: int) -> int | None:
-        """Return what stands before the first post and is named for opening a thread, the outermost
-        element; on a known thread else what states a person and a date there."""
+        """Return the outermost element before the first post that has a name of opening posts. If
+        there is none and the page is a known thread, return an element there that states a person
+        and a date."""
         tree, path = self._tree, self._tree.nearest(first, _MOST_ABOVE)
         for element in range(path[0] + 1, first):
             tag = tree.start_tag(element)
@@ -268,8 +270,8 @@ class Groups:
 
 
 def _read_keys(tag: str, name: str) -> list[Key]:
-    """Return the groups that an element with this start tag is of: each with how surely it is named
-    as posts are, from 0 to 2."""
+    """Return the groups of an element with this start tag, each with a rating from 0 to 2 of its
+    name as a name of posts."""
     if tag[1] == "/" or len(tag) > LONGEST_TAG:
         return []
     found = CLASS.search(tag)

@@ -1,5 +1,6 @@
-"""Finds what marks posts: elements that name a person and ones that state a date, each with how
-surely, and in what shape. What is a date, and what leads to a person, is decided here.
+"""Finds the marks of posts: elements that name a person and elements that state a date, each with
+its rank and its shape. This module decides which texts are dates, and which addresses lead to a
+person.
 """
 
 import re
@@ -14,20 +15,21 @@ from dripper.html.tree.elements import words
 from dripper.html.tree.tree import Tree, attribute, unescape
 
 LONGEST_TAG = 1500
-"""Characters of a start tag that is read."""
+"""Most characters of a start tag that is read."""
 _LONGEST_NAME = 40
 NEAR = 24
-"""Elements behind the beginning of one, among which its name stands, or what it quotes."""
+"""Elements after the beginning of an element that are searched for its name, or for the post that
+it quotes."""
 _MOST_INSIDE = 48
-"""Texts and tags of an element that states one thing."""
+"""Most texts and tags of an element that states one thing."""
 FEWEST_IN_ORDER = 3
-"""Dates that rise or fall are the order of posts, if there are so many."""
+"""Fewest dates that show the order of posts by rising or falling."""
 _MOST_WORDS = 5
 _LONGEST_DATE = 70
 CLASS = re.compile(r' class="([^"]{1,300})')
 """The classes of a start tag."""
 NUMBERED = re.compile(r' (?:id|name)="((?:[A-Za-z]+(?:[-_][A-Za-z]+)*)?)[-_]?[0-9]+(?:[-_][A-Za-z]+)*"')
-"""An id with a number, behind what all of a kind have in front of it."""
+"""An id with a number, after a prefix that all ids of a kind share."""
 VARYING = re.compile(r"\b(?:odd|even|first|last|active|alt|clearfix)\b|[0-9]+")
 """The parts of a class that differ among siblings of one kind."""
 _PERSON = re.compile(
@@ -60,7 +62,7 @@ _STATING_DATES = ("datetime", "content", "title", "data-time", "data-timestamp",
 _BEFORE_DATES = (" title=", " data-t", " data-d", ' itemprop="date', ' itemprop="commentTime')
 _NO_NAMES = words("article button form img input main ol section svg table tbody tr ul use")
 _TYPED, _BY_LINK, BY_CLASS = 3, 2, 1
-"""The ranks of marks of a person: named by a type, by where a link leads, by a class."""
+"""The ranks of marks of a person: named by a type, by a link's target, by a class."""
 
 
 class Mark(NamedTuple):
@@ -81,8 +83,8 @@ class Marks:
         self._shapes = dict[str, tuple[str, ...]]()
 
     def find(self, spans: Sequence[int]) -> tuple[set[int], list[Mark], list[Mark]]:
-        """Return the elements in some, which are apart, and what states a person and a date there,
-        in document order."""
+        """Return the elements inside `spans`, which must not overlap, and the marks of persons and
+        of dates in them, in document order."""
         inside = [element for span in spans for element in range(span, self._tree.lasts[span] + 1)]
         return set(inside), self._find_authors(inside), self._find_dates(inside, spans)
 
@@ -93,11 +95,11 @@ class Marks:
         return self._shapes[tag]
 
     def _place(self, element: int) -> object:
-        """Return the shapes of an element and of the one around it."""
+        """Return the shapes of an element and of its parent."""
         return self._shape(element), self._shape(max(self._tree.parents[element], 0))
 
     def _find_authors(self, elements: Sequence[int]) -> list[Mark]:
-        """Return what may name a person, in document order."""
+        """Return the marks that may name a person, in document order."""
         tree, ranks, marks = self._tree, dict[str, int](), list[Mark]()
         for element in elements:
             tag = tree.parts[tree.opens[element]]
@@ -122,14 +124,13 @@ class Marks:
         return marks
 
     def _is_editor(self, element: int) -> bool:
-        """Return whether the last that is said right before a person is that something was
-        edited."""
+        """Return whether the last statement right before a person is that something was edited."""
         first = self._tree.opens[element]
         said = "".join(self._tree.parts[max(first - 2 * NEAR - 1, 0) : first : 2])
         return said.rfind("edited ") > max(said.rfind("asked "), said.rfind("answered "))
 
     def _find_dates(self, elements: Sequence[int], spans: Sequence[int]) -> list[Mark]:
-        """Return what states a date, in document order: attributes, then texts."""
+        """Return the marks that state a date, in document order: attributes, then texts."""
         tree, marks, stated = self._tree, list[Mark](), dict[str, str | None]()
         for element in elements:
             tag = tree.parts[tree.opens[element]]
@@ -151,8 +152,8 @@ class Marks:
         return sorted(marks, key=lambda mark: (mark.element, -mark.rank))
 
     def find_unmarked(self, elements: list[int]) -> dict[int, str]:
-        """Return the short texts at the first position where most elements have one that is no
-        date, and not the same in all."""
+        """Return the short texts at the first position at which most elements have one; they are no
+        dates, and not the same in all elements."""
         inside = defaultdict[tuple[object, ...], dict[int, str]](dict)
         for element in elements:
             first = self._tree.opens[element] + 1
@@ -171,7 +172,7 @@ class Marks:
         return {}
 
     def _find_holder(self, index: int) -> int:
-        """Return the element that a text stands in; 0 where what stands before it is too deep."""
+        """Return the element that contains a text; 0 if the markup before it is too deep."""
         element = bisect_right(self._tree.opens, index) - 1
         for _ in range(_MOST_INSIDE):
             if element <= 0 or self._tree.closes[element] > index:
@@ -180,10 +181,10 @@ class Marks:
         return 0
 
     def text(self, element: int, *, is_line: bool = False) -> str:
-        """Return the text of an element; "" of one that has too many parts to state one thing.
+        """Return the text of an element; "" if it has too many parts to state one thing.
 
         Args:
-            is_line: Only the first line, where `<br>` parts several.
+            is_line: Whether to return only the first of the lines that `<br>` separates.
         """
         first, last = self._tree.opens[element], self._tree.closes[element]
         if last - first > _MOST_INSIDE:
@@ -195,7 +196,7 @@ class Marks:
 
 
 def find_around(tree: Tree, marks: Iterable[Mark]) -> set[int]:
-    """Return the elements of marks and all around them."""
+    """Return the elements of marks and all their ancestors."""
     around, parents = set[int](), tree.parents
     for mark in marks:
         element = mark.element
@@ -206,13 +207,15 @@ def find_around(tree: Tree, marks: Iterable[Mark]) -> set[int]:
 
 
 def read_shape(tag: str, name: str) -> tuple[str, ...]:
-    """Return the name and first class of a start tag, without what varies from item to item."""
+    """Return the name and first class of a start tag, without the parts that vary from item to
+    item."""
     found = CLASS.search(tag)
     return (name, *VARYING.sub("", found[1]).split()[:1]) if found else (name,)
 
 
 def _rate_person(tag: str, name: str) -> int:
-    """Return how surely an element with this start tag names a person; 0: not."""
+    """Return the rank of an element with this start tag as the name of a person; 0 if it is
+    none."""
     if 'itemprop="author' in tag or 'itemprop="creator' in tag or 'rel="author' in tag:
         return _TYPED
     if name == "a" and PROFILE.search(attribute(tag, "href") or ""):
@@ -222,7 +225,8 @@ def _rate_person(tag: str, name: str) -> int:
 
 
 def _read_date(tag: str) -> str | None:
-    """Return the date that a start tag states; "" where its element does, None where neither."""
+    """Return the date that a start tag states; "" if the element's text states it, None if neither
+    does."""
     values = (attribute(tag, name) for name in _STATING_DATES)
     return next(
         (each for each in values if each and len(each) < _LONGEST_DATE and parse_date(each)),

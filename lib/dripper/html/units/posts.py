@@ -1,11 +1,11 @@
-"""Finds posts: of a thread, a question with its answers, readers' comments and reviews; with each
-its author, its date, its id, and which post it answers.
+"""Finds posts: of a thread, a question with its answers, readers' comments and reviews. Each has
+its author, its date, its id, and the post that it answers.
 
     <li id="post-7"><a class="username">Ann</a> <time datetime="2024-05-03">…</time><p>Ash, too.
 
 Marks of persons and dates are found first (`post_marks`), then the groups of elements that have
-them (`post_groups`). The author is what stands at the same position in most posts. Looks at
-distinct start tags first, then only at what is around marks: linear.
+them (`post_groups`). The author is the name at the same position in most posts. The search examines
+distinct start tags first, then only elements around marks, so it is linear.
 """
 
 import re
@@ -46,36 +46,36 @@ class FoundPost(NamedTuple):
     id: str | None
     """The fragment of the page's address that leads to it."""
     reply_to: str | None
-    """The id of the post that it answers, where that is on the page."""
+    """The id of the post that it answers, if that post is on the page."""
     end: int
-    """Index of the part of the tree where it ends."""
+    """Index of the last part of the post in the tree."""
 
 
 def find_posts(tree: Tree, *, is_thread: bool = False) -> list[FoundPost]:
-    """Return the posts of a page in document order; none where fewer than two are found, but for
-    one that a thread declares.
+    """Return the posts of a page in document order; none if fewer than two are found, except a
+    single post that a thread declares.
 
     Args:
-        is_thread: The page is known to be one: posts are also looked for where nothing is named as
-            they are, and may lack a date or an author that is known.
+        is_thread: Whether the page is known to be a thread: posts are then also looked for if no
+            element has a name of posts, and may lack a known date or a known author.
     """
     spans, keys = find_named(tree)
     if not spans and not is_thread:
         return []
     reader = _Reader(tree, Groups(tree, is_thread, keys))
-    if is_thread:  # The head of a post may stand in the row above the one that is named.
+    if is_thread:  # The head of a post may be in the row above the named row.
         around = {tree.parents[each] if tree.tags[each] in ROWS else each for each in spans}
         spans = tree.outermost(sorted(around))
     return (spans and reader.search(spans)) or (reader.search([0]) if is_thread else [])
 
 
 def are_remarks(tree: Tree, posts: Sequence[FoundPost]) -> bool:
-    """Return whether posts are named as comments or reviews, which stand below something else."""
+    """Return whether posts are named as comments or reviews, which are below other content."""
     return all(_REMARKS.search(tree.start_tag(post.element), 0, NAMES_WITHIN) for post in posts[-2:])
 
 
 def find_paths(tree: Tree, elements: Sequence[tuple[int, int]]) -> list[tuple[object, ...]]:
-    """Return the shapes from each element up to the post around it, which stands beside it."""
+    """Return the shapes from each element up to its post, given as pairs of element and post."""
     shapes, paths = dict[str, tuple[str, ...]](), list[tuple[object, ...]]()
     for inner, post in elements:
         element, path = inner, list[object]()
@@ -98,7 +98,7 @@ class _Reader:
         self._marks = groups.marks
 
     def search(self, spans: Sequence[int]) -> list[FoundPost]:
-        """Return the posts in some elements, which are in document order and apart."""
+        """Return the posts in some elements, which must be in document order and not overlap."""
         inside, authors, dates = self._marks.find(spans)
         elements = self._groups.choose(authors, dates) if authors or dates else []
         if not inside.issuperset(elements):
@@ -136,11 +136,11 @@ class _Reader:
     def _by_position(
         self, elements: list[int], marks: Sequence[Mark], rate: Callable[[list[str]], bool]
     ) -> dict[int, str]:
-        """Return what each element states by the shape of marks that most elements have, the surest
-        and first one, and where one lacks it, by the next.
+        """Return the text that each element states in the best shape of marks: a shape that most
+        elements have, then the surest and first. If an element lacks it, the next shape counts.
 
         Args:
-            rate: Tells whether texts are the better ones.
+            rate: Returns whether the texts of a shape are good ones.
         """
         inside = defaultdict[tuple[int, object], dict[int, str]](dict)
         firsts, at = dict[object, int](), 0
@@ -168,8 +168,8 @@ class _Reader:
         return stated
 
     def _read_ids(self, elements: list[int]) -> dict[int, str | None]:
-        """Return the id of each post: its own, else the first numbered one in it or around it that
-        no other has."""
+        """Return the id of each post: its own, else the first numbered id in it or around it; None
+        if an earlier post has the same id."""
         tree, ids, taken = self._tree, dict[int, str | None](), set[str | None]()
         for element in elements:
             inside = range(element + 1, min(tree.lasts[element], element + 9) + 1)
@@ -192,6 +192,6 @@ class _Reader:
 
 
 def _opens(first: FoundPost, second: FoundPost) -> bool:
-    """Return whether a post came before another, and does not only announce it."""
+    """Return whether a post came before another and does not merely announce it."""
     days = [(post.published or "")[:10] for post in (first, second)]
     return "" < days[0] <= days[1] and (first.author != second.author or days[0] < days[1])

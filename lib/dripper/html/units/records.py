@@ -1,4 +1,4 @@
-"""Finds records: siblings of one shape, as cards, rows, items and posts are."""
+"""Finds records: siblings of one shape, such as cards, rows, items and posts."""
 
 from collections.abc import Iterable, Iterator
 
@@ -7,7 +7,7 @@ from dripper.html.tree.tree import Tree
 
 _RECORDS = words("li div article section tr a dd")
 _FEWEST = 3
-"""Siblings with equal start tags; two may be columns."""
+"""Fewest siblings with equal start tags; two may be columns."""
 
 
 def find_records(tree: Tree, inner: Iterable[int]) -> Iterator[list[int]]:

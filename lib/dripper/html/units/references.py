@@ -1,9 +1,9 @@
-"""Finds what refers to what on a page: marks and their notes, links back, what holds the notes, and
-controls with what they open.
+"""Finds the references on a page: marks and their notes, links back, the elements that hold the
+notes, and controls with the elements that they open.
 
     <sup><a href="#fn1">1</a></sup> … <ol class="footnotes"><li id="fn1">Ash, too. <a href="#r">↩
 
-Works on the page's tree, and on that of main HTML afterwards. Linear.
+Works on the tree of the page, and afterwards on the tree of main HTML. Linear.
 """
 
 import re
@@ -30,11 +30,11 @@ _NAMED_NOTES = re.compile(
 _NAMES = re.compile(r' (?:class|id|role|rel|data-fn|epub:type)="([^"]{1,200})')
 _FRAGMENT = re.compile(r' href="#([^"]+)"')
 _MOST_AROUND = 4
-"""Elements between a mark and what has its id, or its place."""
+"""Most elements, from a mark upwards, that may have its id, or be raised or named as a mark."""
 _MOST_ABOVE = 8
-"""Elements between a note and what is named for holding all notes."""
+"""Most elements between a note and the element that is named as the holder of all notes."""
 _MOST_PARTS = 4
-"""Paragraphs of a note whose number stands alone."""
+"""Most paragraphs of a note with its number in a block of its own."""
 _WHOLE_PAGE = words("html body main article")
 
 
@@ -42,26 +42,27 @@ class References(NamedTuple):
     """References of a page, by element numbers."""
 
     marks: Mapping[int, int]
-    """The link of a mark, to the target that it names."""
+    """Link of each mark → the target that it names."""
     notes: Mapping[int, int]
-    """Target to number, from 1 in the order of first marks."""
+    """Target → number, from 1 in the order of first marks."""
     backs: frozenset[int]
     """Links that lead from a note back to its mark."""
     lost: frozenset[int] = frozenset()
     """Links to places that the page does not have."""
     lost_marks: frozenset[int] = frozenset()
-    """The marks among them."""
+    """The marks among the lost links."""
 
 
 NONE = References({}, {}, frozenset())
 
 
 def find_references(tree: Tree) -> References:
-    """Return the notes of a page, and what points at them.
+    """Return the notes of a page, and the marks that point at them.
 
-    A mark is a link to a later place on the page that says a number or a sign, where it or what is
-    right around it is raised or named as a mark, or the note links back. All marks of a note say
-    the same: where they count on, they lead to a list of sources, or of reservations.
+    A mark is a link to a later place on the page, with a number or a sign as its text. It or an
+    element right around it is raised or named as a mark, or the note links back. All marks of a
+    note have the same text: links with different numbers and one target lead to a list of sources,
+    or of reservations.
     """
     near = [tag for tag in tree.names if tag[:3] == "<a " and (' href="#' in tag or "noteref" in tag)]
     hrefs = {tag: href for tag in near if (href := _read_target(tag))}
@@ -98,8 +99,8 @@ def find_references(tree: Tree) -> References:
 
 
 def _read_target(tag: str) -> str | None:
-    """Return the id that a link's start tag leads to on its page; Wikidot's marks lead nowhere, and
-    have the note's id in their own."""
+    """Return the id that a link's start tag leads to on its page; Wikidot's marks have no target,
+    but their own id contains the note's id."""
     if found := _FRAGMENT.search(tag):
         return found[1].replace("&amp;", "&")
     href = attribute(tag, "href")
@@ -108,7 +109,7 @@ def _read_target(tag: str) -> str | None:
 
 
 def _find_ids(tree: Tree, wanted: frozenset[str]) -> dict[str, int]:
-    """Return the first element of each id; a link's `name` is one too."""
+    """Return the first element of each id; a link's `name` counts as an id too."""
     ids: dict[str, int] = {}
     for values in (tree.values("id"), tree.values("name")):
         tags = {tag: name for tag, value in values.items() if (name := value.replace("&amp;", "&")) in wanted}
@@ -119,7 +120,7 @@ def _find_ids(tree: Tree, wanted: frozenset[str]) -> dict[str, int]:
 
 
 def _read_label(tree: Tree, link: int) -> str:
-    """Return what a link says if that may be a mark, else nothing."""
+    """Return a link's text if it may be the text of a mark, else ""."""
     inside = tree.parts[tree.opens[link] + 1 : tree.closes[link] : 2]
     text = unescape("".join(inside)).strip() if len(inside) <= _LONGEST_LABEL else ""
     return text if len(text) <= _LONGEST_LABEL and _LABEL.fullmatch(text) else ""
@@ -131,7 +132,7 @@ def _names_match(pattern: re.Pattern[str]) -> Callable[[str], bool]:
 
 
 def _is_named(tree: Tree, around: tuple[int, ...], is_mark: Callable[[str], bool]) -> bool:
-    """Return whether a mark, the last of these elements, is raised or named as one."""
+    """Return whether a mark, the last of these elements, is raised or named as a mark."""
     for element in reversed(around):
         if tree.tags[element] not in INLINE:
             return False
@@ -141,10 +142,10 @@ def _is_named(tree: Tree, around: tuple[int, ...], is_mark: Callable[[str], bool
 
 
 def find_parts(tree: Tree, targets: Collection[int]) -> dict[int, list[int]]:
-    """Return the elements of each note, by its target: the block that has the target, and if that
-    says no more than its number, what follows up to the next note.
+    """Return the elements of each note, by its target: the block that has the target and, if that
+    block has only the note's number, the elements up to the next note.
 
-    A block is read once, however many targets are in it.
+    Each block is read only once, even if it has many targets.
     """
     ordered = sorted(targets)
     blocks, parts, found = dict[int, int](), dict[int, list[int]](), dict[int, list[int]]()
@@ -157,8 +158,8 @@ def find_parts(tree: Tree, targets: Collection[int]) -> dict[int, list[int]]:
 
 
 def _find_block(tree: Tree, target: int, blocks: dict[int, int]) -> int:
-    """Return the nearest element around a target that ends a line; adds it to the known `blocks`
-    for all elements on the way."""
+    """Return the nearest element around a target that ends a line. Also store it in `blocks` for
+    all elements on the way."""
     element, path = target, list[int]()
     while element not in blocks and tree.tags[element] in INLINE and tree.parents[element] > 0:
         path.append(element)
@@ -169,7 +170,7 @@ def _find_block(tree: Tree, target: int, blocks: dict[int, int]) -> int:
 
 
 def _find_following(tree: Tree, block: int, targets: list[int]) -> Iterator[int]:
-    """Yield what follows a block that says no more than a note's number."""
+    """Yield the elements after a block that has only a note's number."""
     text = tree.text(block).strip()
     if text and not _LABEL.fullmatch(text) and tree.tags[block] != "dt":
         return
@@ -185,8 +186,8 @@ def _find_following(tree: Tree, block: int, targets: list[int]) -> Iterator[int]
 
 
 def find_holders(tree: Tree, targets: Collection[int]) -> dict[int, int]:
-    """Return what is named for holding all notes around the target of one, the outermost; nothing
-    for a target without it."""
+    """Return, by target, the outermost element around it that is named as the holder of all notes;
+    a target without such an element is left out."""
     is_holder, holders = _names_match(_NAMED_NOTES), dict[int, int]()
     for target in targets:
         for element in reversed(tree.nearest(tree.parents[target], _MOST_ABOVE)):
@@ -198,7 +199,7 @@ def find_holders(tree: Tree, targets: Collection[int]) -> dict[int, int]:
 
 
 def find_controls(tree: Tree) -> dict[int, int]:
-    """Return what opens something on the page (`aria-controls`), to what it opens."""
+    """Return the controls on the page (`aria-controls`), each with the element that it opens."""
     controls = {tag: unescape(value) for tag, value in tree.values("aria-controls").items() if value}
     ids = _find_ids(tree, frozenset(controls.values())) if controls else {}
     return {
