@@ -120,14 +120,14 @@ def make_failed(error: PageError) -> Extraction:
 
 
 def check_single_pages(settings: Settings) -> None:
-    """Raise SettingsError for a setting that pages by themselves cannot have."""
+    """Raise SettingsError for a setting that works only in jobs."""
     if settings.layouts.enabled:
         raise SettingsError("layouts.enabled: only jobs see the pages of a host together; leave it out here")
 
 
 _MOST_KEPT = 8
-"""Extractors that a process keeps, the last used ones. Each has its labeler's weights, and a server
-of requests with settings of their own would collect them."""
+"""Most extractors that a process keeps: the last used. Each has its labeler's weights, and a server
+would otherwise collect one for each request with settings of its own."""
 _extractors: dict[str, Extractor] = {}
 _extractors_lock = threading.Lock()
 
@@ -144,7 +144,7 @@ def shared_extractor(settings: Settings) -> Extractor:
         if extractor is None:
             extractor = Extractor(settings)
             extractor.extract("<p>One page, so that nothing is loaded on the first one that counts.</p>")
-        _extractors[key] = extractor  # Now the youngest.
+        _extractors[key] = extractor  # Now the last used.
         while len(_extractors) > _MOST_KEPT:
             del _extractors[next(iter(_extractors))]
     return extractor
@@ -187,17 +187,17 @@ def extract(
     Args:
         html: Text, or bytes as served: decoded as browsers do, gzip, zstd and bzip2 inflated;
             also MHTML.
-        url: The page's address; None: as the page says it itself, if it does.
+        url: The page's address; None: the address that the page itself states, if any.
         labeler: A name that `dripper.labels.load` knows, by default `cpu`; loaded once in a
             process.
         settings: As in conf/base.yml, by key: `{"limits.page_cpu_seconds": 5}`.
         options: The labeler's own: `extract(html, labeler="lm", model="…", endpoint="…")`; of a
             chain, the confidence below which its second labeler reads a page too:
             `extract(html, labeler="cpu,reader", escalate_below=0.9)`.
-        guard: Whether a process of its own works on the page, within the settings' `limits`, as
-            in jobs: a page that hangs, eats memory or ends its process costs an `error_code`, not
-            this program. Without it, a page that is made for it can take minutes or gigabytes. The
-            process is forked on the first call (Linux and macOS) and kept.
+        guard: Whether a separate process works on the page, within the settings' `limits`, as in
+            jobs: a page that hangs, eats memory or ends its process costs an `error_code`, not this
+            program. Without it, a malicious page can take minutes or gigabytes. The process is
+            forked on the first call (Linux and macOS) and kept.
 
     Raises:
         UsageError: For a wrong labeler, setting or option, if `html` is the name of a file
@@ -214,12 +214,12 @@ def extract(
 
 
 def extract_guarded(settings: Settings, html: str | bytes, url: str | None = None) -> Extraction:
-    """Return the extraction of a page that a process of its own worked on, with the limits of the
+    """Return the extraction of a page that a separate process worked on, with the limits of the
     settings' section `limits`, as jobs do it.
 
-    The process is forked from this one when its settings are first met, and kept for the next
-    page. Whatever becomes of it is one `error_code`. Raises MachineError in a process that may not
-    start others.
+    The process is forked from this one when its settings are first met, and kept for the next page.
+    If it fails in any way, the result is one `error_code`. Raises MachineError in a process that
+    may not start others.
     """
     if multiprocessing.current_process().daemon:
         raise MachineError(
@@ -247,7 +247,8 @@ def extract_apart(settings: Settings, html: str | bytes, url: str | None) -> Ext
 
 _lock = threading.Lock()
 _guards: dict[tuple[int, int, GuardLimits], Guard[_Page, Extraction]] = {}
-"""Guards by process (a fork's answers would be another's), extractor (kept as well) and limits."""
+"""Guards by process (a fork must not read its parent's answers), extractor (kept as well) and
+limits."""
 
 
 def _load_extractor(
@@ -273,7 +274,7 @@ def _keep_extractor(labeler: str | None, settings: _Items, options: _Items) -> E
 
 
 def _refuse_address(html: str) -> None:
-    """A file's name or a URL in place of a page is a slip: its letters would come back as the
+    """Raise InputError for a file name or a URL in place of a page: its text would come back as the
     extraction."""
     if "<" in html:
         return

@@ -54,11 +54,11 @@ class Extraction:
     `<title>`, as written. charset, charset_source, encoding_errors (characters that could not be
     decoded): set if the page was given as bytes. metadata: the page's declarations about itself
     (authors, dates, site…); None if there is no extraction. url: the page's address, as given, else
-    as the page says it; its relative links are completed by it. images: the images of the main
-    content, in its order. posts: the posts of a thread, or readers' comments, in the main content,
-    in its order; a part of a post is enough. comments: whether most posts that the page shows are
-    there (`in`, `out`); None: it shows none. hidden_chars: characters of text on the page that a
-    person does not see, and that are left out.
+    as the page states it; it completes relative links. images: the images of the main content, in
+    its order. posts: the posts of a thread, or readers' comments, in the main content, in its
+    order; a part of a post is enough. comments: whether most posts that the page shows are there
+    (`in`, `out`); None: it shows none. hidden_chars: characters of text on the page that a person
+    does not see, and that are left out.
     """
 
     main_html: str = ""
@@ -121,9 +121,10 @@ class Choice:
     n_main: int
     """Number of blocks that the labeler marked; 0 if a fallback decided."""
     confidence: float
-    """The labeler's; NaN if it gives none."""
+    """The labeler's confidence; NaN if it gives none."""
     posts: PagePosts = NO_POSTS
-    """The page's, and its kind: the labeler's, unless they say better."""
+    """The page's posts, and its kind: the labeler's kind, unless the posts show that it is a
+    thread."""
     reasons: Mapping[int, str] = field(default_factory=dict)
     """Reasons, as in `Examination`."""
 
@@ -145,7 +146,7 @@ class Finisher:
             except ValueError as error:
                 raise SettingsError(f"html.keep and html.drop: {error}") from None
         if self._markdown.converter == "html2text":
-            load_html2text()  # Missing, it would fail every page.
+            load_html2text()  # If it is missing, every page would fail.
         self._fallback = Fallback(resolve_fallback(settings.labeler))
         self._second = load("cpu", **settings.labels.options("cpu")) if self._fallback is Fallback.CPU else None
 
@@ -155,10 +156,11 @@ class Finisher:
         """Return the extraction of a page, with the page and the labels that it was made of.
 
         Args:
-            url: The page's address; None: the one that the page gives itself (`find_own_address`).
+            url: The page's address; None: the address that the page itself states
+                (`find_own_address`).
             profile: The rules that split the page.
             labeler: The name of the labeler, for the extraction's `method`.
-            ask_labels: Gives the labels of the page, once it is split.
+            ask_labels: Returns the labels of the page, once it is split.
 
         Raises:
             PageError: EMPTY_PAGE if the page has no text, or no more than a notice as main text.
@@ -228,7 +230,8 @@ class Finisher:
             kept = kept._replace(marks={})  # It would write them as rules.
         main_html, tree = self._write_main_html(page, main_ids, kept.marks, base)
         images = list_images(tree, page.metadata.image if page.metadata is not None else None)
-        # The text of the blocks: to read the main HTML would cost ten times the detector.
+        # The text of the blocks: reading the main HTML would cost ten times as much as the
+        # detector.
         declared = page.metadata.language if page.metadata is not None else None
         sample = [page.blocks[i - 1].text for i in main_ids[:SAMPLE_CHARACTERS]]
         language, probability = detect("\n".join(sample), declared)
@@ -255,8 +258,8 @@ class Finisher:
     def _write_main_html(
         self, page: Page, main_ids: list[int], marks: Mapping[int, str], base: Base | None
     ) -> tuple[str, Tree]:
-        """Return the main HTML as it leaves, and the tree from which its Markdown is written, with
-        these marks in it."""
+        """Return the main HTML for the output, and the tree from which its Markdown is written,
+        with these marks in it."""
         profile = html_core.find_profile(page.profile)
         pruned = page.prune(main_ids, profile.places_media, marks)
         is_ours = profile.main_html_scans

@@ -27,7 +27,7 @@ SURE, DOUBTFUL = 0.85, 0.5
 """Confidences: from SURE on, labels of pages are right; under DOUBTFUL, few are
 (docs/tables.md)."""
 GRADES = {"sure": (SURE, 1.0), "doubtful": (0.0, math.nextafter(DOUBTFUL, 0.0))}
-"""Least and largest confidence of the pages that the last lines of a run count."""
+"""Least and largest confidence of the pages in each grade, which the last lines of a run count."""
 
 
 def grade_confidence(confidence: float | None) -> str | None:
@@ -176,7 +176,7 @@ def registered_domain(host: str) -> str | None:
     Common Crawl's index.
 
     Suffixes of registries count, suffixes of companies do not: the domain of `me.github.io` is
-    `github.io`. None for a number (an IP address), for a suffix itself, and for a host under no
+    github.io. None for a number (an IP address), for a suffix itself, and for a host under no
     suffix. Raises MachineError if the list is not installed.
 
     >>> registered_domain("news.bbc.co.uk")

@@ -40,8 +40,8 @@ class Decoded:
 
     @classmethod
     def of(cls, html: str | bytes, content_type: str | None = None) -> "Decoded":
-        """Read bytes as browsers do, with the HTTP `content_type` if given; of text only lone
-        surrogates are lost. Text that was surely encoded twice is mended."""
+        """Read bytes as browsers do, with the HTTP `content_type` if given; text loses only lone
+        surrogates. Text that was surely encoded twice is mended."""
         if isinstance(html, str):
             return cls(_mend(html.encode("utf-8", "ignore"), content_type))
         utf8, charset, source, errors = to_utf8(html, content_type)

@@ -36,8 +36,8 @@ class Preprocessed:
     source: the decoded page, without the elements that `html.drop` finds; all that the stage
     `extract` reads besides the labels. simplified_html, n_blocks, tokens (of the simplified HTML):
     for the stage `label`. labels: of the first labeler of a chain; None: there is none, or it
-    failed. layout: None if it is not wanted, or there are no labels. url: the page's
-    address, as given, else as MHTML gives it.
+    failed. layout: None if it is not wanted, or there are no labels. url: the page's address, as
+    given, else from MHTML.
     """
 
     source: str = ""
@@ -117,7 +117,7 @@ def preprocessed_row(
 
 
 def preprocessed_columns(page: Preprocessed, profile: str, first: tuple[str, str] | None = None) -> Row:
-    """Return the columns that the next stages read; `finish_row` reads them back. Arguments as of
+    """Return the columns that the next stages read; `finish_row` reads them back. Arguments as in
     `preprocessed_row`."""
     is_good = page.error_code is None
     return charset_columns(page) | {
@@ -153,7 +153,7 @@ def _make_first_labels(labels: Labels, labeler: str, version: str) -> Row:
 
 
 def read_first_labels(first: Mapping[str, Any]) -> Labels:
-    """Return the labels of a chain's first labeler that the column `first_labels` has of a page."""
+    """Return the labels of a chain's first labeler from a value of the column `first_labels`."""
     main, probability, confidence = np.array(first["main"], bool), first["probability"], first["confidence"]
     return Labels(
         main,

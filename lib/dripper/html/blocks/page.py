@@ -40,7 +40,7 @@ class Slice(NamedTuple):
 
 
 def prune_mapping(mapping_html: str, main_ids: Collection[int]) -> str:
-    """Return the main HTML of a mapping HTML of the profiles `dripper` and `paper`; see
+    """Return the main HTML for a mapping HTML of the profiles `dripper` and `paper`; see
     `dripper.html.prune`."""
     tree = scan(mapping_html, HTML_VOID)
     marked = [tag for tag in tree.names if " _item_id=" in tag]

@@ -35,9 +35,9 @@ class Kinds(NamedTuple):
     """The elements of each kind under the block rules, as flags by element number."""
 
     block: bytearray
-    """Ends a line by itself."""
+    """Elements that end a line by themselves."""
     splits: bytearray
-    """Has an element inside that ends a line by itself."""
+    """Elements with such an element inside."""
     whole: frozenset[int]
     """Data tables, which are never split."""
 

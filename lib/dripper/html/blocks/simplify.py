@@ -19,7 +19,7 @@ HEAD = '<html><head><meta charset="utf-8"></head><body>'
 TAIL = "</body></html>"
 
 CUTOFF = 500
-"""Characters of text that the model sees of a block (MinerU-HTML 1.1)."""
+"""Characters of a block's text that the model sees (MinerU-HTML 1.1)."""
 TABLE_CUTOFF = 8000
 """The cutoff for text in tables, which MinerU-HTML never cuts: a table of 100,000 cells would be a
 block of 2 MB."""

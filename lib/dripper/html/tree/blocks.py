@@ -15,8 +15,8 @@ class Block(NamedTuple):
     """The block's element, an index into the page's tree. `tree.path(element)` has its ancestors.
     """
     is_run: bool
-    """The block is only a run of texts and inline elements inside `element`, which may hold other
-    blocks too."""
+    """Whether the block is only a run of texts and inline elements inside `element`, which may hold
+    other blocks too."""
     first: int
     last: int
     """First and last part of the markup: the slice `Page.elements.parts[first : last + 1]` is the

@@ -80,7 +80,7 @@ _NEAR = 12
 
 
 def _is_of_reply(node: LexborNode) -> bool:
-    """Return whether the thing that an element describes (microdata) is a reader's."""
+    """Return whether the thing that an element describes (microdata) is a reader's contribution."""
     above = node.parent
     for _ in range(_NEAR):
         if above is None:
@@ -150,11 +150,12 @@ _TEXTS = frozenset({"articleBody", "description", "text"})
 
 
 class Hints(NamedTuple):
-    """types: `og:type`, then the names of schema.org types, lower case, in order of appearance.
-    description: from `meta` elements. body: the articleBody, description and text values of
-    JSON-LD. base: the first `<base href>`, as written. ingredients: the recipe ingredients that
-    JSON-LD declares, at most MOST_INGREDIENTS. declared: the page's text in JSON-LD (articleBody,
-    else text), except readers' comments; empty for a page restored from tables.
+    """Hints for labelers. types: `og:type`, then the names of schema.org types, lower case, in
+    order of appearance. description: from `meta` elements. body: the articleBody, description and
+    text values of JSON-LD. base: the first `<base href>`, as written. ingredients: the recipe
+    ingredients that JSON-LD declares, at most MOST_INGREDIENTS. declared: the page's text in
+    JSON-LD (articleBody, else text), except readers' comments; empty for a page restored from
+    tables.
     """
 
     types: tuple[str, ...] = ()

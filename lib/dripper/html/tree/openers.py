@@ -52,7 +52,7 @@ _NEAR = 10
 
 
 def opens_later(tag: str, *, moves: bool) -> bool:
-    """Return whether a start tag, in small letters, is named like a part that can be opened or,
+    """Return whether a start tag, in lower case, is named like a part that can be opened or,
     with `moves`, like a part that moves into view."""
     style = _STYLE.search(tag)
     named = tag.replace(style[0], "") if style else tag

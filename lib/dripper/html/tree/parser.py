@@ -51,7 +51,7 @@ _CLOSED_ALIKE = frozenset(
 _ROOTS = (b"html", b"body")
 _CELLS = (b"td", b"th", b"caption")
 _LEAKING = (b"svg", b"math", b"select")
-"""Elements that formatting elements end."""
+"""Elements that a formatting element closes, so that it stays open after them."""
 _MARKS = (b"table", b"object", b"applet", b"marquee", b"template", *_LEAKING)
 """Elements in which no end tag closes a formatting element around them."""
 _START_TAG = re.compile(rb"<[a-zA-Z][^\t\n\f\r />]*+((?:" + _ATTRIBUTE + rb")*+)")
@@ -60,7 +60,7 @@ _FORMATTING_TAG = re.compile(
 )
 _LETTERS = frozenset(letter | 32 for letter in b"abcdefghijklmnopqrstuvwxyz!/?")
 _LONG_GAP = 2_000
-"""Bytes that a tag with many attributes has."""
+"""Fewest bytes of a tag with many attributes."""
 _ATTRIBUTE_BYTES = 4
 """Bytes of the shortest attributes if there are thousands with different names."""
 

@@ -39,7 +39,7 @@ _SIGNS = (
 speed of C."""
 
 _WIDE_COLONS = (" :", "\t:", ":  ", ":\t", ":\n")
-"""Colons with more than a single blank after them. Most sheets have none and stay as they are."""
+"""Colons with more than a single space after them. Most sheets have none and stay as they are."""
 _GOES_ON = re.compile(r"[\w-]")
 _BEGINS = re.compile(r"[\s,>+~{}]")
 _COMMENT = re.compile(r"/\*[^*]*+(?:\*(?!/)[^*]*+)*+(?:\*/)?")

@@ -1,8 +1,8 @@
 """Reads the declarations of a style attribute or of a rule, and decides whether they hide an
 element.
 
-Properties by CSS 2.2, CSS Display 3, CSS Masking 1, CSS Transforms 2 and CSS Containment 2. Lengths
-are compared in pixels, with common sizes for units that depend on a font or a window.
+Properties follow CSS 2.2, CSS Display 3, CSS Masking 1, CSS Transforms 2 and CSS Containment 2.
+Lengths are compared in pixels, with common sizes for units that depend on a font or a window.
 """
 
 import re
@@ -44,7 +44,7 @@ _ESCAPE = re.compile(r"\\(?:0{0,4}(4[1-9a-f]|5[0-9a]|6[1-9a-f]|7[0-9a]|3[0-9]|2d
 """An escape of a letter, a digit, `-` or `_`."""
 _URL = re.compile(r"url\([^)]*\)?")
 _MOST = 10_000
-"""Characters of a style that are read."""
+"""Most characters of a style that are read."""
 
 _LENGTH = re.compile(
     r"(?:calc\(\s*)?([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)(px|r?em|ex|ch|%|[sld]?v(?:w|h|min|max|i|b)|pt|pc|cm|mm|in|q)?\s*\)?"

@@ -258,8 +258,8 @@ def add_titles(page: Blocks, main: list[bool]) -> None:
 
     On 620 labelled pages, 15 such titles are in the truth and 5 are not. If no other title needs to
     be main, it is 20 and 11; if the title need not be a link, 25 and 68. 2,109 labelled pages have
-    five lists with the text of every record and no title: 25 of these titles are in the truth and 3
-    are not.
+    five lists with main text in every record and no main title: 25 of these titles are in the truth
+    and 3 are not.
     """
     said = [index for index, block in enumerate(page.blocks) if block.text]
     missing = [each for each, following in pairwise(said) if main[following] and not main[each] and page.is_link(each)]

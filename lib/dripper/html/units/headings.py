@@ -15,7 +15,7 @@ _MOST_AROUND = 5
 """Most elements between a heading and the link around it."""
 _HEADS, _CONTROLS = words("div header hgroup span"), words("a button")
 _MOST_CONTROLS = 2
-"""Most controls beside a heading, with it in one element, that are not announced."""
+"""Most blocks of controls in one element with a heading; the heading does not announce them."""
 _LONGEST_CONTROL = 24
 """Most characters of such a control."""
 _MOST_WRAPPERS = 32

@@ -70,7 +70,7 @@ class Mark(NamedTuple):
 
     element: int
     rank: int
-    """Higher: surer."""
+    """Higher ranks are surer."""
     shape: object
     text: str
 

@@ -32,7 +32,7 @@ _PREFIXES = ("http://", "https://", "ftp://", "HTTP://", "HTTPS://", "FTP://", "
 
 def _remove(clean: CleanPage) -> None:
     """Remove elements by name, with the text after them. Then remove hidden elements; the text
-    after each moves to the element before it.
+    after each joins the text before it.
     """
     tree = clean.tree
     for element in [element for element, tag in enumerate(tree.tags) if tag in _REMOVED]:
