@@ -13,7 +13,8 @@ _LANGUAGE = re.compile(
     r"\b(?:lang(?:uage)?|brush|highlight-source|sourceCode|prettyprint lang)[-: ]+([A-Za-z][\w+#.-]*)"
 )
 _HIGHLIGHTED = re.compile(r"(?<!\S)hljs (?:\S* )*?([a-z][\w+#]*)(?!\S)")
-"""`hljs js`: highlight.js names the language by itself. `hljs-string` inside is a kind of token."""
+"""`hljs js`: highlight.js names the language without a prefix. `hljs-string` inside is a kind of
+token."""
 _NAME = re.compile(r"[\w+#./-]{1,50}")
 _LINE_NUMBERS = re.compile(
     r"\b(?:line-?numbers?(?:-rows)?|lineno|linenos|gutter|blob-num|lnt|CodeMirror-linenumber|cm-gutters?|"
@@ -28,8 +29,8 @@ _NOT_LANGUAGES = frozenset(
 
 
 def read_code(tree: Tree, element: int) -> str:
-    """Return the text of a code element with its lines: line breaks for `br` and for elements that
-    stand on lines of their own, nothing of line numbers, buttons and hints beside it."""
+    """Return the text of a code element with its lines. `br`, and elements on lines of their own,
+    become line breaks. Line numbers, buttons and hints beside the code are left out."""
     lines: list[list[str]] = [[]]
     has_text = False
     for kind, piece in _read_code_pieces(tree, element):
@@ -44,8 +45,8 @@ def read_code(tree: Tree, element: int) -> str:
 
 
 def find_code(tree: Tree, pre: int) -> int:
-    """Return the only `code` in a `pre` if all that is said beside it stands on lines of its own,
-    as the names of a file and a language do; otherwise the `pre`."""
+    """Return the only `code` in a `pre` if all other text in the `pre` is on lines of its own, such
+    as the name of a file or a language; otherwise the `pre`."""
     inside = range(pre + 1, tree.lasts[pre] + 1)
     codes = [each for each in inside if tree.tags[each] == "code"]
     if len(codes) != 1:
@@ -58,8 +59,8 @@ def find_code(tree: Tree, pre: int) -> int:
 
 
 def _drop_numbers(lines: list[str]) -> list[str]:
-    """Return lines without a gutter: numbers that follow each other, each on a line of its own
-    before one of code."""
+    """Return lines without a gutter: consecutive numbers, each on a line of its own before a line
+    of code."""
     said = [line for line in lines if line.strip()]
     numbers, code = said[::2], said[1::2]
     first = int(numbers[0]) if len(numbers) == len(code) > 1 else 0
@@ -80,8 +81,8 @@ def _read_code_pieces(tree: Tree, element: int) -> list[tuple[str, str]]:
             if index > skip_to and part:
                 pieces.append(("text", unescape(part) if "&" in part else part))
         else:
-            # By the tree, for the tag itself may be rewritten: a link around a card moves into one
-            # inside it.
+            # The tree decides, because the tag itself may be rewritten: the link around a card
+            # moves into an element inside the card.
             is_start = inner < n_elements and tree.opens[inner] == index
             name = tree.tags[inner] if is_start else part.rpartition("</")[2][:-1]
             if is_start and index > skip_to and _is_beside_code(name, part):
@@ -102,15 +103,15 @@ def _is_beside_code(name: str, tag: str) -> bool:
 
 
 def has_lines(tree: Tree, element: int) -> bool:
-    """Tell whether a `code` that is not in a `pre` holds several lines (one line break is mere
+    """Return whether a `code` outside of a `pre` holds several lines (a single line break is only
     source formatting)."""
     inside = tree.parts[tree.opens[element] + 1 : tree.closes[element]]
     return "".join(inside).strip().count("\n") > 1 or any(tree.names.get(tag) in _ENDING_LINES for tag in inside[1::2])
 
 
 def find_code_boxes(tree: Tree) -> list[int]:
-    """Return the elements that are code by their attributes alone: a language, and a class that
-    speaks of code. They hold several lines, and no element that begins a line."""
+    """Return the elements that only their attributes mark as code: a language, and a class with a
+    word for code. They hold several lines, and no element that begins a line."""
     tags = {tag for tag in tree.names if " data-lang" in tag and _CODE_BOX.search(tag)}
     return [
         element
@@ -122,8 +123,8 @@ def find_code_boxes(tree: Tree) -> list[int]:
 
 
 def find_language(tree: Tree, element: int) -> str:
-    """Return the language of a code block as its attributes name it, or those of the elements right
-    inside and around it; "" if none does."""
+    """Return the language of a code block that its attributes name, or the attributes of the
+    elements right inside and around it; "" if none names one."""
     around = [element, tree.parents[element], tree.parents[tree.parents[element]] if tree.parents[element] > 0 else 0]
     if tree.lasts[element] > element and tree.tags[element + 1] == "code":
         around.insert(0, element + 1)
@@ -139,7 +140,7 @@ def find_language(tree: Tree, element: int) -> str:
 
 
 def is_code_table(tree: Tree, look: Look, table: int) -> bool:
-    """Tell whether a table only puts line numbers beside code."""
+    """Return whether a table only puts line numbers beside code."""
     if look.holds(table, _TABLES):
         return False
     inside = set(tree.parts[tree.opens[table] + 2 : tree.closes[table] : 2])
@@ -152,7 +153,7 @@ class CodeWriter(LineWriter):
     """Writes the code of one tree."""
 
     _span = "", ""
-    """The code span that was written last: its hole, and its code."""
+    """The code span that was written last: its hole and its code."""
 
     def _write_code(self, element: int, tag: str) -> bool:
         tree = self._tree
@@ -172,7 +173,7 @@ class CodeWriter(LineWriter):
             return
         hole, before = self._span
         if hole and self._pieces and self._pieces[-1] == hole:
-            # Two spans right after each other would not be two.
+            # Two adjacent spans would be read as one.
             code = before + code
             self._holes[-1] = write_code_span(code)
         else:

@@ -1,7 +1,7 @@
 """Converts main HTML to Markdown for readers; `convert_with_html2text` writes the form that the
 Dripper paper scored (4.2.2, "Html+MD"; GPL-3.0, installed apart).
 
-See `writer` for how it is done.
+The module `writer` describes the method.
 """
 
 from typing import Any
@@ -16,13 +16,13 @@ from dripper.settings import MarkdownSettings
 
 
 def load_html2text() -> Any:
-    """Return the package html2text. Raises MachineError where it is not installed."""
+    """Return the package html2text. Raises MachineError if it is not installed."""
     return import_extra("html2text", "markdown.converter=html2text needs", "pip install html2text (GPL-3.0-or-later)")
 
 
 def convert_with_html2text(html: str, settings: MarkdownSettings) -> str:
-    """Return HTML as html2text's Markdown, not wrapped; of the settings `links` and `images` apply.
-    Raises MachineError."""
+    """Return HTML as html2text's Markdown, not wrapped. Only the settings `links` and `images`
+    apply. Raises MachineError."""
     if not html.strip():
         return ""
     converter = load_html2text().HTML2Text(bodywidth=0)
@@ -38,11 +38,11 @@ def to_markdown(main_html: str, *, is_pruned: bool = False, settings: MarkdownSe
     """Return HTML as Markdown: headings, lists and their numbers, tables, code, formulas, links,
     image texts; not wrapped.
 
-    main_html: any HTML; "" gives "". is_pruned: it is what `prune` wrote for the profiles `dripper`
-    and `paper`; then nothing has to be parsed, which saves a fifth of the time. Ends with one
-    newline. What the page wrote is text, whatever it looks like (see `inert`), and no address
-    leads to a script. Raises PageError(OUTPUT_TOO_LARGE), and nothing else, above
-    `html.tree.parser.output_limit(len(main_html))`.
+    main_html: any HTML; "" gives "". is_pruned: `prune` wrote the HTML for the profile `dripper` or
+    `paper`; then nothing has to be parsed, which saves a fifth of the time. The Markdown ends with
+    one newline. The page's text stays text, even if it looks like Markdown (see `inert`), and no
+    address leads to a script. Raises only PageError(OUTPUT_TOO_LARGE), if the Markdown is longer
+    than `html.tree.parser.output_limit(len(main_html))`.
 
     >>> to_markdown("<p>See <a href='/x'>the\\nmap</a>.", settings=MarkdownSettings(links="text"))
     'See the map.\\n'
@@ -57,8 +57,8 @@ def to_markdown(main_html: str, *, is_pruned: bool = False, settings: MarkdownSe
 def write_sections(
     tree: Tree, settings: MarkdownSettings = DEFAULT_MARKDOWN, *, is_below: bool = False
 ) -> list[Section]:
-    """Return the Markdown of a tree of main HTML, cut where posts begin. The tree is used up: its
-    parts are rewritten.
+    """Return the Markdown of a tree of main HTML, cut where posts begin. The tree cannot be used
+    again, because its parts are rewritten.
 
     Args:
         is_below: Whether a title will be written above it: then headings go down a level.

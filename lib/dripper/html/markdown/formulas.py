@@ -35,26 +35,28 @@ _CLOSING = {"\\(": "\\)", "\\[": "\\]", "$$": "$$", "[tex]": "[/tex]"}
 _SIGNS = ("math", "mjx-", "codecogs", "cht=tx", "data-entry", "data-formula", "data-latex")
 _TEX = re.compile("tex(?!t)")
 _SIMPLE_TEX = re.compile(r"\$(?=[^\s$])[^$\n\ufdd0\ufdd2]{0,300}[_^][^$\n\ufdd0\ufdd2]{0,300}(?<=[^\s$])\$(?![0-9])")
-"""LaTeX without a backslash, whose indexes must not be escaped."""
+"""LaTeX without a backslash. Its indexes must not be escaped."""
 
 
 def may_be_formula(tags: str) -> bool:
-    """Tell whether a start tag, or one of many, is worth a look; without this sieve every attribute
-    of the page is parsed.
+    """Return whether a start tag, or one of several joined tags, may be a formula. Without this
+    filter every attribute of the page is parsed.
 
-    Four searches for words take a small part of the time of one for any of them, ignoring case.
+    Separate searches for lower-case words take a small part of the time of one search for any of
+    them that ignores case.
     """
     tags = tags.lower()
     return any(map(tags.__contains__, _SIGNS)) or ("tex" in tags and _TEX.search(tags) is not None)
 
 
 def may_have_tex(text: str) -> bool:
-    """Tell whether LaTeX may stand in running text."""
+    """Return whether running text may hold LaTeX."""
     return "\\" in text or "[tex]" in text or ("$" in text and _SIMPLE_TEX.search(text) is not None)
 
 
 def cut_tex(text: str, holes: list[str]) -> str:
-    """Return a text with holes for its LaTeX, whose backslashes and indexes are no marks."""
+    """Return a text with holes for its LaTeX, as the backslashes and indexes of LaTeX are not
+    Markdown."""
     if "\\" in text or "[tex]" in text:
         pieces, position = list[str](), 0
         for start, end in find_tex(text):
@@ -104,8 +106,8 @@ def find_tex(text: str) -> Iterator[tuple[int, int]]:
 
 
 def read_formula(tree: Tree, element: int) -> str | None:
-    """Return the Markdown of a formula (`$…$`, displayed `$$…$$`), None if the element is none, ""
-    if it renders a formula whose source stands beside it.
+    """Return the Markdown of a formula (`$…$`, displayed `$$…$$`); None if the element is no
+    formula; "" if it renders a formula that has its source beside it.
 
     A LaTeX source is taken as it is. MathML without one is converted.
     """
@@ -178,7 +180,8 @@ def _convert_inner_math(tree: Tree, element: int, *, display: bool) -> str | Non
 
 
 def _convert_mathml(tree: Tree, element: int, *, display: bool) -> str:
-    """Take the LaTeX that came with a `math` element (annotation, `alttext`), else convert it."""
+    """Return the LaTeX that comes with a `math` element (annotation, `alttext`); if there is none,
+    convert the element."""
     for inner in range(element + 1, tree.lasts[element] + 1):
         if tree.tags[inner] == "annotation" and _TEX_ENCODING.search(tree.attributes(inner).get("encoding", "")):
             return delimit(unescape(tree.parts[tree.opens[inner] + 1]), display=display)
@@ -189,11 +192,11 @@ def _convert_mathml(tree: Tree, element: int, *, display: bool) -> str:
 
 
 _FENCES = dict(zip("(){}[]|", map(chr, range(0xE000, 0xE007)), strict=True))
-"""Private characters that stand for fences in MathML: the converter would write a fence as
+"""Private characters that replace fences in MathML: the converter would write a fence as
 `\\left(\\right.`."""
 _WRITTEN_FENCES = {sign: f"\\{fence}" if fence in "{}" else fence for fence, sign in _FENCES.items()}
 _TABLE, _TABLE_END, _BINOMIAL = "\ue007", "\ue008", "\ue009"
-"""Private characters for the edges of tables, as the converter writes only their cells, and for
+"""Private characters for the edges of tables (the converter writes only their cells), and for
 fractions without a line."""
 _PRIVATE = re.compile("[\ue000-\ue00b]")
 _FENCE = re.compile(r"<mo(?: [^>]*)?>\s*([(){}\[\]|])\s*</mo>")
@@ -233,8 +236,8 @@ def _run_converter(mathml: str, *, display: bool) -> str:
     try:
         latex = _write_tables(MathMLToLaTeX().convert(marked))
     except Exception:
-        # It gives up on broken XML and unknown elements in many ways; their characters are better
-        # than nothing.
+        # The converter raises many errors on broken XML and unknown elements. Their characters are
+        # better than nothing.
         latex = ""
     return delimit(latex or re.sub(r"([{}&])", r"\\\1", unescape(re.sub("<[^>]*>", " ", mathml))), display=display)
 
@@ -247,8 +250,8 @@ def _open_fences(match: re.Match[str]) -> str:
 
 
 def _write_tables(latex: str) -> str:
-    """Return LaTeX with an environment around each table: a matrix or `cases` by its fences,
-    `aligned` if a cell begins with a relation. An `&` outside of tables is escaped."""
+    """Return LaTeX with an environment around each table: a matrix or `cases` according to its
+    fences, or `aligned` if a cell begins with a relation. An `&` outside of tables is escaped."""
     tables: list[str] = []
 
     def fill(match: re.Match[str]) -> str:

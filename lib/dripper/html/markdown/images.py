@@ -11,8 +11,8 @@ from dripper.html.media.roles import find_roles
 from dripper.html.tree.tree import Tree, attribute
 
 _MOST_MISSED = 200
-"""Images that are not in the Markdown, and no more are looked for: each is a search through all of
-it."""
+"""Number of images missing from the Markdown after which the search stops: each one costs a search
+through the whole Markdown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class ShownImage:
     """Pixels, see `width`."""
     role: str = "content"
     """lead: the picture that the page declares as its own; gallery: one of several pictures side by
-    side; icon, avatar: by its names or its size; else content."""
+    side; icon, avatar: recognised by its names or its size; otherwise content."""
 
     def as_row(self) -> Mapping[str, Any]:
         """Return the values of the struct in the tables."""
@@ -41,8 +41,8 @@ class ShownImage:
 
 
 def list_images(tree: Tree, picture: str | None = None) -> list[tuple[ShownImage, str]]:
-    """Return the images of a tree of main HTML in document order, still without their places, and
-    how Markdown writes the address of each.
+    """Return the images of a tree of main HTML in document order, without their places, each with
+    its address as Markdown writes it.
 
     Args:
         picture: The address of the picture that the page declares as its own.
@@ -66,7 +66,7 @@ def list_images(tree: Tree, picture: str | None = None) -> list[tuple[ShownImage
 
 
 def place_images(images: Sequence[tuple[ShownImage, str]], markdown: str) -> tuple[ShownImage, ...]:
-    """Return images with their places in the Markdown, where they stand in the same order.
+    """Return images with their places in the Markdown, which has them in the same order.
 
     >>> place_images([(ShownImage("/a.jpg"), "/a.jpg")], "See ![it](/a.jpg)")[0].place
     4
@@ -74,7 +74,7 @@ def place_images(images: Sequence[tuple[ShownImage, str]], markdown: str) -> tup
     placed: list[ShownImage] = []
     position = n_missed = 0
     for image, destination in images:
-        # What stands before the next image is a link to its own file.
+        # The text before the next image may be a link to the image's own file.
         first = markdown.find("![", position) if n_missed < _MOST_MISSED else -1
         end = markdown.find(f"]({destination})", first) if first >= 0 else -1
         placed.append(replace(image, place=markdown.rfind("![", first, end)) if end >= 0 else image)

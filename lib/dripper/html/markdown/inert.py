@@ -1,11 +1,11 @@
 """Escapes the text of a page for Markdown, so that it forges no tag, link, image, list or emphasis.
 
-A unit is what a renderer reads together: a paragraph with its forced line breaks, a heading, a
-cell. In it the page's characters stand as they are, and the writer's marks are Unicode's
-noncharacters, of which a page's own are dropped. So whatever looks like a mark is the page's, and
-its neighbours say whether it would be one: only then it is escaped, by a backslash where all
-renderers know it, else by a reference (`&lt;`). Marks of emphasis are left out where they would
-show.
+A unit is a text that a renderer reads together: a paragraph with its forced line breaks, a heading,
+or a cell. It holds the page's characters unchanged. The writer's marks in it are Unicode
+noncharacters; the page's own noncharacters are dropped. So every character that looks like a mark
+comes from the page, and its neighbours decide whether a renderer would read it as a mark. Only then
+is it escaped: by a backslash if all renderers know that escape, otherwise by a reference (`&lt;`).
+Marks of emphasis are left out if a renderer would show them as characters.
 """
 
 import re
@@ -15,20 +15,20 @@ from collections.abc import Sequence
 from dripper.html.units.lines import join_lines
 
 HOLE = "\ufdd2{}\ufdd3"
-"""A place for code, a formula or a box to tick, by its number."""
+"""A placeholder for code, a formula or a checkbox, by its number."""
 LINK, IMAGE, TARGET = "\ufdd4", "\ufdd5", "\ufdd6{}\ufdd3"
-"""Marks at the beginning of the text of a link or of an image, and at its end, there with the
-number of its destination."""
+"""Marks at the beginning of a link's text, at the beginning of an image's text, and at the end of
+either. The end mark has the number of the destination."""
 EMPHASIS = {"strong": ("\ufde6", "\ufde7"), "em": ("\ufde8", "\ufde9"), "del": ("\ufdea", "\ufdeb")}
-"""Marks at either end."""
+"""The marks at both ends of each kind of emphasis."""
 OPENERS = "\ufde6\ufde8\ufdea"
 _MARKS = "\ufde6-\ufdeb"
 _WRITTEN = {"\ufde6": "**", "\ufde7": "**", "\ufde8": "*", "\ufde9": "*", "\ufdea": "~~", "\ufdeb": "~~"}
 _CLOSER = dict(EMPHASIS.values())
 _RESERVED = re.compile("[\ufdd0-\ufdef]")
 _UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u200b\u2060\ufeff\ufdd0-\ufdef]")
-"""Control characters, what shows nothing, and what stands for something here. Joiners and marks of
-direction stay."""
+"""Control characters, invisible characters, and the characters that this module uses as marks.
+Joiners and marks of direction stay."""
 _MAY_WRAP = re.compile("\n\\s*[\u2e80-\uffff]")
 """A line break of the source before Han or kana."""
 _SPECIAL = re.compile("[\\\\`*_~\\[\\]<&|!#\n\ufdd2-\ufdeb]")
@@ -39,10 +39,10 @@ _EDGE = re.compile(f"([{_MARKS}])")
 _EMPTY = re.compile("\ufde6([\\s\u00a0]*)\ufde7|\ufde8([\\s\u00a0]*)\ufde9|\ufdea([\\s\u00a0]*)\ufdeb")
 _RENEWED = re.compile("\ufde7([ \u00a0]*)\ufde6|\ufde9([ \u00a0]*)\ufde8|\ufdeb([ \u00a0]*)\ufdea")
 _MOST_LAYERS = 8
-"""Depth to which marks that end and begin again at one place are joined; deeper ones are not."""
+"""Most nested layers of emphasis that are joined if they end and begin again at one place."""
 _STRUCTURE = frozenset("\\<>&;\n\ufdd2\ufdd3\ufdd4\ufdd5\ufdd6")
-"""Marks, and characters that change what follows. Emphasis leaves these inside, while punctuation
-at its edge may move out of it."""
+"""Marks, and characters that change the meaning of the text behind them. They stay inside of
+emphasis, while punctuation at its edge may move out."""
 _LIST = re.compile(r"([0-9]{1,9})([.)])(?=\s|$)")
 _BULLET = re.compile(r"[-+*](?=\s|$)")
 _RULE = re.compile(r"([*_-])[ \t]*(?:[*_-][ \t]*){2,}$")
@@ -50,8 +50,8 @@ _UNDERLINE = re.compile(r"==*[ \t]*$")
 _DELIMITERS = re.compile(r"[ \t|:-]*$")
 _TASK = re.compile(r"\[[ xX]\]")
 _WORD_IN_BRACKETS = re.compile(f"\\[[^\\[\\]\n{LINK}{IMAGE}{TARGET[0]}]*\\](?![:(])")
-"""Brackets that may stand at the start of a line. Any others may begin the definition of a link,
-which in some renderers goes on over empty lines."""
+"""Brackets that are harmless at the start of a line. Any others may begin the definition of a link,
+which in some renderers continues over empty lines."""
 _STARS, _LINES, _TILDES, _TICKS = map(re.compile, (r"\*+", "_+", "~+", "`+"))
 _PRICE = re.compile(r"\$(?=\s?[0-9])")
 _BRACKETS = re.compile(
@@ -64,13 +64,13 @@ _CLOSING_HASH = re.compile(r"(?<![\\#])#+(?=\s*$)")
 _PLAIN_ADDRESS = re.compile(r"[!#%'*-;=?-Z_a-z~]*")
 _IN_TITLE = re.compile(r"""["&<>\\`|*_\[\]~]""")
 _IN_BRACKETS = re.compile(f"{LINK}\\[([^\\[\\]]*)\\](?={TARGET[0]})")
-"""A link with its whole text in brackets. Obsidian and Logseq take `[[1]](…)` for a wiki link."""
+"""A link with its whole text in brackets. Obsidian and Logseq read `[[1]](…)` as a wiki link."""
 _NO_WORDS = re.compile(r"[\W_]+")
 
 
 def drop_unseen(text: str) -> str:
-    """Return a page's characters without those that show nothing, and those that stand for
-    something here; two lines of Han or kana as one.
+    """Return a page's text without invisible characters and without the characters that this module
+    uses as marks. Two lines of Han or kana become one.
 
     >>> drop_unseen("För\\u00adder \\u6c34\\n\\u8eca")
     'Förder \\u6c34\\u8eca'
@@ -86,7 +86,7 @@ def drop_unseen_in_all(texts: list[str]) -> list[str]:
 
 
 def leave_marks(text: str) -> str:
-    """Return the words of a text, in one case: equal for texts that say the same.
+    """Return the words of a text in folded case, which are equal for texts that say the same.
 
     >>> leave_marks("Rain, in Bergen!")
     'rain in bergen'
@@ -95,7 +95,7 @@ def leave_marks(text: str) -> str:
 
 
 def write_code_span(code: str) -> str:
-    """Return characters as a code span; "" where there are only blanks.
+    """Return characters as a code span; "" if there are only blanks.
 
     >>> write_code_span("a`b")
     '``a`b``'
@@ -111,13 +111,13 @@ def count_ticks(code: str) -> int:
 
 
 def is_plain(address: str) -> bool:
-    """Tell whether an address can stand in a destination as it is."""
+    """Return whether an address needs no escape in a link's destination."""
     return _PLAIN_ADDRESS.fullmatch(address) is not None
 
 
 def write_destination(address: str, title: str, text: str = "") -> str:
-    """Return an address, and the title of an image or a link, as they stand between the
-    parentheses; without a title that says the same as `text`, between the brackets."""
+    """Return the part of a link or an image between the parentheses: its address and its title. The
+    title is left out if it says the same as `text`, the part between the brackets."""
     if title and leave_marks(title) in ("", leave_marks(text)):
         title = ""
     if not is_plain(address):
@@ -146,11 +146,11 @@ def write_inert_line(text: str, before: str = "") -> str:
 
 
 def write_unit(unit: str, holes: Sequence[str], mark: str = "", *, in_table: bool = False) -> str:
-    """Return a unit as Markdown: its characters escaped where they would be marks, its marks
-    written, its holes filled. Linear in what it returns.
+    """Return a unit as Markdown: characters that would be marks are escaped, the unit's marks are
+    written, and its holes are filled. The time is linear in the length of the result.
 
     Args:
-        mark: What stands before it on its line: of a heading, of an item, or nothing.
+        mark: The mark before the unit on its line: the mark of a heading or an item, or "".
     """
     if not _SPECIAL.search(unit) and (mark[:1] == "#" or unit[:1] not in _STARTS):
         return unit
@@ -197,8 +197,8 @@ def _write_mark(match: re.Match[str]) -> str:
 
 
 def _escape_start(line: str, mark: str, *, is_first: bool) -> str:
-    """Escape what would begin a list, a quotation, a heading, a rule, an underline, the second line
-    of a table, or the definition of a link."""
+    """Escape a start that would begin a list, a quotation, a heading, a rule, an underline, the
+    second line of a table, or the definition of a link."""
     first = line[:1]
     if first not in _STARTS:
         return line
@@ -218,11 +218,11 @@ def _escape_start(line: str, mark: str, *, is_first: bool) -> str:
 
 
 def _escape_pairs(unit: str, inside: str) -> str:
-    """Escape stars, underlines, tildes, signs of dollars and backticks that could pair.
+    """Escape stars, underscores, tildes, dollar signs and backticks that could pair.
 
-    inside: what the unit's holes hold.
+    inside: the content of the unit's holes.
     """
-    # Beside forced line breaks blanks are none to Python-Markdown.
+    # Python-Markdown does not count blanks beside forced line breaks as blanks.
     has_breaks = "\n" in unit
     if "*" in unit:
         runs = list(_STARS.finditer(unit))
@@ -257,7 +257,7 @@ _UNSTARRED = frozenset("\ufde6\ufde8")
 
 
 def _stands_alone(unit: str, run: re.Match[str]) -> bool:
-    """Tell whether blanks stand on both sides of a run."""
+    """Return whether a run has blanks on both sides."""
     return not unit[run.start() - 1 : run.start()].strip() and not unit[run.end() : run.end() + 1].strip()
 
 
@@ -274,9 +274,9 @@ def _escape_runs(unit: str, runs: list[re.Match[str]], escaped: str) -> str:
 
 
 def _escape_brackets(unit: str) -> str:
-    """Escape brackets inside the text of a link, where they would end it, before a parenthesis,
-    where they would begin a destination, and those of a mark of a footnote. Another pair inside a
-    link is no danger: `[[1]](#note)`."""
+    """Escape three kinds of brackets: brackets inside the text of a link, because they would end
+    it; brackets before a parenthesis, because they would begin a destination; and the brackets of a
+    footnote's mark. A complete pair inside a link is harmless: `[[1]](#note)`."""
     depth = 0
 
     def replaced(match: re.Match[str]) -> str:
@@ -297,7 +297,7 @@ def _escape_brackets(unit: str) -> str:
 
 
 def _settle_emphasis(unit: str) -> str:
-    """Keep the marks of emphasis that all renderers read as such, and remove the others.
+    """Keep the marks of emphasis that all renderers read as emphasis, and remove the others.
     Punctuation at an edge moves out of the emphasis if that helps."""
     for _ in range(_MOST_LAYERS):
         before = unit
@@ -318,8 +318,8 @@ def _settle_emphasis(unit: str) -> str:
 
 
 def _pair_marks(pieces: list[str]) -> list[tuple[int, int]]:
-    """Return where marks open and close, the inner pairs first. A mark without another end, or
-    inside a pair of its own kind, is in no pair."""
+    """Return the positions of paired opening and closing marks, inner pairs first. A mark without a
+    partner, or inside a pair of its own kind, is in no pair."""
     pairs, stack = list[tuple[int, int]](), list[int]()
     for index in range(1, len(pieces), 2):
         mark = pieces[index]
@@ -352,8 +352,8 @@ def _move_blanks(pieces: list[str]) -> None:
 
 
 def _settle_pair(pieces: list[str], first: int, last: int) -> None:
-    """Move punctuation out of a pair until it stands at the edges of words, in place; else the pair
-    goes."""
+    """Move punctuation out of a pair of marks, in place, until the marks are at the edges of words.
+    If they cannot be, remove the pair."""
     inner, moved = pieces[first + 1], 0
     outer, following = _last(pieces, first), inner[:1] or _next(pieces, first)
     while moved < len(inner) and inner[moved] not in _STRUCTURE and not _is_edge(following, outer):
@@ -368,7 +368,7 @@ def _settle_pair(pieces: list[str], first: int, last: int) -> None:
         outer, cut = inner[cut - 1], cut - 1
         before = inner[cut - 1 : cut] or _last(pieces, last - 1)
     pieces[last - 1], pieces[last + 1] = inner[:cut], inner[cut:] + pieces[last + 1]
-    # A mark right behind another's end would be read as one with it.
+    # A mark right behind the end of another would be read together with it.
     begins_late = (
         not pieces[first - 1] and pieces[first - 2 : first - 1] not in ([], [""]) and pieces[first - 2] not in _CLOSER
     )
@@ -377,22 +377,23 @@ def _settle_pair(pieces: list[str], first: int, last: int) -> None:
 
 
 def _is_edge(inner: str, outer: str) -> bool:
-    """Tell whether a mark between an inner and an outer character is one of emphasis. (cmark-gfm
-    looks through tildes.)"""
+    """Return whether renderers read a mark between an inner and an outer character as emphasis.
+    (cmark-gfm looks through tildes.)"""
     if "~" in (inner, outer):
         return False
     return bool(inner.strip()) and (inner.isalnum() or not outer.strip() or _is_punctuation(outer))
 
 
 def _is_punctuation(character: str) -> bool:
-    """Of all versions of CommonMark: before 0.31 symbols outside of ASCII were none."""
+    """Return whether all versions of CommonMark count a character as punctuation: before 0.31,
+    symbols outside of ASCII were not punctuation."""
     if character.isascii():
         return not character.isalnum()
     return _RESERVED.match(character) is not None or unicodedata.category(character)[0] == "P"
 
 
 def _next(pieces: list[str], index: int) -> str:
-    """Return the first character after a piece that is no mark, "" at the end."""
+    """Return the first character after a piece that is no mark; "" at the end."""
     for i in range(index + 1, len(pieces)):
         if pieces[i] and pieces[i] not in _WRITTEN:
             return pieces[i][0]

@@ -1,5 +1,5 @@
-"""Writes lines of Markdown: what stands in one is collected, and written when it ends. The writers
-of links, lists, tables and code add to it.
+"""Writes lines of Markdown: the pieces of a line are collected, and written when the line ends. The
+writers of links, lists, tables and code extend this class.
 """
 
 import re
@@ -22,7 +22,7 @@ EMPHASIZED |= dict.fromkeys(("del", "s", "strike"), "del")
 EMPHASIZED |= {"figcaption": "em", "caption": "em"}
 """The kind of emphasis that an element has."""
 BLANK = " \u00a0\n"
-"""Characters that are no text at the ends of a line."""
+"""Characters that are removed at the ends of a line."""
 _BLANKS = re.compile("  +")
 _BREAKS = re.compile("[ \u00a0\n]+")
 _EDGES = re.compile("^[ \u00a0\n\ufde6-\ufdeb]+|[ \u00a0\n\ufde6-\ufdeb]+$")
@@ -46,7 +46,7 @@ class OpenList:
     """Difference between the numbers of two items."""
     delimiter: str = "."
     is_open: bool = False
-    """There is an item that has not ended."""
+    """Whether an item has begun and has not ended."""
     rest: str = ""
     """The indentation of the item that was written last."""
     before: int = 0
@@ -70,12 +70,12 @@ class LineWriter:
         join_ordinals(tree, self._texts)
         self._look = Look(tree, self._texts)
         self._roles: dict[int, str] = {}
-        """Roles of elements whose names do not tell them."""
+        """Roles of the elements that their names do not show."""
         self._ends: list[tuple[int, Callable[..., None], tuple[object, ...]]] = []
-        """Calls to make at the end tags to come."""
+        """Calls to make at later end tags."""
         self._pieces: list[str] = []
         self._n_inline = 0
-        """Headings and links that are open: in them blocks are set apart by blanks."""
+        """Number of open headings and links: inside them, blanks separate blocks."""
         self._open = dict.fromkeys(EMPHASIS, 0)
         self._lists: list[OpenList] = []
         self._cell: list[str] | None = None
@@ -89,7 +89,7 @@ class LineWriter:
         return False
 
     def _break(self) -> None:
-        """End a line, and let the next one stand apart."""
+        """End a line, and put an empty line before the next one."""
         if self._n_inline:
             self._pieces.append(" ")
             return
@@ -99,10 +99,10 @@ class LineWriter:
             self._out.gap = APART
 
     def _flush(self, mark: str = "") -> None:
-        """Write the line that is collected.
+        """Write the collected line.
 
         Args:
-            mark: Of a heading.
+            mark: The mark of a heading.
         """
         unit = "".join(self._pieces)
         self._pieces.clear()
@@ -113,7 +113,7 @@ class LineWriter:
         else:
             kept = unit.rstrip(BLANK + OPENERS)
             if len(kept) < len(unit):
-                # What nothing was said in yet goes on in the next line.
+                # Emphasis that has no text yet continues in the next line.
                 self._pieces.extend(mark for mark in unit[len(kept) :] if mark in OPENERS)
             unit = kept.strip(BLANK)
         if "  " in unit:
@@ -150,15 +150,16 @@ class LineWriter:
         self._out.write((mark + written).split("\n"))
 
     def _settle_definitions(self, written: str) -> str:
-        """Return a line that defines no footnote by a mark that begins it, and, where it begins a
-        note, no link for renderers that know no footnotes: `[^1]: Ibid.`"""
+        """Return a line with its leading footnote marks escaped, so that they define no footnote. A
+        line such as `[^1]: Ibid.` that begins a note also gets an end that keeps renderers without
+        footnotes from reading it as the definition of a link."""
         written = _DEFINED.sub(r"\1\:", written)
         if self._out.mark[:2] == "[^" and _DEFINES.match(written):
             written = f"{written} &nbsp;"
         return written
 
     def _fill(self, markdown: str) -> None:
-        """Write Markdown that is ready, in a line."""
+        """Write finished Markdown into the line."""
         if markdown:
             self._holes.append(markdown)
             self._pieces.append(HOLE.format(len(self._holes) - 1))
@@ -178,16 +179,16 @@ class LineWriter:
         self._pieces.append(EMPHASIS[kind][1])
 
     def _begin_line(self, element: int, tag: str) -> bool:
-        """Begin a line of its own that is emphasized."""
+        """Begin an emphasized line of its own."""
         self._break()
         self._at_end(element, self._break)
         return self._begin_emphasis(element, tag)
 
 
 def _read_texts(tree: Tree, holes: list[str]) -> list[str]:
-    """Return the texts of a tree as characters: without what shows nothing, blanks for line breaks
-    of the source, neighbours that a browser sets apart with a blank between them, LaTeX as
-    holes."""
+    """Return the texts of a tree as characters. Invisible characters are removed, line breaks of
+    the source become blanks, neighbours that a browser sets apart get a blank between them, and
+    LaTeX becomes holes."""
     breaks = {tag: "\n" for tag, name in tree.names.items() if name in LINE_BREAKING}
     parts = write_annotations(tree)
     texts = parts[::2]
@@ -205,4 +206,4 @@ def _read_texts(tree: Tree, holes: list[str]) -> list[str]:
 
 
 def do_nothing() -> None:
-    """End an element of which nothing is written."""
+    """End an element that writes nothing."""

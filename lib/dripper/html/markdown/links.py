@@ -24,7 +24,7 @@ class LinkWriter(LineWriter):
 
     _notes: Notes
     _card_links: dict[int, int]
-    """Elements that get the link of a card, each with the number of the link's hole."""
+    """The elements that get the link of a card, each with the number of the link's hole."""
     _is_in_link = False
 
     def _begin_anchor(self, element: int, tag: str) -> bool:
@@ -62,7 +62,8 @@ class LinkWriter(LineWriter):
         return False
 
     def _is_back_link(self, element: int, tag: str) -> bool:
-        """Tell whether a link leads from a note back to its place: it shows an arrow alone."""
+        """Return whether a link leads from a note back to its place in the text, as it shows only
+        an arrow."""
         if self._look.holds(element, SHOWS):
             return False
         return (
@@ -70,8 +71,8 @@ class LinkWriter(LineWriter):
         )
 
     def _find_title(self, element: int) -> int | None:
-        """Return the element of a card that gets its link: its first heading, else its first line
-        with a text."""
+        """Return the element of a card that gets its link: its first heading, otherwise its first
+        line with a text."""
         look = self._look
         heading = next((each for each in look.within(element, HEADINGS) if look.has_text(each)), None)
         if heading is not None:

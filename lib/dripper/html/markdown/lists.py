@@ -1,5 +1,5 @@
 """Writes the lists of a page: items, cards with headings, terms with meanings. Items that show
-nothing are left out, and so is a mark in the text of an item that repeats the list's own."""
+nothing are left out. A mark in an item's text that repeats the list's own mark is left out too."""
 
 import re
 from itertools import pairwise
@@ -14,29 +14,30 @@ from dripper.html.tree.tree import Tree, attribute
 _BULLET = re.compile(r"\s*(?:[-*•·●▪◦‣∙■►➢❖▢☐□◻❏❑](?=\s)|[▢☐□◻❏❑•●▪◦‣])\s*")
 _NUMBER = re.compile(r"\s*([0-9]{1,4})[.)]\s+")
 _MAX_TERM = 200
-"""Characters: what is longer is no term."""
+"""Characters: a longer text is no term."""
 _LINES = frozenset({"p", "div"})
 _NOT_TERMS = LINE_BREAKING | SHOWS
 _NOT_MEANINGS = HEADINGS | {"table", "form", "article", "section"}
 _MOST_CONTAINERS = 6
-"""Containers between an item and a list that is all the item holds."""
+"""Containers between an item and the list that is its only content."""
 _ALONE = {("dt",), ("dt", "dt")}
-"""Neighbours of a meaning that can stand in the line of its term: before it, behind it if any."""
+"""Neighbours of a meaning that can share the line of its term: the element before it, and the one
+behind it if there is one."""
 _OPENED = LISTS | words("li menu")
 
 
 def read_number(text: str | None, otherwise: int) -> int:
-    """Return the number of an item, as an attribute says it."""
+    """Return the number of an item that an attribute states, or `otherwise`."""
     return int(text) if text and len(text) < 10 and text.isascii() and text.isdigit() else otherwise
 
 
 def list_items(tree: Tree, owner: int) -> list[int]:
-    """Return the items of a list that are its children."""
+    """Return the items that are children of a list."""
     return [child for child in tree.children(owner) if tree.tags[child] == "li"]
 
 
 def find_first_heading(tree: Tree, look: Look, item: int) -> int:
-    """Return the heading with which an item begins, 0 if with something else."""
+    """Return the heading with which an item begins; 0 if it begins with something else."""
     place = look.first_text(item)
     heading = next((each for each in look.within(item, HEADINGS, 3) if tree.closes[each] > (place or 0)), 0)
     if place is None or not heading or tree.opens[heading] > place:
@@ -45,7 +46,7 @@ def find_first_heading(tree: Tree, look: Look, item: int) -> int:
 
 
 def find_only_list(tree: Tree, look: Look, item: int) -> int | None:
-    """Return the list that is all an item holds, apart from containers around it."""
+    """Return the list that is an item's only content, apart from containers around the list."""
     inner, last = item + 1, tree.lasts[item]
     while inner <= min(last, item + _MOST_CONTAINERS) and tree.tags[inner] == "div" and tree.lasts[inner] == last:
         inner += 1
@@ -55,13 +56,13 @@ def find_only_list(tree: Tree, look: Look, item: int) -> int | None:
 
 
 def is_empty(look: Look, item: int) -> bool:
-    """Tell whether an item shows nothing."""
+    """Return whether an item shows nothing."""
     return not look.has_text(item) and not look.holds(item, SHOWS)
 
 
 def find_written_mark(text: str, number: int | None) -> int:
-    """Return how many characters at the start of an item's first text are a mark that repeats the
-    list's own."""
+    """Return the length of a mark at the start of an item's first text that repeats the list's own
+    mark."""
     if bullet := _BULLET.match(text):
         return bullet.end()
     written = _NUMBER.match(text)
@@ -69,7 +70,7 @@ def find_written_mark(text: str, number: int | None) -> int:
 
 
 def list_terms(tree: Tree, look: Look, element: int) -> list[tuple[int, str]]:
-    """Return the terms and meanings of a list, nothing where it holds something else."""
+    """Return the terms and meanings of a list; an empty list if it holds anything else."""
     rows = list[tuple[int, str]]()
     for child in tree.children(element):
         inside = tree.children(child) if tree.tags[child] == "div" else [child]
@@ -86,8 +87,8 @@ def _is_fit(look: Look, element: int, name: str) -> bool:
 
 
 def is_one_line(tree: Tree, look: Look, element: int) -> bool:
-    """Tell whether an element holds a single line. A line that fills the element, or another line,
-    is the same line."""
+    """Return whether an element holds a single line. A line that fills the element, or fills
+    another line, counts as the same line."""
     lines = look.within(element, LINE_BREAKING)
     if any(tree.tags[line] not in _LINES for line in lines):
         return False
@@ -98,7 +99,7 @@ class ListWriter(LineWriter):
     """Writes the lists of one tree."""
 
     _order: tuple[int, dict[int, int]] = (-1, {})
-    """An `ol` and the places of its items."""
+    """An `ol` and the position of each of its items."""
 
     def _begin_list(self, element: int, tag: str) -> bool:
         tree = self._tree
@@ -149,7 +150,7 @@ class ListWriter(LineWriter):
         owner = self._lists[-1] if self._lists else None
         around = tree.parents[element]
         if owner is None and tree.tags[around] == "ol":
-            # Among footnotes an item that no mark refers to keeps its number.
+            # An item among footnotes that no mark refers to keeps its number.
             if around != self._order[0]:
                 self._order = around, {item: number for number, item in enumerate(list_items(tree, around))}
             owner = OpenList(True, self._order[1][element], self._order[1][element])
@@ -183,7 +184,7 @@ class ListWriter(LineWriter):
         mark = "- "
         if owner and owner.is_ordered:
             if owner.shown != owner.number + 1 and owner.rest:
-                # Numbers that do not follow each other are those of two lists.
+                # Numbers that are not consecutive belong to two lists.
                 owner.delimiter = ")" if owner.delimiter == "." else "."
                 out.gap = APART
             owner.number = owner.shown
@@ -201,7 +202,8 @@ class ListWriter(LineWriter):
                 self._out.gap = min(self._out.gap, AFTER_LIST)
 
     def _is_one_block(self, opened: OpenList) -> bool:
-        """Tell whether there is one block in an item so far, whatever elements it stands in."""
+        """Return whether an item has exactly one block so far, whatever elements hold that
+        block."""
         return self._out.n_blocks == opened.before + 1
 
     def _begin_terms(self, element: int, tag: str) -> bool:

@@ -1,5 +1,5 @@
-"""Tells what is in a part of a page. It searches sorted lists, so that a question costs about the
-same on a deep or large page."""
+"""Answers questions about the content of a part of a page. It searches sorted lists, so that an
+answer costs about the same on a deep or large page."""
 
 import sys
 from bisect import bisect_left, bisect_right
@@ -16,10 +16,10 @@ STRUCTURE = HEADINGS | words("ul ol dl menu li dt dd table pre blockquote")
 
 
 class Look:
-    """The places of a tree's texts and of some of its elements.
+    """The positions of a tree's texts and of some of its elements.
 
     Args:
-        texts: Of the tree, at the even places of its parts.
+        texts: The texts of the tree, which are at the even positions of its parts.
     """
 
     def __init__(self, tree: Tree, texts: Sequence[str]) -> None:
@@ -30,17 +30,17 @@ class Look:
         self._kinds: dict[frozenset[str], list[int]] = {}
 
     def says(self, first: int, last: int) -> bool:
-        """Tell whether a text that is not blank stands between two tags, or tags' places."""
+        """Return whether there is a text that is not blank between two positions of tags."""
         at = bisect_right(self._solid, first)
         return at < len(self._solid) and self._solid[at] < last
 
     def has_text(self, element: int) -> bool:
-        """Tell whether there is a text in an element."""
+        """Return whether an element has a text that is not blank."""
         at = bisect_right(self._solid, self._tree.opens[element])
         return at < len(self._solid) and self._solid[at] < self._tree.closes[element]
 
     def fills(self, inner: int, outer: int) -> bool:
-        """Tell whether an element is all that says something in another."""
+        """Return whether an element holds all the text of another element around it."""
         opens, closes = self._tree.opens, self._tree.closes
         return not self.says(opens[outer], opens[inner]) and not self.says(closes[inner], closes[outer])
 
@@ -49,35 +49,35 @@ class Look:
         return "".join(self._texts[self._tree.opens[element] // 2 + 1 : self._tree.closes[element] // 2 + 1])
 
     def first_text(self, element: int) -> int | None:
-        """Return the place of the first text in an element, among all parts."""
+        """Return the position, among all parts, of the first text in an element."""
         at = bisect_right(self._solid, self._tree.opens[element])
         return self._solid[at] if at < len(self._solid) and self._solid[at] < self._tree.closes[element] else None
 
     def near(self, place: int, step: int) -> int | None:
-        """Return the place of the text next to a tag, behind it (1) or before (-1)."""
+        """Return the position of the text nearest to a tag, behind it (1) or before it (-1)."""
         at = bisect_right(self._solid, place) + (0 if step > 0 else -1)
         return self._solid[at] if 0 <= at < len(self._solid) else None
 
     def size(self, element: int) -> int:
-        """Return how many characters are in an element."""
+        """Return the number of characters in an element."""
         if not self._sums:
             self._sums = list(accumulate(map(len, self._texts), initial=0))
         return self._sums[self._tree.closes[element] // 2 + 1] - self._sums[self._tree.opens[element] // 2 + 1]
 
     def within(self, element: int, names: frozenset[str], most: int = sys.maxsize) -> Sequence[int]:
-        """Return the first elements of some names in an element, in document order."""
+        """Return the first elements with one of the names in an element, in document order."""
         found = self._find(names)
         first, end = bisect_right(found, element), bisect_right(found, self._tree.lasts[element])
         return found[first : min(end, first + most)]
 
     def holds(self, element: int, names: frozenset[str]) -> bool:
-        """Tell whether an element holds elements of some names."""
+        """Return whether an element holds an element with one of the names."""
         found = self._kinds.get(names) or self._find(names)
         at = bisect_right(found, element)
         return at < len(found) and found[at] <= self._tree.lasts[element]
 
     def count(self, element: int, names: frozenset[str]) -> int:
-        """Return how many elements of some names are in an element."""
+        """Return the number of elements with one of the names in an element."""
         found = self._find(names)
         return bisect_right(found, self._tree.lasts[element]) - bisect_left(found, element + 1)
 

@@ -1,4 +1,4 @@
-"""Tells which marks and notes of main HTML become footnotes, and which links lead nowhere.
+"""Finds the marks and notes of main HTML that become footnotes, and the links that lead nowhere.
 
 <p>Ash.<sup><a href="#n1">1</a></sup></p> … <li id="n1">Sheet 12. <a href="#r1">↩</a></li>
 
@@ -21,12 +21,12 @@ from dripper.html.units.references import References, find_parts, find_reference
 _LONGEST = 3_000
 """Characters of a note."""
 _MOST_AROUND = 6
-"""Elements between a mark, or a link back, and what is nothing but that."""
+"""Elements between a mark or a link back and the outermost element that holds nothing else."""
 _MOST_TEXTS = 24
 """Texts and tags among which links back and the label of a note are looked for."""
 _LONGEST_MARK = 16
 _NO_NOTES_IN = words("li dd dt a blockquote summary caption")
-"""Elements that hold no definition of a footnote."""
+"""Elements that cannot hold the definition of a footnote."""
 _NOT_IN_NOTES = words("pre table")
 _AROUND_LABEL = " \u00a0\n^\u2191[]().:"
 _ARROWS = frozenset("^\u2191")
@@ -38,28 +38,29 @@ class Notes(NamedTuple):
     """Marks and notes, by element."""
 
     roles: dict[int, str]
-    """The part that an element has: `mark`, `note`, `gone`; `div` for a list of notes."""
+    """The role of an element: `mark`, `note`, `gone`; `div` for a list of notes."""
     numbers: dict[int, int]
     """The numbers of marks and notes, from 1 in the order of first marks."""
     lasts: dict[int, int]
-    """The last element of a note, by its first."""
+    """The last element of each note, by its first element."""
     lost: Collection[int]
-    """Links to places that are not there."""
+    """Links to places that do not exist."""
 
 
 class _Note(NamedTuple):
     marks: list[int]
     parts: list[int]
     content: list[int]
-    """The parts that say more than the note's label."""
+    """The parts that hold more than the note's label."""
     label: str
 
 
 def find_notes(tree: Tree, texts: list[str], look: Look) -> Notes:
-    """Return the footnotes of main HTML; takes their labels out of `texts`.
+    """Return the footnotes of main HTML, and remove their labels from `texts`.
 
-    A note becomes one where it stands by itself: not in an item, a table or a quotation, and not
-    with another one in one block. Its marks else stay links. Marks without a note are gone.
+    A note becomes a footnote if it is on its own: not in an item, a table or a quotation, and not
+    in one block with another note. Otherwise its marks stay links. Marks without a note are
+    removed.
     """
     references = find_references(tree)
     roles, numbers, lasts = dict.fromkeys(references.lost_marks, "gone"), dict[int, int](), dict[int, int]()
@@ -105,7 +106,7 @@ def _list_notes(tree: Tree, look: Look, references: References) -> list[_Note]:
 
 
 def _is_fit(tree: Tree, look: Look, note: _Note) -> bool:
-    """Tell whether a note can stand as a footnote where it is."""
+    """Return whether a note can be a footnote in its present place."""
     first = note.parts[0]
     if first < max(note.marks) or any(tree.tags[part] in HEADINGS for part in note.content):
         return False
@@ -115,7 +116,8 @@ def _is_fit(tree: Tree, look: Look, note: _Note) -> bool:
 
 
 def _is_place_fit(tree: Tree, look: Look, element: int, fit: dict[int, bool]) -> bool:
-    """Tell whether footnotes can stand in an element; adds that to `fit` for all around it."""
+    """Return whether an element can hold footnotes; also store the answer in `fit` for the elements
+    around it."""
     path = list[int]()
     while element > 0 and element not in fit:
         path.append(element)
@@ -129,10 +131,11 @@ def _is_place_fit(tree: Tree, look: Look, element: int, fit: dict[int, bool]) ->
 
 
 def _find_backs(tree: Tree, texts: list[str], note: _Note, backs: Sequence[int]) -> list[int]:
-    """Return what leads from a note back to its marks, with what is around it and says nothing.
+    """Return the links from a note back to its marks, each widened to the elements around it that
+    have no other words.
 
     Args:
-        backs: Of all notes, in document order.
+        backs: The links back of all notes, in document order.
     """
     ends = ((bisect_right(backs, part), bisect_right(backs, tree.lasts[part])) for part in note.content)
     inside = [back for first, end in ends for back in backs[first:end]]
@@ -152,7 +155,7 @@ def _find_backs(tree: Tree, texts: list[str], note: _Note, backs: Sequence[int])
 
 
 def _cut_label(tree: Tree, texts: list[str], look: Look, note: _Note, backs: Collection[int]) -> None:
-    """Take the number or sign out with which a note begins."""
+    """Remove the number or sign with which a note begins."""
     place, is_found = look.first_text(note.content[0]), False
     is_numbered = tree.tags[tree.parents[note.content[0]]] == "ol"
     for _ in range(_MOST_TEXTS):
@@ -174,7 +177,8 @@ def _cut_label(tree: Tree, texts: list[str], look: Look, note: _Note, backs: Col
 
 
 def _widen(tree: Tree, look: Look, mark: int) -> int:
-    """Return the outermost element that says no more than a mark: `<sup>[<a>1</a>]</sup>`."""
+    """Return the outermost element around a mark that holds no more text than the mark:
+    `<sup>[<a>1</a>]</sup>`."""
     said = _bare(look.read(mark))
     for around in reversed(tree.nearest(tree.parents[mark], _MOST_AROUND)):
         if tree.tags[around] not in INLINE or look.size(around) > _LONGEST_MARK or look.holds(around, SHOWS):

@@ -1,4 +1,4 @@
-"""Joins the number of a step with what the step says, where a page sets it apart."""
+"""Joins the number of a step with the text of the step if a page sets them apart."""
 
 import re
 from bisect import bisect_left
@@ -12,21 +12,21 @@ _ORDINAL = re.compile(r"\s*([0-9]{1,2})[.)]?\s*")
 _LONGEST = 12
 """Characters of a number, blanks among them."""
 _FAR = 40
-"""Texts between a number and what the step says."""
+"""Texts between a number and the text of its step."""
 _MOST_AROUND = 6
 """Elements between a number and its item."""
 _NO_ORDINALS = CELLS | words("a button code option pre sup")
-"""Elements whose numbers count no steps."""
+"""Elements with numbers that do not count steps."""
 _PARTS = CELLS | words("button option pre table tr")
-"""Elements that part a number from a text."""
+"""Elements that separate a number from a text."""
 
 
 def join_ordinals(tree: Tree, texts: list[str]) -> None:
-    """Let the number of a step that is set apart from it begin the step, in place: `<div>1</div>
-    <p>Heat the oil.</p>`. In a list that counts by itself, it goes.
+    """Move the number of a step that is set apart from it to the start of the step, in place:
+    `<div>1</div> <p>Heat the oil.</p>`. In an ordered list, remove the number.
 
-    The numbers follow each other from 1 on, in elements of one start tag. 48 of 4,911 training
-    pages have such, many of them recipes.
+    The numbers are consecutive from 1 on, in elements with the same start tag. 48 of 4,911 training
+    pages have such numbers, many of them recipes.
     """
     found = defaultdict[str, list[tuple[int, int]]](list)
     for at in [at for at, text in enumerate(texts) if "" < text < ":" and len(text) < _LONGEST]:
@@ -39,7 +39,7 @@ def join_ordinals(tree: Tree, texts: list[str]) -> None:
         if numbers[:2] == [1, 2] and all(after in (1, before + 1) for before, after in pairwise(numbers)):
             ends = [*(at for at, _ in places[1:]), len(texts)]
             steps = [_find_step(tree, texts, at, end) for (at, _), end in zip(places, ends, strict=True)]
-            # The last one alone may be no step: what comes behind all of them.
+            # Only the last number may lack a step.
             for (at, number), step in zip(places, steps if None not in steps[:-1] else (), strict=False):
                 _join(tree, texts, at, step, number)
 
@@ -61,7 +61,7 @@ def _list_between(tree: Tree, first: int, second: int) -> set[str]:
 
 
 def _begins_item(tree: Tree, texts: list[str], at: int) -> bool:
-    """Tell whether a number begins an item of an ordered list."""
+    """Return whether a number begins an item of an ordered list."""
     around = tree.nearest(bisect_left(tree.opens, 2 * at - 1), _MOST_AROUND)
     item = next((element for element in reversed(around) if tree.tags[element] == "li"), None)
     if item is None or tree.tags[tree.parents[item]] != "ol":

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from dripper.html.tree.parser import refuse_large
 
 TIGHT, AFTER_LIST, APART = range(3)
-"""Gaps before the next block: none; an empty line, unless an item of the same list or of the one
+"""Gaps before the next block: none; an empty line, unless an item of the same list or of the list
 around it follows; an empty line."""
 
 
@@ -27,7 +27,7 @@ class Section(NamedTuple):
 
 
 class Output:
-    """Markdown as far as it is written.
+    """The Markdown that is written so far.
 
     Raises PageError(OUTPUT_TOO_LARGE) as soon as it has more than `limit` characters.
     """
@@ -37,7 +37,7 @@ class Output:
         self.mark = ""
         """Mark of the item or quotation that the next line begins."""
         self.n_blocks = 0
-        """Blocks that are written."""
+        """Number of blocks written."""
         self.ended = ""
         """The number 1 in the style of the list that has just ended (`1.` or `1)`)."""
         self._limit = limit
@@ -49,7 +49,7 @@ class Output:
         self._pending = 0
         """Number of containers that have no line yet: the innermost ones."""
         self._posts: list[tuple[int, int]] = []
-        """The number of each post, and how many lines are written before it."""
+        """The number of each post, and the number of lines written before it."""
 
     def write(self, lines: list[str]) -> None:
         """Write a block."""
@@ -92,7 +92,7 @@ class Output:
         self.mark = first
 
     def go_on(self, rest: str) -> None:
-        """Begin a container that has a line already: the item before."""
+        """Begin a container that already has a line: the preceding item."""
         if self._pending:
             self.open(rest, rest)
             return
@@ -109,7 +109,7 @@ class Output:
             self._prefix = self._prefix.removesuffix(container.rest)
 
     def text(self) -> str:
-        """Return all lines, the last one ended."""
+        """Return all lines, with a line break at the end."""
         return "\n".join(self._lines).strip() + "\n"
 
     def sections(self) -> list[Section]:

@@ -24,14 +24,14 @@ class Post:
     author: str | None = None
     """None: not stated."""
     published: str | None = None
-    """ISO 8601; None: not stated, or not as a date ("two days ago")."""
+    """ISO 8601; None: not stated, or stated in words ("two days ago")."""
     offset: int | None = None
-    """Offset of its first line (author and date) in the Markdown, in characters. None if it is not
-    set apart there."""
+    """Offset of its first line (author and date) in the Markdown, in characters. None if the
+    Markdown does not set it apart."""
     id: str | None = None
     """The fragment of the page's address that leads to it."""
     reply_to: str | None = None
-    """The id of the post that it answers, if that is on the page."""
+    """The id of the post that it answers, if that post is on the page."""
 
     def as_row(self) -> Mapping[str, Any]:
         """Return the values of the struct in the tables."""
@@ -76,7 +76,7 @@ def place_posts(sections: Sequence[Section], posts: Sequence[Post]) -> tuple[str
 
 
 def _write_line(post: Post, text: str) -> str:
-    """Return the line above a post; nothing if the post begins with its author's name."""
+    """Return the line above a post; "" if the post begins with its author's name."""
     author = write_inert_line(post.author, "") if post.author else ""
     if author and author in text[: 2 * len(author) + 8]:
         return ""

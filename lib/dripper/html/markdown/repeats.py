@@ -1,5 +1,5 @@
-"""Finds what a page says twice in a row: a heading behind the same one, the alternative text of an
-image beside the same text, what is shown beside words for screen readers."""
+"""Finds text that a page says twice in a row: a heading behind the same heading, the alternative
+text of an image beside the same text, or text beside the same words for screen readers."""
 
 import re
 from collections.abc import Sequence
@@ -11,10 +11,10 @@ from dripper.html.tree.tree import Tree
 
 _PARTS = ITEMS | CELLS
 _NEAR = 24
-"""Texts and tags beside an image, and before a short form, among which the nearest text is looked
-for; a short form has no more."""
+"""Texts and tags beside an image or a short form among which the nearest text is searched for. A
+short form itself has at most so many."""
 _MOST_TIMES = 4
-"""A text so many times as long as another does not say the same."""
+"""A text that is this many times as long as another does not say the same."""
 _LINES_AND_SHOWS = LINE_BREAKING | SHOWS
 _SPOKEN = re.compile(
     r' class="(?:[^"]*\s)?(?:[\w-]*-)?(?:visually-?hidden|sr-only|screen-?reader(?:-text|-only)?|offscreen|clipped)[\s"]',
@@ -22,12 +22,12 @@ _SPOKEN = re.compile(
 )
 _SHOWN = ' aria-hidden="true"'
 _MAX_TWIN = 200
-"""Characters of what is said twice."""
+"""Most characters of a text that is said twice."""
 
 
 def find_repeated_headings(tree: Tree, look: Look) -> set[int]:
-    """Return the headings right behind, or right before, one of a higher level that says the
-    same."""
+    """Return the headings right behind a heading with the same text, or right before one of a
+    higher level with the same text."""
     repeated = set[int]()
     headings = tree.named(HEADINGS)
     kept = last = headings[0] if headings else -1
@@ -43,8 +43,8 @@ def find_repeated_headings(tree: Tree, look: Look) -> set[int]:
 
 
 def _is_next(tree: Tree, look: Look, last: int, heading: int) -> bool:
-    """Tell whether nothing stands between two headings: no text, no image, no edge of an item or a
-    cell; nor an image in the second."""
+    """Return whether nothing is between two headings: no text, no image, no edge of an item or a
+    cell. The second heading must hold no image either."""
     start, end = tree.closes[last], tree.opens[heading]
     if end < start or look.says(start, end):
         return False
@@ -54,7 +54,7 @@ def _is_next(tree: Tree, look: Look, last: int, heading: int) -> bool:
 
 
 def is_said_beside(look: Look, texts: Sequence[str], place: int, alt: str) -> bool:
-    """Tell whether the alternative text of an image is the text next to it."""
+    """Return whether the alternative text of an image is the text next to it."""
     sides = (side for side in (look.near(place, -1), look.near(place, 1)) if side is not None)
     near = [texts[side // 2] for side in sides if abs(side - place) < _NEAR]
     near = [text for text in near if len(text) < _MOST_TIMES * len(alt)]
@@ -62,8 +62,8 @@ def is_said_beside(look: Look, texts: Sequence[str], place: int, alt: str) -> bo
 
 
 def find_twins(tree: Tree, texts: Sequence[str], look: Look) -> set[int]:
-    """Return what is shown in short where words for screen readers stand right beside it (the
-    `mins` of `10 minutes`), and such words that only say what is shown beside them."""
+    """Return short forms that have words for screen readers right beside them (the `mins` of `10
+    minutes`), and words for screen readers that only repeat the text shown beside them."""
     spoken = {tag for tag in tree.names if _SPOKEN.search(tag)}
     shown = {tag for tag in tree.names if _SHOWN in tag} if spoken else set()
     twins, gone = set[int](), set[int]()
@@ -80,7 +80,7 @@ def find_twins(tree: Tree, texts: Sequence[str], look: Look) -> set[int]:
 
 
 def _find_beside(tree: Tree, look: Look, element: int) -> list[int]:
-    """Return the places of the texts right before and behind a few words, in one line with them."""
+    """Return the positions of the texts right before and behind a few words, on the same line."""
     start, end = tree.opens[element], tree.closes[element]
     if end - start > _NEAR or not look.has_text(element) or look.size(element) > _MAX_TWIN:
         return []

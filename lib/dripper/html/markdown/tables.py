@@ -1,4 +1,4 @@
-"""Tells tables of data from those that lay out the page, and writes them."""
+"""Distinguishes data tables from layout tables, and writes the data tables."""
 
 import re
 
@@ -12,7 +12,8 @@ _LAYOUT = frozenset({"article", "section"})
 _TABLE, _CELLS, _ROWS, _HEADERS, _CODE = map(frozenset, (["table"], ["td", "th"], ["tr"], ["th", "thead"], ["pre"]))
 _PARTS = dict.fromkeys(HEADINGS, "strong") | {"tr": "row", "td": "cell", "th": "cell", "caption": "caption"}
 _SMALL = 200
-"""Characters: in a table with headers, an inner table with no more text only lays out its cell."""
+"""Characters: in a table with headers, an inner table with at most this much text only lays out its
+cell."""
 _ROW_PARTS = frozenset({"td", "th", "p", "div", "span", "br", "b", "strong", "font"})
 """Elements that a row without text may hold and still show nothing."""
 _BLANK = re.compile(r"(?:\s|\u200b|&nbsp;)*")
@@ -22,8 +23,8 @@ _SPAN = re.compile("[0-9]{1,9}")
 
 
 def is_layout(tree: Tree, look: Look, table: int) -> bool:
-    """Tell whether a table lays out the page: it has a single column without a header, or holds
-    what no cell of data does."""
+    """Return whether a table lays out the page: it has a single column without a header, or holds
+    elements that no data cell holds."""
     n_rows, n_cells = look.count(table, _ROWS), look.count(table, _CELLS)
     is_list = n_rows > 1 and look.holds(table, _HEADERS)
     if (n_cells <= max(n_rows, 1) and not is_list) or look.holds(table, _LAYOUT):
@@ -37,7 +38,7 @@ def is_layout(tree: Tree, look: Look, table: int) -> bool:
 
 
 def _has_head(tree: Tree, look: Look, table: int) -> bool:
-    """Tell whether a table begins with a row of headers."""
+    """Return whether a table begins with a row of headers."""
     row = next(iter(look.within(table, _ROWS)), table)
     cells = [tree.tags[child] for child in tree.children(row)]
     return len(cells) > 1 and set(cells) == {"th"}
@@ -83,9 +84,9 @@ class Table:
         self.n_cells = 0
         self._rows: list[list[str]] = []
         self._foot: list[int] = []
-        """Places of rows of `tfoot`, which browsers show last wherever it is."""
+        """Positions of the rows of `tfoot`, which browsers show last wherever it is."""
         self._spans: dict[int, int] = {}
-        """Number of rows to come that a cell reaches into, by column."""
+        """Number of later rows that a cell reaches into, by column."""
 
     def add_row(self, is_foot: bool = False) -> None:
         """Begin a row."""
@@ -119,7 +120,7 @@ class Table:
             self.n_cells += 1
 
     def size(self) -> int:
-        """Return how many characters the lines have at least."""
+        """Return a lower bound of the number of characters in the lines."""
         return 2 * len(self._rows) * max(map(len, self._rows), default=0)
 
     def lines(self) -> list[str]:

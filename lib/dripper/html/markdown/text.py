@@ -1,5 +1,5 @@
-"""Converts main HTML to plain text. The layout is that of the library html-text (MIT), on which the
-scores are computed, but for an empty line where line breaks follow each other.
+"""Converts main HTML to plain text. The scores are computed on text in the layout of the library
+html-text (MIT). This layout is the same, except for an empty line between consecutive line breaks.
 
 Only lines are laid out: no marks for headings, lists or tables.
 """
@@ -16,15 +16,15 @@ _LINE = words(
 )
 _PARAGRAPH = words("blockquote dl figure h1 h2 h3 h4 h5 h6 ol p pre title ul")
 _CLOSING = ',:;.!?")'
-"""No blank before these, where one element ends and another begins."""
+"""Characters without a blank before them if one element ends and another begins there."""
 
 
 def to_text(main_html: str, *, is_pruned: bool = False, with_captions: bool = True) -> str:
     """Return HTML as text: each paragraph, item, row on its own line, white space collapsed; "" for
     "".
 
-    is_pruned: it is what `prune` wrote for the profiles `dripper` and `paper`, and need not be
-    parsed. with_captions: those too that stand there for their images' sake alone.
+    is_pruned: `prune` wrote the HTML for the profile `dripper` or `paper`, so it need not be
+    parsed. with_captions: include the captions that were kept only because of their images.
 
     >>> to_text("<h1>A</h1><p>b <b>c</b>, d<br>e<br><br>f</p>")
     'A\\n\\nb c, d\\ne\\n\\nf'
@@ -73,7 +73,7 @@ def read_main_html(
 
     Args:
         read_tags, hidden_share: See `scan`.
-        is_pruned: See `to_text`; what turns out to be something else is parsed after all.
+        is_pruned: See `to_text`; HTML with unbalanced tags is parsed nevertheless.
     """
     if is_pruned:
         try:

@@ -1,7 +1,8 @@
 """Writes a tree of main HTML as Markdown, in one walk over its parts.
 
-What needs a look ahead is decided where an element begins, by `Look`, and noted for the elements in
-it: the cells of a table of data, the terms of a list, the heading that a card's link goes to.
+Decisions that need a look ahead are made at the start tag of an element, with `Look`, and noted for
+the elements inside: the cells of a data table, the terms of a list, the heading that gets a card's
+link.
 """
 
 import re
@@ -28,19 +29,19 @@ _BLOCKS = LINE_BREAKING - {"br", "noscript"} | {"video", "audio"}
 _IN_NO_HEADING = STRUCTURE - {"pre"}
 _CODE = words("code kbd samp tt")
 _UNREAD = words("select datalist iframe script style template noembed noframes xmp plaintext head title")
-"""Elements of which nothing is written: what is to be filled in, or is no text."""
+"""Elements that write nothing: fields to fill in, and elements without readable text."""
 _EDIT_LINK = re.compile(r'class="(?:[^"]*\s)?mw-editsection[\s"]')
 _BODY = re.compile(r"post|message|content", re.IGNORECASE)
-"""A part of the start tag of a quotation that is a whole post."""
+"""A part of the start tag of a quotation that holds a whole post."""
 _EXPONENT = re.compile(r"\s*[-+\u2212\u2013]?[0-9]{1,4}\s*")
 _BASE = re.compile(r"[0-9)]$|(?<![^\W\d_])[^\W\d_]{1,2}$")
 """Base of an exponent: a number, or a name or unit of one or two letters. A number behind a longer
-word is that of a note."""
+word is the number of a note."""
 _NEAREST = 32
-"""Pieces before an exponent among which its base is looked for."""
+"""Pieces before an exponent among which its base is searched for."""
 _SHARE_INDENTED = 0.85
-"""Share of a page's text in a quotation that is none: on 5,619 training pages ten of eleven; one is
-what a shop says of an album."""
+"""Share of a page's text above which a `blockquote` is no quotation. This holds for ten of the
+eleven on 5,619 training pages; the eleventh is a shop's text about an album."""
 _LEAST_INDENTED = 300
 """Characters of such a quotation."""
 _NOTHING, _BLOCK, _SPECIAL = range(3)
@@ -51,7 +52,8 @@ class Writer(LinkWriter, ListWriter, TableWriter):
 
     Args:
         limit: Characters that may be written.
-        is_below: Whether a title will stand above: all headings go down where there is an `h1`.
+        is_below: Whether a title will be written above: then all headings go down a level if there
+            is an `h1`.
     """
 
     def __init__(self, tree: Tree, settings: MarkdownSettings, limit: int, *, is_below: bool = False) -> None:
@@ -70,11 +72,13 @@ class Writer(LinkWriter, ListWriter, TableWriter):
         if " data-lang" in "".join(tree.names):
             self._roles |= dict.fromkeys(find_code_boxes(tree), "code-box")
         self._notable = {tree.start_tag(element) for element in self._roles}
-        """The start tags of what may be a formula, or a link that edits a section, or of a note."""
+        """The start tags of elements that may be a formula or a link that edits a section, or that
+        have a role."""
 
     def _set_apart_posts(self) -> None:
-        """Let what is around the marks of posts be no list, quotation or table; nor a quotation
-        that is written as the one around most of the marks is: it holds the text of a post, too."""
+        """Do not write the elements around the marks of posts as lists, quotations or tables. Also
+        do not write as a quotation an element with the start tag of the quotation around most of
+        the marks: it also holds the text of a post."""
         tree, holders = self._tree, Counter[str]()
         marks = tree.tagged({tag for tag in tree.names if tag[:10] == "<hr _post="})
         for mark, following in pairwise([*marks, len(tree)]):
@@ -94,13 +98,15 @@ class Writer(LinkWriter, ListWriter, TableWriter):
             self._roles |= dict.fromkeys(tree.tagged({max(holders, key=holders.__getitem__)}), "div")
 
     def _leads(self, element: int, mark: int, end: int) -> bool:
-        """Tell whether a quotation around the mark of a post is one that it begins with."""
+        """Return whether a quotation around the mark of a post is a quotation at the beginning of
+        that post."""
         opens, closes, says = self._tree.opens, self._tree.closes, self._look.says
         is_body = _BODY.search(self._tree.start_tag(element)) is not None
         return not is_body and not says(opens[element], opens[mark]) and says(closes[element], end)
 
     def _set_apart_indented(self) -> None:
-        """Let a quotation that holds next to all that a page says be none: old pages indent so."""
+        """Do not write a `blockquote` that holds almost all text of the page as a quotation: old
+        pages use it to indent."""
         least = max(_LEAST_INDENTED, _SHARE_INDENTED * sum(map(len, self._texts)))
         for element in self._tree.find("blockquote"):
             if self._look.size(element) > least:
@@ -113,7 +119,7 @@ class Writer(LinkWriter, ListWriter, TableWriter):
         kinds = self._read_kinds()
         elements = dict(zip(tree.opens, range(len(tree)), strict=True))
         position = 0
-        """Among the texts: the next one."""
+        """Position of the next text among the texts."""
         for at, kind in enumerate(map(kinds.get, tree.parts[1::2])):
             if kind is None or at < position - 1:
                 continue
@@ -147,7 +153,7 @@ class Writer(LinkWriter, ListWriter, TableWriter):
         return self._out
 
     def _read_kinds(self) -> dict[str, int]:
-        """Return which tags begin a line, and which ask for more."""
+        """Return the tags that begin a line, and the tags that need a handler."""
         names = self._tree.names
         kinds = {tag: _BLOCK for tag, name in names.items() if name in _BLOCKS}
         kinds |= {tag: _SPECIAL for tag, name in names.items() if name in _HANDLERS}
@@ -156,7 +162,7 @@ class Writer(LinkWriter, ListWriter, TableWriter):
         return kinds | dict.fromkeys(self._notable, _SPECIAL)
 
     def _begin(self, element: int, tag: str) -> bool:
-        """Begin an element that is special; tell whether all of it is written."""
+        """Begin a special element, and return whether it is written completely."""
         role = self._roles.get(element)
         if role is None and tag in self._notable:
             if may_be_formula(tag) and (formula := read_formula(self._tree, element)) is not None:
@@ -172,7 +178,7 @@ class Writer(LinkWriter, ListWriter, TableWriter):
         handler = (_ROLES.get(name) if role else None) or _HANDLERS.get(name)
         return handler(self, element, tag) if handler else name in _BLOCKS and self._begin_block(element, tag)
 
-    # Elements; each tells whether all of it is written.
+    # Elements; each method returns whether the element is written completely.
 
     def _skip(self, element: int, tag: str) -> bool:
         self._pieces.append(" ")
@@ -229,7 +235,7 @@ class Writer(LinkWriter, ListWriter, TableWriter):
         return False
 
     def _write_control(self, element: int, tag: str) -> bool:
-        """Write the box of an item of a list of tasks; no other control says anything."""
+        """Write the checkbox of an item in a task list; all other controls become a blank."""
         parent = self._tree.parents[element]
         while parent > 0 and self._tree.tags[parent] in ("label", "p", "span"):
             parent = self._tree.parents[parent]
@@ -310,4 +316,4 @@ _ROLES: dict[str, _Handler] = {
     "gone": Writer._leave_out,
     "quotation": Writer._quote_in_post,
 }
-"""Handlers of the parts of lists, tables and notes, whatever their elements are named."""
+"""Handlers of the parts of lists, tables and notes, whatever the names of their elements."""
