@@ -1,8 +1,8 @@
 """Reads the metadata that a page declares: title, authors, dates, site and others. See
 docs/metadata.md.
 
-From JSON-LD, `meta` and `link` elements, microdata and marked-up elements, in that order (`read`).
-Nothing is guessed from running text.
+The sources are JSON-LD, `meta` and `link` elements, microdata and marked-up elements, in that order
+(`read`). Nothing is guessed from running text.
 """
 
 from dripper.html.metadata.address import find_canonical_address, find_own_address

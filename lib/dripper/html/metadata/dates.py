@@ -1,6 +1,6 @@
 """Finds the dates that pages state, and writes them as ISO 8601.
 
-The names of months are those of 53 languages and regions in `months.txt`, from Unicode's CLDR
+The names of months in 53 languages and regions are in `months.txt`, from Unicode's CLDR
 (https://cldr.unicode.org, licence Unicode-3.0; `python -m dripper_lab.months` writes them).
 """
 
@@ -17,14 +17,14 @@ _YEARS = range(1900, 2101)
 _BUDDHIST = 543
 """Years that the Thai calendar is ahead."""
 _ERAS = {"令和": 2018, "平成": 1988, "昭和": 1925, "民國": 1911, "民国": 1911}
-"""The year before the first one of an era."""
+"""The year before the first year of each era."""
 _LONGEST = 100
-"""Characters; a longer text is no date, but may hold many."""
+"""Characters; a longer text is no single date, but may hold many."""
 _LONGEST_TIME = 30
 
 _ACCENTS = re.compile("[\u0300-\u036f.]")
 _INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
-"""Marks of the direction of writing, and blanks of no width."""
+"""Marks of the direction of writing, and blanks without width."""
 _MONTH = r"(?<![^\W\d_])(tháng\s*\d\d?|[^\W\d_][^\s\d,،;:()\[\]/|·–-]{1,19})"
 _YEAR_LAST = r"(\d{4})(?!\d)"
 _ISO = re.compile(
@@ -62,7 +62,7 @@ _CHANGE = re.compile(
     r"|更新|改訂|改定|修[订訂改正]|最終編集|수정|업데이트|갱신|อัปเดต|อัพเดท|ปรับปรุง|แก้ไข",
     re.IGNORECASE,
 )
-"""Words of changes."""
+"""Words for a change of a page."""
 _LETTERS = re.compile(r"[^\W\d_]")
 
 
@@ -75,8 +75,8 @@ class Found(NamedTuple):
 
 
 def parse_date(text: str) -> str | None:
-    """Return the date, and time of day, that a short text states; None where it states none, or one
-    that can be read in two ways.
+    """Return the date, with the time of day if given, that a short text states; None if it states
+    none, or one that can be read in two ways.
 
     >>> parse_date("2024-05-03T15:47:42.389+0200")
     '2024-05-03T15:47:42+02:00'
@@ -110,13 +110,13 @@ def cut_dates(text: str) -> str:
 
 
 def says_change(text: str) -> bool:
-    """Tell whether a text speaks of a change, as "Last updated" does."""
+    """Return whether a text speaks of a change, as "Last updated" does."""
     return _CHANGE.search(text) is not None
 
 
 def label_dates(line: str) -> list[tuple[str, bool]]:
-    """Return the dates of a line, and whether each is that of a change, by the words before it, or
-    behind it in a line that begins with a date and ends with a word.
+    """Return the dates of a line, and for each whether it is the date of a change. The words before
+    a date decide; in a line that begins with a date and ends with a word, the words behind it.
 
     >>> label_dates("Updated 7 April 2025, published May 3, 2024")
     [('2025-04-07', True), ('2024-05-03', False)]
@@ -139,7 +139,8 @@ def _search(text: str) -> Iterator[Found]:
 
 
 def fold_month(name: str) -> str:
-    """Return the name of a month as the table has it: in lower case, without accents and dots."""
+    """Return the name of a month in the form of the table: in lower case, without accents and
+    dots."""
     return _ACCENTS.sub("", unicodedata.normalize("NFKD", name.casefold())).replace(" ", "")
 
 
@@ -155,8 +156,8 @@ def _name_day(year: str, month: str, day: str) -> str | None:
 
 
 def _read_mail(match: re.Match[str]) -> str | None:
-    """Read a day before the name of its month, with the time behind it as mail has it (RFC 5322),
-    and as old pages do in `meta` elements."""
+    """Read a day before the name of its month, with the time behind it in the form of mail (RFC
+    5322), which old pages use in `meta` elements."""
     day = _name_day(match[3], match[2], match[1])
     rest = match.string[match.start() : match.end() + _LONGEST_TIME]
     if day is None or ":" not in rest:
@@ -188,8 +189,8 @@ def _read_time(match: re.Match[str]) -> str | None:
 
 
 def _read_numbers(match: re.Match[str]) -> str | None:
-    """Dots stand between day and month; slashes and hyphens stand both ways, so that one of the two
-    must be above 12."""
+    """Read a date in figures. With dots, the day comes first. With slashes or hyphens either may
+    come first, so that one of the two must be above 12, or both must be the same."""
     first, mark, second, year = match.groups()
     if mark == "." or int(first) > 12:
         return _format_date(year, second, first)
@@ -217,12 +218,12 @@ _FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str | None]], ...
     (_ERA, _read_era),
     (_NUMBERS, _read_numbers),
 )
-"""Forms of dates, the surest first, each with its reader."""
+"""Forms of dates, the most certain first, each with its reader."""
 
 
 def parse_dates(texts: Sequence[str]) -> list[str | None]:
-    """Return the dates of the posts of a page, which all have one form: where some can be read in
-    two ways, as the others are, or as the days of the week tell. Years may have two figures.
+    """Return the dates of the posts of a page, which all have one form. If some can be read in two
+    ways, the other dates or the days of the week decide. Years may have two figures.
 
     >>> parse_dates(["03/05/2024", "14/05/2024"]), parse_dates(["Fri, 03/05/2024"])
     (['2024-05-03', '2024-05-14'], ['2024-05-03'])
@@ -252,7 +253,7 @@ def _may_be(text: str, match: re.Match[str], is_day_first: bool) -> bool:
 
 
 def has_two_dates(text: str) -> bool:
-    """Tell whether a short text states a span of days in figures.
+    """Return whether a short text states a span of days in figures.
 
     >>> has_two_dates("20.11.2020 - 24.12.2020"), has_two_dates("20.11.2020, 12:30")
     (True, False)
@@ -267,8 +268,8 @@ _PRECISIONS = {4: "year", 7: "month", 10: "day"}
 
 
 def parse_any_date(text: str) -> str | None:
-    """Return the date that a short text states as `parse_date` does, also a month or a year alone:
-    for values that are declared to be dates.
+    """Return the date that a short text states, as `parse_date` does, and also a month or a year
+    alone. This is for values that are declared to be dates.
 
     >>> [parse_any_date(text) for text in ("2024/05", "May 2024", "2024", "202413")]
     ['2024-05', '2024-05', '2024', None]
@@ -285,12 +286,12 @@ def parse_any_date(text: str) -> str | None:
 
 
 def find_precision(iso: str | None) -> str | None:
-    """Return how much a date states: year, month, day or time."""
+    """Return the precision of a date: year, month, day or time."""
     return _PRECISIONS.get(len(iso), "time") if iso else None
 
 
 def first_day(iso: str | None) -> date | None:
-    """Return the day of a date, the first one of a month or a year.
+    """Return the day of a date; the first day if it states only a month or a year.
 
     >>> first_day("2024-05"), first_day("2024-05-03T15:47:42+02:00"), first_day(None)
     (datetime.date(2024, 5, 1), datetime.date(2024, 5, 3), None)

@@ -11,9 +11,9 @@ _TAG = re.compile(
     r"</?(?:(a|abbr|b|em|font|i|img|mark|small|span|strong|sub|sup|u)|br|div|h[1-6]|hr|li|ol|p|ul)(?:\s[^<>]*)?/?>",
     re.IGNORECASE,
 )
-"""The group: those that stand within words and lines."""
+"""The group matches elements within words and lines."""
 _ENDS = " -–—|·•,:;»«"
-"""Characters between a name and what stood beside it."""
+"""Characters between a name and the text beside it."""
 _BEFORE = re.compile(
     r"(?:(?:this \w+ was\s+)?(?:added|asked|answered|created|post|posted|published|review|reviewed|story|submitted|text|words|"
     r"written)\s+)?by\b[\s:–-]*"
@@ -38,7 +38,7 @@ _FIRM = re.compile(
 )
 """Names that a firm joins into its own."""
 _WHOLE = re.compile(r"[\u3005-\u30ff\u3400-\u9fff\uac00-\ud7a3・·]{2,10}")
-"""A first and last name in Han, kana or hangul, which no blank parts."""
+"""A first and last name in Han, kana or hangul, without a blank between them."""
 _OFFICE_BEHIND = re.compile(r"(?<=[\u3400-\u9fff\uac00-\ud7a3])\s*(?:기자|특파원|記者|记者|編集者)$")
 _NO_NAME = re.compile(
     r"https?:|www\.|@|\.(?:com|org|net)/|^[(\[].*[)\]]$|^[\W\d_]*$|[©®]|\be-?mail\b|^user\s?name\b"
@@ -51,7 +51,7 @@ _ROLE = re.compile(
     r"researcher|consultant|specialist|division)\b",
     re.IGNORECASE,
 )
-"""Titles and offices, behind a comma after a name: the rest is about that person, too."""
+"""Titles and offices behind a comma after a name: the rest is also about that person."""
 _MORE = re.compile(r",?\s+(?:et al\b|u\.\s?a\.|and others).*|\s+@\s.*", re.IGNORECASE)
 """Endings of a name: further authors, or the place where somebody writes."""
 _NOBODY = re.compile(
@@ -81,7 +81,7 @@ def split_authors(texts: Iterable[str], is_one: Callable[[str], bool] = lambda t
     """Return the names in texts that each state one or several authors.
 
     Args:
-        is_one: Tells whether a text is a name as a whole, such as that of the site.
+        is_one: Returns whether a whole text is one name, such as the site's name.
 
     >>> split_authors(["By Ann Lee and Bo  Ray", "https://e.org/ann", "admin", "Lee, Ann"])
     ('Ann Lee', 'Bo Ray', 'Lee, Ann')
@@ -92,8 +92,8 @@ def split_authors(texts: Iterable[str], is_one: Callable[[str], bool] = lambda t
         stated = _APART.split(line)
         parts = list(takewhile(lambda part: not _ROLE.search(part), stated)) or [line]
         line = line if len(parts) == len(stated) else ", ".join(parts)
-        # "Lee, Ann" and "Marks & Spencer" are one name each: several have a first and a last name
-        # each.
+        # "Lee, Ann" and "Marks & Spencer" are one name each. A text with several names has a first
+        # and a last name for each.
         are_several = all(map(_may_be_name, parts)) and not is_one(line) and not _FIRM.search(line)
         for name in (_OFFICE_BEHIND.sub("", part.strip(_ENDS)) for part in (parts if are_several else [line])):
             is_name = 1 < len(name) <= _LONGEST and not _NO_NAME.search(name)
@@ -103,7 +103,7 @@ def split_authors(texts: Iterable[str], is_one: Callable[[str], bool] = lambda t
 
 
 def is_whole(text: str) -> bool:
-    """Tell whether a text has a first and a last name, or more words.
+    """Return whether a text has a first and a last name, or more words.
 
     >>> [is_whole(text) for text in ("Ann Lee", "Ann", "山田太郎", "김철수")]
     [True, False, True, True]
@@ -112,8 +112,8 @@ def is_whole(text: str) -> bool:
 
 
 def _may_be_name(text: str) -> bool:
-    """Tell whether a text may be the first and last name of somebody: of no more than six words,
-    without a digit."""
+    """Return whether a text may be a person's first and last name: at most six words, without a
+    digit."""
     return is_whole(text) and text.count(" ") < 6 and not any(map(str.isdigit, text))
 
 
@@ -127,11 +127,11 @@ _ORGANISATION = re.compile(
     r"|^[\w-]++(?:\.[\w-]++)*\.[a-z]{2,12}$|(?:新聞|新闻|网络|科技|传媒|通信社|通讯社|编辑部|編集部|株式会社|公司|신문|뉴스|방송|일보|협회|위원회)|(?:[網网報报社局站]|편집부|팀)$",
     re.IGNORECASE,
 )
-"""Words that people's names do not have, and addresses."""
+"""Words that people's names do not have, and host names."""
 
 
 def is_organisation(name: str) -> bool:
-    """Tell whether a name is that of an organisation, by its words.
+    """Return whether a name belongs to an organisation, by its words.
 
     >>> [is_organisation(name) for name in ("Office of Public Affairs", "daily.example.com")]
     [True, True]
@@ -143,10 +143,10 @@ _BESIDE_NAME = re.compile(r"\s+[|–—/-]\s+|\s+\((?=[^()]{2,60}\)$)")
 
 
 def cut_company(name: str, is_site: Callable[[str], bool] = lambda text: False) -> str:
-    """Return a person's name without what stands beside it behind a mark or in brackets.
+    """Return a person's name without the words beside it that are behind a mark or in brackets.
 
     Args:
-        is_site: Tells whether a text is the site's name.
+        is_site: Returns whether a text is the site's name.
 
     >>> list(map(cut_company, ("Ann Lee | The Daily", "Ann Lee (Editor)", "The Daily - Sport")))
     ['Ann Lee', 'Ann Lee', 'The Daily - Sport']
@@ -157,10 +157,10 @@ def cut_company(name: str, is_site: Callable[[str], bool] = lambda text: False) 
 
 
 def read_byline(texts: Iterable[str]) -> tuple[str, ...]:
-    """Return the names in the first of these texts that states some, without the date and the
-    counts beside it.
+    """Return the names in the first of these texts that states any, without the date and the counts
+    beside them.
 
-    The first alone: further ones are those of comments, answers and other articles.
+    Only the first text counts: further ones belong to comments, answers and other articles.
 
     >>> read_byline(["", "By Ann Lee on 3 May 2024 | 5 min read", "Bo Ray"])
     ('Ann Lee',)
@@ -170,13 +170,13 @@ def read_byline(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def _cut_before(line: str) -> str:
-    """Return a line from the name on: without "By" and the like."""
+    """Return a line without "By" or the like before the name."""
     start = _BEFORE.match(line)
     return line[start.end() :] if start else line
 
 
 def split_tags(texts: Iterable[str]) -> tuple[str, ...]:
-    """Return the keywords in texts that each hold one, or several between commas.
+    """Return the keywords in texts that each hold one keyword, or several between commas.
 
     >>> split_tags(["rain, Bergen", "Rain"])
     ('rain', 'Bergen')

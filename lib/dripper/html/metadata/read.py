@@ -1,8 +1,8 @@
 """Reads a page's metadata: title, authors, dates and more, from JSON-LD, `meta` and `link`
 elements, microdata and marked-up elements, in that order.
 
-Of each field the sources in the order in which they are tried; the first that says something
-decides. The tables of names are the documentation: docs/metadata.md repeats them.
+The sources of each field are tried in a fixed order; the first source with a value decides. The
+tables of names are the documentation: docs/metadata.md repeats them.
 """
 
 import re
@@ -37,30 +37,30 @@ _LISTS = ("authors", "tags", "organisations")
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """The metadata that a page declares about itself; None or empty where it says nothing."""
+    """The metadata that a page declares about itself; None or empty if it declares none."""
 
     title: str | None = None
-    """The headline, without the site's name where the page states it so."""
+    """The headline. The site's name, as the page or its address states it, is cut off."""
     authors: tuple[str, ...] = ()
     """Names of people."""
     published: str | None = None
-    """ISO 8601: a date, or date and time, with the offset from UTC where the page states it; a year
-    or a month where it states no more."""
+    """ISO 8601: a date, or date and time, with the offset from UTC if the page states it; a year or
+    a month if it states no more."""
     modified: str | None = None
     """Date of the last change, in the form of `published`."""
     site: str | None = None
     """The site's name."""
     description: str | None = None
     canonical_url: str | None = None
-    """Absolute where the page's address is known."""
+    """Absolute if the page's address is known."""
     image: str | None = None
-    """Address of the page's picture, as `canonical_url`."""
+    """Address of the page's picture; absolute if the page's address is known."""
     tags: tuple[str, ...] = ()
     """Keywords."""
     language: str | None = None
-    """Declared language (`en-GB`), which need not be that of the text."""
+    """Declared language (`en-GB`), which may differ from the language of the text."""
     organisations: tuple[str, ...] = ()
-    """Organisations that the page names as its authors; `authors` are then without them."""
+    """Organisations that the page names as its authors; `authors` does not include them."""
     published_precision: str | None = None
     """Part of `published` that the page states: `year`, `month`, `day` or `time`."""
     modified_precision: str | None = None
@@ -70,7 +70,7 @@ class Metadata:
         return asdict(self) | {name: list(getattr(self, name)) for name in _LISTS}
 
     def completed(self, base: Base | None) -> "Metadata":
-        """Return the same with absolute addresses, as far as a base is known."""
+        """Return the same metadata with absolute addresses if a base is known."""
         if base is None:
             return self
         return replace(
@@ -81,7 +81,7 @@ class Metadata:
 
 
 _WORKS = tuple(words("article posting report recipe videoobject podcastepisode book movie course question"))
-"""Ends of the names of types that are what a page is about: NewsArticle, BlogPosting, …"""
+"""Ends of the names of types of works that a page is about: NewsArticle, BlogPosting, …"""
 _PAGES = ("webpage", "itempage", "faqpage", "profilepage", "aboutpage", "collectionpage", "product", "event")
 
 
@@ -90,8 +90,8 @@ _ORGANISATIONS = ("organization", "corporation", "business", "organisation")
 
 
 class JsonLd:
-    """The works and pages among a page's objects: those whose kind comes first, then those that
-    come first."""
+    """The works and pages among a page's objects: works before pages, and of each kind only the
+    first."""
 
     def __init__(self, objects: Sequence[dict[str, Any]]) -> None:
         self._named: dict[str, dict[str, Any]] = {}
@@ -109,12 +109,12 @@ class JsonLd:
                 self._sites.append(value)
         self.describes_work = bool(works)
         self.describes_product = not works and any("product" in read_types(value) for value in pages)
-        # Further works are those that a list or a sidebar names.
+        # Further works belong to a list or a sidebar.
         self._works = works[:1] + pages[:1]
         self._dated = [value for value in self._works if "profilepage" not in read_types(value)]
 
     def texts(self, *names: str, works: Sequence[dict[str, Any]] | None = None) -> Iterator[str]:
-        """Yield the texts of the first property, of the first object, that has some.
+        """Yield the texts of the first property of the first object that has any.
 
         Args:
             works: The objects; by default all.
@@ -128,7 +128,8 @@ class JsonLd:
                     return
 
     def dates(self, *names: str) -> Iterator[str]:
-        """Yield such texts, but not of a profile: that of its person was made on that day."""
+        """Yield the texts that `texts` yields, but none of a profile page: its date is the day when
+        the profile was made."""
         return self.texts(*names, works=self._dated)
 
     def sites(self) -> Iterator[str]:
@@ -155,13 +156,13 @@ class JsonLd:
                 yield from self._texts(value.get(name), ("url", "contentUrl", "@id"))
 
     def _follow(self, item: Any) -> Any:
-        """Return the object that one refers to, else itself."""
+        """Return the object that an item refers to, or the item itself."""
         identity = item.get("@id") if isinstance(item, Mapping) else None
         return self._named.get(identity, item) if isinstance(identity, str) else item
 
     def _texts(self, value: Any, inside: tuple[str, ...] = ("name",)) -> Iterator[str]:
-        """Yield the texts of a property: its own, those of a list's items, the name of an object or
-        of one referred to."""
+        """Yield the texts of a property: its own text, the texts of a list's items, or the name of
+        an object or a referenced object."""
         for item in value if isinstance(value, list) else [value]:
             if isinstance(item, str):
                 yield item
@@ -177,7 +178,7 @@ _PARTED = str.maketrans("", "", ":._- ")
 
 
 def _names(*names: str) -> tuple[str, ...]:
-    """Return names without the marks that part their words, which sites write as they like."""
+    """Return names without the marks between their words, as sites use different marks."""
     return tuple(name.translate(_PARTED) for name in names)
 
 
@@ -208,7 +209,8 @@ _DATES = (
     re.compile(rf"\A{_OF_PAGE}date\Z"),
     re.compile(rf"(?:modifi(?:ed|cation)|lastmod|updated?|revis(?:ed|ion)|edited|reviewed|changed){_DAY}*\Z"),
 )
-"""Forms of the names of dates: of publication, the surest first, and of changes."""
+"""Forms of the names of dates: dates of publication, the most certain first, then dates of
+changes."""
 _PUBLISHED, _MODIFIED = range(3), range(3, 4)
 
 
@@ -224,11 +226,12 @@ _MOST_LOWER = 40
 _MOST_BYLINES = 20
 """Bylines that are looked at."""
 _FEWEST_LISTED = 6
-"""Different bylines on a page that does not say to be an article: it is a list of articles."""
+"""Number of different bylines from which on a page is a list of articles, unless it declares to be
+an article."""
 _FEWEST_BLANKS = 3
-"""Blanks in a title that no site has by chance as its name."""
+"""Blanks in a title that is too long to be a site's name by chance."""
 _MOST_DATES = 2
-"""Days of publication that microdata of a single page state."""
+"""Most days of publication that the microdata of a single page state."""
 
 
 class _Metas:
@@ -241,7 +244,7 @@ class _Metas:
                 self._found.setdefault(name.translate(_PARTED), []).append(text)
 
     def all(self, names: Iterable[str]) -> Iterator[list[str]]:
-        """Yield the contents of each name that has some."""
+        """Yield the contents of each name that has any."""
         return (self._found[name] for name in names if name in self._found)
 
     def each(self, names: Iterable[str]) -> Iterator[str]:
@@ -249,19 +252,19 @@ class _Metas:
         return (text for texts in self.all(names) for text in texts)
 
     def dates(self, forms: range) -> Iterator[str]:
-        """Yield the contents of names of some forms, form by form."""
+        """Yield the contents of the names that have these forms, form by form."""
         found = [(form, texts) for name, texts in self._found.items() if (form := _find_form(name)) is not None]
         return (text for wanted in forms for form, texts in found if form == wanted for text in texts)
 
 
 def read_metadata(head: Head, tree: Tree, page_title: str = "", url: str | None = None) -> Metadata:
-    """Return what a page says about itself.
+    """Return the metadata that a page declares about itself.
 
-    Linear in the page; most of the time goes to its distinct start tags.
+    The time is linear in the page's length; most of it goes to the distinct start tags.
 
     Args:
-        tree: Of its visible elements.
-        page_title: Of `<title>`.
+        tree: The tree of its visible elements.
+        page_title: The text of `<title>`.
         url: The address that the page was fetched from.
     """
     metas, data = _Metas(head.metas), JsonLd(head.objects)
@@ -272,7 +275,7 @@ def read_metadata(head: Head, tree: Tree, page_title: str = "", url: str | None 
     canonical = _take_first((href for rel, href in head.links if "canonical" in rel.split()), metas.each(_URLS))
     page_title = join_lines(page_title)
     declared = _take_first(data.texts("headline"), metas.each(TITLES), visible.own_items("headline", 1))
-    # Whoever is named on a site's first page wrote something else.
+    # A person named on a site's first page wrote something else.
     is_home = HOME.fullmatch(canonical or url or "") is not None
     sites = chain(metas.each(SITES[:1]), data.sites(), metas.each(SITES[1:]))
     site = _take_first(text for text in sites if "://" not in text)
@@ -280,7 +283,7 @@ def read_metadata(head: Head, tree: Tree, page_title: str = "", url: str | None 
         # Some editors write the headline into `og:site_name`.
         site = site if SiteName(None, canonical, url).is_in(site) else None
     name = SiteName(site, canonical, url)
-    # On a shop's page, those whom its elements name wrote reviews.
+    # On a shop's page, people named in visible elements wrote reviews.
     is_product = data.describes_product or any(kind.startswith("product") for kind in metas.each(_TYPES))
     published = _find_published(days, data, visible, canonical or url or "", is_product)
     modified = _find_modified(metas, data, visible)
@@ -292,8 +295,8 @@ def read_metadata(head: Head, tree: Tree, page_title: str = "", url: str | None 
         lambda: islice(visible.headings("h2", "h3"), _MOST_LOWER),
     )
     if is_home and HOME.fullmatch(url or "") and title is not None and fold(title) in fold(page_title):
-        # Beside the name of the site, `<title>` has its slogan; inner pages may declare the first
-        # one as canonical.
+        # Beside the name of the site, `<title>` has its slogan. Inner pages may declare the first
+        # page as canonical.
         title = name.find_in(page_title, site) or title
     authors, organisations = _choose_authors(metas, data, visible, name, is_product or is_home, is_article)
     return Metadata(
@@ -314,7 +317,7 @@ def read_metadata(head: Head, tree: Tree, page_title: str = "", url: str | None 
 
 
 def _holds_title(site: str, declared: str, page_title: str) -> bool:
-    """Tell whether the declared name of a site is the title of the page, or has it in it."""
+    """Return whether the declared name of a site is, or holds, the title of the page."""
     if site in (declared, page_title):
         return is_sentence(site) or (site == declared and page_title.startswith(site))
     return any(title.count(" ") >= _FEWEST_BLANKS and fold(title) in fold(site) for title in (declared, page_title))
@@ -342,7 +345,8 @@ def _find_modified(metas: _Metas, data: JsonLd, visible: Visible) -> str | None:
 
 
 def _find_labelled(visible: Visible, is_change: bool) -> str | None:
-    """Return the first date beside the title or in a byline, of changes or of none."""
+    """Return the first date beside the title or in a byline: the date of a change if `is_change`,
+    otherwise any other date."""
     in_bylines = chain.from_iterable(map(label_dates, visible.bylines()))
     return next((iso for iso, each in chain(visible.dates_beside_title(), in_bylines) if each == is_change), None)
 
@@ -361,15 +365,16 @@ def _take_first(*sources: Iterable[str]) -> str | None:
 def _choose_authors(
     metas: _Metas, data: JsonLd, visible: Visible, site: SiteName, declared_only: bool, is_article: bool
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the people and the organisations that a page names as its authors: those of the first
-    source that names a person, else of the first that names anybody.
+    """Return the people and the organisations that a page names as its authors. They come from the
+    first source that names a person; if none does, from the first source that names anybody.
 
     A vendor of the site's program ("Discuz! Team" beside the generator "Discuz! X3.4") is no
     author.
 
     Args:
-        declared_only: Names that visible elements state are of something else.
-        is_article: The page declares to be one.
+        declared_only: Whether to ignore the names in visible elements, which belong to something
+            else.
+        is_article: Whether the page declares that it is an article.
     """
     companies = {name.casefold() for name in data.organisations()}
     vendors = {word.casefold() for text in metas.each(("generator",)) for word in text.split()[:1] if len(word) > 3}
@@ -393,7 +398,8 @@ def _choose_authors(
         return split_authors(map(remove_tags, map(unescape, texts)), site.is_in)
 
     def is_credible(name: str) -> bool:
-        """Of a page that is no article, `meta` elements name the designer, too."""
+        """Return whether a name in a `meta` element may be an author's: if the page is no article,
+        such elements may also name the designer."""
         return is_whole(name) or is_organisation(name) or visible.shows(name)
 
     declared_names: Iterable[tuple[str, ...]] = chain(
@@ -411,7 +417,7 @@ def _choose_authors(
 
 
 def _leave_lists(names: Iterable[str]) -> Iterator[str]:
-    """Yield a page's bylines, if they are few: more are those of what a list leads to."""
+    """Yield a page's bylines if they are few: more belong to the pages that a list links to."""
     found = list(islice(filter(None, names), _MOST_BYLINES))
     yield from found if len(set(found)) < _FEWEST_LISTED else ()
 

@@ -1,5 +1,5 @@
-"""Chooses a page's title among its headings, what it declares and `<title>`, without the site's
-name.
+"""Chooses a page's title among its headings, its declared title and `<title>`, and removes the
+site's name.
 """
 
 import re
@@ -18,34 +18,34 @@ _FRAME = re.compile(
     r"|\s\(View topic\)(?=\s|\Z)|\s+[|\-–—·•«»:/›]+\Z",
     re.IGNORECASE,
 )
-"""Frames of a title: the number of unread messages, phpBB's words, a mark at the end with nothing
-behind it."""
+"""Frames of a title: the number of unread messages, phpBB's words, or a mark at the end with
+nothing behind it."""
 _LONGEST = 500
-"""Characters; a longer title is none, and each of its marks would be looked at."""
+"""Characters; a longer text is no title, and looking at each of its marks would take long."""
 _BARS = re.compile(r"\s*[|»]\s*|\s::\s")
 _SITE_WORDS = 4
-"""No more words than these behind the last bar of a title are the name of a site, or a part of
-it."""
+"""Most words behind the last bar of a title that count as the name of a site, or a part of it."""
 _MOST_FIRST = 4
-"""Main texts among which a title is looked for."""
+"""Main texts among which a title is searched for."""
 _COLONS = re.compile(r":\s+")
 _TRAIL = re.compile(r"\s+[»›/>]+\s+|\A\w+\s?:\s+")
-"""Marks between a heading and the section it begins with."""
+"""Marks between a heading and the section before it."""
 _PARTS = re.compile(rf"{_BETWEEN.pattern}|:\s+")
 _ARTICLE = re.compile(r"\Athe\s+", re.IGNORECASE)
 _LEVELS_ABOVE = frozenset({"ac", "co", "com", "edu", "gob", "gouv", "gov", "gv", "net", "nom", "or", "org"})
-"""Labels of a host behind that of its owner, beside those of countries."""
+"""Labels of a host behind its owner's label, apart from countries."""
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W_\u3040-\u30ff\u3400-\u9fff]+")
-"""A word, or a character of Chinese or Japanese, which have no blanks."""
+"""A word, or a character of Chinese or Japanese, as these have no blanks between words."""
 _STEM = 4
 """Letters that forms of a word share: rains, rained, raining."""
 
 
 class SiteName:
-    """The name of a page's site: as the page declares it, and as its host has it."""
+    """The name of a page's site, as the page declares it and as its host spells it."""
 
     def __init__(self, site: str | None, *addresses: str | None) -> None:
-        """addresses: of the page, as it declares it and as it was fetched; None: not known."""
+        """addresses: The page's declared address and the address that it was fetched from; None:
+        not known."""
         self._names, self._owners = {fold(site or "")}, set[str]()
         for host in filter(None, map(_host_of, addresses)):
             labels = [label for label in host.split(".")[:-1] if len(label) > 2]
@@ -56,16 +56,16 @@ class SiteName:
         self._owners.discard("")
 
     def is_in(self, text: str) -> bool:
-        """Tell whether a text is the site's name and nothing else."""
+        """Return whether a text is the site's name and nothing else."""
         return not self._names.isdisjoint(_spell(text))
 
     def begins(self, text: str) -> bool:
-        """Tell whether a text begins with the site's name: that of one of its offices."""
+        """Return whether a text begins with the site's name, as the name of one of its offices
+        does."""
         return any(len(name) > 4 and fold(text).startswith(name) for name in self._names)
 
     def find_in(self, title: str, site: str | None = None) -> str | None:
-        """Return the last part of a title that is the name of the host's owner, or that of the
-        site.
+        """Return the last part of a title that is the name of the host's owner, or the site's name.
 
         >>> SiteName(None, "https://shop.daily.co.uk/rain").find_in("Rain | Daily.co.uk")
         'Daily.co.uk'
@@ -93,7 +93,7 @@ class SiteName:
 
 
 def _spell(name: str) -> tuple[str, str]:
-    """Return how a site's name may stand in an address: as it is, and without its article."""
+    """Return the spellings of a site's name in an address: as it is, and without its article."""
     plain = fold(name).removeprefix("www")
     return plain, fold(_ARTICLE.sub("", name))
 
@@ -109,19 +109,19 @@ def choose_title(
     site: SiteName,
     list_lower: Callable[[], Iterable[str]] = tuple,
 ) -> str | None:
-    """Return the title of a page; None where it has none.
+    """Return the title of a page; None if it has none.
 
-    In this order: the only heading of the first level; of several the longest that the declared
-    title or `<title>` begins with; a heading that `<title>` ends with behind a colon; the
-    declared title; `<title>`, of which the part before the first mark. A heading that is the site's
-    name is none, also where only the end of `<title>` tells so.
+    The candidates are, in this order: the only heading of the first level; the longest of several
+    headings that the declared title or `<title>` begins with; a heading that `<title>` ends with
+    behind a colon; the declared title; the part of `<title>` before the first mark. A heading that
+    is the site's name does not count, even if only the end of `<title>` shows that it is.
 
     Args:
-        declared: As metadata state it.
-        headings: Texts of the first level, in their order.
-        page_title: Of `<title>`.
-        site: What the site is called.
-        list_lower: Gives the texts of headings of the next levels.
+        declared: The title that metadata state.
+        headings: Texts of the headings of the first level, in their order.
+        page_title: The text of `<title>`.
+        site: The site's name.
+        list_lower: Returns the texts of headings of the next levels.
     """
     declared, page_title = declared or "", _FRAME.sub("", page_title)
     parts = [part for part in _BETWEEN.split(page_title) if part.strip()]
@@ -150,7 +150,8 @@ def choose_title(
 
 
 def is_sentence(text: str) -> bool:
-    """Tell whether a text is of several words, most of which begin in lower case: no name.
+    """Return whether a text has several words and most of them begin in lower case, so that it is
+    no name.
 
     >>> [is_sentence(text) for text in ("How to read a rain gauge", "Office of the City Clerk")]
     [True, False]
@@ -160,10 +161,10 @@ def is_sentence(text: str) -> bool:
 
 
 def says_title(texts: Iterable[str], title: str) -> bool:
-    """Tell whether a page's main texts say its title: one of the first few is the title, or the
-    very first is most of it, or the title and little more.
+    """Return whether a page's main texts include its title: one of the first few is the title, or
+    the very first is most of the title, or holds the title and little more.
 
-    Further down a title may repeat, in a table about the thing or in a list of links.
+    Further down a title may repeat, for example in a table of facts or in a list of links.
 
     >>> says_title(["News", "Rain in Bergen", "It rained."], "Rain in Bergen")
     True
@@ -188,7 +189,7 @@ def _choose_headings(
     """Return the headings that are not the site's name, without the section before the title.
 
     Args:
-        parts: Of `page_title`.
+        parts: The parts of `page_title`.
     """
     begins_with_site = len(parts) > 1 and site.begins(parts[0]) and not site.begins(parts[-1])
     return [
@@ -201,8 +202,8 @@ def _choose_headings(
 
 
 def _find_stated(headings: Sequence[str], declared: str, page_title: str, parts: Sequence[str]) -> str | None:
-    """Return the longest heading that a title begins with, or that is a part of `<title>` before
-    its last."""
+    """Return the longest heading that a title begins with, or that is a part of `<title>` other
+    than the last."""
     starts = [fold(text) for text in (declared, page_title) if text]
     plain_parts = set(map(fold, parts[:-1]))
     for text in sorted(headings, key=len, reverse=True):
@@ -213,8 +214,7 @@ def _find_stated(headings: Sequence[str], declared: str, page_title: str, parts:
 
 
 def _cut_before(heading: str, stated: Iterable[str], page_title: str) -> str:
-    """Return a heading without the section before what is stated to be the title, unless `<title>`
-    has both.
+    """Return a heading without the section before the stated title, unless `<title>` has both.
 
     >>> _cut_before("Forum » Weather » Rain in Bergen", ["Rain in Bergen"], "The Daily: rain")
     'Rain in Bergen'
@@ -230,8 +230,8 @@ def _cut_before(heading: str, stated: Iterable[str], page_title: str) -> str:
 
 
 def _is_of_something_else(heading: str, declared: str, page_title: str) -> bool:
-    """Tell whether a heading shares no word with the title that a page declares twice, which has as
-    many: "Search", or "Related topics".
+    """Return whether a heading such as "Search" or "Related topics" shares no word with the title.
+    The page must declare that title twice, and the title must have at least as many words.
     """
     if len(declared) > _LONGEST or not fold(page_title).startswith(fold(declared)):
         return False
@@ -240,8 +240,8 @@ def _is_of_something_else(heading: str, declared: str, page_title: str) -> bool:
 
 
 def _find_behind_colon(title: str, headings: Sequence[str], list_lower: Callable[[], Iterable[str]]) -> str | None:
-    """Return the first heading of several words that a title ends with behind a colon: "The Daily:
-    Rain in Bergen", as Blogger has it."""
+    """Return the first heading of several words that a title ends with behind a colon, as in
+    Blogger's titles: "The Daily: Rain in Bergen"."""
     if len(title) > _LONGEST:
         return None
     ends = {fold(title[match.end() :]) for match in _COLONS.finditer(title)}
@@ -265,17 +265,17 @@ def _cut_bar(title: str) -> str:
 
 
 def _is_end(heading: str, parts: Sequence[str]) -> bool:
-    """Tell whether a heading is what a title of several parts ends with, and no other part holds
-    it."""
+    """Return whether a heading is the last part of a title of several parts, and no other part
+    holds it."""
     plain = fold(heading)
     return len(parts) > 1 and fold(parts[-1]) == plain and not any(plain in fold(part) for part in parts[:-1])
 
 
 def _is_site_at_end(heading: str, parts: Sequence[str], declared: str, list_lower: Callable[[], Iterable[str]]) -> bool:
-    """Tell whether the heading that `<title>` ends with is the site's name.
+    """Return whether the heading that `<title>` ends with is the site's name.
 
-    It is not where it says half as much again as the rest ("City of Chicago | Board Meeting
-    Information") and nothing else of the page says the rest.
+    It is not if it is more than one and a half times as long as the rest ("City of Chicago | Board
+    Meeting Information") and nothing else on the page says the rest.
     """
     if not _is_end(heading, parts):
         return False

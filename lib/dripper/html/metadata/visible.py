@@ -1,8 +1,8 @@
-"""Reads what visible elements state about their page: microdata, `rel`, `time`, and class names
-such as "byline" or "published".
+"""Reads the metadata that visible elements state about their page: microdata, `rel`, `time`, and
+class names such as "byline" or "published".
 
-Looks at the tree's distinct start tags first, of which few say any of it, so that nothing is paid
-for the other elements.
+Looks at the tree's distinct start tags first. Few of them state any metadata, so the other elements
+cost nothing.
 """
 
 import re
@@ -34,9 +34,9 @@ _CARD = re.compile(r"(?:^|[\s_-])(?:card|teaser)__\w", re.IGNORECASE)
 _NO_BYLINE = re.compile(
     rf"{_CARD.pattern}|(?:^|\s)(?:hentry|type-post|post-\d+)(?:$|\s)|submitted-(?!by)", re.IGNORECASE
 )
-"""A card, a whole post of WordPress (`author-ann`), or what a form answers."""
+"""A card, a whole post of WordPress (`author-ann`), or the answer to a form."""
 _OF_EVENT = re.compile(r"\b(?:event|start|end|expir\w*|valid\w*|due)[_-]?(?:date|time|on|until|from)", re.IGNORECASE)
-"""Words in the start tags of dates that are not a page's own."""
+"""Words in the start tags of dates that belong to an event or an offer, not to the page."""
 _PUBLISHED = re.compile("publish", re.IGNORECASE)
 _DATE_CLASS = re.compile(
     r"(?:^|[\s_-])(?:dates?|published|updated|modified|pubdate|datetime|timestamp|submitted)(?:[\s_-]|$)", re.IGNORECASE
@@ -47,7 +47,7 @@ _OF_OTHERS = re.compile(
     r"|itemtype=.https?://schema\.org/(?:review|comment|answer|rating|usercomments)\b",
     re.IGNORECASE,
 )
-"""Words in the class or id around what readers wrote below, or are asked to write."""
+"""Words in the class or id of elements that hold readers' comments, or the form for them."""
 _REMARKS = re.compile(
     r"[\W\d]*(?:[^\W\d_]+\s+){0,2}(?:comments?|responses?|repl(?:y|ies)|discussions?|activity|reactions?|feedback|kommentare?|antworten|"
     r"meinungen|commentaires?|réactions?|réponses?|avis|comentarios?|comentários?|respuestas?|respostas?|opiniones|commenti|commento|"
@@ -56,13 +56,13 @@ _REMARKS = re.compile(
     r"التعليقات|ความคิดเห็น|コメント|評論|评论|留言|回复|回覆|댓글|답글)[\W\d]*(?:\s[^\W\d_]+){0,4}[\W\d]*",
     re.IGNORECASE,
 )
-"""Headings above what readers wrote."""
+"""Headings above readers' comments."""
 _LOWER_HEADINGS = words("h2 h3 h4 h5 h6 legend")
 _OF_OTHER_PAGES = re.compile(
     r"\A<aside\b|[\s\"'](?:widget|widget[-_][\w-]+|sidebar|(?:related|recent|latest|popular)[-_](?:posts?|articles|news))[\s\"']",
     re.IGNORECASE,
 )
-"""The same: around what leads to other pages."""
+"""Words in the start tags of elements that hold links to other pages."""
 HOME = re.compile(r"(?:https?://[^/?#]+/?|\./|/)|(?:https?://[^/?#]+/|\./|/)?(?:index|default)\.\w+", re.IGNORECASE)
 """The address of a site's first page."""
 _GOES_ON = re.compile(r"(?:\b(?:by|and|von|und|par|et|por|y)|[,&:(])$", re.IGNORECASE)
@@ -70,54 +70,58 @@ _FOLLOWS = re.compile(r"[,&:.)]|(?:and|und|et|y|on)\b", re.IGNORECASE)
 _MACHINE_DATES = {"time": "datetime", "abbr": "title"}
 """Attributes that state the date that an element shows."""
 _OF_PEOPLE = frozenset({"author", "datePublished", "dateModified"})
-"""Properties that readers' reviews state too."""
+"""Properties that readers' reviews also state."""
 _HOLDERS = words("a span div p strong address cite b li h2 h3 h4 h5 h6 small em i dd td")
 _OF_PERSON = re.compile("/(?:author|profile/|people/|staff/|contributor|writers/|journalist)")
-"""A part of addresses of pages about one person."""
+"""A part of the address of a page about one person."""
 _BEFORE_NAMES = frozenset({"by", "by:", "written by", "von", "par", "por", "av", "door", "di"})
 _MOST_ITEMS = 100
 _MOST_BETWEEN = 10
-"""Parts between such a word and a name."""
+"""Parts between a word of `_BEFORE_NAMES` and a name."""
 _OF_PAGES = frozenset({"html", "body", "main", "article"})
-"""Elements whose class names say what a page has, as well as what it is."""
+"""Elements with class names that describe the whole page, not only the element."""
 _MOST_WORDS = 3
 """Longest user name, in words."""
 _NEAREST = 3
-"""Elements that say what a date is of: itself and those right around it."""
+"""Elements that describe a date: the element with the date, and the nearest ones around it."""
 _MOST_ABOVE = 8
-"""Elements between a bar and its headings."""
+"""Most ancestors that are searched."""
 _NEAREST_TITLE = 24
 _NEAR_TITLE = 64
-"""Texts and tags before and behind a title among which a date of its own stands; the latter of
-articles."""
+"""Texts and tags before and behind a title among which the page's own date is searched for. The
+second value is for articles."""
 _FEW_WORDS = 5
-"""Words of a line beside a title, for each date of it, that is about dates alone."""
+"""Most words, for each of its dates, in a line beside a title that is only about dates."""
 _FEWEST_ROWS = 3
-"""Rows with a date or a name each, from which on these are other pages' or readers'."""
+"""Number of rows with a date or a name each from which on these belong to other pages or to
+readers."""
 _ROWS = frozenset({"tr", "li", "article"})
 _MORE = 12
-"""Characters of a row beside a name or a date: more than words such as "Published on"."""
+"""Characters of a row beside its name or date; a row with more says more than words such as
+"Published on"."""
 _LONGEST_BEFORE = 200
 _LONGEST_LABEL = 30
-"""Characters before a date that say what it is of."""
+"""Characters before a date in which its label is searched for."""
 _DIGIT = re.compile(r"\d")
 _NUMBER = re.compile(r"\d+")
 _LETTER = re.compile(r"[^\W\d_]{2}|[\u3400-\u9fff]")
 _WORD = re.compile(r"[^\W\d_]+")
 _LONGEST = 200
 _LONGEST_SOURCE = 20_000
-"""Characters of a text as written, with all its white space: an element's text is read once for
-each that is around it."""
+"""Characters of a text as written, with all its white space. There is a limit because an element's
+text is read again for each element around it."""
 
 
 class Visible:
-    """The elements of a page that state something, by what they state."""
+    """The elements of a page that state metadata, by kind."""
 
     def __init__(self, tree: Tree, is_article: bool = False) -> None:
-        """is_article: The page declares to be one: dates further from its title are its own."""
+        """is_article: Whether the page declares that it is an article: then dates further from its
+        title are also its own."""
         self._tree = tree
         self._near_title = _NEAR_TITLE if is_article else _NEAREST_TITLE
-        # Asked for on every page, as `headings` are; not on every page are those below.
+        # Every page needs these, as it needs `headings`; the cached properties below are not needed
+        # on every page.
         self._described = self._of_tags(tree.values("itemprop"))
         self._is_of_others: dict[re.Pattern[str], dict[int, bool]] = {_OF_OTHERS: {}, _OF_OTHER_PAGES: {}}
         self._dated_rows = set[int]()
@@ -125,7 +129,8 @@ class Visible:
 
     @cached_property
     def _stating(self) -> list[tuple[int, str]]:
-        """What may state something by its class, and times: elements with their start tags."""
+        """The elements that may state something by their class, and `time` elements, each with its
+        start tag."""
         tree, named = self._tree, self._tree.values("class")
         stating = [
             tag for tag, low in zip(named, "\0".join(named.values()).lower().split("\0"), strict=True)
@@ -143,35 +148,34 @@ class Visible:
                 yield attribute(tag, "content") or attribute(tag, "datetime") or self._text(self._name_in(element))
 
     def own_items(self, name: str, most: int) -> Iterator[str]:
-        """Yield the values of a microdata property, if they are no more than `most`: more are those
-        of a list of other pages."""
+        """Yield the values of a microdata property if there are at most `most`: more values belong
+        to a list of other pages."""
         values = dict.fromkeys(filter(None, islice(self.items(name), _MOST_ITEMS)))
         return iter(values if len(values) <= most else ())
 
     def related(self, kind: str) -> Iterator[str]:
-        """Yield the texts of links of a `rel`."""
+        """Yield the texts of links with a `rel`."""
         linked = [tag for tag, kinds in self._tree.values("rel").items() if kind in kinds.lower().split()]
         found = [element for element, _ in self._of_tags(linked)]
         rows = self._find_rows(found) if kind == "author" else ()
         yield from (self._text(element) for element in found if element not in rows)
 
     def bylines(self) -> Iterator[str]:
-        """Yield the texts of elements that a class calls author or byline, not of what readers
-        wrote, nor of boxes about the author."""
+        """Yield the texts of elements with a class for an author or a byline, without readers'
+        comments and boxes about the author."""
         for element, classes in self._held:
             if element not in self._in_rows and _is_byline(classes) and not self._of_others(element):
                 yield self._line(element)
 
     @cached_property
     def _in_rows(self) -> set[int]:
-        """Elements that name a person in rows of which each does."""
+        """Elements that name a person in rows that each name one."""
         described = [each for each, tag in self._described if "author" in (attribute(tag, "itemprop") or "").split()]
         held = [element for element, classes in self._held if _is_byline(classes)]
         return self._find_rows({*described, *held})
 
     def posters(self) -> Iterator[str]:
-        """Yield the texts of elements that a class calls the name of a user, in a post of a
-        thread."""
+        """Yield the texts of elements in posts of a thread with a class for a user name."""
         for element, classes in self._held:
             if _USER_NAME.search(classes) and not self._of_others(element):
                 name = self._text(element)
@@ -194,13 +198,13 @@ class Visible:
                 yield self._text(element)
 
     def dates(self, is_change: bool = False) -> Iterator[str]:
-        """Yield the dates of `time` elements and of those that a class calls a date: those after
-        the first heading first, since those before it are of menus; not of what readers wrote, nor
-        of sidebars, nor of rows that have a date each; none of a page that says when something
-        starts or ends.
+        """Yield the dates of `time` elements and of elements with a class for a date. Dates after
+        the first heading come first, as earlier ones belong to menus. Dates in readers' comments,
+        in sidebars and in rows that each have a date are left out. A page that states when
+        something starts or ends yields none.
 
         Args:
-            is_change: Those of changes of the page; otherwise those of nothing else.
+            is_change: Whether to yield only the dates of changes; otherwise only the other dates.
         """
         first = next(self._of_first_level(), 0)
         for is_after in (True, False):
@@ -218,7 +222,8 @@ class Visible:
 
     @cached_property
     def _dated(self) -> list[tuple[int, str, bool]]:
-        """Elements that state a date of the page, with its text, and whether it is of a change."""
+        """Elements that state a date of the page, each with the date's text and whether it is the
+        date of a change."""
         dated = [(element, tag) for element, tag in self._stating if self._is_date(element, tag)]
         if any(self._is_of_event(element) for element, _ in dated):
             return []
@@ -232,8 +237,8 @@ class Visible:
         return found
 
     def _is_change(self, element: int, tag: str, stated: str) -> bool:
-        """Tell whether a date is that of a change: by the class, the line around it, or what is
-        said right before it."""
+        """Return whether a date is the date of a change: by its class, the line around it, or the
+        words right before it."""
         classes = attribute(tag, "class") or ""
         if _PUBLISHED.search(classes) or says_change(classes):
             return _PUBLISHED.search(classes) is None
@@ -254,8 +259,8 @@ class Visible:
         return says_change(before)
 
     def _find_rows(self, elements: Collection[int]) -> set[int]:
-        """Return those of some elements that stand in rows: siblings of one shape, as teasers and
-        comments are, of which each has such an element and says more than it."""
+        """Return the given elements that are in rows. Rows are siblings of one shape, such as
+        teasers or comments; each has one of the elements and also holds other text."""
         tree, inside = self._tree, defaultdict[int, list[int]](list)
         for element in elements:
             for around in tree.nearest(element, _MOST_ABOVE)[:-1]:
@@ -270,8 +275,8 @@ class Visible:
         return {each for row in rows.values() if len(row) >= _FEWEST_ROWS for around in row for each in inside[around]}
 
     def _shape(self, element: int) -> str:
-        """Return the name of a row, of other elements with their first class: what siblings of one
-        kind have in common."""
+        """Return the features that siblings of one kind share: the tag's name, and for an element
+        that is not in `_ROWS` also its first class."""
         name, tag = self._tree.tags[element], self._tree.start_tag(element)
         classes = attribute(tag, "class") if name not in _ROWS and len(tag) <= _LONGEST_TAG else None
         return f"{name} {_NUMBER.sub('', classes).partition(' ')[0]}" if classes else name
@@ -283,8 +288,8 @@ class Visible:
         return is_own and not self._is_of_other_page(element)
 
     def _is_of_other_page(self, element: int) -> bool:
-        """Tell whether an element is of comments, of a sidebar, or in a link that says more than
-        it: a teaser's."""
+        """Return whether an element belongs to comments, to a sidebar, or to a teaser: a link that
+        says more than the element."""
         if self._of_others(element) or self._of_others(element, _OF_OTHER_PAGES):
             return True
         above = reversed(self._tree.nearest(element, _MOST_ABOVE))
@@ -292,8 +297,8 @@ class Visible:
         return link != element and _says_more(self._text(link), self._text(element))
 
     def dates_beside_title(self) -> Iterator[tuple[str, bool]]:
-        """Yield the dates of texts right above and below the first heading that are dates and
-        little more, and whether they are of changes."""
+        """Yield the dates in texts right above and below the first heading that hold dates and
+        little more, and for each whether it is the date of a change."""
         tree = self._tree
         heading = next(self._of_first_level(), -1)
         if heading < 0:
@@ -312,12 +317,13 @@ class Visible:
                     yield from dates
 
     def _is_of_event(self, element: int) -> bool:
-        """Tell whether a date is one of a meeting, an offer or the like, or of two."""
+        """Return whether a date belongs to a meeting, an offer or the like, or is one of two
+        dates."""
         return has_two_dates(self._text(element)) or self._is_within(element, _NEAREST, _OF_EVENT)
 
     def _is_within(self, element: int, most: int, marks: re.Pattern[str]) -> bool:
-        """Tell whether the start tag of an element, or of one of the nearest around it, has such
-        marks."""
+        """Return whether `marks` match the start tag of an element or of one of the nearest
+        elements around it."""
         for around in self._tree.nearest(element, most):
             key = marks, self._tree.start_tag(around)
             # Once each: a long tag can be around many elements.
@@ -328,7 +334,7 @@ class Visible:
         return False
 
     def shows(self, name: str) -> bool:
-        """Tell whether a word stands in the page's text, as it is or in capitals."""
+        """Return whether a word is in the page's text, as it is or in capitals."""
         return not self._words.isdisjoint((name, name.upper()))
 
     @cached_property
@@ -336,8 +342,8 @@ class Visible:
         return set(unescape(" ".join(self._tree.parts[::2])).split())
 
     def headings(self, *names: str) -> Iterator[str]:
-        """Yield the texts of headings, without links to themselves: of the first level, or of each
-        of the levels that are named."""
+        """Yield the texts of headings, without links to themselves: by default of the first level,
+        otherwise of the named levels."""
         if not names:
             return map(self._heading, self._of_first_level())
         return (self._heading(element) for name in names for element in self._tree.find(name))
@@ -352,7 +358,7 @@ class Visible:
         return text
 
     def _of_first_level(self) -> Iterator[int]:
-        """Those that are there with scripts, too."""
+        """Yield the headings of the first level that browsers also show if scripts run."""
         tree, end = self._tree, -1
         noscripts = iter(tree.find("noscript"))
         following = next(noscripts, len(tree))
@@ -364,8 +370,8 @@ class Visible:
                 yield element
 
     def _is_no_heading(self, element: int) -> bool:
-        """Tell whether a heading of the first level is something else: a translator's bar, a link
-        to the home page (the site's name), or what is around links to other pages of a thread."""
+        """Return whether a heading of the first level is something else: a translator's bar, a link
+        to the home page (the site's name), or a box around the links to other pages of a thread."""
         tree, last = self._tree, self._tree.lasts[element]
         inside = tree.tags[element + 1 : last + 1]
         around = tree.nearest(element, _MOST_ABOVE)
@@ -381,14 +387,15 @@ class Visible:
         )
 
     def _of_tags(self, tags: Iterable[str]) -> list[tuple[int, str]]:
-        """Return the elements that have one of these start tags, none too long, with it."""
+        """Return the elements that have one of these start tags, each with its tag. Too long tags
+        are left out."""
         parts, opens = self._tree.parts, self._tree.opens
         elements = self._tree.tagged({tag for tag in tags if len(tag) <= _LONGEST_TAG})
         return [(element, parts[opens[element]]) for element in elements]
 
     def _name_in(self, element: int) -> int:
-        """The element within this one that holds the name of the thing it describes, else
-        itself."""
+        """Return the element inside this one that holds the name of the described thing; if there
+        is none, this one."""
         place = bisect_right(self._names, element)
         inside = place < len(self._names) and self._names[place] <= self._tree.lasts[element]
         return self._names[place] if inside else element
@@ -399,7 +406,7 @@ class Visible:
 
     @cached_property
     def _below_remarks(self) -> list[tuple[int, int]]:
-        """Elements from headings such as "Responses" to the end of what they stand in."""
+        """Elements from a heading such as "Responses" to the end of the element around it."""
         tree = self._tree
         headings = tree.named(_LOWER_HEADINGS)
         above = [(element, tree.parents[element]) for element in headings if _REMARKS.fullmatch(self._text(element))]
@@ -409,9 +416,9 @@ class Visible:
         return any(first < element <= last for first, last in self._below_remarks)
 
     def _of_others(self, element: int, marks: re.Pattern[str] = _OF_OTHERS) -> bool:
-        """Tell whether an element is of readers' comments or reviews, or where other marks are
-        looked for in the start tags around it."""
-        # Of what is around several elements, each is looked at once.
+        """Return whether an element belongs to readers' comments or reviews, or, with other
+        `marks`, whether they match a start tag around it."""
+        # Look only once at an element that is around several others.
         tree, answers, path = self._tree, self._is_of_others[marks], list[int]()
         while element >= 0 and element not in answers:
             path.append(element)
@@ -424,8 +431,8 @@ class Visible:
         return answer
 
     def _line(self, element: int) -> str:
-        """The element's text, with a mark between its parts unless these go on with each other:
-        "By" and a name often stand in elements of their own, and so does what the author is."""
+        """Return the element's text, with a mark between its parts unless one part continues the
+        other: "By", a name and the author's office are often in elements of their own."""
         if not self._text(element):
             return ""
         texts = self._tree.parts[self._tree.opens[element] + 1 : self._tree.closes[element] : 2]
@@ -436,8 +443,8 @@ class Visible:
         return line
 
     def _text(self, element: int) -> str:
-        """The element's text, its lines side by side; "" of a long one, which holds more than is
-        looked for."""
+        """Return the element's text on one line; "" if it is long, as it then holds more than the
+        wanted value."""
         first, last = self._tree.opens[element], self._tree.closes[element]
         if last - first >= _LONGEST:
             return ""
@@ -450,7 +457,7 @@ class Visible:
 
 
 def _says_more(text: str, date: str) -> bool:
-    """Tell whether a link says more than its date; of a long one the text is not known."""
+    """Return whether a link says more than its date. The text of a long link is not known."""
     return text != date and (not text or _LETTER.search(cut_dates(text)) is not None)
 
 
@@ -459,5 +466,5 @@ def _is_byline(classes: str) -> bool:
 
 
 def find_first_date(texts: Iterator[str], parse: Callable[[str], str | None] = parse_date) -> str | None:
-    """Return the first date that a text states."""
+    """Return the first date that one of the texts states."""
     return next((iso for text in texts if (iso := parse(text))), None)
