@@ -1,5 +1,5 @@
-"""Finds the addresses of an image: that of its tag, those that a loader keeps for later, and the
-candidates of responsive images."""
+"""Finds the addresses of an image: the `src` of its tag, the addresses that a lazy loader keeps,
+and the candidates of responsive images."""
 
 import re
 from collections.abc import Iterator
@@ -10,15 +10,16 @@ from dripper.html.tree.urls import read_set
 _PICTURE = re.compile(r"(?!.*\s)[^{}<>]+\.(?:jpe?g|png|gif|webp|avif|svg|bmp)\b", re.IGNORECASE | re.DOTALL)
 _ADDRESS = re.compile(r"(?!.*\s)(?:(?:https?:)?//.|/.)", re.IGNORECASE | re.DOTALL)
 _LAZY = re.compile(r"data-(?:[a-z]+-)*(?:src|original|lazy|actualsrc|echo|image|img)(?:-[a-z]+)?")
-"""Attributes in which loaders keep an address, which need not end as a picture's."""
+"""Attributes in which loaders keep an address, which need not end like a picture's."""
 _SIZE = re.compile(r"(\d{1,6}(?:\.\d{1,6})?)[wx]")
 IMAGE_TAGS = frozenset({"img", "amp-img"})
 _SHOWING = IMAGE_TAGS | {"source"}
 
 
 def find_addresses(tree: Tree, element: int) -> list[str]:
-    """Return the addresses under which an image can be shown, as written, the best first: the
-    largest candidate, else what a lazy loader would show, else `src`; of a `video` its poster.
+    """Return the addresses from which an image can be shown, as written, the best first: the
+    candidates from the largest, then the addresses that a lazy loader would show, then `src`. The
+    address of a `video` is its poster.
 
     Args:
         element: An `img` or a kind of it, or a `picture` with its sources. Pictures within the
@@ -35,7 +36,8 @@ def find_addresses(tree: Tree, element: int) -> list[str]:
         lazy: list[str] = []
         for key, value in _read_addresses(tree.start_tag(inner)):
             if "srcset" in key:
-                # Of the same size, the one of the `img` is in the format that everything shows.
+                # Of two candidates of the same size, the candidate of the `img` has the format that
+                # all programs can show.
                 candidates = [each for each in read_candidates(value) if each[1][:5] != "data:"]
                 sets += [(-size, tags[inner] == "source", address) for size, address in candidates]
             elif key == "src":
@@ -48,8 +50,8 @@ def find_addresses(tree: Tree, element: int) -> list[str]:
 
 
 def _find_only_address(tag: str) -> str | None:
-    """Return the `src` of an image's start tag that has no other address, "" where it has none, and
-    None where it takes more than a look to tell: most images are told by a look."""
+    """Return the `src` of an image's start tag that has no other address; "" if it has none; None
+    if the tag may have other addresses. Most images have only one, so this is quick."""
     if "srcset" in tag or " data-" in tag or "&nbsp;" in tag:
         return None
     address = (attribute(tag, "src") or "").strip()
@@ -70,7 +72,7 @@ def use_best_address(tag: str) -> str:
 
 
 def set_source(tag: str, address: str) -> str:
-    """Return a start tag whose `src` is an address."""
+    """Return a start tag with an address as its `src`."""
     new = f'src="{escape_attribute(address)}"'
     if attribute(tag, "src") is None:
         start = tag.find(" ") if " " in tag else len(tag) - 1

@@ -1,7 +1,7 @@
 """Finds captions and the images that they belong to.
 
-A caption of a main image is kept whatever its own label says. Such captions get a mark: main HTML
-and Markdown show them, and the main text, which only the labels decide, leaves them out.
+A caption of a main image is kept even if its own label is not main. Such captions get a mark. Main
+HTML and Markdown show them; the main text leaves them out, because only the labels decide it.
 """
 
 import re
@@ -20,12 +20,12 @@ LONGEST_CAPTION = 400
 _CAPTIONS = words("caption captiontext gallerytext imagecaption photocaption thumbcaption")
 """Words in classes of captions; `gallerytext` and `thumbcaption` are MediaWiki's."""
 _MOST_ABOVE = 5
-"""Elements between a caption and what holds it and its image."""
+"""Elements between a caption and the element that holds both the caption and its image."""
 _MOST_SHARING = 8
-"""Images that share a caption."""
+"""Most images that share a caption."""
 _CREDIT = 25
-"""Characters that may stand between a caption and its image, such as a credit or a control that
-enlarges it."""
+"""Characters that may be between a caption and its image, such as a credit or a control that
+enlarges the image."""
 _MARK = ' data-dripper="caption">'
 _NAMED = re.compile(r' (?:class|id|role|itemprop)="([^"]{1,200})')
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
@@ -37,12 +37,12 @@ def mark_caption(tag: str) -> str:
 
 
 def leave_out_captions(tags: list[str]) -> dict[str, StartTag]:
-    """Return the start tags of marked captions, to be cut out with their elements."""
+    """Return the start tags of marked captions, which are cut out with their elements."""
     return {tag: StartTag(tag, hidden=True) for tag in tags if tag.endswith(_MARK)}
 
 
 def _find_captions(tree: Tree) -> list[int]:
-    """Return the elements that are captions by their names, with a text and no image in them."""
+    """Return the elements with a caption's name that hold a text and no image."""
     tags = {tag for tag in tree.names if ("caption" in tag or "gallerytext" in tag) and tag[1] != "/"}
     tags = {tag for tag in tags if tree.names[tag] == "figcaption" or not _CAPTIONS.isdisjoint(read_names(tag))}
     if not tags:
@@ -61,12 +61,12 @@ def _is_caption(tree: Tree, element: int) -> bool:
 
 
 def pair_captions(tree: Tree, images: Sequence[int]) -> list[tuple[int, Sequence[int]]]:
-    """Return the captions of a tree, each with its images: those of its figure, else those next to
-    it in the nearest element around it that has any.
+    """Return the captions of a tree, each with its images: the images of its figure, otherwise the
+    images next to it in the nearest element around it that has any.
 
-    Other captions apart, next to nothing is said between a caption and its images. On 4,911
-    training pages 88 had texts that are named captions and stand elsewhere: counts of reviews,
-    prices, notes under a form.
+    Apart from other captions, there is almost no text between a caption and its images. Of 4,911
+    training pages, 88 had texts elsewhere that are named as captions: counts of reviews, prices,
+    notes under a form.
 
     Args:
         images: All images, in document order.
@@ -79,7 +79,7 @@ def pair_captions(tree: Tree, images: Sequence[int]) -> list[tuple[int, Sequence
 
 
 def _count_said(tree: Tree, captions: Sequence[int]) -> list[int]:
-    """Return how many characters of text stand before each place of a text, captions apart."""
+    """Return the number of characters before each text, without captions."""
     sizes = [len(text.strip()) for text in tree.parts[::2]]
     for caption in captions:
         first, last = tree.opens[caption] // 2 + 1, tree.closes[caption] // 2 + 1
@@ -106,11 +106,11 @@ def _find_captioned(tree: Tree, caption: int, images: Sequence[int], said: Seque
 
 
 def _count_beside(tree: Tree, caption: int, images: Sequence[int], said: Sequence[int]) -> int:
-    """Return how many images follow each other from a caption on, on one side of it, with no more
-    text between them than a credit.
+    """Return the number of consecutive images on one side of a caption that have no more text
+    between them than a credit.
 
     Args:
-        images: The nearest first.
+        images: The images on that side, the nearest first.
     """
     before = caption
     for number, image in enumerate(images):

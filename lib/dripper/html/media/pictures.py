@@ -1,5 +1,5 @@
-"""Finds the images of a page, and tells by an image's own tag, address and file what it is: a
-picture, or a tracker, an icon, an avatar, an advertisement.
+"""Finds the images of a page. An image's own tag, address and file decide whether it is a picture,
+or a tracker, an icon, an avatar or an advertisement.
 """
 
 import re
@@ -12,22 +12,22 @@ from dripper.html.tree.elements import words
 from dripper.html.tree.tree import Tree, attribute
 
 _WIDTH, _HEIGHT = 100, 50
-"""Pixels: an image that states less is an icon, an avatar or a thumbnail."""
+"""Pixels: an image that states a smaller size is an icon, an avatar or a thumbnail."""
 _ICON = 32
-"""Pixels: an image that states no more, both ways, is an icon."""
+"""Pixels: an image that states at most this width and height is an icon."""
 REPEATED = 3
-"""Times that a page shows an image, from which on it is an ornament."""
+"""An image that a page shows at least this many times is an ornament."""
 AROUND = words(
     "avatar avatars gravatar logo logos icon icons author authors byline bio headshot userpic ad ads advert advertisement "
     "advertising sponsor sponsored related recommended recommendations trending newsletter teaser teasers nav navbar "
     "navigation menu breadcrumb breadcrumbs footer social follow button btn swatch swatches instagram"
 )
-"""Words in classes and ids of what holds images that are no content."""
+"""Words in classes and ids of elements that hold images that are no content."""
 _OTHER = AROUND | words(
     "emoji emoticon smiley smilies sprite badge badges share sharing profile banner promo spacer pixel tracking tracker "
     "arrow flag rating stars"
 )
-"""Words in classes and ids of such images."""
+"""Words in classes and ids of images that are no content."""
 _OTHER_FILES = words(
     "avatar avatars gravatar logo logos icon icons emoji emoticon smiley smilies sprite badge badges spacer pixel tracking "
     "tracker blank placeholder loading loader spinner button btn arrow bullet rating stars headshot advert banner favorite "
@@ -43,16 +43,16 @@ _SIZE_IN_NAME = re.compile(
     r"(?:[-_@.](?:\d{2,4}x\d{0,4}|x\d{2,4}|\d{2,4}w?|[1-4]x|large|medium|small|thumb|scaled|full))+$"
 )
 _TELLING = 6
-"""Letters of a file's name that tell it from others."""
+"""Letters that a file's name needs to identify the file."""
 _PIXELS = re.compile(r"\s*(\d{1,6})(?:\.\d*)?\s*(?:px)?\s*$")
 _TRACKERS = (
     "doubleclick", "scorecardresearch", "quantserve", "omtrdc", "2o7.net", "xiti", "smartadserver", "mathtag",
     "google-analytics", "googlesyndication", "amazon-adsystem", "bat.bing", "pixel", "/count/", "1x1", "transparent.",
     "clear.gif", "feedburner", "feeds.wordpress", "stats.wp.com", "counter",
 )  # fmt: skip
-"""Parts of addresses of what nobody is to see."""
+"""Parts of the addresses of invisible images."""
 _TRACKER_WORDS = ("facebook.com/tr", "spacer", "blank.", "file:", "/tracking", "/tracker", "/beacon", "/impression")
-"""The same, where they are whole words: see `_TRACKER_WORD`."""
+"""More such parts, which must be whole words: see `_TRACKER_WORD`."""
 _TRACKER_WORD = re.compile(
     r"facebook\.com/tr\b|\bspacer\b|\bblank\.|^file:|/(?:tracking|tracker|beacon|impression)s?(?:[/.]|$)"
 )
@@ -62,7 +62,7 @@ class Image(NamedTuple):
     """An image of a page."""
 
     element: int
-    """The picture, where there is one around the `img`."""
+    """The `picture` around the `img` if there is one, otherwise the image element itself."""
     shown: int
     """The `img` itself."""
 
@@ -85,20 +85,20 @@ def find_images(tree: Tree) -> list[Image]:
 
 
 def find_address(tree: Tree, image: Image) -> str:
-    """Return the best address of an image, "" where it has none."""
+    """Return the best address of an image; "" if it has none."""
     return next(iter(find_addresses(tree, image.element)), "")
 
 
 def shows(tree: Tree, image: Image, name: str) -> bool:
-    """Tell whether a file of this name is among those that an image can be shown by."""
+    """Return whether an image can be shown from a file of this name."""
     tags = tree.parts[tree.opens[image.element] : tree.closes[image.element] + 1 : 2]
     is_near = any(name.rpartition("/")[2] in tag.lower() for tag in tags)
     return is_near and name in map(name_file, find_addresses(tree, image.element))
 
 
 def name_file(address: str) -> str:
-    """Return what tells an image's file from others, whatever size it is served in: its name
-    without sizes and ending, with its folder where the name says little; "" of no picture's.
+    """Return a name that identifies an image's file in any size: the file's name without sizes and
+    ending, with its folder if the name is short; "" if there is no name.
 
     >>> name_file("https://e.org/u/9/rain-1200x630.jpg?w=80") == name_file("/u/9/rain.webp")
     True
@@ -110,18 +110,18 @@ def name_file(address: str) -> str:
 
 
 def name_picture(address: str) -> str:
-    """Return an image's address without its size: WordPress has the same picture as `rain.jpg` and
+    """Return an image's address without its size: WordPress serves one picture as `rain.jpg` and
     `rain-300x200.jpg`."""
     file = address.partition("?")[0]
     return _SIZE_OF_FILE.sub("", file) if _FILE.search(file) else address
 
 
 def find_showing(tree: Tree, images: Sequence[Image], picture: str | None) -> list[Image]:
-    """Return the images that show the page's picture: those with its file's name, else those whose
-    names differ as sizes do.
+    """Return the images that show the page's picture: the images with its file's name, otherwise
+    the images with names that differ only as sizes do.
 
-    The pictures of a series, `cake-12.jpg` and `cake-14.jpg`, differ so, too: on 67 of 5,619
-    training pages several were the page's own.
+    The pictures of a series, `cake-12.jpg` and `cake-14.jpg`, also differ in this way: on 67 of
+    5,619 training pages several were the page's own.
     """
     name = name_file(picture or "")
     showing = [image for image in images if shows(tree, image, name)] if name else []
@@ -133,8 +133,8 @@ def find_showing(tree: Tree, images: Sequence[Image], picture: str | None) -> li
 
 
 def find_fault(tag: str, address: str) -> str:
-    """Return what in an image's own tag or its address says that it is no content, "" where nothing
-    does."""
+    """Return the reason why an image is no content, found in its own tag or its address; "" if
+    there is none."""
     if _is_small(tag):
         return "small"
     if not _OTHER.isdisjoint(read_names(tag)):
@@ -153,19 +153,19 @@ def _is_small(tag: str) -> bool:
 
 
 def is_large(tag: str) -> bool:
-    """Tell whether a tag states a size that icons do not have."""
+    """Return whether a tag states a size that icons do not have."""
     return any((read_pixels(tag, name) or 0) > least for name, least in (("width", _WIDTH), ("height", _HEIGHT)))
 
 
 def is_tiny(tag: str) -> bool:
-    """Tell whether a tag states both sizes, and they are those of an icon."""
+    """Return whether a tag states both sizes, and both are an icon's."""
     sizes = [read_pixels(tag, name) for name in ("width", "height")]
     return all(size is not None and size <= _ICON for size in sizes)
 
 
 def is_tracker(address: str) -> bool:
-    """Tell whether an address is of what nobody is to see."""
-    # Looking for each part takes a quarter of the time of one expression for all.
+    """Return whether an address belongs to an image that nobody is meant to see."""
+    # Searching for each part takes a quarter of the time of one expression for all.
     if any(part in address for part in _TRACKERS):
         return True
     return any(part in address for part in _TRACKER_WORDS) and _TRACKER_WORD.search(address) is not None
@@ -177,6 +177,7 @@ def _is_other_file(address: str) -> bool:
 
 
 def read_pixels(tag: str, name: str) -> int | None:
-    """Return the number of pixels that an attribute of a start tag states; None: it states none."""
+    """Return the number of pixels that an attribute of a start tag states; None if it states
+    none."""
     value = _PIXELS.match(attribute(tag, name) or "")
     return int(value[1]) if value else None

@@ -1,10 +1,10 @@
-"""Decides which images of a page belong to its main content, by their places among the main
-pieces: labelers read text, and an image has none. Captions go with their images.
+"""Decides which images of a page belong to its main content. Labelers read text, and an image has
+none, so its place among the main pieces decides. Captions go with their images.
 
-An image belongs to main where the nearest element around it that says something (captions apart) is
-mostly main, and where nothing tells that it is something else: a tracker, an icon, an avatar, an
-advertisement. The constants were chosen on one half of the hosts of the set `readability`, whose
-truth has markup; `benchmarks/images.py` scores the other half.
+An image belongs to main if the nearest element around it with text (captions apart) is mostly main,
+and if there is no sign that it is something else: a tracker, an icon, an avatar or an
+advertisement. The constants were chosen on one half of the hosts of the set `readability`, which
+has truth with markup; `benchmarks/images.py` scores the other half.
 """
 
 from bisect import bisect_left
@@ -32,9 +32,9 @@ from dripper.html.tree.elements import words
 from dripper.html.tree.tree import Tree
 
 _TEXT = 30
-"""Characters of text that an element has at least that says something."""
+"""Characters: an element with less text does not decide."""
 _SHARE = 0.5
-"""Share of that element's text that must be main for its images to be main."""
+"""Share of the deciding element's text that must be main for its images to be main."""
 _MOST_ABOVE = 5
 """Elements between an image and its figure."""
 _MOST_NOSCRIPTS = 8
@@ -43,9 +43,9 @@ _FIGURES = words(
     "caption image images img photo photos picture pictures figure media gallery embed slide slideshow hero lead inline "
     "attachment thumb illustration"
 )
-"""Words in classes of what holds an image and its caption."""
+"""Words in classes of elements that hold an image and its caption."""
 _NOT_MAIN, _MAIN, _AMONG = range(3)
-"""Verdicts on the images in an element; the last: main if it stands between main blocks."""
+"""Verdicts on the images in an element. `_AMONG`: an image is main if it is between main blocks."""
 _OUTSIDE = words("nav footer aside button select menu dialog label")
 _MEDIA = IMAGES | {"figure", "audio", STAND_IN}
 _MOST_ABOVE_PICTURE = 12
@@ -53,7 +53,7 @@ _NEVER_AROUND_PICTURE = words("nav footer header aside menu dialog")
 
 
 class Span(NamedTuple):
-    """A piece of the page: `parts[first : last + 1]`, which stands inside the element `owner`."""
+    """A piece of the page: `parts[first : last + 1]`, inside the element `owner`."""
 
     owner: int
     first: int
@@ -62,16 +62,16 @@ class Span(NamedTuple):
 
 
 def place_media(tree: Tree, blocks: Sequence[Block], main: Set[int], picture: str | None = None) -> list[Span]:
-    """Return what belongs to main beside the kept pieces: images, and captions of images that are
-    main and of which nothing is kept, in document order, disjoint.
+    """Return the spans that belong to main beside the kept pieces: images, and captions of main
+    images, if no part of them is already kept. They are in document order and disjoint.
 
-    Linear in the page, and in the depth of its images.
+    The time is linear in the page's length and in the depth of its images.
 
     Args:
-        blocks: All of the page, in document order.
-        main: The ids of the main ones.
-        picture: The address of the picture that the page declares as its own: it is main wherever
-            it stands first, outside of menus and footers.
+        blocks: All blocks of the page, in document order.
+        main: The ids of the main blocks.
+        picture: The address of the picture that the page declares as its own: its first occurrence
+            outside of menus and footers is main.
     """
     if not main or _MEDIA.isdisjoint(tree.names.values()):
         return []
@@ -100,7 +100,8 @@ def place_media(tree: Tree, blocks: Sequence[Block], main: Set[int], picture: st
 
 
 def _find_bare_figures(tree: Tree) -> list[int]:
-    """Return the figures without an image: a script will show it, and the caption is there."""
+    """Return the figures without an image: a script would show the image, but the caption is
+    already there."""
     figures = tree.find("figure")
     shown = tree.named(IMAGES) if figures else []
     return [
@@ -118,14 +119,15 @@ def _drop_inner(spans: list[Span]) -> list[Span]:
 
 
 def _skip_noscript(tree: Tree, owner: int) -> int:
-    """Return what an image stands in, but for a `noscript`, which browsers would not show."""
+    """Return the element around an image, skipping each `noscript`, as browsers would not show
+    it."""
     around = tree.nearest(owner, _MOST_NOSCRIPTS)
     return next((element for element in reversed(around) if tree.tags[element] != "noscript"), owner)
 
 
 def explain_images(tree: Tree, blocks: Sequence[Block], main: Set[int], picture: str | None) -> list[tuple[str, str]]:
-    """Return the address of each image of a page, and why it is not main; "": it is. Arguments as
-    of `place_media`."""
+    """Return the address of each image of a page, and the reason why it is not main; "" if it is
+    main. The arguments are as in `place_media`."""
     images = find_images(tree)
     judged = _Places(tree, blocks, main).judge(images) if main else ((image, "nothing is main") for image in images)
     explained = dict(judged)
@@ -136,8 +138,8 @@ def explain_images(tree: Tree, blocks: Sequence[Block], main: Set[int], picture:
 
 
 def _find_declared(tree: Tree, images: Sequence[Image], chosen: Sequence[Image], picture: str | None) -> Image | None:
-    """Return the first image that shows what the page declares as its picture; None where it is
-    kept anyway, or is a logo, a tracker or of a menu."""
+    """Return the first image that shows the page's declared picture; None if it is kept anyway, is
+    a logo or a tracker, or belongs to a menu."""
     name = name_file(picture or "")
     if not name or any(shows(tree, image, name) for image in chosen):
         return None
@@ -149,7 +151,7 @@ def _find_declared(tree: Tree, images: Sequence[Image], chosen: Sequence[Image],
 
 
 class _Places:
-    """The places of blocks and their text in a page, for questions about its images."""
+    """The positions of blocks and their text in a page, to answer questions about its images."""
 
     def __init__(self, tree: Tree, blocks: Sequence[Block], main: Set[int]) -> None:
         self._tree = tree
@@ -164,14 +166,14 @@ class _Places:
         """Characters of text in the first n blocks, without captions."""
         main_sizes = [size if block.item_id in main else 0 for size, block in zip(sizes, blocks, strict=True)]
         self._main = list(accumulate(main_sizes, initial=0))
-        """The same of those that are main."""
+        """Characters of main text in the first n blocks, without captions."""
         self._verdicts: dict[int, int] = {}
         self._read_names = cache(lambda tag: frozenset(read_names(tag)))
         self._find_address = cache(partial(find_address, tree))
 
     def judge(self, images: Sequence[Image]) -> Iterator[tuple[Image, str]]:
-        """Yield each image with the reason why it is not main; "": it is, as those in kept pieces
-        are."""
+        """Yield each image with the reason why it is not main; "" if it is main, as all images in
+        kept pieces are."""
         tree, before, pictures = self._tree, Image(-1, -1), set[str]()
         counts = Counter(tree.start_tag(image.shown) for image in images)
         for image in images:
@@ -188,7 +190,7 @@ class _Places:
             yield image, fault
 
     def _find_fault(self, image: Image, before: Image, *, is_repeated: bool) -> str:
-        """Return why an image outside of kept pieces is not main, "" where it is."""
+        """Return the reason why an image outside of kept pieces is not main; "" if it is main."""
         if not self.is_main(image.element):
             return "its place is not main"
         if self._is_copy(image, before):
@@ -198,12 +200,12 @@ class _Places:
         return "an ornament that the page repeats" if is_repeated and not self._is_in_figure(image.element) else ""
 
     def is_kept(self, part: int) -> bool:
-        """Tell whether a part stands in a kept piece."""
+        """Return whether a part is in a kept piece."""
         place = bisect_left(self._kept_firsts, part + 1) - 1
         return place >= 0 and self._kept_lasts[place] >= part
 
     def is_touched(self, first: int, last: int) -> bool:
-        """Tell whether some of the parts are kept."""
+        """Return whether any of the parts are kept."""
         return self.is_kept(first) or bisect_left(self._kept_firsts, first) < bisect_left(self._kept_firsts, last + 1)
 
     def _leave_out_captions(self, sizes: list[int]) -> None:
@@ -217,13 +219,13 @@ class _Places:
                 end = tree.lasts[element]
 
     def _count(self, element: int) -> tuple[int, int]:
-        """Return how many characters an element says, and how many of them are main."""
+        """Return the number of characters of text in an element, and how many of them are main."""
         first = bisect_left(self._firsts, self._tree.opens[element])
         last = bisect_left(self._firsts, self._tree.closes[element])
         return self._said[last] - self._said[first], self._main[last] - self._main[first]
 
     def _is_copy(self, image: Image, before: Image) -> bool:
-        """Tell whether an image is what `noscript` has of the one before it, or the other way
+        """Return whether an image is the `noscript` copy of the image before it, or the other way
         round."""
         tree = self._tree
         if before.element < 0:
@@ -238,7 +240,7 @@ class _Places:
         return False
 
     def is_main(self, element: int) -> bool:
-        """Tell whether the place of an image or a figure is main."""
+        """Return whether the place of an image or a figure is main."""
         tree, verdicts, path = self._tree, self._verdicts, list[int]()
         home = tree.parents[element]
         while home > 0 and home not in verdicts:
@@ -256,8 +258,8 @@ class _Places:
         return verdict == _MAIN
 
     def _judge(self, element: int) -> int | None:
-        """Return what the place in an element is by what it says; None where it says nothing, or
-        nothing but an image's caption, so that the next one around it is to be asked."""
+        """Return the verdict on the images in an element by its text. None if it has too little
+        text, or only an image's caption; then the next element around it decides."""
         (length, main), name = self._count(element), self._tree.tags[element]
         tag = self._tree.start_tag(element)
         # Names are read last: they take most of the time.

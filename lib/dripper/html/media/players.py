@@ -1,9 +1,9 @@
-"""Turns films and sounds into links: elements `video` and `audio`, and frames of known players,
-whose documents no archive holds.
+"""Turns videos and sounds into links: the elements `video` and `audio`, and frames of known
+players, as no archive holds the documents of these frames.
 
-A frame shows nothing, so the parser leaves it out of the page. One of a known player leaves an
-empty inline element behind that holds its address, a *stand-in*: no block and no label changes by
-it, and its place tells whether it is main, as an image's does.
+A frame shows nothing, so the parser leaves it out of the page. The frame of a known player is
+replaced by a placeholder (`STAND_IN`): an empty inline element that holds its address. A
+placeholder changes no block and no label. Its place decides whether it is main, as with an image.
 """
 
 import re
@@ -17,7 +17,7 @@ from dripper.html.tree.scan import scan
 from dripper.html.tree.tree import Tree, attribute, escape_attribute
 
 STAND_IN = "bdo"
-"""An inline element that pages do not use, and no feature counts."""
+"""An inline element that pages do not use and no feature counts."""
 _ADDRESS = "data-dripper-player"
 _PLAYER = re.compile(
     r"(?:https?:)?//(?:(?:www\.)?(?:youtube(?:-nocookie)?\.com/embed/[\w-]|dailymotion\.com/embed/|ted\.com/talks|"
@@ -34,7 +34,8 @@ _FILMS = frozenset({"video", "audio"})
 
 
 def replace_frame(document: LexborHTMLParser, frame: LexborNode) -> bool:
-    """Put a stand-in into a frame's place, if it is one of a known player; tell whether it is."""
+    """Replace the frame of a known player by a placeholder; return whether the frame belongs to
+    one."""
     values = frame.attributes
     address = next(
         (value for name in _LAZY if (value := (values.get(name) or "").strip()) and _PLAYER.match(value)), ""
@@ -48,7 +49,7 @@ def replace_frame(document: LexborHTMLParser, frame: LexborNode) -> bool:
 
 
 def write_watched(address: str) -> str:
-    """Return the address of a player's film as people share it.
+    """Return the address of a player's video as people share it.
 
     >>> write_watched("//www.youtube.com/embed/dQw4w9WgXcQ?rel=0")
     'https://www.youtube.com/watch?v=dQw4w9WgXcQ'
@@ -61,12 +62,12 @@ def write_watched(address: str) -> str:
 
 
 def find_films(tree: Tree) -> list[int]:
-    """Return the elements of films and sounds that have an address, in document order."""
+    """Return the elements of videos and sounds that have an address, in document order."""
     if _FILMS.isdisjoint(tree.tags) and STAND_IN not in tree.tags:
         return []
     films, end = list[int](), -1
     for element, tag in enumerate(tree.tags):
-        # What stands within a film says the same, or is for browsers that know none.
+        # The elements inside a video have the same address, or are for browsers without videos.
         if (tag in _FILMS and element > end) or tag == STAND_IN:
             end = max(end, tree.lasts[element])
             if read_film(tree, element):
@@ -75,7 +76,7 @@ def find_films(tree: Tree) -> list[int]:
 
 
 def read_film(tree: Tree, element: int) -> str:
-    """Return the address of a film, as written; "" where it has none."""
+    """Return the address of a video, as written; "" if it has none."""
     if tree.tags[element] == STAND_IN:
         return attribute(tree.start_tag(element), _ADDRESS) or ""
     inside = range(element, tree.lasts[element] + 1)
@@ -87,8 +88,8 @@ def read_film(tree: Tree, element: int) -> str:
 
 
 def link_films(tree: Tree) -> Tree:
-    """Return a tree of main HTML with a link in each film and for each stand-in. The links are
-    marked as captions are: they are no text of the page."""
+    """Return a tree of main HTML with a link in each video and in place of each placeholder. The
+    links are marked like captions, as they are no text of the page."""
     films = find_films(tree)
     for element in films:
         address = clean_inert_address(read_film(tree, element)) or ""
@@ -100,7 +101,7 @@ def link_films(tree: Tree) -> Tree:
         if tree.tags[element] == STAND_IN:
             tree.replace(element, link)
         else:
-            # What stands in there is for browsers that know no films.
+            # The texts in there are for browsers without videos.
             tree.parts[first + 1 : last : 2] = [""] * ((last - first) // 2)
             tree.parts[last - 1] = link
     return scan("".join(tree.parts), HTML_VOID) if films else tree

@@ -1,4 +1,4 @@
-"""Tells what the images of main HTML are there for, and leaves out those that are no content."""
+"""Finds the roles of the images of main HTML, and removes images that are no content."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -20,25 +20,25 @@ from dripper.html.tree.tree import Tree, attribute, escape_attribute
 _ICONS = words("emoji emoticon smiley smilies sprite spacer pixel tracking tracker icon icons bullet")
 """Words in classes and ids of images in kept pieces that are no content."""
 _AROUND_ICONS = 4
-"""Elements that are looked at around one, itself among them."""
+"""Number of elements that are examined around an image, including the image."""
 _LONGEST_SMILEY = 4
-"""Characters that a smiley stands for."""
+"""Most characters of a smiley's alternative text."""
 _PEOPLE = words("avatar avatars gravatar headshot userpic")
 _SIGNS = _ICONS | words("logo logos badge badges button btn arrow stars rating")
 _FEWEST_IN_GALLERY = 3
 _APART = 60
 """Texts and tags between two pictures of a gallery."""
 _LONGEST_IN_GALLERY = 60
-"""Characters that are said between two of them."""
+"""Most characters of text between two pictures of a gallery."""
 
 
 def find_roles(tree: Tree, images: Sequence[Image], picture: str | None) -> list[str]:
     """Return the role of each image of main HTML: lead, gallery, icon, avatar or content.
 
-    Pictures are side by side where _FEWEST_IN_GALLERY of them follow each other with no more text
-    between two than a caption has. What is shown REPEATED times is an icon, unless a large size is
-    stated. On 4,911 training pages 89 show some so, 2,194 times: signs of files and states,
-    smileys, what stands in for a picture; five show pictures so.
+    Pictures are side by side if at least _FEWEST_IN_GALLERY of them follow each other with no more
+    text between two than a caption has. An image that is shown at least REPEATED times is an icon,
+    unless it states a large size. Of 4,911 training pages, 89 show such images, 2,194 times: signs
+    of files and states, smileys, placeholders for a picture; on five pages they are pictures.
     """
     showing = set(find_showing(tree, images, picture))
     counts = Counter(attribute(tree.start_tag(image.shown), "src") for image in images)
@@ -67,8 +67,9 @@ def find_roles(tree: Tree, images: Sequence[Image], picture: str | None) -> list
 
 
 def replace_icons(tree: Tree) -> None:
-    """Leave out of main HTML, in place, the images in kept pieces that are none: trackers, bullets
-    and icons; of a smiley, what it stands for. In a cell of a table, an icon is what it says."""
+    """Remove from main HTML, in place, the images in kept pieces that are no content: trackers,
+    bullets and icons. A smiley is replaced by its alternative text. Icons in table cells stay, as
+    they are the cell's content."""
     images = find_images(tree)
     counts = Counter(tree.start_tag(image.shown) for image in images)
     for image in images:
@@ -85,13 +86,14 @@ def replace_icons(tree: Tree) -> None:
         for element in range(image.element, tree.lasts[image.element] + 1):
             tree.tags[element] = "span"
         if 0 < len(alt) <= _LONGEST_SMILEY:
-            # Without an address: Markdown writes what it says, and the text stays the same.
+            # The image has no address: Markdown writes its alternative text, and the main text
+            # stays the same.
             tree.parts[first] = f'<img alt="{escape_attribute(alt)}">'
             tree.names[tree.parts[first]] = tree.tags[image.element] = "img"
 
 
 def _is_other(tag: str) -> bool:
-    """Tell whether an image's start tag says that it is no content: its names, its tracker, or both
-    its sizes."""
+    """Return whether an image's start tag says that it is no content: its names, its tracker, or
+    both its sizes."""
     is_named = not _ICONS.isdisjoint(read_names(tag)) or is_tracker((attribute(tag, "src") or "").lower())
     return is_named or is_tiny(tag)
