@@ -73,7 +73,7 @@ _NOT_IN_INDEX = {"blocks", "html", *_CONTENT}
 
 
 def is_doubtful(block: BlockView) -> bool:
-    """Tell whether the labeler is in doubt about a block."""
+    """Return whether the labeler is in doubt about a block."""
     return block.probability is not None and DOUBTFUL[0] <= block.probability <= DOUBTFUL[1]
 
 

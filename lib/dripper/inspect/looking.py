@@ -24,7 +24,7 @@ def view_pages(pages: Iterable[PageInput], settings: Settings) -> Iterator[PageV
 
 
 def view_rows(rows: Iterable[Row], settings: Settings, labeler: str | None) -> Iterator[PageView]:
-    """Yield the view of each row of `extractions`, whose page is read from its archive again.
+    """Yield the view of each row of `extractions`. Its page is read again from its archive.
 
     Args:
         rows: Rows with COLUMNS (`dripper.inspect.sources`).
@@ -83,8 +83,7 @@ def view_stored_row(row: Row) -> PageView:
 
 
 def compare_views(stored: PageView, current: PageView) -> PageView:
-    """Return the stored view with the blocks of the current one, and a note where the two
-    differ."""
+    """Return the stored view with the blocks of the current one, and a note if the two differ."""
     names = ("blocks", "html", "encoding", "profile", "refused")
     both = replace(stored, **{name: getattr(current, name) for name in names})
     if stored.error_code != current.error_code:
