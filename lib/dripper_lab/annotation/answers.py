@@ -1,4 +1,4 @@
-"""An annotator's answer about a page, and what is wrong with one that is not in form."""
+"""Parses an annotator's answer about a page, and explains the fault of a malformed one."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,7 +21,7 @@ KINDS = (
     "other",
     "error",
 )
-"""Kinds of pages, as `guidelines.md` says it."""
+"""Kinds of pages, as `guidelines.md` defines them."""
 SURE = (1, 2, 3)
 """Degrees of an annotator's certainty: 1 guessed, 3 certain."""
 _RANGE = re.compile(r"(\d{1,7})(?:\s*[-–]\s*(\d{1,7}))?", re.ASCII)
@@ -36,11 +36,11 @@ class Answer:
     kind: str
     """One of KINDS."""
     main: tuple[int, ...]
-    """Numbers of the main blocks, ascending; none where the page has no main content."""
+    """Numbers of the main blocks, ascending; empty if the page has no main content."""
     sure: int
     """One of SURE."""
     annotator: str = ""
-    """Name of the annotator: a model's, or a person's; empty if the answer does not tell."""
+    """Name of the annotator, a model or a person; "" if the answer does not name one."""
 
     def row(self) -> dict[str, Any]:
         """Return the answer as a row of an answers file."""
@@ -52,8 +52,8 @@ def answer_of(raw: object, n_blocks: int, page: str) -> Answer:
     """Return an answer about a page of n_blocks blocks.
 
     Args:
-        raw: As JSON gave it; `main` is a text of ranges or a list of numbers; other fields
-            than an answer's are passed over. Raises InputError, which says what is wrong.
+        raw: The value that JSON parsed; `main` is a text of ranges or a list of numbers; fields
+            that no answer has are ignored. Raises InputError, which explains the fault.
 
     >>> answer_of({"kind": "forum", "main": "2-3,5", "sure": 3}, 9, "p1").main
     (2, 3, 5)
@@ -83,7 +83,7 @@ def is_blank(raw: object) -> bool:
 def from_ranges(text: str, n_blocks: int) -> list[int]:
     """Return the block numbers of a text of ranges, ascending, each once.
 
-    Raises InputError for what is no range, and for numbers that are not in 1..n_blocks.
+    Raises InputError for parts that are no range, and for numbers outside of 1..n_blocks.
 
     >>> from_ranges("5-7, 12,6", 20)
     [5, 6, 7, 12]

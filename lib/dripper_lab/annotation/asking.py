@@ -1,7 +1,8 @@
-"""All pages of an export put to a model: several at once, a share of them twice, and resumable.
+"""Asks a model about all pages of an export: several at once, a share of them twice. A run can be
+resumed.
 
-An answer is appended to its file when it is there. So a run that was stopped anywhere goes on with
-the pages that have none; the last line of a killed run may be half a line, and is asked for again.
+Each answer is appended to its file as it arrives. So a stopped run continues with the pages that
+have no answer. The last line of a killed run may be incomplete; its page is asked about again.
 """
 
 import hashlib
@@ -22,8 +23,8 @@ from dripper_lab.annotation.importing import read_answers
 
 FIRST, SECOND = "answers.jsonl", "answers_second.jsonl"
 HOPELESS = 10
-"""Failed pages, with none answered, from which on the endpoint is to blame, and each request may
-cost."""
+"""Number of failed pages, with none answered, from which on the endpoint is to blame. The run stops
+then, because each request may cost money."""
 log = logging.getLogger(__name__)
 
 
@@ -33,11 +34,11 @@ class AskResult:
 
     answered: int = 0
     earlier: int = 0
-    """Answers that were there before."""
+    """Answers of earlier runs."""
     failed: dict[str, str] = field(default_factory=dict)
-    """Reasons why pages have no answer, by number: the next run asks again."""
+    """Reasons why pages have no answer, by page number; the next run asks again."""
     used: Counter[str] = field(default_factory=Counter)
-    """Requests, prompt_tokens and completion_tokens, as the endpoint tells."""
+    """Requests, prompt_tokens and completion_tokens, as the endpoint reports them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,8 @@ class Round:
 
 
 def twice_share(numbers: Sequence[str], share: float) -> list[str]:
-    """Return the pages that are annotated twice: the same ones at every run, spread over all.
+    """Return the pages that are annotated twice: the same pages in every run, spread over all
+    pages.
 
     >>> len(twice_share([f"p{n:05d}" for n in range(50)], 0.1))
     5
@@ -60,10 +62,10 @@ def twice_share(numbers: Sequence[str], share: float) -> list[str]:
 
 
 def ask(export: Export, rounds: Sequence[Round], concurrency: int) -> AskResult:
-    """Ask for all answers that are not there yet.
+    """Ask for all missing answers.
 
-    Raises MachineError if the endpoint refuses us, is gone or answers no page (answers so far
-    are kept), InputError where a file of answers holds something else.
+    Raises MachineError if the endpoint refuses this client, is unreachable or answers no page
+    (earlier answers are kept), InputError if a file of answers holds anything else.
     """
     result = AskResult()
     for one in rounds:
@@ -102,7 +104,8 @@ def _ask_round(export: Export, one: Round, pages: Sequence[str], concurrency: in
 
 @contextmanager
 def _requests(concurrency: int) -> Iterator[ThreadPoolExecutor]:
-    """Threads that ask; where one fails for all, those that wait do not ask any more."""
+    """Yield the threads that send requests. If an error ends the run, waiting requests are
+    cancelled."""
     pool = ThreadPoolExecutor(concurrency, thread_name_prefix="annotate")
     try:
         yield pool
@@ -120,7 +123,7 @@ def _read_answered_pages(file: Path, export: Export) -> set[str]:
 
 
 def _cut_half_line(file: Path) -> None:
-    """Take away what a killed run wrote of its last line."""
+    """Remove the incomplete last line of a killed run."""
     if not file.exists():
         return
     content = file.read_bytes()

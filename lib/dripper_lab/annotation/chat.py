@@ -1,5 +1,5 @@
-"""One page put to a large language model: the guidelines, the page, and one more try where the
-answer is not in form."""
+"""Asks a large language model about one page: it sends the guidelines and the page, and asks once
+more if the answer is malformed."""
 
 import json
 import re
@@ -18,7 +18,7 @@ _AGAIN = (
     '{{"page": "{page}", "kind": "article", "main": "4-9,12", "sure": 2}}'
 )
 _SHOWN = 200
-"""Characters of an answer that an error shows."""
+"""Most characters of an answer that an error shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,16 +29,16 @@ class Annotator:
     model: str
     guidelines: str
     body: Mapping[str, Any] = field(default_factory=dict)
-    """More fields of each request, such as a temperature."""
+    """Further fields of each request, such as a temperature."""
 
     def answer(self, page: str, text: str, n_blocks: int, used: Counter[str]) -> Answer:
         """Return the model's answer about a page.
 
         Args:
-            text: What an annotator reads.
-            used: Tokens are counted into it. Raises PageError (labeler_failed) if two
-                answers are not in form or the endpoint refuses the page, MachineError where it
-                refuses us or is gone.
+            text: The text of the page for annotators.
+            used: Counts the tokens. Raises PageError (labeler_failed) if two answers are malformed
+                or the endpoint refuses the page, MachineError if it refuses this client or is
+                unreachable.
         """
         messages = [{"role": "system", "content": self.guidelines}, {"role": "user", "content": text}]
         reply = self._ask(messages, used)
@@ -73,8 +73,8 @@ class Annotator:
 
 
 def last_object(text: str) -> dict[str, Any]:
-    """Return the last JSON object of a free text: a model may think aloud first, or put a fence
-    around it.
+    """Return the last JSON object in a free text, as a model may think aloud first, or put a fence
+    around its answer.
 
     Raises InputError if there is none.
 

@@ -1,8 +1,9 @@
-"""Makes a data set of a recipe: rows that say in which public repository a page lies, and which of
-its blocks are main.
+"""Makes a data set from a recipe: rows that name the public repository of a page and its main
+blocks.
 
-The pages belong to their sites and lie in repositories under permissive licences; a recipe (see
-`dripper_lab/recipes/README.md`) holds what is our own: the choice of pages and their labels.
+The pages belong to their sites and are in repositories under permissive licences. A recipe (see
+`dripper_lab/recipes/README.md`) holds only this project's part: the choice of pages and their
+labels.
 """
 
 import gzip
@@ -38,18 +39,18 @@ _FORMS = {
     "path": re.compile(r"[^-].*"),
     "html_sha256": re.compile(r"[0-9a-f]{64}"),
 }
-"""Forms of what goes into names of files and into commands."""
+"""Forms of the values that go into file names and commands."""
 _KEPT = ("id", "url", "html_sha256", "host", "licence", "commit", "sure")
-"""Fields of a recipe's row that a row of truth has, too."""
+"""Fields of a recipe's row that a row of truth also has."""
 
 
 @dataclass(slots=True)
 class Collection:
-    """The counts of what a recipe gave."""
+    """The number of pages of a recipe by result."""
 
     written: int = 0
     left_out: Counter[str] = field(default_factory=Counter)
-    """Rows without a page, by the reason."""
+    """Rows without a page, by reason."""
 
 
 def find_recipe(name: str) -> Path:
@@ -66,13 +67,13 @@ def find_recipe(name: str) -> Path:
 def read_recipe(name: str) -> list[dict[str, Any]]:
     """Return the labelled rows of a recipe.
 
-    Raises InputError if there is none, and for rows that are not in form.
+    Raises InputError if there is none, and for malformed rows.
     """
     return [row for row in read_rows(find_recipe(name)) if "main" in row]
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:
-    """Return all rows of a recipe's file. Raises InputError for rows that are not in form."""
+    """Return all rows of a recipe's file. Raises InputError for malformed rows."""
     try:
         rows = [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line.strip()]
     except ValueError as error:
@@ -84,14 +85,14 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
 
 
 def collect(rows: Sequence[Mapping[str, Any]], clones: Path, out: Path, fetch: bool = False) -> Collection:
-    """Write the data set `out` of a recipe's rows.
+    """Write a recipe's rows as the data set `out`.
 
     Args:
         clones: A folder of Git repositories, each `OWNER+NAME` or `OWNER/NAME`, bare or not.
-        fetch: Clone from github.com what is not there.
+        fetch: Whether to clone missing repositories from github.com.
 
     Raises:
-        InputError: Where `out` is there, or no page can be had.
+        InputError: If `out` exists, or no page is available.
     """
     collection = Collection()
     with new_folder(out) as folder:
@@ -128,7 +129,7 @@ def _truth_row(row: Mapping[str, Any], page: Page) -> dict[str, Any]:
 def read_recipe_pages(
     rows: Sequence[Mapping[str, Any]], data_set: str, clones: Path, fetch: bool, left_out: Counter[str]
 ) -> Iterator[LabelledPage]:
-    """Yield the pages of a recipe's rows that can be had, and count the others by their reason."""
+    """Yield the available pages of a recipe's rows, and count the others by reason."""
     repositories: dict[str, Path | None] = {}
     for row in rows:
         name = row["repository"].removeprefix("github:")

@@ -1,4 +1,4 @@
-"""The steps of the annotation path as subcommands: their flags, and what they print."""
+"""The steps of the annotation path as subcommands: their flags and their output."""
 
 import argparse
 import json
@@ -31,7 +31,7 @@ from dripper_lab.datasets import DATA_SETS, LabelledPage, Role, read_pages
 
 log = logging.getLogger(__name__)
 NOT_ALL = 3
-"""Exit code where pages have no answer yet: the same command goes on."""
+"""Exit code if pages are still missing; for `ask`, the same command continues."""
 
 
 def parser() -> argparse.ArgumentParser:

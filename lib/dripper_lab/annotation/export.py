@@ -1,11 +1,12 @@
-"""The export: a folder with what annotators read, and the pages that it was made of.
+"""Writes and reads an export: a folder with the texts for annotators and the pages that they were
+made from.
 
-guidelines.md           what annotators are told
+guidelines.md           instructions for annotators
 pages/p00001.txt        numbered blocks of a page
-answers.template.jsonl  a line a page, to be filled in
-pages.jsonl             a row a page: number, id, url, file, blocks, and what else was known of it
+answers.template.jsonl  a line for each page, to be filled in
+pages.jsonl             a row for each page: number, id, url, file, blocks, and other known fields
 html/p00001.html        the page
-left_out.jsonl          a row for each page that is not here, with the reason
+left_out.jsonl          a row for each page that is left out, with the reason
 """
 
 import hashlib
@@ -27,10 +28,10 @@ from dripper_lab.annotation.sources import page_of_row, read_rows, split_known, 
 from dripper_lab.datasets import LabelledPage
 
 Reading = Callable[[], Iterable[LabelledPage | tuple[str, PageError]]]
-"""Reads all pages; may be called twice, and then gives the same ones."""
+"""Reads all pages; may be called twice, and then yields the same pages."""
 TEMPLATE = "answers.template.jsonl"
 _TRUTH_FIELDS = ("sure", "main_blocks", "main_blocks_second", "n_blocks", "bad", "duplicate", "profile")
-"""Fields of a row that was annotated before, which are not taken along."""
+"""Fields of a previously annotated row that are not copied."""
 
 
 @dataclass(slots=True)
@@ -40,14 +41,14 @@ class Exported:
     pages: int = 0
     written: int = 0
     tokens: int = 0
-    """About how many all written pages have."""
+    """Approximate number of tokens in all written pages."""
     left_out: Counter[str] = field(default_factory=Counter)
     """Pages left out, by reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """An export that is read again."""
+    """An export that was read from its folder."""
 
     folder: Path
     rows: Mapping[str, Mapping[str, Any]]
@@ -64,11 +65,11 @@ class Export:
         return cls(folder, {row["number"]: row for row in rows})
 
     def n_blocks(self, number: str) -> int:
-        """Return how many blocks a page has."""
+        """Return the number of blocks in a page."""
         return int(self.rows[number]["n_blocks"])
 
     def text(self, number: str) -> str:
-        """Return what an annotator reads of a page. Raises InputError if it is not there."""
+        """Return the text of a page for annotators. Raises InputError if it cannot be read."""
         file = self.folder / "pages" / f"{number}.txt"
         try:
             return file.read_text(encoding="utf-8")
@@ -76,8 +77,8 @@ class Export:
             raise InputError(f"{file} cannot be read: {getattr(error, 'strerror', None) or error}") from None
 
     def page(self, number: str) -> tuple[LabelledPage, Page]:
-        """Return a page, and its blocks. Raises InputError if it has other blocks today than at
-        its export."""
+        """Return a page and its blocks. Raises InputError if its number of blocks has changed since
+        the export."""
         labelled = page_of_row(self.folder, self.rows[number])
         page = split_known(labelled)
         if len(page.blocks) != self.n_blocks(number):
@@ -89,14 +90,14 @@ class Export:
 
 
 def export(reading: Reading, out: Path, budget: int, sample: int | None = None, seed: int = 0) -> Exported:
-    """Write the export of pages; return what became of them.
+    """Write the export of pages; return the counts of pages by result.
 
     Args:
-        budget: Tokens a page may have, about.
-        sample: So many pages, chosen to differ in layout (see `layout`); None: all.
+        budget: Approximate limit of a page's tokens.
+        sample: Number of pages, chosen to differ in layout (see `layout`); None: all pages.
 
     Raises:
-        InputError: If `out` is there already.
+        InputError: If `out` already exists.
     """
     with new_folder(out) as folder:
         places = None if sample is None else _choose_sample(reading, budget, sample, seed)
@@ -104,7 +105,7 @@ def export(reading: Reading, out: Path, budget: int, sample: int | None = None, 
 
 
 def _write(reading: Reading, out: Path, budget: int, places: Container[int] | None) -> Exported:
-    """Write the pages at the wanted places, None: all."""
+    """Write the pages at the wanted positions; None: all pages."""
     exported = Exported()
     for name in ("pages", "html"):
         (out / name).mkdir()
@@ -140,7 +141,7 @@ class _Usable:
 
 
 def _usable(reading: Reading, budget: int) -> Iterator[tuple[str, _Usable | str]]:
-    """Yield every page by its id: as it can be annotated, or why it cannot."""
+    """Yield every page by its id: the usable page, or the reason why it cannot be annotated."""
     ids: set[str] = set()
     digests: set[bytes] = set()
     for labelled in reading():
@@ -173,7 +174,7 @@ def _render(number: str, usable: _Usable, budget: int) -> Rendered:
 
 
 def _choose_sample(reading: Reading, budget: int, sample: int, seed: int) -> set[int]:
-    """Return the places of the chosen pages among all."""
+    """Return the positions of the chosen pages among all pages."""
     places, sites, layouts = [], [], []
     for at, (_, usable) in enumerate(_usable(reading, budget)):
         if not isinstance(usable, str):

@@ -1,8 +1,8 @@
-"""The filter: rows of a data set that a training does better without are marked `bad`, with the
-reason.
+"""Marks rows of a data set as `bad`, with the reason, if training works better without them.
 
-The paper (4.1) leaves out pages without main content. Here also those whose annotators do not agree
-or were not sure. Marked rows stay in the data set, and `dripper_lab.datasets` never yields them.
+The paper (4.1) leaves out pages without main content. This filter also leaves out pages with
+disagreeing or unsure annotators. Marked rows stay in the data set, but `dripper_lab.datasets` never
+yields them.
 """
 
 import json
@@ -33,20 +33,20 @@ class Filter:
     """The conditions that a row must meet to be kept."""
 
     least_agreement: float = 0.8
-    """F1 over words between two annotators, where there are two."""
+    """Least F1 over words between two annotators, if there are two."""
     least_sure: int = 2
-    """Certainty of the annotator, at least."""
+    """Least certainty of the annotator."""
     labeler: Labeler | None = None
-    """Asked about pages without main content: if it is sure of some, the annotation is in doubt.
-    None: nobody."""
+    """Labeler of pages without main content: if it surely finds some, the annotation is in doubt.
+    None: no check."""
     least_confidence: float = 0.85
-    """Confidence from which on `cpu` is sure."""
+    """Confidence from which on the labeler is sure."""
     least_shared: float = 0.0
-    """The share of a page's blocks that the labeler must mark as the annotator did; 0: any. Wrong
-    annotations are left out by it, and pages that are hard for the labeler."""
+    """Least share of a page's blocks that the labeler must mark as the annotator did; 0: any. This
+    leaves out wrong annotations, but also pages that are hard for the labeler."""
 
     def reason(self, row: Mapping[str, Any], folder: Path) -> str | None:
-        """Return why a row is left out, None if it is kept."""
+        """Return the reason why a row is left out; None if it is kept."""
         if not row.get("truth_text"):
             return self._of_empty(page_of_row(folder, row))
         sure = row.get("sure")
@@ -73,10 +73,10 @@ class Filter:
 
 
 def filter_data_set(folder: Path, by: Filter) -> tuple[int, Counter[str]]:
-    """Mark the rows of a data set in its truth.jsonl; return how many are kept, and how many are
-    not, by reason.
+    """Mark the rows of a data set in its truth.jsonl; return the number of kept rows, and the
+    number of other rows by reason.
 
-    Marks of an earlier filter are taken away first; `bad` for other reasons and `duplicate` stay.
+    Marks of an earlier filter are removed first; `bad` for other reasons and `duplicate` stay.
     Raises InputError.
     """
     rows = read_rows(_truth(folder))
@@ -94,7 +94,7 @@ def filter_data_set(folder: Path, by: Filter) -> tuple[int, Counter[str]]:
 
 
 def agreements(folder: Path) -> Iterator[Agreement]:
-    """Yield how far the annotators of a data set agree on each page that has two. Raises
+    """Yield the agreement of the annotators of a data set on each page with two annotators. Raises
     InputError."""
     for row in read_rows(_truth(folder)):
         agreement = agreement_of(row, folder)
@@ -103,7 +103,7 @@ def agreements(folder: Path) -> Iterator[Agreement]:
 
 
 def agreement_of(row: Mapping[str, Any], folder: Path) -> Agreement | None:
-    """Return how far the two annotators of a row agree; None if there was one. Raises
+    """Return the agreement of the two annotators of a row; None if there was only one. Raises
     InputError."""
     if "main_blocks_second" not in row:
         return None
@@ -123,8 +123,8 @@ def _compare_with(labeler: Labeler, row: Mapping[str, Any], folder: Path) -> flo
 
 
 def _annotated(row: Mapping[str, Any], folder: Path, *names: str) -> tuple[Page, list[list[int]]]:
-    """Return the page of a row, and which blocks are main by the annotators whose columns are
-    named. Raises InputError."""
+    """Return the page of a row, and the main blocks in each of the named columns. Raises
+    InputError."""
     page = split_known(page_of_row(folder, row))
     n_blocks = len(page.blocks)
     if row.get("n_blocks", n_blocks) != n_blocks:

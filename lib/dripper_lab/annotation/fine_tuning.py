@@ -1,8 +1,8 @@
-"""Prompts and answers to fine-tune a language model on, as the labeler `lm` asks and reads them
-(Dripper paper A.11).
+"""Writes prompts and answers to fine-tune a language model on, in the form that the labeler `lm`
+uses (Dripper paper A.11).
 
-Files of JSON lines with `messages`, as TRL and LLaMA-Factory read them. A page that is longer than
-the context is cut into the windows that the labeler cuts it into.
+The files are JSON lines with `messages`, which TRL and LLaMA-Factory read. A page that is longer
+than the context is cut into the same windows as in the labeler.
 """
 
 import hashlib
@@ -58,12 +58,12 @@ RECIPE: Mapping[str, Any] = {
 }
 """The training of the Dripper paper (Table 11), as LLaMA-Factory reads it.
 
-The paper had 32 GPUs; here one gathers its batch of 128 pages."""
+The paper had 32 GPUs; here one GPU accumulates the batch of 128 pages."""
 
 
 @dataclass(frozen=True, slots=True)
 class Framing:
-    """The form in which a page becomes what the model reads and what it should answer."""
+    """The form of the model's prompts and of the answers that it should give."""
 
     prompt: Prompt
     form: AnswerForm
@@ -73,8 +73,9 @@ class Framing:
     def of(cls, settings: LmSettings) -> "Framing":
         """Return the framing of a model with these settings. Raises SettingsError, MachineError.
 
-        With a checkpoint its tokenizer counts, so that windows are cut as when it labels. Without,
-        tokens are estimated, and the prompt and the form of the answer must be said.
+        With a checkpoint, its tokenizer counts the tokens, so that windows are cut as in labelling.
+        Without one, tokens are estimated, and the settings must name the prompt and the form of the
+        answer.
         """
         if settings.model:
             encoder = PageEncoder.load(settings)
@@ -88,14 +89,14 @@ class Framing:
             return context - beside - n_blocks * (a_block + len(str(n_blocks)))
 
         def windows(page: SimplifiedPage) -> list[PageWindow]:
-            # Special tokens in attributes: `PageEncoder` knows which ones a tokenizer has.
+            # Escape special tokens in attributes: only `PageEncoder` knows the ones of a tokenizer.
             safe = SimplifiedPage(page.simplified_html.replace("<|", "&lt;|"), page.n_blocks)
             return cut_windows(safe, budget, estimate_tokens)
 
         return cls(prompt, FORMS[settings.answer], windows)
 
     def messages(self, page: Page, main: npt.NDArray[np.bool_]) -> list[list[dict[str, str]]]:
-        """Return one conversation a window.
+        """Return one conversation for each window.
 
         Args:
             main: (n_blocks,) bool.
@@ -111,17 +112,17 @@ class Framing:
 
 @dataclass(slots=True)
 class Written:
-    """The counts of what was written and what was not."""
+    """The number of pages and windows that were written, and of pages that were left out."""
 
     pages: Counter[str] = field(default_factory=Counter)
     """Pages by file."""
     windows: Counter[str] = field(default_factory=Counter)
-    """Windows by file: a line each."""
+    """Windows by file, one line each."""
     aligned: int = 0
-    """Pages whose labels come from aligning the truth's text, as their rows have no block numbers
-    of this profile."""
+    """Number of pages with labels aligned from the truth's text, because their rows have no block
+    numbers of this profile."""
     left_out: Counter[str] = field(default_factory=Counter)
-    """Pages, by reason."""
+    """Pages left out, by reason."""
 
 
 def write_conversations(
@@ -135,14 +136,14 @@ def write_conversations(
     """Write train.jsonl and validation.jsonl, with META.json, and dataset_info.json and a recipe
     for LLaMA-Factory, into `out`.
 
-    Pages without main content are left out (paper 4.1), and those with `split: evaluation`.
+    Pages without main content (paper 4.1) and pages with `split: evaluation` are left out.
 
     Args:
-        validation: Share of the sites whose pages go there; a site is never in both.
-        about: What else META.json says.
+        validation: Share of the sites that are for validation; no site is in both files.
+        about: Further fields of META.json.
 
     Raises:
-        InputError: If `out` is there.
+        InputError: If `out` exists.
     """
     written = Written()
     with new_folder(out) as folder:
@@ -162,22 +163,22 @@ def write_conversations(
 
 
 def is_held_out(site: str, share: float) -> bool:
-    """Return whether a site's pages are for validation: by a hash, so that new pages never move the
-    old ones.
+    """Return whether a site's pages are for validation. A hash of the site decides, so that new
+    pages never move old ones.
 
-    Not by the plain hash of the site: sets that split off their evaluation by that have no pages
-    left there.
+    It is not the plain hash of the site: sets that split off their evaluation by the plain hash
+    have no pages left in that range.
     """
     digest = hashlib.sha256(f"validation {site}".encode("utf-8", "replace")).digest()
     return int.from_bytes(digest[:8], "big") < share * 2**64
 
 
 def main_blocks(labelled: LabelledPage, page: Page) -> tuple[npt.NDArray[np.bool_], bool]:
-    """Return which blocks are main, shape (n_blocks,), and whether that had to be aligned from the
+    """Return the main blocks as a mask, shape (n_blocks,), and whether they were aligned from the
     truth's text.
 
-    Annotated numbers count if they are of these blocks. Blocks without text, which nobody was
-    shown, are main where the blocks with text around them are.
+    Annotated numbers count if they belong to these blocks. Annotators do not see blocks without
+    text; such a block is main if the nearest blocks with text on both sides are main.
     """
     more = labelled.more
     annotated = "main_blocks" in more and more.get("n_blocks") == len(page.blocks)
@@ -227,7 +228,7 @@ def _write_page(
 def _meta(framing: Framing, profile: str, written: Written) -> dict[str, Any]:
     return {
         "prompt": framing.prompt.version,
-        # How the labeler lm is to be set for a model that learned from this.
+        # Settings of the labeler lm for a model trained on these files.
         "settings": {
             "profile": profile,
             "labels.lm.prompt": framing.prompt.name,

@@ -1,5 +1,5 @@
-"""Writes folders whole or not at all; among them the instructions for annotators, people and models
-alike.
+"""Writes folders completely or not at all, and holds the guidelines for annotators, both people and
+models.
 """
 
 import shutil
@@ -13,10 +13,10 @@ from dripper.errors import InputError
 
 @contextmanager
 def new_folder(out: Path) -> Iterator[Path]:
-    """Give a folder to write into, which becomes `out` at the end; where something is raised, there
-    is none.
+    """Yield a folder to write into, which becomes `out` at the end. If an error is raised, `out`
+    does not exist.
 
-    Raises InputError if `out` is there already, and is more than an empty folder.
+    Raises InputError if `out` already exists and is more than an empty folder.
     """
     require_new(out)
     part = out.with_name(f".{out.name}.part")
@@ -30,7 +30,7 @@ def new_folder(out: Path) -> Iterator[Path]:
 
 
 def require_new(out: Path) -> None:
-    """Raise InputError if a folder is there already, and is more than an empty folder."""
+    """Raise InputError if a folder already exists and is more than an empty folder."""
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise InputError(f"{out} is there already: name another folder, or remove it")
 

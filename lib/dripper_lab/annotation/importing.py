@@ -1,5 +1,5 @@
-"""Makes a data set of answers: `truth.jsonl`, the pages, `META.json`, readable by
-`dripper_lab.datasets`."""
+"""Makes a data set from answers: `truth.jsonl`, the pages and `META.json`, in the form that
+`dripper_lab.datasets` reads."""
 
 import json
 from collections.abc import Collection, Mapping, Sequence
@@ -19,25 +19,25 @@ from dripper_lab.datasets import LabelledPage
 NO_MAIN = "no main content"
 """Reason why a row without a main block is `bad`: scores leave it out."""
 _ONLY_HERE = ("number", "tokens", "file", "name", "type_guess")
-"""Fields of an export's row that a row of truth does not take along."""
+"""Fields of an export's row that are not copied to a row of truth."""
 
 
 @dataclass(slots=True)
 class Answers:
-    """The answers that files hold."""
+    """The answers in some files."""
 
     of_page: dict[str, list[Answer]] = field(default_factory=dict)
-    """Answers by number, in the order of the files: the first is the truth, the second the second
-    annotation."""
+    """Answers by page number, in the order of the files: the first one is the truth, the second one
+    the second annotation."""
     wrong: list[str] = field(default_factory=list)
-    """A sentence for every line that is no usable answer, with its place."""
+    """A sentence for every line without a usable answer, with the line's place."""
     blank: int = 0
-    """Lines of the template that nobody filled in."""
+    """Number of the template's lines that nobody filled in."""
 
 
 def read_answers(files: Sequence[Path], export: Export) -> Answers:
-    """Return all answers of the files, in each of which a page stands once. Raises InputError where
-    a file cannot be read."""
+    """Return all answers of the files. Each file may hold a page only once. Raises InputError if a
+    file cannot be read."""
     answers = Answers()
     for file in files:
         here: dict[str, int] = {}
@@ -66,9 +66,9 @@ def read_answers(files: Sequence[Path], export: Export) -> Answers:
 
 
 def write_data_set(export: Export, answers: Answers, out: Path) -> int:
-    """Write the answered pages as the data set `out`; return how many.
+    """Write the answered pages as the data set `out`; return their number.
 
-    Raises InputError if `out` is there, or a page of the export has changed.
+    Raises InputError if `out` exists, or a page of the export has changed.
     """
     with new_folder(out) as folder:
         (folder / "html").mkdir()
@@ -85,8 +85,8 @@ def write_data_set(export: Export, answers: Answers, out: Path) -> int:
 def truth_row(
     exported: Mapping[str, Any], labelled: LabelledPage, page: Page, answers: Sequence[Answer]
 ) -> dict[str, Any]:
-    """Return the row of truth of a page: the first answer is the truth, the second stands beside
-    it."""
+    """Return the row of truth of a page: the first answer is the truth, the second one is in
+    columns of its own."""
     first, *more = answers
     row = {name: value for name, value in exported.items() if name not in _ONLY_HERE and value is not None}
     row |= {"file": f"html/{exported['number']}.html", "page_type": first.kind}
@@ -98,11 +98,11 @@ def truth_row(
 
 
 def describe_truth(page: Page, main: Collection[int], language: str | None = None) -> dict[str, Any]:
-    """Return what a row of truth says of a page whose main blocks are known: their text, its
-    language, and that there is none.
+    """Return the fields of a row of truth that follow from a page's main blocks: their text, its
+    language, and `bad` if there is no text.
 
     Args:
-        language: Where it is known.
+        language: The page's language; None if it is not known.
     """
     chosen = frozenset(main)
     text = "\n".join(block.text for block in page.blocks if block.item_id in chosen and block.text)

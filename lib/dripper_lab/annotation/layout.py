@@ -1,9 +1,9 @@
-"""Sampling by layout (Dripper paper 4.1): pages of a site that are built alike are one cluster, and
-a cluster gives one page before another gives its second.
+"""Samples pages by layout (Dripper paper 4.1): pages of a site with similar layouts are one
+cluster, and each cluster gives one page before any gives its second.
 
-A page's layout is the counts of its tag paths with class names; two are alike by the cosine between
-them. Clusters are what DBSCAN finds with one page as a core: what hangs together by pairs that are
-alike.
+A page's layout is the counts of its tag paths with class names. The cosine between two layouts
+measures their similarity. The clusters are those found by DBSCAN with one page as a core: pages
+that are connected by similar pairs.
 """
 
 import hashlib
@@ -20,20 +20,19 @@ from dripper.html.tree.tree import Tree
 from dripper.labels.arrays import FloatArray
 
 BINS = 2048
-"""Counts are hashed into so many."""
+"""Number of bins that the counts are hashed into."""
 ALIKE = 0.9
-"""Cosine from which on two pages are built alike. Of 120 articles of ten sites, two of a site have
-0.98 (median; 0.95 at the lower quartile), two of different sites 0.07, and 0.22 at most: 13
-clusters."""
+"""Cosine from which on two pages have similar layouts. Among 120 articles of ten sites, two of one
+site have 0.98 (median; 0.95 at the lower quartile), and two of different sites have 0.07, at most
+0.22. They form 13 clusters."""
 MOST_OF_A_SITE = 2000
-"""Pages of a site that are compared, each with each; further ones are not sampled (the paper:
-10,000)."""
+"""Pages of a site that are compared in pairs; further ones are not sampled (the paper: 10,000)."""
 _DIGITS = re.compile(r"\d+")
 
 
 def layout_of(tree: Tree) -> FloatArray:
-    """Return a page's layout, shape (BINS,), of length 1: log counts of the last three steps of its
-    elements' paths, each with its first class name without digits. Text plays no part."""
+    """Return a page's layout, shape (BINS,), with norm 1: log counts of the last three steps of its
+    elements' paths, each with its first class name without digits. The text does not count."""
     names: dict[str, str] = {}
     steps: list[str] = []
     counts: Counter[int] = Counter()
@@ -52,8 +51,8 @@ def layout_of(tree: Tree) -> FloatArray:
 
 
 def clusters_of(layouts: FloatArray, alike: float = ALIKE) -> list[npt.NDArray[np.int64]]:
-    """Return the clusters of layouts (n, BINS), largest first, each from the page that is most like
-    the rest on."""
+    """Return the clusters of layouts (n, BINS), largest first, each ordered from its most typical
+    page on."""
     similarity = layouts @ layouts.T
     near = similarity >= alike
     free = np.ones(len(layouts), bool)
@@ -73,11 +72,11 @@ def clusters_of(layouts: FloatArray, alike: float = ALIKE) -> list[npt.NDArray[n
 
 
 def choose_pages(sites: Sequence[str], layouts: FloatArray, size: int, seed: int = 0) -> list[int]:
-    """Return the indexes of `size` pages, or of all where there are fewer, ascending: always the
-    same for a seed.
+    """Return the indexes of `size` pages, or of all pages if there are fewer, ascending. They are
+    always the same for a seed.
 
-    Sites take turns, each with its largest cluster first. A page built like one that is chosen
-    already, also one of another site, waits until all that are not have been taken.
+    Sites take turns, each with its largest cluster first. A page with a layout similar to a chosen
+    page's, also of another site, waits until all other pages have been taken.
     """
     chosen: list[int] = []
     waiting: list[int] = []
@@ -93,8 +92,8 @@ def choose_pages(sites: Sequence[str], layouts: FloatArray, size: int, seed: int
 
 
 def _turns(sites: Sequence[str], layouts: FloatArray, seed: int) -> Iterator[int]:
-    """Yield all pages that may be taken: round by round one of each site, of another of its
-    clusters."""
+    """Yield all pages that may be taken: in each round one page of each site, from its next
+    cluster."""
     of_site: dict[str, list[int]] = defaultdict(list)
     for page, site in enumerate(sites):
         of_site[site].append(page)

@@ -1,5 +1,5 @@
-"""A page as annotators read it: numbered blocks, empty ones left out, long ones shortened in the
-middle. A block in a side column or a slider has its place beside its number: `12 [aside]`."""
+"""Renders a page for annotators: numbered blocks, without empty ones, and long ones shortened in
+the middle. A block in a side column or a slider has its place beside its number: `12 [aside]`."""
 
 import re
 from collections.abc import Sequence
@@ -10,8 +10,8 @@ from dripper.html.tree.tree import Tree
 from dripper.labels.cost import estimate_tokens
 
 BLOCK_CHARS = (150, 100, 70, 50)
-"""Lengths to which blocks may be shown; the next one is tried where a page is above its budget.
-With 150, 1,034 pages of many kinds have 2,500 tokens on the mean, 98 % of them at most 8,500."""
+"""Lengths to which blocks are shortened; the next one is tried if a page is above its budget. With
+150, 1,034 pages of many kinds have a mean of 2,500 tokens, and 98 % of them have at most 8,500."""
 HEAD_CHARS = 150
 """Characters of address and title."""
 _PLACES = {
@@ -22,8 +22,8 @@ _PLACES = {
     "slider": re.compile(r"slider|slick-slide|swiper|flexslide", re.IGNORECASE),
     "carousel": re.compile(r"carousel", re.IGNORECASE),
 }
-"""Places that decide whether a block is main, by what the start tags of their elements say: those
-that the guidelines name."""
+"""Places that decide whether a block is main, each with a pattern for the start tags of its
+elements. The guidelines name the same places."""
 _NAMES = re.compile(r"""^<[a-z-]+|\s(?:class|id)=(?:"[^"]*"|'[^']*')""", re.IGNORECASE)
 
 
@@ -33,12 +33,12 @@ class Rendered:
 
     text: str
     tokens: int
-    """About how many."""
+    """Their approximate number."""
 
 
 def render(number: str, url: str | None, page: Page, budget: int) -> Rendered | None:
-    """Return the page's text, of at most about `budget` tokens; None if it is longer with the
-    shortest blocks too."""
+    """Return the page's text, of at most about `budget` tokens; None if it is longer even with the
+    shortest blocks."""
     head = [f"page: {number}"] + [f"{name}: {_line(value)}" for name, value in (("url", url), ("title", page.title))]
     for most in BLOCK_CHARS:
         text = "\n".join([*head, *_number_blocks(page, most)]) + "\n"
@@ -49,8 +49,8 @@ def render(number: str, url: str | None, page: Page, budget: int) -> Rendered | 
 
 
 def shorten(text: str, most: int) -> str:
-    """Return a text on one line, without its middle if it is longer than `most` characters, and
-    with its length.
+    """Return a text on one line. If it is longer than `most` characters, its length replaces its
+    middle.
 
     >>> shorten("a  b", 50), shorten("x" * 200, 50)[-24:]
     ('a b', 'xxxx …[200]… xxxxxxxxxxx')

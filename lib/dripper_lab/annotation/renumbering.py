@@ -1,9 +1,9 @@
-"""Mends a recipe's block numbers after a change of what a block is: finds the blocks of an earlier
-version by their texts.
+"""Corrects a recipe's block numbers after a change of the rules for blocks. The blocks of an
+earlier version are found by their texts.
 
-The earlier version is a source tree, which splits the pages in a process of its own. Blocks with
-the same text in the same order are the same. Between these, a block is main if half of its words
-are words of earlier main blocks there.
+The earlier version is a source tree that splits the pages in a separate process. Blocks with the
+same text in the same order are the same. Between equal blocks, a new block is main if half of its
+words are words of earlier main blocks at that place.
 """
 
 import json
@@ -43,24 +43,25 @@ _PAGES_A_PROCESS = 200
 
 @dataclass(slots=True)
 class Renumbering:
-    """The counts of what became of a recipe's rows."""
+    """The number of a recipe's rows by result."""
 
     same: int = 0
-    """Rows whose pages have the same blocks."""
+    """Rows of pages that have the same blocks."""
     mended: int = 0
     stale: int = 0
-    """Rows that the earlier version does not fit either: they stay as they are."""
+    """Rows that do not fit the earlier version either: they stay unchanged."""
 
 
 def renumber(
     rows: Sequence[dict[str, Any]], pages: Sequence[LabelledPage], before: Path
 ) -> tuple[list[dict[str, Any]], Renumbering]:
-    """Return the rows with today's numbers in `main`, `n_blocks` and `second`, and what was done.
+    """Return the rows with today's numbers in `main`, `n_blocks` and `second`, and the counts of
+    rows by result.
 
     Args:
-        rows: Of a recipe.
-        pages: Those that can be had; rows of others stay as they are.
-        before: The folder `lib` of the version that the numbers are of.
+        rows: The rows of a recipe.
+        pages: The available pages; rows of other pages stay unchanged.
+        before: The folder `lib` of the version that the numbers belong to.
 
     Raises:
         InputError: If that version cannot split the pages.
@@ -85,8 +86,8 @@ def renumber_row(row: Mapping[str, Any], old: Sequence[str], new: Sequence[str])
     """Return a row with the numbers of new blocks in place of the old ones.
 
     Args:
-        old: The texts of the blocks that the row's numbers are of.
-        new: Those of today's blocks.
+        old: The texts of the blocks that the row's numbers belong to.
+        new: The texts of today's blocks.
     """
 
     def move(ranges: str) -> str:
@@ -100,13 +101,13 @@ def renumber_row(row: Mapping[str, Any], old: Sequence[str], new: Sequence[str])
 
 
 def find_again(old: Sequence[str], new: Sequence[str], chosen: set[int]) -> list[int]:
-    """Return which new blocks have the texts of chosen old ones; indexes from 0 on.
+    """Return the indexes, from 0 on, of the new blocks that have the texts of chosen old blocks.
 
     >>> find_again(["menu", "a", "b c d", "end"], ["a", "b c", "d", "end"], {1, 2})
     [0, 1, 2]
     """
     olds, news = ([words_of(text) for text in texts] for texts in (old, new))
-    # Where words end has changed as well: "Fat 17g26%".
+    # The ends of words have changed as well: "Fat 17g26%".
     old_keys, new_keys = (["".join(words) for words in texts] for texts in (olds, news))
     found: list[int] = []
     for change, first, end, start, stop in SequenceMatcher(None, old_keys, new_keys, autojunk=False).get_opcodes():
@@ -122,8 +123,8 @@ def find_again(old: Sequence[str], new: Sequence[str], chosen: set[int]) -> list
 
 
 def split_before(pages: Sequence[LabelledPage], before: Path) -> Iterator[tuple[str, list[str] | None]]:
-    """Yield the id of each page and the texts of its blocks in an earlier version, None if it fails
-    there. Raises InputError if that version cannot be run."""
+    """Yield the id of each page and the texts of its blocks in an earlier version; None if that
+    version fails on it. Raises InputError if that version cannot be run."""
     with TemporaryDirectory() as folder:
         for start in range(0, len(pages), _PAGES_A_PROCESS):
             part = pages[start : start + _PAGES_A_PROCESS]

@@ -1,5 +1,5 @@
-"""A folder of pages that were drawn from the tables of a crawl: `pages.jsonl`, a row a page, and
-the pages as the archives hold them. `annotate export` reads it."""
+"""Writes a folder of pages drawn from the tables of a crawl: `pages.jsonl` with a row for each
+page, and the pages as the archives hold them. `annotate export` reads it."""
 
 import hashlib
 import json
@@ -14,20 +14,21 @@ from dripper.warc.read.reader import read_record_at
 from dripper_lab.annotation.folders import new_folder
 
 LEFT_OUT = "left_out.jsonl"
-"""The pages whose archive could not be read, with the reason."""
+"""File of the pages with an unreadable archive, with the reason."""
 
 
 def write_pages(
     pages: Sequence[Mapping[str, Any]], paths: Mapping[str, str], out: Path, settings: ReadSettings
 ) -> tuple[int, Counter[str]]:
-    """Write the pages into a new folder; return how many, and how many could not be read, by the
-    reason.
+    """Write the pages into a new folder; return the number of written pages, and the number of
+    unreadable pages by reason.
 
-    Raises InputError if the folder is there already.
+    Raises InputError if the folder already exists.
 
     Args:
-        pages: With page_id, url, warc_file, warc_offset and charset, and what else goes along.
-        paths: How archives are opened whose name in `warc_file` says something else.
+        pages: Rows with page_id, url, warc_file, warc_offset and charset; their other fields are
+            copied.
+        paths: The path of each archive that is not at the path in `warc_file`.
     """
     rows: list[dict[str, Any]] = []
     left_out: list[dict[str, str]] = []
