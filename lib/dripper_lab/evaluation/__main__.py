@@ -29,7 +29,7 @@ def main(argv: list[str]) -> int:
     )
     add_arguments(parser)
     arguments = parser.parse_args(argv)
-    # What the peers log about a page is no news here: only this package speaks.
+    # The peers' messages about a page are of no interest here, so only this package logs.
     logging.basicConfig(level=logging.CRITICAL, format="%(asctime)s %(message)s", datefmt="%H:%M:%S", stream=sys.stderr)
     logging.getLogger("dripper").setLevel(logging.INFO)
     try:

@@ -1,11 +1,11 @@
-"""Precision, recall and F1 of the label `main` over blocks, as the Dripper paper's Table 9 counts
-them:
+"""Computes precision, recall and F1 of the label `main` over blocks, as in the Dripper paper's
+Table 9:
 
     python -m dripper_lab.evaluation.blocks --data DATA --labelers cpu;web2text --sample 30
     python -m dripper_lab.evaluation.blocks --webmainbench FILE
 
-Each page counts the same, each block of a page too. The true label of a block comes from the page's
-true text, as words in order; the paper has labels of a large language model.
+Each page counts the same, and so does each block of a page. The true label of a block comes from
+the page's true text, as words in order; the paper uses labels of a large language model.
 """
 
 import argparse

@@ -22,13 +22,13 @@ from dripper_lab.metrics.scoring import DEFAULT_METRICS, METRICS
 logger = logging.getLogger(__name__)
 
 DEFAULT_SAMPLE = 60
-"""Pages a set at most. All extractors together take 0.75 s of CPU for a page of 80 KB and three
-times that for one of WCXB, so that all sets are done in some 20 minutes on two idle cores; the 95 %
+"""Most pages per set. All extractors together take 0.75 s of CPU for a page of 80 KB, and three
+times as long for a page of WCXB, so that all sets take some 20 minutes on two idle cores. The 95 %
 interval of a macro mean is then ±0.025."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the flags that say what to evaluate."""
+    """Add the flags that choose the sets, extractors and metrics."""
     parser.add_argument("--data", type=Path, required=True, help="folder with the archives of the data sets")
     parser.add_argument("--sets", type=_names, help="names, or `evaluation` (default: all that are in DATA)")
     parser.add_argument("--extractors", type=_names, help="names (default: all that are installed)")
@@ -95,7 +95,7 @@ def _extractors(arguments: argparse.Namespace, labels: LabelsSettings) -> list[C
         if missing:
             logger.info("not installed, so left out: %s", ", ".join(missing))
     if BASELINE not in [one.name for one in chosen]:
-        # Now, not by the report after minutes of work.
+        # Raise it now, not in the report after minutes of work.
         raise UsageError(f"a report counts gains from {BASELINE}: add it to --extractors")
     return chosen
 
@@ -108,7 +108,8 @@ def _reference(data: Path) -> Reference | None:
 
 
 def _names(value: str) -> list[str]:
-    """Return the names of a list; those of votes hold commas, and a list with one has semicolons.
+    """Return the names in a list. The name of a vote holds commas, so a list with votes has
+    semicolons between its names.
 
     >>> _names("cpu,all"), _names("cpu;vote:cpu,all"), _names("vote:cpu,all;")
     (['cpu', 'all'], ['cpu', 'vote:cpu,all'], ['vote:cpu,all'])

@@ -22,7 +22,7 @@ SECONDS_BETWEEN_LINES = 10
 
 
 class ProgressLog:
-    """Counts finished pages of all extractors. What an earlier run had done does not count for the
+    """Counts finished pages of all extractors. Pages of an earlier run do not count for the
     speed."""
 
     def __init__(self, total: int) -> None:
@@ -32,11 +32,11 @@ class ProgressLog:
         self._start = self._said = time.monotonic()
 
     def at(self, place: str) -> None:
-        """Say what is being worked on, in the next line."""
+        """Set the current place, which the next line names."""
         self._place = place
 
     def done(self, pages: int = 1, fresh: bool = True) -> None:
-        """Count pages; log a line when the last one is ten seconds old."""
+        """Count pages; log a line if the last one is ten seconds old."""
         self._done += pages
         self._fresh += pages if fresh else 0
         if time.monotonic() - self._said >= SECONDS_BETWEEN_LINES or self._done == self._total:
@@ -56,7 +56,7 @@ TICK_SECONDS, MAX_CALLS = 0.01, 8
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The limits of one page for an extractor: far above what any usable one needs (the slowest
+    """The limits of one page for an extractor, far above the needs of any usable one (the slowest
     here averages 0.15 s)."""
 
     cpu_seconds: int = 20
@@ -67,8 +67,8 @@ class Limits:
 def extract_set(
     extractor: Contender, tasks: Sequence[Task], data_set: str, folder: Path, limits: Limits, progress: ProgressLog
 ) -> None:
-    """Add the outputs that are missing in `folder`. Raises MachineError if the extractor's
-    package is missing."""
+    """Add the missing outputs to `folder`. Raises MachineError if the extractor's package is
+    missing."""
     with Outputs(folder, data_set, extractor) as outputs:
         earlier_outputs = outputs.read()
         waiting = [task for task in tasks if not _is_done(earlier_outputs, task.page)]
@@ -79,7 +79,7 @@ def extract_set(
 
 
 def extract_tasks(extractor: Contender, tasks: Sequence[Task], limits: Limits) -> Iterator[Output]:
-    """Yield the output of each page; one that fails, crashes or hangs is an output too."""
+    """Yield the output of each page; a failure, a crash or a hang is an output too."""
     if not tasks:
         return
     work = partial(_extract_timed, extractor.load(), converter(extractor.form, tasks[0].page.data_set))
@@ -104,7 +104,8 @@ def vote_set(
 
 
 def vote(ensemble: Ensemble, task: Task, answers: Mapping[str, Output]) -> Output:
-    """Return the output of an ensemble. Its cost is that of its members and of the vote."""
+    """Return the output of an ensemble. Its cost is the sum of its members' costs and the cost of
+    the vote."""
     start = time.process_time()
     texts = {name: answers[name].text for name in ensemble.members}
     text = majority_vote(page_tokens(task.html), texts, ensemble.members, ensemble.needed)
@@ -126,10 +127,11 @@ def _is_done(outputs: dict[str, Output], page: LabelledPage) -> bool:
 
 
 def _extract_timed(extract: Extract, convert: Callable[[str], str], task: Task) -> tuple[str, float]:
-    """Return (text, CPU milliseconds of the extraction); what comes after it is not its cost.
+    """Return (text, CPU milliseconds of the extraction); the conversion of the text is not part of
+    the cost.
 
-    The CPU clock of a virtual machine may tick every 10 ms only: a page of 1 ms is extracted again
-    until one tick is over.
+    The CPU clock of a virtual machine may tick only every 10 ms: a page of 1 ms is extracted again
+    until one tick has passed.
     """
     start = time.process_time()
     result, calls = extract(task), 1
@@ -139,8 +141,8 @@ def _extract_timed(extract: Extract, convert: Callable[[str], str], task: Task) 
 
 
 def _warm_up(work: Callable[[Task], object], task: Task, limits: Limits) -> None:
-    """Load lazily loaded tables before the fork and the first measurement; in a child first, in
-    case the page kills it."""
+    """Load lazily loaded tables before the fork and the first measurement. Try it in a child first,
+    in case the page kills the process."""
     try:
         with Guard(work, GuardLimits(limits.cpu_seconds, limits.wall_seconds, limits.memory_bytes)) as guard:
             guard.call(task)

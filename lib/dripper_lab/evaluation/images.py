@@ -1,9 +1,9 @@
-"""Scores of the images and captions in main HTML, by the markup of the set `readability`.
+"""Scores the images and captions in main HTML, by the markup of the set `readability`.
 
-An image is right if the page's truth has it, a caption if its letters do, in a row. An image
-counts once, whatever addresses it has: those of its `src`, its candidates (`srcset`, `source`) and
-its lazy loader's are one. Pages are parted by their sites: rules are chosen on one half and judged
-on the other. Says nothing about text.
+An image is right if the page's truth has it. A caption of the truth is found if its letters are in
+the markup's text without gaps. An image counts once for all its addresses: its `src`, its
+candidates (`srcset`, `source`) and its lazy loader's addresses. Pages are divided by their sites:
+rules are chosen on one half and judged on the other. The text is not scored.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ from dripper_lab.datasets import LabelledPage, read_pages
 DATA_SET = "readability"
 HALVES = ("choosing", "judging")
 ADDRESS = "http://fakehost/test/page.html"
-"""Address of each page, by the tests that the set comes from."""
+"""Address of each page, from the tests that the set comes from."""
 _BASE = Base.of(ADDRESS)
 _CANDIDATE = re.compile(r"[\s,]*(\S+[^\s,])(?:\s[^,]*)?")
 _LAZY = re.compile(r"(?:https?:)?//\S+|\S+\.(?:jpe?g|png|gif|webp|avif|svg)\b\S*|/\S+", re.IGNORECASE)
@@ -43,11 +43,12 @@ class ShownTruth:
         ]
 
     def count(self, markup: str) -> Counter[str]:
-        """Count what an extractor's markup has.
+        """Count the images and captions in an extractor's markup.
 
         Returns:
-            images, captions: those of the truth. right, found: images. told: captions whose letters
-            are there. figures: captions whose image is there. captioned: captions with both.
+            images, captions: counts of the truth. found: images of the markup. right: found images
+            of the truth. told: captions with their letters in the markup. figures: captions with an
+            image in the markup. captioned: captions with both.
         """
         found = {self._same.find(group[0]) for group in read_images(markup)}
         told = _letters_of(parse_document(markup).text()) if markup else ""
@@ -77,8 +78,8 @@ def f1_of(count: Counter[str]) -> tuple[float, float, float]:
 
 
 def find_half(page: LabelledPage) -> str:
-    """Return the half that a page's site is in; the site is that of the page's own address, else
-    the one that it links to most."""
+    """Return the half that a page's site is in. The site is taken from the page's own address; if
+    it has none, it is the site that the page links to most."""
     text = page.html.decode("utf-8", "replace")
     own = _SITE.search(text)
     hosts = Counter(_LINK.findall(text)).most_common(1)
@@ -110,7 +111,7 @@ def _clean(address: str) -> str:
 
 
 class Same:
-    """The addresses that show one image: those of one element."""
+    """Groups addresses that show the same image because one element has them."""
 
     def __init__(self, groups: list[list[str]]) -> None:
         self._first: dict[str, str] = {}
@@ -119,7 +120,7 @@ class Same:
                 self._first[self.find(group[0])] = self.find(address)
 
     def find(self, address: str) -> str:
-        """Return the address that stands for all of an image's."""
+        """Return the address that represents all addresses of an image."""
         while (first := self._first.get(address, address)) != address:
             address = first
         return address
@@ -140,5 +141,5 @@ def read_captions(markup: str) -> list[tuple[str, list[str]]]:
 
 
 def _letters_of(text: str) -> str:
-    """Return a text without what extractors write differently: blanks, punctuation, case."""
+    """Return a text without differences between extractors: blanks, punctuation and case."""
     return re.sub(r"\W+", "", text).lower()

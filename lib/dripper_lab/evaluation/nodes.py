@@ -1,12 +1,12 @@
-"""Accuracy, precision, recall and F1 over text nodes, as NeuScraper counts those of extractors that
-give text (its Table 1 and A.2):
+"""Computes accuracy, precision, recall and F1 over text nodes, as NeuScraper does for extractors
+that return text (its Table 1 and A.2):
 
     python -m dripper_lab.evaluation.nodes --data DATA --sample 20
 
-A node is taken where the extractor's text holds it, white space apart; short ones can be held by
-chance. All nodes of all pages count the same. The true label of a node comes from the page's true
-text, as words in order: it is main where two thirds of its words are there. The paper has labels
-that came with ClueWeb22.
+A node is chosen if the extractor's text holds it, white space apart; a text can hold a short node
+by chance. All nodes of all pages count the same. The true label of a node comes from the page's
+true text, as words in order: it is main if two thirds of its words are there. The paper uses the
+labels of ClueWeb22.
 """
 
 import argparse
@@ -37,7 +37,7 @@ EXTRACTORS = (
 
 @dataclass(slots=True)
 class Counts:
-    """Nodes of all pages so far."""
+    """The counts of nodes over all pages so far."""
 
     both: int = 0
     """Main, and chosen."""
@@ -69,13 +69,13 @@ class Counts:
 
     @property
     def f1(self) -> float:
-        """The F1 of both."""
+        """The F1 of precision and recall."""
         return 2 * self.both / max(1, self.chosen + self.main)
 
 
 def score_nodes(pages: Iterable[LabelledPage], extractors: Sequence[Contender]) -> Mapping[str, Counts]:
-    """Return the counts of each extractor; a page on which one fails is one of which it takes
-    nothing."""
+    """Return the counts of each extractor. An extractor that fails on a page chooses none of its
+    nodes."""
     ready = {one.name: (one.load(), one.form) for one in extractors}
     counts = {name: Counts() for name in ready}
     for labelled, page in split_pages(pages):

@@ -1,5 +1,5 @@
-"""The scores of a run as tables: one row per page and extractor, and what is said about extractors
-from them."""
+"""Reads the scores of a run as tables: one row per page and extractor, and the figures of each
+extractor."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,15 +15,15 @@ from dripper_lab.evaluation.store import read_lines
 from dripper_lab.extra import import_extra
 
 THRESHOLDS = (0.174, 0.596)
-"""Quartiles of page complexity over the 3,985 pages of the study of WCEB. It does not print them;
-these give back the counts of its Table 1 for all five parts that are here, to within 2 % of their
-pages."""
+"""Quartiles of page complexity over the 3,985 pages of the study of WCEB. The study does not print
+them; these values reproduce the counts of its Table 1 for all five parts that are here, to within 2
+% of their pages."""
 
 ScoreTable = Any
-"""A pandas DataFrame; pandas brings no types of its own."""
+"""A pandas DataFrame; pandas has no type annotations of its own."""
 
 MAIN = "rouge5_words_f1"
-"""The column that decides."""
+"""The column of the main metric."""
 
 PAGE_COLUMNS = ("data_set", "id", "host", "language", "page_type", "complexity", "is_wceb", "level_score", "strata")
 
@@ -36,9 +36,9 @@ class Line:
     extractor: Contender
     pages: int
     macro: Interval
-    """Mean over sets of their mean pages, 95 % interval by site."""
+    """Mean over sets of the means over their pages, 95 % interval by site."""
     gain: Interval
-    """Macro minus that of the baseline, paired."""
+    """The macro mean minus the baseline's, paired."""
     mean: float
     median: float
     precision: float
@@ -52,7 +52,7 @@ class Line:
 
 
 def read_scores(jobs: Iterable[SetScoring]) -> ScoreTable:
-    """Return one row for each page and extractor: what the page is, its level of complexity,
+    """Return one row for each page and extractor: the page's description, its level of complexity,
     metrics, cost, error.
 
     Raises InputError if a set has no scores yet.
@@ -96,7 +96,8 @@ def overall(frame: ScoreTable, extractors: Sequence[Contender], baseline: str, d
 
 
 def means_by(frame: ScoreTable, column: str, metric: str = MAIN) -> ScoreTable:
-    """Return the mean of a metric: a row an extractor, a column a value of `column`."""
+    """Return the mean of a metric, with a row for each extractor and a column for each value of
+    `column`."""
     return frame.pivot_table(index="extractor", columns=column, values=metric, aggfunc="mean", observed=True)
 
 
@@ -104,7 +105,7 @@ def intervals_by(
     frame: ScoreTable, column: str, values: Sequence[str], draws: int = 2000
 ) -> Mapping[str, Mapping[str, Interval]]:
     """Return, by extractor and then by value of `column`, the mean over pages with its 95 %
-    interval, of those that were scored on all of its pages."""
+    interval. A value has only the extractors that were scored on all of its pages."""
     intervals: dict[str, dict[str, Interval]] = {}
     for value in values:
         part = frame[frame[column] == value]
@@ -125,13 +126,13 @@ def with_difficulty(frame: ScoreTable) -> ScoreTable:
 
 
 def pages_by(frame: ScoreTable, column: str) -> Mapping[str, int]:
-    """Return how many pages each value of `column` has."""
+    """Return the number of pages for each value of `column`."""
     counts: Mapping[str, int] = frame.drop_duplicates(["data_set", "id"])[column].value_counts().to_dict()
     return counts
 
 
 def mean_similarities(jobs: Iterable[SetScoring], names: Sequence[str]) -> ScoreTable:
-    """Return how alike the outputs of two extractors are on average over all pages, 1 on the
+    """Return the mean similarity of the outputs of two extractors over all pages; 1 on the
     diagonal."""
     pandas: Any = import_extra("pandas")
     total, count = np.zeros((len(names), len(names))), np.zeros((len(names), len(names)))

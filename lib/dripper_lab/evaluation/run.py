@@ -1,8 +1,8 @@
-"""A whole evaluation: every extractor over every set, then the scores. Stopped and started again,
-it goes on.
+"""Runs a whole evaluation: every extractor over every set, then the scores. A stopped run continues
+when it is started again.
 
-Extraction uses one core, one extractor at a time, so that its CPU times are not those of a busy
-machine; the scores of a finished set are computed meanwhile on another.
+Extraction uses one core, one extractor at a time, so that a busy machine does not distort its CPU
+times. Meanwhile another core computes the scores of a finished set.
 """
 
 import logging
@@ -31,7 +31,7 @@ class RunSettings:
 
     source: PageSource
     folder: Path
-    """Folder in which the run keeps what it has done."""
+    """Folder in which the run stores its state."""
     sets: Sequence[str]
     """Their names."""
     extractors: Sequence[Contender]
@@ -41,8 +41,8 @@ class RunSettings:
     """WCEB's published scores, if they are there."""
 
     def for_set(self, data_set: str) -> list[Contender]:
-        """Return the extractors that look at a set: those called as WCEB calls them see its parts
-        only."""
+        """Return the extractors that run on a set. Extractors with WCEB's settings run only on
+        WCEB's parts."""
         return [one for one in self.extractors if one.kind is not Standing.WCEB or data_set in OUR_SETS]
 
     def voting(self) -> list[Ensemble]:
@@ -55,11 +55,11 @@ class RunSettings:
 
 
 def run_evaluation(settings: RunSettings) -> list[SetScoring]:
-    """Extract and score whatever is missing in `settings.folder`; return where the scores of each
-    set are.
+    """Extract and score everything that is missing in `settings.folder`; return the scoring of each
+    set.
 
-    Raises UsageError for what a person has to change, before anything runs, and MachineError where
-    scoring died.
+    Raises UsageError, before anything runs, for mistakes that the user must correct, and
+    MachineError if the scoring process died.
     """
     check_metrics(settings.metrics)
     _ = [extractor.version for extractor in settings.extractors]
@@ -71,8 +71,8 @@ def run_evaluation(settings: RunSettings) -> list[SetScoring]:
         _extract(settings, name, progress)
         _finish(scoring)
         jobs.append(scoring_of(settings, name))
-        # Spawned, not forked: the parent goes on forking extractors and must not share anything
-        # with it.
+        # Spawned, not forked: the parent keeps forking extractors and must share nothing with this
+        # process.
         scoring = multiprocessing.get_context("spawn").Process(target=score_set, args=(jobs[-1],))
         scoring.start()
     logger.info("all extracted; the last scores are being computed")
@@ -91,7 +91,7 @@ def _extract(settings: RunSettings, data_set: str, progress: ProgressLog) -> Non
 
 
 def scoring_of(settings: RunSettings, data_set: str) -> SetScoring:
-    """Return where the outputs of a set are and its scores go."""
+    """Return the scoring of a set, with the paths of its outputs."""
     extractors = [*settings.for_set(data_set), *map(as_extractor, settings.voting())]
     paths = {one.name: Outputs(settings.folder, data_set, one).path for one in extractors}
     ids = settings.reference.ids.get(data_set, {}) if settings.reference else {}

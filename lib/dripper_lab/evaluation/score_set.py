@@ -1,5 +1,5 @@
-"""The scores of one set: one line per page, in `scores/<set>.jsonl`. Runs in a process of its
-own."""
+"""Computes the scores of one set: one line per page, in `scores/<set>.jsonl`. Runs in a separate
+process."""
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ from dripper_lab.evaluation.sources import PageSource
 from dripper_lab.evaluation.store import Output, decode_page, page_digest, read_lines, read_outputs, write_lines
 from dripper_lab.metrics.scoring import score_page, similarities
 
-# Raised when a metric changes: stored scores of another version are not used.
+# Increased when a metric changes: stored scores of another version are not used.
 SCORES_VERSION = 2
 
 
@@ -26,13 +26,13 @@ class SetScoring:
 
     source: PageSource
     folder: Path
-    """Folder in which the run keeps what it has done."""
+    """Folder in which the run stores its state."""
     data_set: str
     outputs: Mapping[str, Path]
     """Extractor → its file."""
     metrics: Sequence[str]
     wceb_ids: frozenset[str] = frozenset()
-    """Pages of the set that WCEB has."""
+    """Ids of the set's pages that WCEB also has."""
 
     @property
     def path(self) -> Path:
@@ -60,8 +60,8 @@ def _fresh_rows(job: SetScoring, pages: Iterable[LabelledPage]) -> Iterator[dict
 def score_line(
     page: LabelledPage, outputs: Mapping[str, Output], metrics: Sequence[str], is_wceb: bool = False
 ) -> dict[str, Any]:
-    """Return all that is known of a page: what it is, and the scores, cost and error of each
-    extractor. JSON-ready."""
+    """Return all data about a page, ready for JSON: its description, and the scores, cost and error
+    of each extractor."""
     texts = {name: output.text for name, output in outputs.items()}
     row = page_row(page, texts, [*metrics, *(["content"] if page.data_set in MARKDOWN_TRUTHS else [])])
     if is_wceb:
@@ -74,8 +74,8 @@ def score_line(
 
 
 def page_row(page: LabelledPage, texts: Mapping[str, str], metrics: Sequence[str]) -> dict[str, Any]:
-    """Return the description of a page, its scores (extractor → column → value) and how alike the
-    texts are."""
+    """Return the description of a page, its scores (extractor → column → value) and the similarity
+    of the texts."""
     html = decode_page(page)
     return {
         "id": page.id,
@@ -93,14 +93,14 @@ def page_row(page: LabelledPage, texts: Mapping[str, str], metrics: Sequence[str
 
 
 def _with_wceb(page: LabelledPage, texts: Mapping[str, str], scores: dict[str, Any]) -> dict[str, Any]:
-    """Add the F1 that compares with WCEB's: ROUGE-LSum against its truth, which is not always
-    ours."""
+    """Add the F1 that is comparable with WCEB's: ROUGE-LSum against WCEB's truth, which may differ
+    from ours."""
     wceb_scores = score_page(truth_of(page), texts, ["rouge_lsum"])
     return {name: {**values, "wceb_f1": wceb_scores[name]["rouge_lsum_f1"]} for name, values in scores.items()}
 
 
 def score_digest(page: LabelledPage, outputs: Mapping[str, Output], metrics: Sequence[str], is_wceb: bool) -> str:
-    """Return what a score line depends on: page, truth, outputs, metrics."""
+    """Return a digest of the inputs of a score line: page, truth, outputs, metrics."""
     state = hashlib.sha256(f"{SCORES_VERSION} {sorted(metrics)} {is_wceb}".encode())
     state.update(page_digest(page).encode())
     for name, output in sorted(outputs.items()):

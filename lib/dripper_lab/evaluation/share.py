@@ -1,5 +1,5 @@
-"""A share of a set: what one task of a cluster extracts and scores, and how its lines join those of
-a local run."""
+"""Computes a share of a set: one task of a cluster extracts and scores its pages, and its lines are
+stored like the lines of a local run."""
 
 import hashlib
 import json
@@ -14,12 +14,12 @@ from dripper_lab.evaluation.score_set import score_line
 from dripper_lab.evaluation.store import Output, Outputs, decode_page, write_lines
 
 PAGES_A_SHARE = 25
-"""Short enough to spread, long enough to pay for the loading of fifteen packages."""
+"""Small enough to spread over a cluster, large enough to be worth loading fifteen packages."""
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """Every `of`-th page of a set, told by a hash of its id."""
+    """Every `of`-th page of a set, chosen by a hash of its id."""
 
     data_set: str
     number: int
@@ -37,7 +37,7 @@ def shares(settings: RunSettings) -> list[Share]:
 
 
 def share_lines(settings: RunSettings, share: Share) -> Iterator[str]:
-    """Extract and score the pages of a share; yield one JSON line a page: its score line and its
+    """Extract and score the pages of a share; yield one JSON line per page: its score line and its
     outputs."""
     tasks = [Task(page, decode_page(page)) for page in settings.source.pages(share.data_set) if share.holds(page.id)]
     outputs: dict[str, dict[str, Output]] = {task.page.id: {} for task in tasks}
@@ -65,8 +65,8 @@ def metric_rows(settings: RunSettings, line: str) -> Iterator[tuple[Any, ...]]:
 
 
 def keep_lines(settings: RunSettings, lines: Iterable[str]) -> None:
-    """Put the lines of shares where a local run keeps its state, so that the report is made from
-    them alike."""
+    """Store the lines of shares in the files of a local run, so that the report is made in the same
+    way."""
     by_name = {one.name: one for one in settings.everyone()}
     for line in lines:
         row = json.loads(line)

@@ -15,8 +15,9 @@ SAMPLES = "webmainbench-samples"
 
 @dataclass(frozen=True, slots=True)
 class PageSource:
-    """data: a data folder. sample: at most so many pages a set, the same ones every time; None for
-    all. cache: where archives are unpacked. webmainbench: the file of the set "webmainbench"."""
+    """The source of an evaluation's pages. data: a data folder. sample: most pages per set, the
+    same ones every time; None for all. cache: the folder for unpacked archives. webmainbench: the
+    file of the set "webmainbench"."""
 
     data: Path
     sample: int | None = None
@@ -24,8 +25,8 @@ class PageSource:
     webmainbench: Path | None = None
 
     def pages(self, data_set: str) -> Iterator[LabelledPage]:
-        """Yield the pages of a set, free of annotations. Raises InputError for a missing or wrong
-        one."""
+        """Yield the pages of a set, free of annotations. Raises InputError for a missing or
+        malformed set."""
         if data_set == DATA_SET:
             yield from self._webmainbench_pages()
         elif data_set == SAMPLES:
@@ -44,7 +45,7 @@ class PageSource:
         return count_pages(self.data, data_set, cache=self.cache)
 
     def size(self, data_set: str) -> int:
-        """Return how many pages :meth:`pages` yields."""
+        """Return the number of pages that :meth:`pages` yields."""
         usable = self.counts(data_set).usable
         return usable if self.sample is None else min(usable, self.sample)
 

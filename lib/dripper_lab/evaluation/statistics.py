@@ -1,8 +1,8 @@
-"""Means with intervals, and differences that are told from chance.
+"""Computes means with intervals, and differences with a test against chance.
 
-Pages of one site share a template, so what is drawn in a bootstrap sample is the site with all its
-pages; pages drawn one by one would give intervals that are too narrow. All extractors share the
-draws: a difference is one of pairs.
+Pages of one site share a template, so a bootstrap sample draws sites with all their pages; pages
+drawn one by one would give intervals that are too narrow. All extractors share the draws, so
+differences are paired.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ class Interval:
 
     @property
     def excludes_zero(self) -> bool:
-        """Whether chance alone would hardly give a difference this large."""
+        """Whether a difference this large is hardly due to chance alone."""
         return self.low > 0 or self.high < 0
 
 
@@ -41,17 +41,17 @@ class Bootstrap:
         self._shape = len(names), len(sites)
         generator = np.random.default_rng(seed)
         times: Floats = generator.multinomial(len(sites), np.full(len(sites), 1 / len(sites)), size=draws).astype(float)
-        # Row 0 draws every site once: the value itself goes the same way as its interval.
+        # Row 0 draws every site once, so that the value and its interval are computed in the same
+        # way.
         self._times = np.vstack([np.ones((1, len(sites))), times])
         self._counts = self._times @ self._sums(np.ones(len(self._set)))
 
     def macro_mean(self, values: Floats) -> Floats:
-        """Return the mean over sets of their mean pages: of the pages, then of each draw; shape (1
-        + draws,).
+        """Return the mean over sets of the means over their pages: for the pages themselves, then
+        for each draw; shape (1 + draws,).
 
         Args:
-            values: Shape (n_pages,). A set of which a draw has no page is left out of that
-                draw's mean.
+            values: Shape (n_pages,). If a draw has no page of a set, its mean leaves the set out.
         """
         with np.errstate(invalid="ignore"):
             means = (self._times @ self._sums(values)) / self._counts
@@ -59,7 +59,8 @@ class Bootstrap:
         return result
 
     def mean(self, values: Floats) -> Floats:
-        """Return the mean over pages: of the pages, then of each draw; shape (1 + draws,)."""
+        """Return the mean over pages: for the pages themselves, then for each draw; shape (1 +
+        draws,)."""
         result: Floats = (self._times @ self._sums(values)).sum(axis=1) / self._counts.sum(axis=1)
         return result
 

@@ -1,9 +1,8 @@
-"""Stores what a run has done so far as JSON lines, so that a run that was stopped continues where
-it was.
+"""Stores the state of a run as JSON lines, so that a stopped run continues at the same place.
 
 `outputs/<set>/<extractor>@<version>.jsonl` has one line per page; `scores/<set>.jsonl` one line per
-page with all extractors. A line counts for the page only if its digest is that of the page now:
-changed data, versions or metrics are done again.
+page with all extractors. A line counts only if its digest equals the page's present digest: after a
+change of data, versions or metrics, the page is processed again.
 """
 
 import hashlib
@@ -27,15 +26,16 @@ class Output:
     text: str
     """Empty if it failed."""
     cpu_ms: float
-    """CPU time of the extraction alone, without loading or conversion; for a page that ran into the
-    limit, the limit."""
+    """CPU time of the extraction alone, without loading or conversion; the limit if the page
+    reached it."""
     error_code: str | None = None
     error_detail: str | None = None
-    """Both: why (a value of ErrorCode)."""
+    """`error_code` is a value of ErrorCode, `error_detail` explains it."""
 
 
 def page_digest(page: LabelledPage) -> str:
-    """Return what an output depends on: the page's bytes, and the truth, which bounds see."""
+    """Return a digest of the inputs of an output: the page's bytes, and the truth, which bounds
+    see."""
     return hashlib.sha256(page.html + b"\0" + page.truth_text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
@@ -72,7 +72,7 @@ class Outputs:
 
 
 def read_outputs(path: Path) -> dict[str, Output]:
-    """Return the outputs of a file by page id; the last of a page counts."""
+    """Return the outputs of a file by page id; the last output of a page counts."""
     return {row["id"]: Output(**row) for row in read_lines(path)}
 
 
@@ -85,8 +85,8 @@ def write_lines(path: Path, rows: Iterator[dict[str, Any]]) -> None:
 
 
 def read_lines(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a file, none if it is not there. A last line that a kill cut short is left
-    out."""
+    """Yield the rows of a file; none if the file does not exist. A last line that a kill cut short
+    is left out."""
     if not path.exists():
         return
     with path.open("rb") as stream:
@@ -98,8 +98,8 @@ def read_lines(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def _append_to(path: Path) -> TextIO:
-    """Open a file to append lines; what a kill left without an end of line is ended, or the next
-    line would be lost too."""
+    """Open a file to append lines. If a kill left an incomplete last line, end that line, because
+    otherwise the next line would be lost too."""
     path.parent.mkdir(parents=True, exist_ok=True)
     cut_short = path.exists() and not path.read_bytes().endswith(b"\n") and path.stat().st_size > 0
     stream = path.open("a", encoding="utf-8")

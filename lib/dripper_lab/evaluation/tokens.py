@@ -1,12 +1,12 @@
-"""The Dripper paper's Table 1 over labelled pages: tokens that a language model reads and writes,
-and equation (1), by profile:
+"""Computes the Dripper paper's Table 1 over labelled pages: the tokens that a language model reads
+and writes, and equation (1), by profile:
 
     python -m dripper_lab.evaluation.tokens --data DATA --sample 30 --tokenizer tokenizer.json
 
 The naive way reads the raw HTML and writes the main content (here: its true text). The paper's way
-reads the simplified HTML and writes one label a block. The tokenizer is Qwen3's where its file is
-given (`make test-vllm` leaves it in `.venv-vllm/qwen3-tokenizer/tokenizer.json`); else words,
-digits and signs are counted, which the first line then says.
+reads the simplified HTML and writes one label a block. The tokenizer is Qwen3's if its file is
+given (`make test-vllm` leaves it in `.venv-vllm/qwen3-tokenizer/tokenizer.json`). Otherwise words,
+digits and signs are counted, and the first line says so.
 """
 
 import argparse
@@ -39,7 +39,7 @@ Lengths = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """The tokens that the model reads and writes for the same pages, one entry a page."""
+    """The tokens that the model reads and writes for the same pages, one entry per page."""
 
     read: Lengths
     written: Lengths
@@ -81,8 +81,8 @@ def stand_in(text: str) -> int:
 
 
 def measure(pages: Iterable[LabelledPage], count: Count) -> tuple[Mapping[str, Load], int]:
-    """Return the load of the naive way and of each profile, and how many pages were left out, as a
-    profile cannot split them."""
+    """Return the load of the naive way and of each profile, and the number of pages left out
+    because a profile cannot split them."""
     pairs_by_profile: dict[str, list[tuple[int, int]]] = {RAW: [], **{name: [] for name in PROFILES}}
     left_out = 0
     for page in pages:
@@ -148,7 +148,7 @@ def _lengths(page: LabelledPage, count: Count) -> Iterator[tuple[str, tuple[int,
     yield RAW, (count(html), count(page.truth_text))
     for name in PROFILES:
         split = preprocess(html, profile=name)
-        # The answer of the paper; which labels stand in it changes its length by no token.
+        # The paper's form of an answer; its number of tokens does not depend on the labels.
         answer = FORMS["json"].text([True] * len(split.blocks))
         yield name, (count(split.simplified_html), count(answer))
 

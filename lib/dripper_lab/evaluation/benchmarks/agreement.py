@@ -1,4 +1,4 @@
-"""Compares this harness with what the SIGIR'23 study (WCEB) published, page by page."""
+"""Compares this harness with the published scores of the SIGIR'23 study (WCEB), page by page."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,10 +16,10 @@ THEIR_NAMES: Mapping[str, str] = {
     "boilerpy3": "boilerpipe",
     "newspaper4k": "newspaper3k",
 }
-"""Our extractor → the study's. The last two are successors of what it ran."""
+"""Our extractor → the study's. The last two are successors of the tools that it ran."""
 
 SAME = 0.005
-"""Pages this near are counted as the same: half a percent of F1 is a few words."""
+"""Scores this close count as the same: half a percent of F1 is a few words."""
 
 STUDY_VERSIONS: Mapping[str, str] = {
     "trafilatura-wceb": "1.4.1",
@@ -33,14 +33,14 @@ STUDY_VERSIONS: Mapping[str, str] = {
 """Versions that the study ran, by its lock file, with lxml 4.9.4. With these versions in place of
 today's, on 60 pages a set, 23 of the 25 cells of the first five agree within 0.01, 22 of them
 within 0.005 (median 0.0006). The other two are Goose3 on cleanportaleval (−0.029) and on
-readability (+0.023), two pages each where one of the two runs got nothing. So what differs in the
-table is what has changed since in those tools."""
+readability (+0.023): in each, one of the two runs returned nothing for two pages. So the
+differences in the table are due to later changes in those tools."""
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """One extractor on one part of WCEB, over the pages that both scored: mean ROUGE-LSum F1, and
-    how the pages compare."""
+    """One extractor on one part of WCEB, over the pages that both scored: the mean ROUGE-LSum F1,
+    and a comparison of the pages."""
 
     data_set: str
     extractor: str
@@ -53,9 +53,9 @@ class Agreement:
     median_gap: float
     """The median of |ours − theirs|."""
     lost: int
-    """Pages where ours scores under 0.05 and theirs over 0.5."""
+    """Pages with our score under 0.05 and theirs over 0.5."""
     gained: int
-    """The other way round."""
+    """Pages with their score under 0.05 and ours over 0.5."""
 
     @property
     def gap(self) -> float:
@@ -65,7 +65,7 @@ class Agreement:
 
 def agreements(frame: ScoreTable, reference: Reference) -> list[Agreement]:
     """Compare the column `wceb_f1` with the published scores, for every extractor that the study
-    has too."""
+    also has."""
     if "wceb_f1" not in frame:
         return []
     scored = frame.dropna(subset=["wceb_f1"])

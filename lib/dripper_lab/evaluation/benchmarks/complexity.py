@@ -1,7 +1,8 @@
-"""Page complexity and its quartiles (SIGIR'23, 3.3): how much of a page's text is not its main
-content.
+"""Computes page complexity and its quartiles (SIGIR'23, 3.3): the share of a page's text that is
+not its main content.
 
-How well a logistic regression guesses it without the truth, as the study tries:
+As the study does, this command measures the accuracy of a logistic regression that guesses it
+without the truth:
 
     python -m dripper_lab.evaluation.benchmarks.complexity --data DATA
 """
@@ -27,8 +28,8 @@ WORD = re.compile(r"\w+")
 
 
 class Level(StrEnum):
-    """The study's three classes: below the first quartile of its pages, between, and from the third
-    quartile on."""
+    """The study's three classes: below the first quartile of its pages, between the quartiles, and
+    from the third quartile on."""
 
     LOW = "low"
     MEDIUM = "medium"
@@ -39,16 +40,17 @@ def complexity(html: str, truth: str) -> float:
     """Return 1 − (words of the truth / words of the body's text without script and style), at least
     0 and at most 1.
 
-    The formula speaks of text tokens that belong to the truth; the study's code counts words of
-    both sides, and so does this. A page without words, which the study does not have, counts as 0.
+    The formula is about text tokens that belong to the truth; the study's code counts the words of
+    both texts, and so does this function. A page without words, which the study does not have,
+    counts as 0.
     """
     words = len(WORD.findall(body_text(html)))
     return 1 - min(1.0, len(WORD.findall(truth)) / words) if words else 0.0
 
 
 def body_text(html: str) -> str:
-    """Return all text of the body but that of script and style, as the study's parser (Resiliparse)
-    gives it."""
+    """Return all text of the body except in script and style, as the study's parser (Resiliparse)
+    returns it."""
     tree: Any = import_extra("resiliparse.parse.html").HTMLTree.parse(html.encode("utf-8", "replace").decode())
     if tree.body is None:
         return ""
@@ -76,7 +78,8 @@ def level(value: float, thresholds: tuple[float, float]) -> Level:
 
 
 ELEMENTS = ("h1", "h2", "h3", "h4", "h5", "h6", "a", "br", "strong", "em", "div", "p", "ul", "table")
-"""Whose shares of all elements the study's classifier sees, beside elements by words."""
+"""Elements with a feature each in the study's classifier: their share of all elements. A further
+feature is the number of elements per word."""
 TAG = re.compile(r"<([a-zA-Z][a-zA-Z0-9]*)")
 TRAIN_SHARE = 0.25
 
@@ -84,8 +87,8 @@ Floats = npt.NDArray[np.float64]
 
 
 def features(html: str) -> list[float]:
-    """Return what the classifier sees of a page: the shares of `ELEMENTS` among its elements, and
-    elements for each word, as a logarithm."""
+    """Return the classifier's features of a page: the shares of `ELEMENTS` among its elements, and
+    the logarithm of its elements per word."""
     names = [name.lower() for name in TAG.findall(html)]
     shares = [names.count(name) / max(1, len(names)) for name in ELEMENTS]
     return [*shares, float(np.log((1 + len(names)) / (1 + len(WORD.findall(body_text(html))))))]
@@ -95,7 +98,7 @@ def fit_logistic(rows: Floats, labels: npt.NDArray[np.bool_], ridge: float = 1.0
     """Return the weights of a logistic regression, the constant last, by Newton's steps.
 
     Args:
-        ridge: What a weight's square costs; the constant's is free.
+        ridge: The cost of a weight's square; the constant's is free.
     """
     inputs = np.column_stack([rows, np.ones(len(rows))])
     weights, cost = np.zeros(inputs.shape[1]), np.diag([ridge] * rows.shape[1] + [1e-9])
@@ -107,8 +110,8 @@ def fit_logistic(rows: Floats, labels: npt.NDArray[np.bool_], ridge: float = 1.0
 
 
 def guess_accuracy(rows: Floats, complexities: Floats, seed: int) -> float:
-    """Return how many of three quarters of the pages are guessed to be on their side of the median
-    by a classifier of the other quarter."""
+    """Return the share of correct guesses of the side of the median, on three quarters of the
+    pages, by a classifier trained on the other quarter."""
     high = complexities > np.median(complexities)
     drawn = np.random.default_rng(seed).permutation(len(rows))
     cut = int(TRAIN_SHARE * len(rows))

@@ -1,10 +1,10 @@
-"""Pulpie's table from the scores that its authors published, page by page:
+"""Computes Pulpie's table from the scores that its authors published, page by page:
 
     python -m dripper_lab.evaluation.benchmarks.pulpie --data DATA [--webmainbench FILE]
 
-They are ROUGE-5 F1 over white space tokens of the 6,647 English pages of WebMainBench; an empty
-extraction counts as zero. The pages are not among them, nor their levels: those come from the
-WebMainBench file, whose lines the scores are numbered by.
+The scores are ROUGE-5 F1 over white space tokens of the 6,647 English pages of WebMainBench; an
+empty extraction counts as zero. The archive has neither the pages nor their levels. The levels come
+from the WebMainBench file; the scores are numbered by its lines.
 """
 
 import argparse
@@ -33,16 +33,16 @@ PUBLISHED: Mapping[str, tuple[float, int | None]] = {
     "pulpie-base": (0.863, 36),
     "pulpie-large": (0.873, 21),
 }
-"""Its table "Quality": mean F1 and pages without an answer."""
+"""Pulpie's table "Quality": mean F1 and pages without an answer."""
 LEVELS = ("simple", "mid", "hard")
 
 
 @dataclass(frozen=True, slots=True)
 class PublishedScores:
-    """Scores by method, aligned: entry i of each is of the same page."""
+    """Scores by method, aligned: entry i of each belongs to the same page."""
 
     pages: Sequence[int]
-    """Their numbers in the whole benchmark."""
+    """The pages' numbers in the whole benchmark."""
     f1: Mapping[str, npt.NDArray[np.float64]]
     empty: Mapping[str, npt.NDArray[np.bool_]]
 
@@ -54,15 +54,14 @@ class PublishedLine:
     method: str
     f1: Interval
     gain: Interval
-    """Over Dripper, paired by page."""
+    """Difference from Dripper, paired by page."""
     empty: int
     stated: tuple[float, int | None] | None
-    """Figure of Pulpie's table."""
+    """The figures in Pulpie's table."""
 
 
 def read_published(data: Path) -> PublishedScores:
-    """Read the archive of a data folder. Raises InputError if it is missing or not what it
-    should be."""
+    """Read the archive of a data folder. Raises InputError if it is missing or malformed."""
     path = data / ARCHIVE
     try:
         with tarfile.open(path, "r:xz") as archive:
@@ -82,7 +81,8 @@ def read_published(data: Path) -> PublishedScores:
 
 
 def published_lines(scores: PublishedScores, draws: int = 1000) -> list[PublishedLine]:
-    """Return a line a method, best first. Pages are drawn one by one: their sites are not known."""
+    """Return a line for each method, best first. Pages are drawn one by one: their sites are not
+    known."""
     bootstrap = Bootstrap(["webmainbench"] * len(scores.pages), list(map(str, scores.pages)), draws)
     drawn = {name: bootstrap.mean(values) for name, values in scores.f1.items()}
     lines = [
@@ -95,7 +95,7 @@ def published_lines(scores: PublishedScores, draws: int = 1000) -> list[Publishe
 
 
 def levels_of(file: Path) -> list[str]:
-    """Return the level of each record of a WebMainBench file, in order; "" where it states none.
+    """Return the level of each record of a WebMainBench file, in order; "" if it states none.
     Raises InputError."""
     try:
         with file.open(encoding="utf-8") as lines:
@@ -108,7 +108,7 @@ def means_by_level(scores: PublishedScores, levels: Sequence[str]) -> Mapping[st
     """Return method → level → mean F1.
 
     Args:
-        levels: Of all records of the benchmark.
+        levels: The levels of all records of the benchmark.
 
     Raises:
         InputError: If a scored page is not among them.

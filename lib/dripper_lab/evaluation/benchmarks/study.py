@@ -1,5 +1,4 @@
-"""The findings of the SIGIR'23 study, and what they are on the pages here with the tools of
-today."""
+"""Repeats the findings of the SIGIR'23 study on the pages here with today's tools."""
 
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
@@ -43,7 +42,8 @@ class StudyLine:
     study_mean: float
     study_median: float
     here_theirs: float | None
-    """Another group's scores of it, over the parts and pages here; None if unpublished."""
+    """Another group's scores of the extractor, over the parts and pages here; None if
+    unpublished."""
     ours_mean: float
     ours_median: float
 
@@ -84,8 +84,8 @@ def table_3(frame: ScoreTable, reference: Reference) -> list[StudyLine]:
 
 
 def macro(parts: Iterable[Iterable[float]]) -> tuple[float, float]:
-    """Return the mean of the parts' means and the median of their medians, as the study's Table 3
-    has them.
+    """Return the mean of the parts' means and the median of their medians, as in the study's Table
+    3.
 
     Args:
         parts: The scores of each part's pages.

@@ -1,9 +1,9 @@
-"""Figures 1 to 3 of the SIGIR'23 study, drawn as the study draws them, with their numbers:
+"""Draws Figures 1 to 3 of the SIGIR'23 study as the study draws them, with their numbers:
 
     python -m dripper_lab.evaluation.benchmarks.study_figures --data DATA --output DIR [--run DIR]
 
-Of the published scores of the study's extractors; with --run of an evaluation of ours, whose folder
-it takes.
+The scores are the published ones of the study's extractors; with --run, the scores in the folder of
+our own evaluation.
 """
 
 import argparse
@@ -33,7 +33,7 @@ NAMES: Mapping[str, str] = {
     "boilernet": "BoilerNet",
     "extractnet": "ExtractNet",
 }
-"""Their name in the published files → in the study's figures."""
+"""Name in the published files → name in the study's figures."""
 BASELINES = frozenset({"lxml Cleaner", "html_text", "BS4", "inscriptis", "XPath Text"})
 PANELS = ("all pages", "low complexity", "high complexity")
 ENSEMBLE, BASELINE, MODEL = "#4c72b0", "#b0b4ba", "#dd8452"
@@ -52,7 +52,7 @@ class Scored(NamedTuple):
 
 
 class Spread(NamedTuple):
-    """The figures of a box plot."""
+    """The values of a box plot."""
 
     low: float
     """First quartile."""
@@ -116,7 +116,7 @@ def scores_of_run(folder: Path, reference: Reference) -> Iterator[Scored]:
 def boxes(scores: Iterable[Scored], complexities: Mapping[PageKey, float]) -> dict[str, dict[str, list[float]]]:
     """Return the F1 of pages, by panel of Figure 2 and then by extractor, the best median first.
 
-    A page whose complexity is not known is in the first panel alone.
+    A page of unknown complexity is only in the first panel.
     """
     panels: dict[str, dict[str, list[float]]] = {panel: {} for panel in PANELS}
     low, high = THRESHOLDS
@@ -132,7 +132,7 @@ def boxes(scores: Iterable[Scored], complexities: Mapping[PageKey, float]) -> di
 
 def means(scores: Iterable[Scored]) -> dict[str, Mean]:
     """Return the bars of Figure 3 by extractor, highest first: macro averages over the parts, so
-    that large ones do not decide."""
+    that large parts do not decide."""
     parts: dict[str, dict[str, list[float]]] = {}
     for scored in scores:
         parts.setdefault(scored.extractor, {}).setdefault(scored.part, []).append(scored.f1)
@@ -148,14 +148,14 @@ def means(scores: Iterable[Scored]) -> dict[str, Mean]:
 
 
 def draw_complexities(by_part: Mapping[str, Sequence[float]], path: Path) -> None:
-    """Draw Figure 1: a box a part, whiskers of 1.5 times the interquartile range."""
+    """Draw Figure 1: a box for each part, whiskers of 1.5 times the interquartile range."""
     with _drawn(path, len(by_part), 1) as (axes,):
         _boxes(axes, by_part, lambda name: MODEL)
         axes.set_ylabel("page complexity")
 
 
 def draw_boxes(panels: Mapping[str, Mapping[str, Sequence[float]]], path: Path) -> None:
-    """Draw Figure 2: a panel for all pages, for simple and for complex ones."""
+    """Draw Figure 2: a panel each for all pages, for simple and for complex ones."""
     drawn_panels = {panel: of for panel, of in panels.items() if of}
     with _drawn(path, max(map(len, drawn_panels.values())), len(drawn_panels)) as grid:
         for axes, (panel, of) in zip(grid, drawn_panels.items(), strict=True):
@@ -175,14 +175,14 @@ def draw_means(bars: Mapping[str, Mean], path: Path) -> None:
 
 
 def colour_of(extractor: str) -> str:
-    """Return the colour of an extractor: ensembles, whose names are in parentheses, are blue,
-    baselines grey."""
+    """Return the colour of an extractor: blue for ensembles, which have names in parentheses, grey
+    for baselines."""
     return ENSEMBLE if extractor.startswith("(") else BASELINE if extractor in BASELINES else MODEL
 
 
 @contextmanager
 def _drawn(path: Path, columns: int, panels: int) -> Iterator[list[Any]]:
-    """Give the axes of some panels, one below the other; write the picture where the block ends."""
+    """Yield the axes of some panels, one below the other; write the picture when the block ends."""
     import_extra("matplotlib").use("Agg")
     size = (2 + 0.42 * columns, 3.2 * panels)
     pyplot = import_extra("matplotlib.pyplot")

@@ -1,5 +1,5 @@
-"""WCEB, the combined benchmark of the SIGIR'23 study: its pages and truths from the sets here, and
-published scores."""
+"""Reads WCEB, the combined benchmark of the SIGIR'23 study: its pages and truths from the sets
+here, and published scores."""
 
 import csv
 import io
@@ -36,8 +36,8 @@ OUR_SETS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """Scores that another group published: it ran the study's extractors over WCEB anew. Over all
-    eight parts they give the means and medians of the study's Table 3 (`test_study`)."""
+    """Scores that another group published: it ran the study's extractors again over WCEB. Over all
+    eight parts they reproduce the means and medians of the study's Table 3 (`test_study`)."""
 
     ids: Mapping[str, Mapping[str, str]]
     """Our set → our page id → their page id."""
@@ -62,7 +62,7 @@ def is_part(page: LabelledPage, reference: Reference) -> bool:
 
 
 def truth_of(page: LabelledPage) -> str:
-    """Return the truth as WCEB has it: with the comments for dragnet, by its own rule for
+    """Return the truth as in WCEB: with the comments for dragnet, by WCEB's own rule for
     l3s-gn1."""
     if page.data_set == "dragnet" and (comments := page.more.get("truth_comments")):
         # The source's separator stays in WCEB's files.
@@ -71,10 +71,10 @@ def truth_of(page: LabelledPage) -> str:
 
 
 def coverage(pages_here: Mapping[str, int]) -> list[str]:
-    """Return one sentence a part of WCEB that is not whole here.
+    """Return one sentence for each part of WCEB that is incomplete here.
 
     Args:
-        pages_here: Part → pages.
+        pages_here: Part → number of pages.
     """
     return [
         f"{part}: {pages_here.get(part, 0)} of {pages} pages"
@@ -84,8 +84,8 @@ def coverage(pages_here: Mapping[str, int]) -> list[str]:
 
 
 def read_reference(folder: Path) -> Reference:
-    """Read `wceb_reference.tar.xz` of a data folder. Raises InputError if it is missing or not
-    what it should be."""
+    """Read `wceb_reference.tar.xz` of a data folder. Raises InputError if it is missing or
+    malformed."""
     archive = folder / "wceb_reference.tar.xz"
     ids: dict[str, dict[str, str]] = {}
     f1: dict[tuple[str, str], dict[str, float]] = {}

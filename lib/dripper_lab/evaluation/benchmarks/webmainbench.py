@@ -1,9 +1,9 @@
-"""The record format of WebMainBench: JSON lines with marked HTML, Markdown truth, and tags.
+"""Reads the record format of WebMainBench: JSON lines with marked HTML, Markdown truth, and tags.
 
-The pages went through an annotation tool that left its traces in them: `cc-select` on what a person
-chose, the class `mark-selected` beside it, `data-anno-uid` on every element, a style sheet. All
-must go before an extractor sees the page: the class alone gives the answer to anything that reads
-class names. (WebMainBench's own clean-up leaves it in.)
+The pages went through an annotation tool that left its traces in them: `cc-select` on the elements
+that a person chose, the class `mark-selected` beside it, `data-anno-uid` on every element, a style
+sheet. All of these must be removed before an extractor sees the page: the class alone gives the
+answer to an extractor that reads class names. (WebMainBench's own clean-up leaves it in.)
 """
 
 import json
@@ -32,10 +32,11 @@ _TOOL_CLASS = re.compile(r'(\sclass=")([^"]*\bmark-selected\b[^"]*)"')
 def read_webmainbench(path: Path) -> Iterator[LabelledPage]:
     """Yield the pages of a WebMainBench file, annotations removed from `html`.
 
-    truth_text: `convert_main_content`, else the marked elements as Markdown, which is how it was
-    made; with neither, `groundtruth_content`. truth_html: `main_html`, else the marked elements.
-    more: the tags (level, style, table, code, equation) and `groundtruth_content`, the
-    hand-corrected Markdown. Raises InputError with the line that is wrong.
+    truth_text: `convert_main_content`; otherwise the marked elements as Markdown, which
+    `convert_main_content` was made from; without either, `groundtruth_content`. truth_html:
+    `main_html`, otherwise the marked elements. more: the tags (level, style, table, code, equation)
+    and `groundtruth_content`, the hand-corrected Markdown. Raises InputError with the number of a
+    malformed line.
     """
     try:
         stream = path.open(encoding="utf-8")
@@ -50,7 +51,7 @@ def read_webmainbench(path: Path) -> Iterator[LabelledPage]:
 
 
 def strip_marks(html: str) -> str:
-    """Remove what the annotation tool added.
+    """Return HTML without the traces of the annotation tool.
 
     >>> strip_marks('<p class="lead mark-selected" cc-select="true" data-anno-uid="a1">x</p>')
     '<p class="lead">x</p>'
@@ -60,11 +61,11 @@ def strip_marks(html: str) -> str:
 
 
 def extract_marked(html: str) -> str:
-    """Return the page cut down to its marked elements, with what is in them and around them; "" if
+    """Return the page cut down to its marked elements with their content and their ancestors; "" if
     none is marked.
 
-    As WebMainBench makes `main_html`: hidden elements are passed over, all inside a marked element
-    stays, and of the rest only ancestors.
+    WebMainBench makes `main_html` in this way: hidden elements are skipped, all content of a marked
+    element stays, and of the rest only the ancestors stay.
     """
     root: Any = lxml.html.document_fromstring(
         html.encode("utf-8", "replace"), parser=lxml.html.HTMLParser(encoding="utf-8")
@@ -83,7 +84,7 @@ def extract_marked(html: str) -> str:
 
 def strata(page: LabelledPage) -> list[str]:
     """Return the groups that the benchmark's authors report a page in, as its record states them:
-    its level, what rich content it has, its style, English or not.
+    its level, its kinds of rich content, its style, and whether it is English.
 
     Records that state none (three of the five samples) are in no group.
     """
@@ -98,12 +99,13 @@ def strata(page: LabelledPage) -> list[str]:
 
 
 def level_score(html: str) -> float:
-    """Return how hard a page is by the paper's A.5, 0 to 1: the mean of four measures.
+    """Return the difficulty of a page by the paper's A.5, 0 to 1: the mean of four measures.
 
-    They are those of the benchmark's public statistics: depth (of 20) and most children (of 300),
-    each to the power of 0.7; how often elements with and without text of their own alternate; kinds
-    of rich content; the share of text that is in links. Rich content is found by element and sign,
-    as A.5 says. Levels are cut at the 30th and 70th percentile of the pages at hand.
+    The measures come from the benchmark's public statistics: depth (of 20) and most children (of
+    300), each to the power of 0.7; the frequency of changes between elements with and without text
+    of their own; kinds of rich content; the share of text that is in links. Rich content is found
+    by element and sign, as A.5 says. Levels are cut at the 30th and 70th percentile of the pages at
+    hand.
     """
     if not html.strip():
         return 0.0

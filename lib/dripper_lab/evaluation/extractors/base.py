@@ -1,11 +1,10 @@
-"""Declares what an extractor is to the evaluation, lists all of them by name, and converts outputs
-to the form of the truth.
+"""Defines the extractors of an evaluation, and converts their outputs to the form of the truth.
 
-HTML becomes text by the library html-text and Markdown by html2text, as the Dripper paper does for
-its "Html+TEXT" and "Html+MD" (5.5 and 4.2.2), whoever the HTML is from.
+The library html-text converts HTML to text, and html2text converts it to Markdown, for every
+extractor. The Dripper paper does the same for its "Html+TEXT" and "Html+MD" (5.5 and 4.2.2).
 
-A new one is one line in :func:`known`: a name, the package that its version is read from, and a
-function that loads it.
+A new extractor is one line in `peers.peers`: a name, the package that its version is read from, and
+a function that loads it.
 """
 
 import hashlib
@@ -32,11 +31,12 @@ class Standing(StrEnum):
     TEXT = "whole page"
     """A converter that keeps everything: the floor of precision and the ceiling of recall."""
     BOUND = "bound"
-    """Sees the truth: what no labeler over the same blocks can beat."""
+    """An extractor that marks a limit of labelers over the same blocks, such as one that sees the
+    truth."""
     ENSEMBLE = "ensemble"
     WCEB = "as WCEB calls it"
-    """A peer with the settings of the SIGIR'23 study: only to compare with what that study
-    published."""
+    """A peer with the settings of the SIGIR'23 study, only for comparison with its published
+    scores."""
 
 
 class Form(StrEnum):
@@ -60,8 +60,8 @@ Extract = Callable[[Task], str]
 
 
 def extract_or_nothing(extract: Extract, task: Task) -> str:
-    """Return what an extractor gives, "" where it fails: peers raise what they like, and tables
-    have no gaps."""
+    """Return an extractor's output; "" if it fails. Peers may raise any error, and tables must have
+    no gaps."""
     try:
         return extract(task)
     except Exception:
@@ -75,15 +75,16 @@ class Contender:
     name: str
     kind: Standing
     package: str
-    """The distribution whose version is reported."""
+    """The distribution that the reported version belongs to."""
     load: Callable[[], Extract]
-    """Imports and loads what it needs and returns the function that does the work; MachineError
-    where its package is missing."""
+    """Imports and loads all it needs, and returns the function that extracts. Raises MachineError
+    if its package is missing."""
     form: Form = Form.TEXT
     setting: str = "default"
     """Name of the setting, for the report's table."""
     variant: str = ""
-    """Mark, where settings change what it does, that tells its outputs from those by default."""
+    """Mark of outputs under changed settings, which separates them from outputs by default; "" for
+    default settings."""
 
     @property
     def version(self) -> str:
@@ -119,7 +120,8 @@ def choose(names: Iterable[str], by_name: Mapping[str, Contender]) -> list[Conte
 
 
 def split_installed(extractors: Iterable[Contender]) -> tuple[list[Contender], list[str]]:
-    """Split into those that can run here and the names of those whose package is missing."""
+    """Return the extractors that can run here, and the names of the extractors that lack their
+    package."""
     installed, missing = [], []
     for extractor in extractors:
         try:
@@ -148,5 +150,5 @@ def markdown(html: str) -> str:
 
 
 def plain_text(html: str) -> str:
-    """Return HTML as text with its layout guessed."""
+    """Return HTML as text in html-text's guessed layout."""
     return str(import_extra("html_text").extract_text(html)) if html.strip() else ""

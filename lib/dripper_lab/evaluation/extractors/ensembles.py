@@ -1,4 +1,4 @@
-"""Majority votes over extractors, token by token (SIGIR'23, 4.5)."""
+"""Computes majority votes over extractors, token by token (SIGIR'23, 4.5)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ THRESHOLD = 0.66
 
 @dataclass(frozen=True, slots=True)
 class Ensemble:
-    """A vote. `setting` says for the report who votes."""
+    """A majority vote of extractors."""
 
     name: str
     members: Mapping[str, int]
@@ -29,12 +29,13 @@ class Ensemble:
         return f"{self.needed} of {sum(self.members.values())} votes: {members}"
 
 
-# The study's best nine, as far as they are on PyPI; its weights. Not chosen anew: that would be
-# tuning on what is scored.
+# The study's best nine, as far as they are on PyPI, with its weights. They are not chosen again,
+# because that would be tuning on the scored pages.
 STUDY_BEST = ("goose3", "readability-lxml", "trafilatura", "resiliparse", "bte", "justext", "boilerpy3")
 STUDY_DOUBLE = frozenset({"goose3", "readability-lxml", "trafilatura"})
 BEST_SHARE, WEIGHTED_SHARE = Fraction(5, 9), Fraction(5, 12)
-"""Shares of votes that decide in the study: int(0.66 × 9 members), of nine votes and of twelve."""
+"""Shares of votes that decide in the study: int(0.66 × 9 members) of nine votes, and of twelve
+votes."""
 
 VARIANTS = frozenset(
     {
@@ -42,8 +43,8 @@ VARIANTS = frozenset(
         *("boilerpy3-default", "boilerpy3-largest", "boilerpy3-canola", "news-please"),
     }
 )
-"""Extractors whose family has a vote already: news-please gives Newspaper's text. Trafilatura's
-would be six of thirteen."""
+"""Extractors of a family that already has a vote: news-please returns Newspaper's text.
+Trafilatura's family would have six of thirteen votes."""
 
 
 def ensembles(voters: Sequence[str]) -> list[Ensemble]:
@@ -79,10 +80,10 @@ def page_tokens(html: str) -> list[str]:
 def majority_vote(tokens: Sequence[str], answers: Mapping[str, str], members: Mapping[str, int], needed: int) -> str:
     """Return the tokens with at least `needed` votes, joined by blanks.
 
-    An extractor votes for a token if the five tokens that end or begin there stand in its answer.
+    An extractor votes for a token if its answer has the five tokens that end or begin there.
 
     Args:
-        answers: Extractor → text; one that failed has "".
+        answers: Extractor → text; "" if the extractor failed.
         members: Extractor → its votes.
     """
     gram_votes = [(_grams(answers.get(name, "").split()), votes) for name, votes in members.items()]
@@ -96,7 +97,8 @@ def majority_vote(tokens: Sequence[str], answers: Mapping[str, str], members: Ma
 
 
 def _pad(tokens: Sequence[str]) -> list[str]:
-    """Zeros around the text, so that its first and last tokens have neighbours too."""
+    """Return the tokens with zeros around them, so that the first and last tokens also have
+    neighbours."""
     return ["\0"] * (NGRAM - 1) + list(tokens) + ["\0"] * (NGRAM - 1)
 
 

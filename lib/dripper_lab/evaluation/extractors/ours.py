@@ -1,4 +1,4 @@
-"""This project's own extractors: every labeler by name, and the bounds that its blocks set."""
+"""Lists this project's own extractors: every labeler by name, and the bounds of its blocks."""
 
 import hashlib
 import json
@@ -13,11 +13,11 @@ from dripper.settings import LabelsSettings
 from dripper_lab.evaluation.extractors.base import Contender, Extract, Form, Standing, Task
 
 LABELERS = ("cpu", "web2text", "vote:cpu,web2text,trafilatura")
-"""The labelers in a default run, and a vote of them. Others need a GPU or a server, and are named
-by whoever has one.
+"""The labelers in a default run, and a vote of them. Others need a GPU or a server; users who have
+one name them.
 """
 WITH_A_MODEL = ("encoder", "neuscraper")
-"""Labelers that join a default run where the settings name their checkpoints."""
+"""Labelers that join a default run if the settings name their checkpoints."""
 DEFAULT_LABELS = LabelsSettings()
 
 
@@ -52,8 +52,8 @@ def list_own_extractors(
 
 
 def variant_of(labeler: str, labels: LabelsSettings) -> str:
-    """Return what tells apart the outputs of a labeler with other settings than by default, or
-    another checkpoint; empty if nothing is set."""
+    """Return a mark for the outputs of a labeler with other settings than the default, or with
+    another checkpoint; "" if nothing is changed."""
     set_to = list_options(labeler, labels)
     sections = set_to if find_entry(labeler).members else {labeler: set_to}
     changed = {
@@ -72,7 +72,7 @@ def variant_of(labeler: str, labels: LabelsSettings) -> str:
 
 
 def run_labeler(labeler: str, labels: LabelsSettings = DEFAULT_LABELS) -> Extract:
-    """The product, as `dripper.extract` runs it: blocks, labels, prune, and the fallback where no
+    """The product, as `dripper.extract` runs it: blocks, labels, prune, and the fallback if no
     block is main."""
     from dripper.page.extraction import Extractor
     from dripper.settings import LabelerSettings, Settings
@@ -87,8 +87,8 @@ def run_labeler(labeler: str, labels: LabelsSettings = DEFAULT_LABELS) -> Extrac
 
 
 def oracle() -> Extract:
-    """The blocks whose words the truth holds: what the best labeler could give. The truth is
-    matched by words in order."""
+    """The blocks with words that the truth holds, which is the best possible output of a labeler.
+    The truth is matched by words in order."""
     from dripper.html import preprocess
     from dripper.labels.align import labels_from_text
 
@@ -101,7 +101,7 @@ def oracle() -> Extract:
 
 
 def all_blocks() -> Extract:
-    """Every block: what splitting into blocks keeps of a page."""
+    """Every block: all content that splitting a page into blocks keeps."""
     from dripper.html import preprocess
 
     def extract(task: Task) -> str:

@@ -1,5 +1,5 @@
-"""The other extractors, each called the way its own documentation does for text, each from PyPI
-(extra `[eval]`)."""
+"""Lists the other extractors, each from PyPI (extra `[eval]`) and called as its own documentation
+calls it for text."""
 
 import re
 from collections.abc import Callable
@@ -14,8 +14,8 @@ BOILERPLATE_TAGS = frozenset({"aside", "footer", "header", "iframe", "nav", "nos
 UNSEEN = re.compile(r"<!--.*?-->|<(script|style)\b.*?</\1\s*>", re.DOTALL | re.IGNORECASE)
 TAG_OR_WORD = re.compile(r"<[a-zA-Z/!?][^>]*>|[^\s<]+|<")
 HTML_LANGUAGE = re.compile(r"<html[^>]{0,300}?\slang\s*=\s*[\"']?([a-z]{2})", re.IGNORECASE)
-# The stop word lists of jusText by the language that a page states. Where there is none (Chinese,
-# Japanese), its documentation asks for an empty list and thresholds of zero.
+# The stop word lists of jusText by the language that a page states. For a language without a list
+# (Chinese, Japanese), its documentation asks for an empty list and thresholds of zero.
 JUSTEXT_LISTS = {
     "cs": "Czech", "da": "Danish", "de": "German", "el": "Greek", "en": "English", "es": "Spanish", "fi": "Finnish",
     "fr": "French", "hu": "Hungarian", "id": "Indonesian", "it": "Italian", "ko": "Korean", "nl": "Dutch",
@@ -23,8 +23,8 @@ JUSTEXT_LISTS = {
 }  # fmt: skip
 WITHOUT_LIST = frozenset({"ja", "th", "zh"})
 HAN = re.compile("[\u4e00-\u9fff]")
-# Half of the older Chinese pages state no language; a page in another language holds a few such
-# characters at most.
+# Half of the older Chinese pages state no language; a page in another language holds at most a few
+# Han characters.
 HAN_CHARACTERS = 200
 
 
@@ -69,7 +69,7 @@ def trafilatura(**options: Any) -> Extract:
 
 
 def rs_trafilatura() -> Extract:
-    """The Rust system that first guesses the page's type."""
+    """rs-trafilatura, the Rust system that first guesses the page's type."""
     return _of_html("rs_trafilatura", lambda module, html, url: module.extract(html, url=url).main_content)
 
 
@@ -88,7 +88,7 @@ def resiliparse() -> Extract:
 
 
 def justext() -> Extract:
-    """jusText, paragraphs joined by line ends."""
+    """jusText, with paragraphs joined by line breaks."""
     module = import_extra("justext")
 
     def extract(task: Task) -> str:
@@ -115,14 +115,14 @@ def justext_wceb() -> Extract:
 
 
 def boilerpy3(mode: str = "ArticleExtractor") -> Extract:
-    """Boilerpipe, its article extractor by default, ported to Python."""
+    """Boilerpipe, ported to Python, by default with its article extractor."""
     extractor = getattr(import_extra("boilerpy3.extractors"), mode)(raise_on_failure=False)
     return lambda task: extractor.get_content(task.html)
 
 
 def goose3() -> Extract:
-    """Goose, the article's cleaned text, with its Chinese stop words for Chinese pages; it fetches
-    nothing."""
+    """Goose: the article's cleaned text, with its Chinese stop words for Chinese pages; it fetches
+    no images."""
     module, chinese_words = import_extra("goose3"), import_extra("goose3.text").StopWordsChinese
     goose = module.Goose({"enable_image_fetching": False})
     chinese = module.Goose({"enable_image_fetching": False, "stopwords_class": chinese_words})
@@ -135,7 +135,7 @@ def goose3() -> Extract:
 
 
 def newspaper4k() -> Extract:
-    """Newspaper, the article's text; images are not fetched."""
+    """Newspaper: the article's text; images are not fetched."""
     newspaper = import_extra("newspaper")
 
     def extract(task: Task) -> str:
@@ -149,8 +149,8 @@ def newspaper4k() -> Extract:
 
 
 def news_please() -> Extract:
-    """news-please, the article's main text. In no extra, as it brings a crawler and drivers of
-    databases: used where somebody has installed it."""
+    """news-please: the article's main text. It is in no extra, as it brings a crawler and database
+    drivers; it is used if it is installed."""
     please = import_extra("newsplease").NewsPlease
 
     def extract(task: Task) -> str:
@@ -167,14 +167,14 @@ def gne() -> Extract:
 
 
 def magic_html() -> Extract:
-    """magic-html, the type of page left to it. Not on PyPI: used where somebody has installed
-    it."""
+    """magic-html, which guesses the type of page itself. It is not on PyPI; it is used if it is
+    installed."""
     extractor = import_extra("magic_html").GeneralExtractor()
     return lambda task: extractor.extract(task.html, base_url=task.page.url or "").get("html") or ""
 
 
 def mineru_fallback() -> Extract:
-    """Extract as MinerU-HTML's fallback does: Trafilatura's HTML without comments."""
+    """MinerU-HTML's fallback: Trafilatura's HTML without comments."""
     options = import_extra("trafilatura.settings").Extractor(output_format="html", comments=False)
     return _of_html("trafilatura", lambda module, html, _: module.extract(html, options=options))
 
@@ -192,12 +192,12 @@ def html2text() -> Extract:
 
 
 def inscriptis() -> Extract:
-    """The whole page, layed out as text."""
+    """The whole page, laid out as text."""
     return _of_html("inscriptis", lambda module, html, _: module.get_text(html))
 
 
 def beautifulsoup() -> Extract:
-    """All text nodes but those of script, style and noscript."""
+    """All text nodes except in script, style and noscript."""
     module = import_extra("bs4")
 
     def extract(task: Task) -> str:
@@ -215,7 +215,7 @@ def html_text() -> Extract:
 
 
 def xpath_text() -> Extract:
-    """All text nodes of the body but those of script and style, as the study selects them."""
+    """All text nodes of the body except in script and style, as the study selects them."""
     html_parser = import_extra("lxml.html")
 
     def extract(task: Task) -> str:
@@ -228,8 +228,8 @@ def xpath_text() -> Extract:
 
 
 def lxml_cleaner() -> Extract:
-    """The text that lxml's cleaner leaves, elements cut that are boilerplate by their name. The
-    study does not print its list; this is one of the same kind."""
+    """The text that lxml's cleaner leaves, without elements that are boilerplate by their name. The
+    study does not print its list; this one is similar."""
     html_parser, clean = import_extra("lxml.html"), import_extra("lxml_html_clean")
     cleaner = clean.Cleaner(
         scripts=True, javascript=True, style=True, comments=True, forms=True, embedded=True, kill_tags=BOILERPLATE_TAGS
@@ -250,8 +250,8 @@ def bte() -> Extract:
 
 
 def _body_text(html: str) -> str:
-    """Return the words of the stretch whose words minus tags are most: that is the plateau of the
-    method, as tags outside it count too.
+    """Return the words of the stretch with the most words minus tags. It is the plateau of the
+    method, because tags outside of it count too.
 
     >>> _body_text("<p><i>a</i><p>one two three four<b>five six</b> seven eight<ul><li>c")
     'one two three four five six seven eight'
@@ -268,10 +268,10 @@ def _body_text(html: str) -> str:
 
 
 def language_of(html: str) -> str:
-    """Return the language that a page states in its root element, else "zh" by its characters, else
-    "en".
+    """Return the language that a page states in its root element; if it states none, "zh" by its
+    characters, otherwise "en".
 
-    For the extractors that want to be told.
+    For the extractors that take a language.
     """
     if stated := HTML_LANGUAGE.search(html):
         return stated[1].lower()
@@ -291,5 +291,5 @@ def _of_html(module_name: str, call: Callable[[Any, str, str | None], str | None
 
 
 def _encodable(html: str) -> str:
-    """Lone surrogates become U+FFFD: resiliparse raises on them."""
+    """Return HTML with U+FFFD in place of lone surrogates, as resiliparse raises on them."""
     return html.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -1,5 +1,5 @@
-"""The pictures of the report, as PNG bytes. One colour a kind of extractor, the same in all of
-them."""
+"""Draws the pictures of the report, as PNG bytes. Each kind of extractor has the same colour in all
+pictures."""
 
 import io
 from collections.abc import Mapping, Sequence
@@ -25,8 +25,8 @@ DOTS_PER_INCH = 150
 
 
 def quality_and_cost(lines: Sequence[Line]) -> bytes:
-    """Quality (macro mean, 95 % interval) against mean CPU milliseconds a page on a log scale,
-    every extractor a point."""
+    """Draw quality (macro mean, 95 % interval) against mean CPU milliseconds a page on a log scale,
+    with a point for each extractor."""
     figure, axes = _figure(9.5, 5.6)
     for line in lines:
         colour = COLOURS[line.extractor.kind]
@@ -42,8 +42,9 @@ def quality_and_cost(lines: Sequence[Line]) -> bytes:
 
 
 def kinds_and_cost(kinds: Sequence[str], rows: Sequence[tuple[Line, Sequence[Interval | None]]]) -> bytes:
-    """Quality (mean, 95 % interval) on each kind of page against mean CPU milliseconds a page: a
-    panel a kind; the names of this project's own and of the best three others of each."""
+    """Draw quality (mean, 95 % interval) on each kind of page against mean CPU milliseconds a page,
+    with a panel for each kind. This project's extractors and the best three of each kind have their
+    names beside them."""
     columns = min(3, len(kinds))
     figure, grid = import_extra("matplotlib.pyplot").subplots(
         -(-len(kinds) // columns), columns, figsize=(4 * columns, 3.4 * -(-len(kinds) // columns)), sharex=True,
@@ -70,7 +71,7 @@ def kinds_and_cost(kinds: Sequence[str], rows: Sequence[tuple[Line, Sequence[Int
 
 
 def ranking(lines: Sequence[Line]) -> bytes:
-    """Macro means with their intervals, best on top; the hollow mark is the median page."""
+    """Draw macro means with their intervals, best on top; the hollow mark is the median page."""
     figure, axes = _figure(8.5, 0.8 + 0.3 * len(lines))
     for place, line in enumerate(reversed(lines)):
         colour = COLOURS[line.extractor.kind]
@@ -86,8 +87,8 @@ def ranking(lines: Sequence[Line]) -> bytes:
 
 
 def distributions(frame: ScoreTable, lines: Sequence[Line]) -> bytes:
-    """Draw how the pages of each extractor score: a small histogram each, in the order of the
-    ranking."""
+    """Draw the distribution of each extractor's scores over pages, as small histograms in the order
+    of the ranking."""
     columns = 6
     rows = -(-len(lines) // columns)
     figure, grid = import_extra("matplotlib.pyplot").subplots(
@@ -112,7 +113,8 @@ def distributions(frame: ScoreTable, lines: Sequence[Line]) -> bytes:
 
 
 def by_complexity(table: ScoreTable, lines: Sequence[Line]) -> bytes:
-    """Mean quality on pages of low, medium and high complexity, a line an extractor."""
+    """Draw mean quality on pages of low, medium and high complexity, with a line for each
+    extractor."""
     levels = [level for level in ("low", "medium", "high") if level in table]
     figure, axes = _figure(8.0, 5.2)
     ends = []
@@ -138,7 +140,7 @@ def by_complexity(table: ScoreTable, lines: Sequence[Line]) -> bytes:
 
 
 def likeness(table: ScoreTable) -> bytes:
-    """Draw how alike the outputs of two extractors are: a square a pair."""
+    """Draw the similarity of the outputs of two extractors, with a square for each pair."""
     size = 2.2 + 0.33 * len(table)
     figure, axes = _figure(size + 0.8, size)
     image = axes.imshow(table.to_numpy(float), cmap="YlGnBu", vmin=0.2, vmax=1)
@@ -170,7 +172,7 @@ def _plain(axes: Any) -> None:
 
 
 def _label_points(axes: Any, points: Sequence[tuple[float, float, Line]]) -> None:
-    """Write names beside points, moved down where two would overlap."""
+    """Write names beside points, moved down if two would overlap."""
     axes.figure.canvas.draw()
     places: list[tuple[float, float]] = []
     for x, y, line in sorted(points, key=lambda point: -point[1]):

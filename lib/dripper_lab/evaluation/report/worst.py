@@ -1,5 +1,5 @@
-"""The pages on which an extractor does worst: what is missing from its output, and what is too
-much."""
+"""Finds the pages on which an extractor scores worst, with the words that its output lacks and the
+words that it should not have."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,16 +12,16 @@ from dripper_lab.evaluation.store import Output, read_outputs
 from dripper_lab.extra import import_extra
 
 SHOWN_WORDS = 350
-"""Words of each text, about two screens; what agrees is folded, so that this is mostly what
-differs."""
+"""Words shown of each text, about two screens. Words that agree are folded, so that most of these
+differ."""
 FOLD = 24
-"""A longer run of equal words is folded to its first and last few."""
+"""A longer run of equal words is folded to its first and last eight."""
 
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """Words in a row that are in both texts or only in this one. folded: a note on words left out
-    instead of words."""
+    """Consecutive words that are in both texts or only in this one. is_folded: the text is a note
+    about omitted words."""
 
     text: str
     is_common: bool
@@ -45,7 +45,8 @@ class WorstPage:
 def worst_pages(
     frame: ScoreTable, jobs: Iterable[SetScoring], names: Sequence[str], count: int = 20
 ) -> dict[str, list[WorstPage]]:
-    """Return, for each extractor, its `count` pages of lowest words ROUGE-5 F1, worst first."""
+    """Return, for each extractor, its `count` pages with the lowest ROUGE-5 F1 over words, worst
+    first."""
     picked = {name: frame[frame["extractor"] == name].nsmallest(count, MAIN) for name in names}
     tops = frame[frame["extractor"].isin(names)].sort_values(MAIN).drop_duplicates(["data_set", "id"], keep="last")
     best = {(row.data_set, row.id): (getattr(row, MAIN), row.extractor) for row in tops.itertuples()}
@@ -74,8 +75,8 @@ def differences(truth: str, output: str) -> tuple[list[Excerpt], list[Excerpt]]:
 
 
 def shorten_excerpts(pieces: Iterable[Excerpt]) -> Iterator[Excerpt]:
-    """Yield the pieces with long common runs folded, and nothing after `SHOWN_WORDS` words but how
-    many there were."""
+    """Yield the pieces with long common runs folded; after `SHOWN_WORDS` words, yield only the
+    number of the remaining ones."""
     n_words = left_out = 0
     for piece in pieces:
         words = piece.text.split()

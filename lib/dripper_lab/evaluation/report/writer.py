@@ -1,4 +1,4 @@
-"""The report: one HTML file that needs nothing else, and its pictures as PNG files beside it."""
+"""Writes the report: one self-contained HTML file, and its pictures as PNG files beside it."""
 
 import base64
 import os
@@ -36,10 +36,10 @@ from dripper_lab.extra import import_extra
 
 BASELINE = "trafilatura"
 MIN_PAGES = 10
-"""Groups with fewer pages get no column: their means say nothing."""
+"""Groups with fewer pages get no column, as their means say nothing."""
 
 STRATUM_METRIC = "rouge5_jieba_f1"
-"""The Dripper paper's, for the groups of WebMainBench."""
+"""The Dripper paper's metric, for the groups of WebMainBench."""
 
 OTHER_METRICS: Mapping[str, str] = {
     "rouge5_words_f1": "ROUGE-5, words",
@@ -53,16 +53,16 @@ OTHER_METRICS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Heat:
-    """A table of means: a row an extractor, a column a group of pages, with how many pages each
-    group has."""
+    """A table of means, with a row for each extractor and a column for each group of pages, and the
+    number of pages in each group."""
 
     columns: Sequence[str]
     pages: Mapping[str, int]
     rows: Sequence[tuple[Contender, Sequence[float | None]]]
 
     def shade(self, column: int, value: float | None) -> float:
-        """Return where a value lies between the lowest and the highest of its column, bounds apart;
-        at most 1."""
+        """Return the position of a value between the lowest and the highest of its column, from 0
+        to 1; bounds do not count."""
         values = [row[column] for one, row in self.rows if one.kind is not Standing.BOUND]
         numbers = [other for other in values if other is not None]
         if value is None or not numbers or max(numbers) == min(numbers):
@@ -72,7 +72,7 @@ class Heat:
 
 @dataclass(frozen=True, slots=True)
 class KindTable:
-    """Quality by kind of page beside the cost: a row an extractor, best first."""
+    """Quality by kind of page beside the cost, with a row for each extractor, best first."""
 
     columns: Sequence[str]
     pages: Mapping[str, int]
@@ -97,7 +97,7 @@ def write_report(settings: RunSettings, jobs: Sequence[SetScoring], folder: Path
 
 
 def _context(settings: RunSettings, jobs: Sequence[SetScoring]) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """Return what the template shows, and the pictures by name."""
+    """Return the values for the template, and the pictures by name."""
     frame = read_scores(jobs)
     extractors = [one for one in settings.everyone() if one.kind is not Standing.WCEB]
     counted = frame[frame["data_set"].map(_is_counted)]
@@ -153,8 +153,8 @@ def _draw_pictures(
 
 
 def _study(settings: RunSettings, frame: ScoreTable, extractors: Sequence[Contender]) -> dict[str, Any]:
-    """Return what compares with the SIGIR'23 study; empty if its scores or its pages are not
-    here."""
+    """Return the comparison with the SIGIR'23 study; empty lists if its scores or its pages are
+    missing."""
     reference = settings.reference
     if reference is None or "wceb_f1" not in frame or not frame["is_wceb"].any():
         return {"agreements": [], "table_3": [], "findings": [], "missing_parts": []}
@@ -172,7 +172,8 @@ def _study(settings: RunSettings, frame: ScoreTable, extractors: Sequence[Conten
 
 
 def _is_counted(data_set: str) -> bool:
-    """Whether a set counts in overall figures: none that models may be trained on."""
+    """Return whether a set counts in overall figures. Sets that models may be trained on do not
+    count."""
     entry = DATA_SETS.get(data_set)
     return entry is None or entry.role in (Role.EVALUATION, Role.FORMAT_SAMPLE)
 
@@ -186,8 +187,8 @@ def _heat(frame: ScoreTable, column: str, order: Sequence[Contender], columns: S
 
 
 def _strata(frame: ScoreTable, order: Sequence[Contender]) -> Heat:
-    """Return the table of WebMainBench as its authors report it: their metric, all pages and the
-    groups that its records state, however small."""
+    """Return the table of WebMainBench as its authors report it: their metric over all pages and
+    over the groups that its records state, including small ones."""
     rows = frame[frame["data_set"].isin(MARKDOWN_TRUTHS)]
     if rows.empty or STRATUM_METRIC not in rows:
         return Heat([], {}, [])
@@ -199,13 +200,13 @@ def _strata(frame: ScoreTable, order: Sequence[Contender]) -> Heat:
 
 
 def _read_published(data: Path) -> list[PublishedLine]:
-    """Return Pulpie's published scores as lines, none if they are not in the data folder."""
+    """Return Pulpie's published scores as lines; none if they are not in the data folder."""
     return published_lines(read_published(data)) if (data / ARCHIVE).exists() else []
 
 
 def _that_state_a_kind(counted: ScoreTable, frame: ScoreTable) -> ScoreTable:
-    """Return the rows whose pages state a kind: of sets that no model learned from, where there are
-    any, else of all sets."""
+    """Return the rows of pages that state a kind. They come from sets that no model learned from;
+    if there are none, from all sets."""
     stated = counted[counted["page_type"].notna()]
     return frame[frame["page_type"].notna()] if stated.empty else stated
 
