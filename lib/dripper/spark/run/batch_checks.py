@@ -1,5 +1,5 @@
-"""Checks that a batch is whole before the ledger says that it is done: every page that was read is
-one row, no more and no less."""
+"""Checks that a batch is complete before the ledger marks it done: every page that was read has
+exactly one row."""
 
 import logging
 from collections import Counter
@@ -28,15 +28,15 @@ logger = logging.getLogger(__name__)
 _COUNTED = ("rows", "failed_pages", "fallback_pages", "errors", "methods", "grades")
 """Counts that a file's report takes over from its rows."""
 _MOST_REDONE = 2
-"""Times that a batch is written again if its rows are not what was read."""
+"""Times that a batch is written again if its rows differ from the pages that were read."""
 _MOST_OUTCOMES = 256
-"""Ways to put a file's report together that are tried: of spans whose tasks ran twice with
-different outcomes, eight."""
+"""The most combinations of span reports that are tried for a file: enough for eight spans with two
+different outcomes each."""
 
 
 class LostRowsError(Exception):
-    """Rows that an earlier stage of a batch wrote are not there any more: that stage, `stage`, has
-    to write them again."""
+    """Rows that an earlier stage of a batch wrote are missing. That stage, `stage`, must write them
+    again."""
 
     def __init__(self, stage: str, message: str) -> None:
         super().__init__(message)
@@ -46,12 +46,12 @@ class LostRowsError(Exception):
 def write_until_whole(
     do: Callable[[], object], batch: Batch, is_stopped: Callable[[], bool], confirm: Callable[[], None]
 ) -> None:
-    """Call `do`, which writes `batch`, and again where what it wrote is not what it read, or where
-    another commit was first.
+    """Call `do`, which writes `batch`. Call it again if the rows that it wrote differ from the
+    pages that it read, or if another commit came first.
 
     Args:
-        confirm: Called before it is called again; raises where the lease has gone to another,
-            as what that one wrote is not what was read here.
+        confirm: Called before each retry. It raises if another run has taken the lease, because the
+            rows of that run are not the pages read here.
 
     Raises:
         WrongRowsError: If the last try fails, too.
@@ -71,14 +71,13 @@ def write_until_whole(
 
 
 def match_reports_to_count(batch: Batch, reports: Sequence[Report], n_rows: int | None) -> list[Report] | None:
-    """Return what `match_reports_to_rows` does, by the tasks' reports and a count alone; None: rows
-    have to be looked at.
+    """Return the same reports as `match_reports_to_rows`, from the tasks' reports and a row count
+    alone; None if the rows must be read.
 
     Args:
-        n_rows: How many the commit of the batch added, as Delta's log says; None: it does not.
-            Spark takes what a task told, and the data files that it wrote, from the same attempt,
-            so that the rows are those that were told where each span was told once, and all of them
-            are as many.
+        n_rows: Rows that the commit of the batch added, by Delta's log; None if the log does not
+            say. Spark takes the reports and the data files of a task from the same attempt. So the
+            rows match the reports if each span was reported once and the totals are equal.
     """
     spans = {(report["warc_file"], report["span"][0]) for report in reports}
     if len(spans) != len(reports) or n_rows != sum(report["pages"] for report in reports):
@@ -100,19 +99,19 @@ def match_reports_to_count(batch: Batch, reports: Sequence[Report], n_rows: int 
 
 
 def match_reports_to_rows(batch: Batch, reports: Iterable[Report], rows: DataFrame) -> list[Report]:
-    """Return one report for each file of `batch`, such that it agrees with the rows that the batch
-    wrote.
+    """Return one report for each file of `batch` that agrees with the rows that the batch wrote.
 
-    The returned reports have `rows`, `failed_pages` and `fallback_pages` as counted in them.
+    In the returned reports, `rows`, `failed_pages` and `fallback_pages` are counted from these
+    rows.
 
     Args:
-        reports: As tasks told them. Spark may run a task twice, after the loss of an executor:
-            then a file is told twice, perhaps with another outcome, and the rows of one of the two
-            are in the table.
-        rows: Those of the batch.
+        reports: The reports of the tasks. Spark may run a task twice after the loss of an executor.
+            Then a file is reported twice, perhaps with different outcomes, and the table has the
+            rows of one of the two.
+        rows: The rows of the batch.
 
     Raises:
-        WrongRowsError: If none fits.
+        WrongRowsError: If no report fits the rows.
     """
     return _match_reports(batch, reports, rows_by_file(rows))
 
@@ -130,10 +129,10 @@ def _match_reports(batch: Batch, reports: Iterable[Report], counts: Mapping[str,
 
 
 def join_file_reports(name: str, reports: Iterable[Report]) -> list[Report]:
-    """Return what the reports of a file's spans may come to for the whole file: more than one where
-    a span was told twice.
+    """Return the possible reports of the whole file, merged from the reports of its spans: more
+    than one if a span was reported with different outcomes.
 
-    Raises WrongRowsError where a span is missing.
+    Raises WrongRowsError if a span is missing.
     """
     by_span: dict[int, list[Report]] = {}
     for report in reports:
@@ -166,12 +165,13 @@ def _join_spans(reports: Sequence[Report]) -> Report:
 
 
 def _drop_times(report: Report) -> Report:
-    """A span that is read twice takes another time, which makes no other outcome of it."""
+    """Drop the times, because they differ between two reads of a span even if the outcome is the
+    same."""
     return {key: value for key, value in report.items() if key not in ("task_ms", "slowest_page")}
 
 
 FALLBACK = "fallback:"
-"""Beginning of the column `method` where a fallback decided."""
+"""Prefix of the column `method` if a fallback decided."""
 NO_ROWS: Report = {
     "rows": 0,
     "keys": 0,
@@ -181,7 +181,7 @@ NO_ROWS: Report = {
     "methods": {},
     "grades": {},
 }
-"""Report of `rows_by_file` for a file that has none."""
+"""Report of `rows_by_file` for a file without rows."""
 
 
 def _choose_report(name: str, reports: Sequence[Report], counts: Report) -> Report:
@@ -194,9 +194,8 @@ def _choose_report(name: str, reports: Sequence[Report], counts: Report) -> Repo
 
 
 def rows_by_file(rows: DataFrame) -> dict[str, Report]:
-    """Return what can be counted of each archive file in rows of `pages` or `extractions`: `rows`,
-    the sum of their keys, error rows and their codes, rows by method, and those that a fallback
-    decided."""
+    """Return counts for each archive file in rows of `pages` or `extractions`: `rows`, the sum of
+    their keys, error rows and their codes, rows by method, and rows that a fallback decided."""
     method = F.col("method") if "method" in rows.columns else F.lit(None).cast("string")
     confidence = F.col("confidence") if "confidence" in rows.columns else F.lit(None).cast("double")
     counts = rows.groupBy("warc_file", method.alias("method")).agg(
@@ -219,24 +218,25 @@ def rows_by_file(rows: DataFrame) -> dict[str, Report]:
 
 
 def check_rows(tables: Tables, table: str, batch: Batch, expected: DataFrame) -> int:
-    """Raise WrongRowsError unless `table` has a row for every row of `expected` in `batch`, and
-    none twice; else return how many."""
+    """Raise WrongRowsError unless `table` has a row for every row of `expected` in `batch`, and no
+    duplicates; otherwise return the number of rows."""
     return check_rows_of(table, tables.read(table).where(F.col("batch") == batch.number), expected)
 
 
 def check_pages(reports: Iterable[Report], pages: DataFrame) -> None:
-    """Raise LostRowsError unless `pages` are as many of each file as the ledger counted, all of
-    them written by this version of the program.
+    """Raise LostRowsError unless `pages` has as many rows of each file as the ledger counted, all
+    written by this version of the program.
 
-    A table compared with another that was emptied, too, would agree with it.
+    A comparison with another table would miss the loss if both tables were emptied.
 
     Args:
-        reports: Of the ledger, or of the stage that wrote them.
+        reports: The reports of the ledger, or of the stage that wrote the pages.
     """
-    # The stage `extract` splits pages again: another version may make other blocks of them.
+    # The stage `extract` splits pages again, and another version may split them into other blocks.
     is_other = F.col("dripper") != dripper.__version__
     if "mapping_html" in pages.columns:
-        # A table of an early 0.1.0. Its rows lack the page itself, and no others have a title.
+        # A table of an early 0.1.0 release: its rows lack the page itself, and only they have a
+        # title.
         is_other |= F.col("title").isNotNull()
     rows = pages.groupBy("warc_file").agg(F.count("*").alias("rows"), F.count_if(is_other).alias("others")).collect()
     if n_others := sum(row["others"] for row in rows):
@@ -254,8 +254,8 @@ def check_pages(reports: Iterable[Report], pages: DataFrame) -> None:
 
 
 def check_between(table: str, stage: str, written: DataFrame, expected: DataFrame) -> None:
-    """Raise LostRowsError unless the rows that `stage` wrote into `table` (`written`) are those of
-    the pages in `expected`."""
+    """Raise LostRowsError unless the rows that `stage` wrote into `table` (`written`) match the
+    pages in `expected`."""
     try:
         check_rows_of(table, written, expected)
     except WrongRowsError as error:

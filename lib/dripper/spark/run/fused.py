@@ -28,10 +28,11 @@ from dripper.spark.workers.read import REPORT, files_mapper
 
 
 class FusedJob:
-    """Runs batches; each is committed as a whole to `extractions`, and then noted in the ledger.
+    """Runs batches. Each batch is committed as a whole to `extractions` and then noted in the
+    ledger.
 
-    A kill between the two commits leaves the batch `planned`: the next run writes the same rows
-    over it.
+    A kill between the two commits leaves the batch `planned`. The next run then overwrites its rows
+    with the same rows.
     """
 
     def __init__(self, work: Work) -> None:
@@ -41,15 +42,15 @@ class FusedJob:
         self._locks = BatchLocks()
         self._notes = Notes(work.ledger, work.lease.check, self._count_noted)
         self._new: set[int] = set()
-        """Batches of which no row can be there yet."""
+        """Batches that cannot have any rows yet."""
         self._isolation = Isolation(work.ledger, lambda: self._breaker.is_open)
 
     def run(self, batches: Sequence[Batch], progress: Progress, new: Iterable[int] = ()) -> Totals:
-        """Work through `batches`, IN_FLIGHT at a time. A batch that fails is noted
-        in `failed_batches` and stays `planned`; the others go on.
+        """Work through `batches`, IN_FLIGHT at a time. A batch that fails is noted in
+        `failed_batches` and stays `planned`; the others go on.
 
         Args:
-            new: Those that this run planned, so that no other has written rows of them.
+            new: The batches that this run planned; no other run can have written rows of them.
         """
         work, self._new = self._work, set(new)
 
@@ -93,8 +94,8 @@ class FusedJob:
         rows = (
             work.spark.range(0, len(tasks), 1, len(tasks))
             .mapInArrow(mapper, with_report)
-            # The reports leave with the same pass: a second action over the plan would read every
-            # archive again.
+            # The reports come from the same pass, because a second action would read every archive
+            # again.
             .observe(observation, F.concat_ws("\n", F.collect_list(REPORT)).alias("reports"))
             .where(F.col("page_id").isNotNull())
             .drop(REPORT)
@@ -119,10 +120,11 @@ class FusedJob:
             self._totals.stage_ms["extract"] += round((time.monotonic() - start) * 1000)
 
     def _write(self, batch: Batch, rows: DataFrame) -> int | None:
-        """Write the rows of a batch, and return how many the commit added; None: that is not known.
+        """Write the rows of a batch and return the number of rows that the commit added; None if it
+        is unknown.
 
-        The first time of a new batch it is an append, which looks for no rows that it replaces. Of
-        an attempt that failed it may be unknown whether it was committed, so the next one replaces.
+        The first attempt at a new batch appends, which saves the search for rows to replace. A
+        failed attempt may have committed nevertheless, so later attempts replace.
         """
         tables, is_first = self._work.tables, batch.number in self._new
         self._new.discard(batch.number)
@@ -136,8 +138,8 @@ class FusedJob:
         return commit.rows if commit else None
 
     def _clear_stages(self, batch: Batch) -> None:
-        """Delete what a staged run left of the batch's files between its stages: nobody takes it
-        from there any more."""
+        """Delete the rows of the batch's files that a staged run left between its stages, because
+        no stage reads them any more."""
         tables = self._work.tables
         if "pages" not in self._between:
             return
@@ -153,7 +155,7 @@ class FusedJob:
         return {table for table in (*BETWEEN, "layouts") if tables.exists(table)}
 
     def _give_up(self, batch: Batch, why: str) -> None:
-        """The file's rows of an earlier reading go: the ledger counts none for it any more. Those
+        """Delete the file's rows of an earlier read, because the ledger no longer counts them. Rows
         of selections stay."""
         if any(file.replaces is not None for file in batch.files):
             self._work.tables.delete("extractions", replaced_rows(of_selections_apart(batch)).sql)

@@ -1,5 +1,5 @@
-"""A file that takes its worker down must not keep the others of its batch: it is found, and set
-aside with its reason."""
+"""Isolates a file that crashes its worker and sets it aside with the reason, so that the other
+files of its batch are still processed."""
 
 import logging
 import re
@@ -17,17 +17,17 @@ logger = logging.getLogger(__name__)
 _DEATHS = re.compile(
     r"Python worker exited unexpectedly|Python worker failed|ExecutorLostFailure|OutOfMemoryError|Traceback \(most recent"
 )
-"""Messages of Spark where a task took its worker or its executor down, or raised what no page and
-no file explains."""
+"""Messages of Spark for a task that crashed its worker or its executor, or that raised an error
+which no page and no file explains."""
 _TASK = re.compile(r"Task (\d+)(?:\.\d+)? in stage \S+ failed")
 _MOST_IN_A_ROW = 12
-"""Failures without a success between them, after which the machine is at fault, and no file: ten
-halvings find one of 1,000."""
+"""Failures in a row after which the machine is at fault, and not a file: ten halvings find one file
+of 1,000."""
 
 
 def suspects(error: Exception, tasks: Tasks) -> list[str] | None:
-    """Return the files of the task that `error` says failed; of all tasks, where it does not say
-    which.
+    """Return the files of the task that failed according to `error`; the files of all tasks if it
+    names no task.
 
     None: the files are not at fault (the output cannot be written, the job was cancelled).
     """
@@ -40,12 +40,12 @@ def suspects(error: Exception, tasks: Tasks) -> list[str] | None:
 
 
 class Isolation:
-    """Works a batch off, whatever its files do."""
+    """Works through a batch even if some of its files crash their worker."""
 
     def __init__(self, ledger: Ledger, is_stopped: Callable[[], bool]) -> None:
         self._ledger = ledger
         self._is_stopped = is_stopped
-        # Batches in flight count together.
+        # All batches in flight share these counts.
         self._lock = threading.Lock()
         self._any_succeeded = False
         self._in_a_row = 0
@@ -57,13 +57,12 @@ class Isolation:
         attempt: Callable[[Batch, Tasks], None],
         set_aside: Callable[[Batch, str], None],
     ) -> None:
-        """Call `attempt` on `batch`; where it fails for one of its files, on smaller and smaller
-        batches.
+        """Call `attempt` on `batch`; if it fails because of one of its files, on smaller and
+        smaller batches. Raises the error of `attempt` if no file is at fault.
 
         Args:
             split: The tasks of a batch.
-            set_aside: Told of a batch of one file that was given up, and why. Raises what
-                `attempt` raises where no file is at fault.
+            set_aside: Called with each batch of one file that was given up, and the reason.
         """
         waiting = [batch]
         while waiting:
@@ -81,8 +80,8 @@ class Isolation:
                 if len(current.files) > 1:
                     waiting[:0] = self._split_batch(current, suspected, why)
                 elif not self._gave_up(current, why, set_aside):
-                    # To the end: what works meanwhile shows that it is this file, and not the
-                    # machine.
+                    # It goes to the end of the queue: if other files work meanwhile, this file is
+                    # at fault, and not the machine.
                     waiting += self._ledger.isolate(current, [suspected])
                     if current.files[0].attempts + 1 >= MAX_ATTEMPTS and len(waiting) == 1:
                         raise
@@ -92,7 +91,7 @@ class Isolation:
             self._any_succeeded, self._in_a_row = True, 0
 
     def _count_failure(self) -> int:
-        """Return how many there are in a row with this one."""
+        """Return the number of failures in a row, this one included."""
         with self._lock:
             self._in_a_row += 1
             return self._in_a_row
@@ -100,8 +99,8 @@ class Isolation:
     def _gave_up(self, batch: Batch, why: str, set_aside: Callable[[Batch, str], None]) -> bool:
         file = batch.files[0]
         logger.warning("%s took its worker down: %s", file.warc_file, why)
-        # Where nothing has worked yet, it may be the machine: the file gets twice as many attempts,
-        # over several runs.
+        # If nothing has worked yet, the machine may be at fault: the file gets twice as many
+        # attempts, over several runs.
         with self._lock:
             factor = 1 if self._any_succeeded else 2
         if file.attempts + 1 < MAX_ATTEMPTS * factor:

@@ -45,11 +45,11 @@ class _Part:
 
     blocks: DataFrame
     n_pages: int
-    """About how many."""
+    """Approximate number of pages."""
     request: str | None
-    """Value of the column of that name."""
+    """Value of the column `request`."""
     replaced: str | None
-    """The condition for the rows in whose place the labels are put; None: no row's."""
+    """The condition for the rows that the labels replace; None: the labels are appended."""
 
 
 class LabelStage:
@@ -58,8 +58,8 @@ class LabelStage:
     def __init__(
         self, work: Work, engines: Engines, settings: Settings, totals: Totals, planning: threading.Lock
     ) -> None:
-        """settings: those of the labeler. planning: held by whoever plans a Python function, as
-        meanwhile the session's environment may say that it is this stage's."""
+        """settings: the labeler's settings. planning: held while a Python function is planned,
+        because the session's environment may be set for this stage meanwhile."""
         self._work = work
         self._engines = engines
         self._settings = settings
@@ -69,14 +69,14 @@ class LabelStage:
         self._labelling = threading.Lock()
 
     def label(self, batch: Batch, progress: Progress, only: DataFrame | None = None) -> None:
-        """Write the batch's labels, in several commits where it has more than `stages.commit_pages`
-        for each engine. What an earlier try committed of them, asked for the same, stays.
+        """Write the batch's labels, in several commits if it has more than `stages.commit_pages`
+        for each engine. Labels that an earlier try committed for the same request stay.
 
         Args:
-            only: The pages to label, in the column `page_id`; None: all that have blocks.
+            only: The pages to label, in the column `page_id`; None: all pages with blocks.
 
         Raises:
-            WrongRowsError: If what was written is not that.
+            WrongRowsError: If the labels that were written are not the labels of these pages.
         """
         tables, of_batch = self._work.tables, within([batch.number])
         all_blocks = tables.read("blocks").where(of_batch)
@@ -88,7 +88,8 @@ class LabelStage:
         check_rows(tables, "labels", batch, all_blocks if only is None else only)
 
     def _parts(self, batch: Batch, blocks: DataFrame, n_pages: int) -> Iterator[_Part]:
-        """Yield what is left to label; each part has to be committed before the next is taken."""
+        """Yield the parts that are left to label; each part must be committed before the next is
+        taken."""
         of_batch = within([batch.number])
         most = self._engines.n * self._settings.stages.commit_pages
         if n_pages <= most:
@@ -136,8 +137,8 @@ class LabelStage:
             totals.engines = self._engines.n
 
     def _request(self, batch: Batch) -> str:
-        """Return what makes labels of the batch the same: this release, the labeler's settings, and
-        the run that read its pages."""
+        """Return a hash of everything that the batch's labels depend on: this release, the
+        labeler's settings, and the run that read its pages."""
         read_by = sorted(
             (str(report["warc_file"]), str(report["run_id"])) for report in self._work.ledger.reports(batch)
         )
@@ -146,8 +147,8 @@ class LabelStage:
         return hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:32]
 
     def _keep_labels(self, batch: Batch, blocks: DataFrame, request: str) -> int:
-        """Leave of the batch's labels those that an earlier try made of these pages for the same
-        request, without errors, and return how many."""
+        """Delete the batch's labels except error-free ones that an earlier try made of these pages
+        for the same request. Return the number that stays; 0: all labels are to be replaced."""
         tables, of_batch = self._work.tables, within([batch.number])
         is_same = f"{of_batch} AND request <=> {quoted(request)} AND error_code IS NULL"
         same = tables.read("labels").where(is_same)
@@ -161,9 +162,9 @@ class LabelStage:
         return n_same
 
     def _n_partitions(self, n_pages: int) -> int:
-        """Return how many partitions there are: as many rounds of the engines as keep partitions
-        below a tenth of `stages.commit_pages`. An executor that is lost takes no more work with it
-        than the partitions it was at."""
+        """Return the number of partitions: as many rounds of the engines as keep each partition
+        below a tenth of `stages.commit_pages`. A lost executor then loses only the partitions that
+        it was working on."""
         n, most = self._engines.n, max(1, self._settings.stages.commit_pages // 10)
         return n * max(1, math.ceil(n_pages / (n * most)))
 
@@ -176,8 +177,8 @@ class LabelStage:
                 *("profile", "first_labels"),
             )
             .observe(tokens_seen, F.coalesce(F.sum("tokens"), F.lit(0)).alias("tokens"))
-            # The shuffle keeps the scan off the GPU executors. Longest first: pages of like length
-            # share a batch, and the last batches are short.
+            # The shuffle keeps the scan off the GPU executors. Longest first: pages of similar
+            # length share a batch, and the last batches are short.
             .repartition(self._n_partitions(n_pages), "page_id")
             .sortWithinPartitions(F.desc("tokens"), "page_id")
         )
@@ -195,8 +196,7 @@ class Purpose:
 
 
 def read_purposes(tables: Tables, run_ids: Collection[str]) -> dict[str, Purpose]:
-    """Return for each of these runs, by its row of the table `runs`, whom it made its tables
-    for."""
+    """Return the purpose of each of these runs, from its row of the table `runs`."""
     rows = tables.read("runs").where(F.col("run_id").isin(sorted(run_ids))).select("run_id", "settings", "versions")
     return {row["run_id"]: _parse_purpose(row) for row in rows.collect() if row["versions"]}
 
@@ -207,8 +207,8 @@ def _parse_purpose(row: Row) -> Purpose:
 
 
 def check_chain(tables: Tables, batch: Batch, run_ids: Collection[str], settings: Settings) -> None:
-    """Raise SettingsError where the batch was preprocessed for another chain than these settings
-    name: its pages would go on to nobody, or to the wrong labeler."""
+    """Raise SettingsError if the batch was preprocessed for another chain than these settings name:
+    its pages would go on to no labeler, or to the wrong one."""
     now = settings.labeler.name
     for before in read_purposes(tables, run_ids).values():
         is_chain = len(chain_of(now)) > 1 or len(chain_of(before.labeler)) > 1
@@ -221,11 +221,11 @@ def check_chain(tables: Tables, batch: Batch, run_ids: Collection[str], settings
 
 
 def check_profiles(tables: Tables, batches: Collection[int], settings: Settings) -> None:
-    """Raise SettingsError where a block of these batches is of a profile that the checkpoint does
-    not read.
+    """Raise SettingsError if a block of these batches has a profile that the checkpoint does not
+    read.
 
     Args:
-        settings: Those of the labeler.
+        settings: The labeler's settings.
     """
     if not batches:
         return
@@ -241,21 +241,21 @@ def check_profiles(tables: Tables, batches: Collection[int], settings: Settings)
 
 
 _BROADCAST_BYTES = 256 << 20
-"""Labels below it go to every executor; above it, pages are shuffled with their mapping HTML to
-meet them."""
+"""Labels smaller than this are broadcast to every executor. For larger ones, pages are shuffled
+with their mapping HTML."""
 
 
 def with_labels(pages: DataFrame, labels: DataFrame, settings: Settings) -> tuple[DataFrame, Settings]:
-    """Return the rows of `pages` with what the stage reads of those of `labels`, null where there
-    are none, and the settings of the labeler that was. Raises SettingsError where its fallback
-    lacks something."""
+    """Return the rows of `pages` with the columns of `labels` that the stage reads (null if a page
+    has no labels), and the settings with the labeler that made them. Raises SettingsError if its
+    fallback needs page sources that were not kept."""
     labels = labels.select("page_id", *(F.col(name).alias(alias) for name, alias in LABEL_COLUMNS.items()))
     summary = labels.agg(F.max("labeler"), F.sum(F.coalesce(F.size("main"), F.lit(0)) + 100)).head()
     assert summary is not None
     if (summary[1] or 0) < _BROADCAST_BYTES:
         labels = F.broadcast(labels)
     first = pages.where(F.col("first_labels").isNotNull()).select("first_labels.labeler").head()
-    # The fallback `auto` goes by the labeler that was, whatever the settings of this stage name.
+    # The fallback `auto` depends on the labeler that made the labels, not on this stage's settings.
     name = first[0] if first is not None else summary[0]
     labeler = settings.labeler.model_copy(update={"name": name} if name else {})
     joined = pages.drop("fingerprints").join(labels, "page_id", "left")
@@ -267,8 +267,8 @@ def with_labels(pages: DataFrame, labels: DataFrame, settings: Settings) -> tupl
 
 
 def _check_sources(pages: DataFrame) -> None:
-    """Raise SettingsError where a page needs the fallback `trafilatura` and its source was not
-    kept: Trafilatura would choose otherwise than in one pass."""
+    """Raise SettingsError if a page needs the fallback `trafilatura` and its source was not kept:
+    Trafilatura would choose differently than in one pass."""
     has_main = F.coalesce(F.array_contains("main", True) & (F.size("main") == F.col("n_blocks")), F.lit(False))
     has_first = F.coalesce(F.array_contains("first_labels.main", True), F.lit(False))
     missing = pages.where(F.col("error_code").isNull() & F.col("source").isNull() & ~has_main & ~has_first)

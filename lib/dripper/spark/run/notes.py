@@ -1,4 +1,4 @@
-"""Notes committed batches in the ledger; those that end within seconds of each other share one
+"""Notes committed batches in the ledger; batches that end within seconds of each other share one
 commit."""
 
 import logging
@@ -15,13 +15,14 @@ from dripper.spark.tables.sql import reason
 logger = logging.getLogger(__name__)
 
 NOTE_SECONDS = 10.0
-"""A batch that ends later than this after the last note is noted at once, with those that wait.
-After a kill those that waited are done again, as is one that was killed right before its note."""
+"""A batch that ends later than this after the last note is noted at once, with the waiting batches.
+After a kill, the waiting batches are done again, like a batch that was killed right before its
+note."""
 
 
 class Notes:
-    """Batches whose rows are written, and which the ledger does not know yet. Safe to use from
-    several threads."""
+    """Batches that are written but that the ledger does not know yet. Safe to use from several
+    threads."""
 
     def __init__(
         self,
@@ -30,7 +31,7 @@ class Notes:
         on_noted: Callable[[Sequence[Report]], None],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """check: raises where the lease has gone to another. on_noted: gets the ledger's rows."""
+        """check: raises if another run has taken the lease. on_noted: gets the ledger's rows."""
         self._ledger = ledger
         self._check = check
         self._on_noted = on_noted
@@ -40,8 +41,8 @@ class Notes:
         self._last = clock()
 
     def add(self, batch: Batch, reports: Sequence[Report]) -> None:
-        """Note the batch, now or soon. What is raised is of this batch alone: the others wait for
-        the next one."""
+        """Note the batch, now or soon. An error concerns this batch alone: the others wait for the
+        next note."""
         with self._lock:
             self._waiting[batch.number] = batch, reports
             if self._clock() - self._last < NOTE_SECONDS:
@@ -53,7 +54,8 @@ class Notes:
                 raise
 
     def finish(self) -> dict[int, str]:
-        """Note all that wait; return those that could not be noted, and why. Raises BusyError."""
+        """Note all waiting batches; return the batches that could not be noted, each with the
+        reason. Raises BusyError."""
         with self._lock:
             try:
                 self._write()

@@ -1,4 +1,4 @@
-"""Sums up a run: what it did, what is left, which inputs are bad, and the exit code for that."""
+"""Sums up a run: the work done, the work left, the bad inputs, and the exit code."""
 
 import threading
 from collections import Counter
@@ -31,7 +31,7 @@ class LabelTotals:
     engines: int = 0
     """Engines that worked at once."""
     warnings: tuple[str, ...] = ()
-    """Findings of the labeler about its settings, each with what to do."""
+    """Findings of the labeler about its settings, each with advice."""
 
 
 @dataclass(slots=True)
@@ -39,7 +39,7 @@ class Totals:
     """The totals of a run. Batches add to them from several threads, one at a time (`lock`)."""
 
     files: int = 0
-    """Files read by the run; `records`, `pages` and `skipped` are those in them."""
+    """Files read by the run; `records`, `pages` and `skipped` count their contents."""
     records: int = 0
     pages: int = 0
     blocks: int = 0
@@ -60,21 +60,22 @@ class Totals:
     skipped: Counter[str] = field(default_factory=Counter)
     broken_files: int = 0
     faults: dict[str, ArchiveFault] = field(default_factory=dict)
-    """Files that were read to their end and are no whole archives."""
+    """Files that were read to their end but are not whole archives."""
     failed_files: dict[str, list[str]] = field(default_factory=dict)
     """Files that could not be read to their end, by kind of error (`FileErrorKind`)."""
     set_aside: dict[str, str] = field(default_factory=dict)
-    """Files that were given up in this run, and why."""
+    """Files that were given up in this run, each with the reason."""
     failed_batches: dict[int, str] = field(default_factory=dict)
     put_back: dict[int, tuple[str, str]] = field(default_factory=dict)
-    """Batches of a staged run that an earlier stage has to do again: which, and why."""
+    """Batches of a staged run that an earlier stage must do again, with the stage and the
+    reason."""
     batches_not_begun: list[int] = field(default_factory=list)
     stage_ms: Counter[str] = field(default_factory=Counter)
     """Milliseconds of the batches' stages, summed."""
     label: LabelTotals = field(default_factory=LabelTotals)
     layouts: Counter[str] = field(default_factory=Counter)
-    """Counts of a run by layout: pages with blocks (`split`), those of them that the next labeler
-    was `asked` for, `layouts` that have representatives, other `pages`, and those of them that were
+    """Counts of a run by layout: pages with blocks (`split`), pages that the next labeler was
+    `asked` for, `layouts` that have representatives, the other `pages`, and how many of these were
     labelled `by_template`."""
     lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
@@ -91,7 +92,7 @@ class Totals:
             self.skipped.update(report["skipped"])
 
     def add_written(self, reports: Iterable[Report]) -> None:
-        """Add what a batch became in `extractions`, by its file reports."""
+        """Add the counts of a batch's rows in `extractions`, from its file reports."""
         for report in reports:
             self.rows += report["rows"]
             self.failed_pages += report["failed_pages"]
@@ -101,27 +102,27 @@ class Totals:
             self.grades.update(report["grades"])
 
     def add_failures(self, worked: Worked) -> None:
-        """Add what did not work."""
+        """Add the batches that failed or were not begun."""
         self.failed_batches.update(worked.failed)
         self.batches_not_begun += sorted(worked.not_begun)
 
     def add_noted(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Add the files that, by these rows of the ledger, will not be tried again, and those that
-        are no whole archives."""
+        """Add the files that, by these rows of the ledger, will not be tried again, and the files
+        that are not whole archives."""
         rows = list(rows)
         self.faults.update({row["warc_file"]: fault for row in rows if (fault := fault_of(row))})
         self.set_aside.update({row["warc_file"]: row["error"] for row in rows if row["state"] == "set_aside"})
 
 
 def is_outage(reports: Iterable[Report]) -> bool:
-    """Whether no file of a batch could be read, and not because there are none: the network or the
-    credentials are at fault."""
+    """Return whether no file of a batch could be read, and not because the files are missing: the
+    network or the credentials are at fault."""
     kinds = [report.get("error_kind") if report["error"] is not None else None for report in reports]
     return bool(kinds) and None not in kinds and not LASTING.issuperset(kinds)
 
 
 _AGAIN = "run the same command again: only what is missing is done"
-"""Files that a sentence names; the ledger has all."""
+"""Advice at the end of a sentence about work that is left."""
 
 _CURES = {
     FileErrorKind.DENIED: "grant access or renew the credentials",
@@ -141,7 +142,7 @@ _ABSENT = {
     FileErrorKind.GONE: ("does", "not exist"),
     FileErrorKind.NO_FILE: ("is", "a folder, a FIFO, a device or a loop of links"),
 }
-"""Verb and words for what is no file."""
+"""Verb and words for a path that is not a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,24 +154,24 @@ class Outcome:
     ledger: dict[str, int]
     """Files by state, records, pages and skipped, over all runs into the output."""
     complaints: tuple[str, ...] = ()
-    """Reasons why work is left, each with what to do."""
+    """Reasons why work is left, each with advice."""
     bad_inputs: tuple[str, ...] = ()
-    """Inputs that another run would find as bad as this one did, each with what to do."""
+    """Inputs that another run would find just as bad, each with advice."""
     stages: tuple[str, ...] = ()
-    """Stages that a staged run ran; none: the fused job."""
+    """Stages that a staged run ran; empty for the fused job."""
     run_id: str = ""
-    """The run, as in the table `runs`."""
+    """The run's id in the table `runs`."""
 
     @property
     def exit_code(self) -> int:
-        """0: every record is accounted for. 3: work is left. 4: all is done, but for inputs that
+        """0: every record is accounted for. 3: work is left. 4: all work is done, but some inputs
         are bad."""
         return 3 if self.complaints else 4 if self.bad_inputs else 0
 
 
 def work_left(totals: Totals) -> list[str]:
-    """Return a sentence for each batch that failed, one for those that were not begun, and one for
-    each kind of failure of files that may be read by another run."""
+    """Return a sentence for each batch that failed or goes back, one for the batches that were not
+    begun, and one for each kind of failure after which another run may read the files."""
     words = [
         f"batch {number} failed ({error}); mend the cause, unless it was chance, then {_AGAIN}"
         for number, error in sorted(totals.failed_batches.items())
@@ -198,8 +199,8 @@ def work_left(totals: Totals) -> list[str]:
 
 
 def bad_inputs(totals: Totals, plan: Plan) -> list[str]:
-    """Return a sentence for files that do not exist, one for those that are no archives, one for
-    those that are cut short, and one for those that are set aside."""
+    """Return a sentence for each kind of bad input: files that are not archives, files that are cut
+    short or unreadable, files that do not exist, and files that are set aside."""
     words = []
     faults = {**plan.faults, **totals.faults}
     for fault, (verb, what) in _FAULTS.items():

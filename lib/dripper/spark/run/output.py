@@ -1,5 +1,5 @@
-"""Opens an output for one run: its tables exist in this version, and no other driver writes into
-them.
+"""Opens an output for one run: brings its tables up to this version, and keeps other drivers from
+writing into them.
 """
 
 import json
@@ -34,16 +34,16 @@ from dripper.spark.upkeep.forget import SparkPages
 logger = logging.getLogger(__name__)
 
 _STAGES_AT_ONCE = 3
-"""Batches of a staged run that are at work at least, each in another stage."""
+"""The least number of batches that a staged run works on at once, each in another stage."""
 BETWEEN = ("blocks", "labels", "pages")
-"""Tables between the stages of a staged run; `pages` last, as its presence tells that the others
-are there."""
+"""Tables between the stages of a staged run; `pages` last, because its presence means that the
+others exist."""
 
 
 @dataclass(slots=True)
 class OpenOutput:
-    """An output at work. Who opened it sets `outcome` before the end, which the table `runs` then
-    tells."""
+    """An output at work. Its opener sets `outcome` before the end; the table `runs` then records
+    it."""
 
     work: Work
     outcome: Outcome | None = None
@@ -53,17 +53,17 @@ class OpenOutput:
 def open_output(
     spark: SparkSession, output: str, settings: Settings, *, job: str, input: str, is_staged: bool = False
 ) -> Iterator[OpenOutput]:
-    """Open the tables below `output` for one run: make them where they are not there, and hold the
-    lease until the end.
+    """Open the tables below `output` for one run: create the missing ones, and hold the lease until
+    the end.
 
     Args:
-        job, input: What the table `runs` says of the run.
+        job, input: The job and the input of the run, for the table `runs`.
 
     Raises:
         BusyError: If another run is at work on the output.
-        InputError: If it cannot be used.
+        InputError: If the output cannot be used.
         SettingsError: If two writers could lose each other's commits.
-        DifferenceError: If the rows of `extractions` are not those that the ledger counts.
+        DifferenceError: If the rows of `extractions` differ from the ledger's counts.
     """
     tables = Tables(spark, output)
     require_log_store(spark, tables, settings.output.single_writer)
@@ -94,11 +94,11 @@ def open_output(
 
 
 def _bring_up_tables(tables: Tables, settings: Settings, is_staged: bool) -> dict[str, bool]:
-    """Make the tables of a run where they are not there; return by name which of them are new."""
+    """Create the missing tables of a run; return for each table whether it is new."""
     by_layout = ("layouts",) if settings.layouts.enabled else ()
     names = (lease.TABLE, "warc_files", "extractions", *(BETWEEN[:-1] if is_staged else ()), *by_layout)
     existing = tables.find_existing()
-    # At once, as each waits for the file system and for Spark's planner most of the time.
+    # In parallel, because each waits for the file system and for Spark's planner most of the time.
     with ThreadPoolExecutor(max_workers=len(names)) as pool:
         return dict(zip(names, pool.map(lambda name: tables.bring_up(name, name in existing), names), strict=True))
 
@@ -106,11 +106,10 @@ def _bring_up_tables(tables: Tables, settings: Settings, is_staged: bool) -> dic
 def _open_books(
     spark: SparkSession, tables: Tables, run_lease: Lease, settings: Settings, is_new: Mapping[str, bool]
 ) -> Work:
-    """Return what a run that holds the lease works with: a ledger that agrees with the rows, and
+    """Return the work of a run that holds the lease: with a ledger that agrees with the rows, and
     the rules by which pages are forgotten."""
     books = SparkBooks(spark, tables)
-    # A table that was new before the lease was taken may be full by now, of a run that came
-    # between.
+    # A table that was new before the lease was taken may have rows by now, from a run in between.
     is_empty = is_new.get("warc_files", False) and run_lease.is_first
     ledger = Ledger(books, run_lease.run_id, is_new=is_empty)
     rules = NO_RULES
@@ -120,14 +119,14 @@ def _open_books(
 
 
 def changed_settings(settings: Settings) -> str:
-    """Return the settings that are not as by default, as JSON, without what may be secret."""
+    """Return the settings that differ from their defaults, as JSON, without possible secrets."""
     secret: Mapping[str, Any] = {"spark": {"properties"}, "labels": {"lm": {"api_key"}}}
     changed = settings.model_dump(mode="json", exclude_defaults=True, exclude=dict(secret))
     return json.dumps(_hide_secrets(changed), sort_keys=True)
 
 
 def _hide_secrets(value: Any) -> Any:
-    """Return settings with what is secret in their addresses left out."""
+    """Return settings without the secrets in their addresses."""
     if isinstance(value, dict):
         return {key: _hide_secrets(part) for key, part in value.items()}
     if isinstance(value, list):

@@ -1,6 +1,4 @@
-"""Shows a person what a job is doing: log lines every few seconds, and names of Spark's jobs in the
-UI.
-"""
+"""Shows the progress of a job: log lines every few seconds, and names of Spark's jobs in the UI."""
 
 import logging
 import threading
@@ -20,7 +18,7 @@ logger = logging.getLogger(__name__)
 
 @contextmanager
 def describe_jobs(spark: SparkSession, tag: str, description: str) -> Iterator[None]:
-    """Name the jobs that this thread starts inside, and tag them."""
+    """Name and tag the jobs that this thread starts inside the context."""
     context = context_of(spark)
     spark.addTag(tag)
     if context is not None:
@@ -28,7 +26,7 @@ def describe_jobs(spark: SparkSession, tag: str, description: str) -> Iterator[N
     try:
         yield
     finally:
-        # After the loss of the JVM there is nobody left to tell.
+        # If the JVM is lost, there is nothing left to reset.
         with suppress(Exception):
             spark.removeTag(tag)
             if context is not None:
@@ -36,7 +34,7 @@ def describe_jobs(spark: SparkSession, tag: str, description: str) -> Iterator[N
 
 
 def cancel(spark: SparkSession, tag: str) -> None:
-    """Cancel the jobs that are tagged so, and no others of the session."""
+    """Cancel the jobs with this tag, and no other jobs of the session."""
     try:
         spark.interruptTag(tag)
     except Exception:
@@ -80,11 +78,11 @@ class _Sink:
 
 
 class Progress:
-    """Logs a line every INTERVAL_SECONDS in which something was done. Use as a context manager.
+    """Logs a line every INTERVAL_SECONDS if something was done. Use as a context manager.
 
-    Counts arrive when a task ends. They are for the eye alone: a task that Spark runs twice is
-    counted twice. `sink` is None where the session has no accumulators (Spark Connect); then only
-    finished batches are told.
+    Counts arrive when a task ends. They are only for display: a task that Spark runs twice is
+    counted twice. `sink` is None if the session has no accumulators (Spark Connect); then only
+    finished batches are logged.
     """
 
     def __init__(self, spark: SparkSession, n_files: int, clock: Callable[[], float] = time.monotonic) -> None:
@@ -96,11 +94,11 @@ class Progress:
         self._thread = threading.Thread(target=self._tell_now_and_then, name="progress", daemon=True)
         context = context_of(spark)
         self.sink = context and _Sink(context.accumulator({}, _Counts()), context.accumulator({}, _Sentences()))
-        """To it tasks add their counts."""
+        """The sink to which tasks add their counts."""
 
     @property
     def warnings(self) -> list[str]:
-        """The warnings of the tasks that have ended, for whoever runs the job."""
+        """The warnings of the tasks that have ended, for the person who runs the job."""
         return [] if self.sink is None else [text for _, text in sorted(self.sink.sentences.value.items())]
 
     def __enter__(self) -> "Progress":
@@ -113,7 +111,7 @@ class Progress:
         self.tell()
 
     def batch_done(self, number: int, stage: str = "") -> None:
-        """Say that a batch is committed, in a staged run by which stage."""
+        """Log that a batch is committed, in a staged run with the stage."""
         logger.info("batch %d committed%s", number, f" by {stage}" if stage else "")
 
     def tell(self) -> None:

@@ -1,4 +1,4 @@
-"""The jobs as functions: plan, work, say how it ended."""
+"""The jobs as functions: make a plan, do the work, and report the outcome."""
 
 import logging
 from collections.abc import Collection, Sequence
@@ -58,12 +58,12 @@ def dry_plan(
     really_new: bool = False,
     moves: Sequence[Move] = (),
 ) -> Plan:
-    """Return what `run` would do, and write nothing.
+    """Return the plan of `run`, and write nothing.
 
     Raises UsageError like `run`.
 
     Args:
-        moves: To be noted before that run.
+        moves: The moves to be noted before that run.
     """
     tables = Tables(spark, output)
     existing = tables.find_existing()
@@ -83,24 +83,22 @@ def run(
     select: str = "",
     really_new: bool = False,
 ) -> Outcome:
-    """Extract all pages of `warcs` into the tables below `output`; files that are done are left
-    alone.
+    """Extract all pages of `warcs` into the tables below `output`; files that are done are skipped.
 
-    In one pass, or where the labeler wants it (`labeler.staged`) in three, several batches at once
-    in different stages.
+    The run takes one pass, or three stages if the labeler needs them (`labeler.staged`), with
+    several batches at once in different stages.
 
-    Everything else ends in the `Outcome`.
+    All other failures are reported in the `Outcome`.
 
     Args:
         loader: Makes the labeler of a staged run.
-        redo: Files to be read again, as `warcs` names files.
-        select: In the place of `warcs`, the records of an index
-            (`dripper.warc.index.selection`).
-        really_new: Files are others than those of the same name and size that were read
+        redo: Files to be read again, in the form of `warcs`.
+        select: Instead of `warcs`, the records of an index (`dripper.warc.index.selection`).
+        really_new: The files are not copies of files with the same name and size that were read
             elsewhere.
 
     Raises:
-        UsageError: For what a person has to change.
+        UsageError: If a person has to change something.
         BusyError: If another run is at work on the output.
     """
     if is_staged(settings):
@@ -122,13 +120,13 @@ def run(
 
 def dismiss(spark: SparkSession, files: str, output: str, settings: Settings) -> int:
     """Note in the ledger that these files, which could not be read, are not wanted any more; return
-    how many there are.
+    their number.
 
     Args:
-        files: As `run` takes them; they need not exist.
+        files: The files, in the form of `run`; they need not exist.
 
     Raises:
-        InputError: If one of them is not a file that failed, or is not a whole archive.
+        InputError: If one of them neither failed nor is an incomplete archive.
     """
     names = [file.address for file in list_named_files(files, settings.reading)]
     with open_output(spark, output, settings, job="dismiss", input=describe_input(files)) as output_at_work:
@@ -138,7 +136,7 @@ def dismiss(spark: SparkSession, files: str, output: str, settings: Settings) ->
         }
         moves = read_moves(SparkBooks(spark, output_at_work.work.tables))
         known = names_by_place((entry.file.warc_file for entry in ledger.entries()), moves)
-        # Messages call files by their names.
+        # Messages show the files' first names, so these are accepted, too.
         names = [name if name in bad else find_first_name(name, moves, known) for name in names]
         if foreign := [name for name in names if name not in bad]:
             raise InputError(
@@ -160,7 +158,7 @@ def _plan(
     really_new: bool = False,
     moves: Sequence[Move] = (),
 ) -> Plan:
-    # For the cores that the cluster may come to have: it grows only while tasks wait for more.
+    # For the most cores that the cluster can get, because it grows only while tasks wait for cores.
     size = BatchSize(settings.batch.files, BATCH_BYTES * capacity.slots(spark))
     entries = ledger.entries()
     if entries:
@@ -179,7 +177,8 @@ def _end_run(
 ) -> Outcome:
     work = output_at_work.work
     ledger = work.ledger
-    # There is no data file without a commit of a batch, hence a number.
+    # Every data file comes from the commit of a batch, so the number of the last batch bounds the
+    # number of files.
     if ledger.last_batch >= FILES_TO_JOIN:
         work.tables.join_files("warc_files")
     lost = find_lost_rows(work.spark, work.tables, ledger) if totals.files else []
@@ -214,17 +213,17 @@ def run_stages(
     select: str = "",
     really_new: bool = False,
 ) -> Outcome:
-    """Run some of STAGES, neighbours in their order, over what is ready for them in the tables
+    """Run some adjacent STAGES, in order, over the batches that are ready for them in the tables
     below `output`.
 
     Args:
-        warcs: The input of `preprocess`, which plans; the others take the batches that the
-            stage before has left.
-        limit: At most so many files for `preprocess`, else batches.
+        warcs: The input of `preprocess`, which plans; the other stages take the batches that the
+            previous stage has finished.
+        limit: The most files for `preprocess`; for other stages, the most batches.
         redo, select, really_new: See `run`.
 
     Raises:
-        UsageError: For what a person has to change.
+        UsageError: If a person has to change something.
         BusyError: If another run is at work on the output.
     """
     is_staged(settings)
@@ -256,8 +255,8 @@ def run_stages(
 def _plan_stages(
     work: Work, stages: Sequence[str], source: Input, settings: Settings, limit: int | None, really_new: bool
 ) -> Plan:
-    """Return what some stages are to do: with files for `preprocess`, else with the batches that
-    the stage before has left."""
+    """Return the plan of some stages: from files for `preprocess`, otherwise from the batches that
+    the previous stage has finished."""
     states = [UNFINISHED[STAGES.index(stage)] for stage in stages]
     if stages[0] == "preprocess":
         for table in BETWEEN:
@@ -271,8 +270,8 @@ def _plan_stages(
 
 
 def _run_staged(work: Work, engines: Engines, batches: Sequence[Batch], stages: Sequence[str]) -> Totals:
-    """Run the stages of batches; return their totals, with the warnings of the engines, which are
-    logged too."""
+    """Run the stages of batches. Return their totals with the warnings of the engines, which are
+    also logged."""
     with Progress(work.spark, _count_files(batches)) as progress:
         totals = StagedJob(work, engines).run(batches, progress, stages)
     totals.label.warnings = tuple(progress.warnings)
@@ -285,8 +284,8 @@ _NO_PAGES = "the table pages is not there"
 
 
 def _put_back_batches(ledger: Ledger) -> list[Batch]:
-    """Put back the batches between stages, whose rows went with the table `pages`, and return
-    them."""
+    """Put back the batches between stages, because their rows were lost with the table `pages`, and
+    return them."""
     batches = [batch for state in UNFINISHED[1:] for batch in ledger.batches(state)]
     for batch in batches:
         logger.warning("batch %d goes back to the stage preprocess: %s", batch.number, _NO_PAGES)
@@ -309,7 +308,8 @@ def _check_chains(work: Work, plan: Plan, settings: Settings) -> None:
 def _engines(spark: SparkSession, stages: Sequence[str], settings: Settings, loader: Loader) -> Engines:
     last = split_into_stages(settings.labeler)[1]
     if "preprocess" in stages or "label" in stages:
-        # Also before the stage `preprocess`: what it makes would be for nobody.
+        # Checked before the stage `preprocess`, too: without the labeler, its output would be
+        # useless.
         check_labeler(settings.model_copy(update={"labeler": last}), loader)
     if "label" not in stages:
         return Engines(loader)

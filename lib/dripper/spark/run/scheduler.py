@@ -1,5 +1,5 @@
-"""Runs batches side by side: one that fails does not end the others, many in a row do, and so does
-Ctrl-C. Batches that write the same rows take turns.
+"""Runs batches in parallel. A failed batch does not stop the others; several failures in a row do,
+and so does Ctrl-C. Batches that write the same rows take turns.
 """
 
 import logging
@@ -18,7 +18,8 @@ IN_FLIGHT = 2
 
 
 class BatchLocks:
-    """Locks of batches: who holds one may write into it. Safe to use from several threads."""
+    """Locks of batches: only the thread that holds a batch may write into it. Safe to use from
+    several threads."""
 
     def __init__(self) -> None:
         self._condition = threading.Condition()
@@ -26,8 +27,8 @@ class BatchLocks:
 
     @contextmanager
     def hold(self, batch: Batch) -> Iterator[None]:
-        """Wait until nobody else is at work on the batches in which `batch` puts or replaces rows,
-        and keep them until the end."""
+        """Wait until no other thread works on the batches in which `batch` adds or replaces rows,
+        and hold them until the end."""
         numbers = touched_batches(batch)
         with self._condition:
             self._condition.wait_for(lambda: self._taken.isdisjoint(numbers))
@@ -44,14 +45,13 @@ logger = logging.getLogger(__name__)
 
 _CANCEL_SECONDS = 30
 """Seconds that a cancelled batch may take to end: Spark kills its tasks at once, a commit under way
-takes its second."""
+takes about a second."""
 _MOST_FAILURES = 3
-"""Batches in a row that failed, or of which no file could be read, before no further one is
-begun."""
+"""Batches in a row that failed or had no readable file, after which no further batch is begun."""
 
 
 class Breaker:
-    """Says when to stop: after so many failures in a row, or when somebody asks. Safe to use from
+    """Says when to stop: after a number of failures in a row, or on request. Safe to use from
     several threads."""
 
     def __init__(self, most_failures: int = _MOST_FAILURES) -> None:
@@ -66,12 +66,12 @@ class Breaker:
         return self._stopped.is_set()
 
     def succeeded(self) -> None:
-        """Count a batch that was worked off."""
+        """Count a batch that succeeded."""
         with self._lock:
             self._failures = 0
 
     def failed(self) -> None:
-        """Count a batch that was not."""
+        """Count a batch that failed."""
         with self._lock:
             self._failures += 1
             if self._failures >= self._most_failures:
@@ -84,7 +84,7 @@ class Breaker:
 
 @dataclass(slots=True)
 class Worked:
-    """The batches that failed, and those that were not begun."""
+    """The batches that failed, and the batches that were not begun."""
 
     failed: dict[int, str] = field(default_factory=dict)
     """Batch → the reason why it failed."""
@@ -101,11 +101,11 @@ def work_through(
 ) -> Worked:
     """Call `work` on every batch, `at_once` at a time, until the breaker opens.
 
-    KeyboardInterrupt (Ctrl-C, and SIGTERM where the command turns it into one) opens the breaker,
-    cancels, and is raised again when all threads have ended. BusyError is raised when they have.
+    KeyboardInterrupt (Ctrl-C, and SIGTERM if the command turns it into one) opens the breaker,
+    cancels, and is raised again when all threads have ended. BusyError is raised then, too.
 
     Args:
-        cancel: Ends what is being worked on.
+        cancel: Ends the work in progress.
     """
     worked = Worked()
     busy_errors: list[BusyError] = []

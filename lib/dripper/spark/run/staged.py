@@ -55,7 +55,7 @@ from dripper.spark.workers.routing import to_be_labelled, with_escalated
 logger = logging.getLogger(__name__)
 
 STAGES = ("preprocess", "label", "extract")
-"""Stage i takes the batches whose state is UNFINISHED[i]."""
+"""Stage i takes the batches in the state UNFINISHED[i]."""
 
 
 class StagedJob:
@@ -72,15 +72,15 @@ class StagedJob:
         self._breaker = Breaker()
         self._isolation = Isolation(work.ledger, lambda: self._breaker.is_open)
         self._locks = BatchLocks()
-        # While the stage `label` is planned, the session's environment says so, and no other stage
-        # may be.
+        # While the stage `label` is planned, the session's environment is set for it, so no other
+        # stage may be planned.
         self._planning = threading.Lock()
         of_last = work.settings.model_copy(update={"labeler": last})
         self._label_stage = LabelStage(work, engines, of_last, self._totals, self._planning)
 
     def run(self, batches: Sequence[Batch], progress: Progress, stages: Sequence[str] = STAGES) -> Totals:
-        """Take `batches` through those of `stages` that are left for them. One that fails is noted
-        in `failed_batches` and stays where it was; the others go on."""
+        """Take `batches` through the given `stages` that they still need. A batch that fails is
+        noted in `failed_batches` and keeps its state; the others go on."""
 
         def take(batch: Batch) -> None:
             parts = [batch]
@@ -97,15 +97,15 @@ class StagedJob:
 
         if self._layouts is not None:
             return self._run_by_layout(batches, progress, stages, self._layouts)
-        # One batch a stage at least, so that CPUs and GPUs are both at work.
+        # At least one batch per stage, so that CPUs and GPUs are both at work.
         self._work_through(batches, max(IN_FLIGHT, len(stages)), take)
         return self._totals
 
     def _run_by_layout(
         self, batches: Sequence[Batch], progress: Progress, stages: Sequence[str], layouts: Layouts
     ) -> Totals:
-        """As `run`; one stage after the other, as no layout is known before all batches are
-        preprocessed."""
+        """Do the same as `run`, but one stage after the other, because no layout is known before
+        all batches are preprocessed."""
         at: dict[str, list[Batch]] = {
             state: [batch for batch in batches if batch.state == state] for state in UNFINISHED
         }
@@ -149,7 +149,7 @@ class StagedJob:
         return whole
 
     def _ask(self, batches: Sequence[Batch], progress: Progress, layouts: Layouts) -> bool:
-        """Let the next labeler of a chain label what is chosen of the batches; return whether all
+        """Let the next labeler of a chain label the chosen pages of the batches; return whether all
         of it worked."""
 
         def choose() -> None:
@@ -168,7 +168,7 @@ class StagedJob:
         )
 
     def _together(self, stage: str, batches: Sequence[Batch], do: Callable[[], None]) -> bool:
-        """Do what is done for several batches at once; return whether it worked."""
+        """Do work that covers several batches at once; return whether it worked."""
         return self._work_through(batches[:1], 1, lambda first: self._do_timed(stage, stage, first, do))
 
     def _label_by_layout(self, batches: Sequence[Batch], layouts: Layouts, progress: Progress) -> None:
@@ -178,7 +178,7 @@ class StagedJob:
             progress.batch_done(batch.number, "layouts")
 
     def _work_through(self, batches: Sequence[Batch], at_once: int, take: Callable[[Batch], None]) -> bool:
-        """Return whether all of it worked."""
+        """Return whether all batches worked."""
         stop = lambda: cancel(self._work.spark, self._work.lease.run_id)  # noqa: E731
         worked = work_through(batches, at_once, take, self._breaker, stop)
         self._totals.add_failures(worked)
@@ -189,7 +189,7 @@ class StagedJob:
             self._do_timed(stage, f"batch {batch.number}: {stage}", batch, do)
 
     def _do_timed(self, stage: str, what: str, batch: Batch, do: Callable[[], None]) -> None:
-        """Do it until its counts close. what: its name in Spark's UI."""
+        """Call `do` until its counts agree. what: the name of the work in Spark's UI."""
         start = time.monotonic()
         with describe_jobs(self._work.spark, self._work.lease.run_id, what):
             write_until_whole(do, batch, lambda: self._breaker.is_open, self._work.lease.confirm)
@@ -197,8 +197,8 @@ class StagedJob:
             self._totals.stage_ms[stage] += round((time.monotonic() - start) * 1000)
 
     def _preprocess_all(self, batch: Batch, progress: Progress) -> list[Batch]:
-        """Preprocess the batch, and return what it became: itself, or parts, where one of its files
-        takes its worker down."""
+        """Preprocess the batch, and return the resulting batches: the batch itself, or its parts if
+        one of its files crashes its worker."""
         parts: list[Batch] = []
 
         def attempt(part: Batch, tasks: Tasks) -> None:
@@ -221,10 +221,11 @@ class StagedJob:
         )
         with self._planning:
             prepared = self._work.spark.range(0, len(tasks), 1, len(tasks)).mapInArrow(mapper, schema)
-        # Two tables and the reports from one pass, on the executors' disks in between: 6.9 CPU s
-        # for 485 pages, by way of a third table 8.3, for one table alone 5.6. An executor that is
-        # lost takes its part along, and the archives are read again, perhaps with another outcome:
-        # so the tables are compared with the reports, and each other, before the ledger says so.
+        # One pass gives two tables and the reports, by way of the executors' disks: 6.9 CPU s for
+        # 485 pages. By way of a third table it takes 8.3 s, and one table alone takes 5.6 s. If an
+        # executor is lost, its part is lost too, and the archives are read again, perhaps with
+        # another outcome. So the tables are compared with the reports and with each other before
+        # the ledger is updated.
         prepared = prepared.persist(StorageLevel.DISK_ONLY)
         self._work.lease.check()
         try:
@@ -259,8 +260,8 @@ class StagedJob:
         self._tables.replace_where("blocks", blocks, f"batch = {batch.number}")
 
     def _give_up(self, batch: Batch, why: str) -> None:
-        """The rows of an earlier reading go: the ledger counts none for these files any more. Those
-        of selections stay."""
+        """Delete the rows of an earlier read, because the ledger no longer counts them for these
+        files. Rows of selections stay."""
         given_up = of_selections_apart(batch)
         if any(file.has_earlier_rows for file in given_up.files):
             self._tables.delete_earlier(given_up, ("blocks", "labels"))
@@ -270,8 +271,8 @@ class StagedJob:
             self._totals.set_aside |= {file.warc_file: why for file in batch.files}
 
     def _is_whole_before(self, stage: str, batch: Batch) -> bool:
-        """Whether what the stages before `stage` wrote of the batch is all there, by the ledger;
-        where not, the batch goes back to the one that lacks rows."""
+        """Return whether the batch has all rows of the stages before `stage`, by the ledger. If
+        not, the batch goes back to the stage that lacks rows."""
         try:
             with describe_jobs(self._work.spark, self._work.lease.run_id, f"batch {batch.number}: before {stage}"):
                 self._check_before(stage, batch)
@@ -279,8 +280,8 @@ class StagedJob:
             self._send_back(batch, lost)
             return False
         except Exception:
-            # Whoever reads rows of which a person or a bucket's rule deleted the file fails, and
-            # would in every run.
+            # If a person or a bucket's rule deleted a data file, reading its rows fails, and would
+            # fail in every run.
             forgotten = self._forget_lost_files(batch)
             if forgotten is None:
                 raise
@@ -296,8 +297,8 @@ class StagedJob:
             self._totals.put_back[batch.number] = lost.stage, str(lost)
 
     def _forget_lost_files(self, batch: Batch) -> LostRowsError | None:
-        """Delete a batch from the first table that names data files of it which storage does not
-        have, and return which stage has to write it again; None: there is no such table."""
+        """Delete a batch from the first table that names data files which storage lacks, and return
+        the stage that must write the batch again; None if there is no such table."""
         for table, stage in (("pages", "preprocess"), ("blocks", "preprocess"), ("labels", "label")):
             if not self._tables.exists(table):
                 continue
@@ -318,7 +319,7 @@ class StagedJob:
             check_between("labels", "label", self._batch_of("labels", batch), expected)
 
     def _was_by_layout(self, batch: Batch) -> bool:
-        """Whether the batch was labelled by layout; the stage `extract` may run with other
+        """Return whether the batch was labelled by layout; the stage `extract` may run with other
         settings."""
         if self._layouts is not None:
             return True
@@ -357,7 +358,7 @@ class StagedJob:
             self._totals.add_noted(ledger_rows)
 
     def _files_of(self, batch: Batch) -> list[Report]:
-        """Return what is known of the batch's files: from this run's first stage, or from the
+        """Return the reports of the batch's files, from this run's first stage or from the
         ledger."""
         if batch.number not in self._reports:
             self._reports[batch.number] = self._work.ledger.reports(batch)
