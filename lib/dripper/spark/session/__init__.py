@@ -1,1 +1,1 @@
-"""The Spark session, what it can run at once, and where GPU engines run."""
+"""The Spark session, its capacity, and the placement of GPU engines."""

@@ -1,7 +1,7 @@
-"""Counts how many tasks a session can come to run at once, by which batches and tasks are sized.
+"""Counts the tasks that a session may run at once; this sets the size of batches and tasks.
 
-A session that grows has few executors when a job starts, and gets more only while tasks wait for
-one. Work that is cut for the executors that are up would keep the cluster at that size.
+A session that grows has few executors when a job starts, and gets more only while tasks wait. Work
+that is sized for the running executors would keep the cluster at that size.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 UNTOLD_SLOTS = 200
-"""Counted for a session that does not tell how far it may grow: 50 executors of 4 cores."""
+"""Used for a session that does not report how far it may grow: 50 executors of 4 cores."""
 
 _TAGS = "spark.databricks.clusterUsageTags."
 _READ = (
@@ -23,29 +23,28 @@ _READ = (
 
 @dataclass(frozen=True, slots=True)
 class Live:
-    """The part of a session that is up: its executors (none in local mode), and the tasks that run
-    at once."""
+    """The running part of a session: its executors (none in local mode), and the tasks that run at
+    once."""
 
     executors: int
     slots: int
 
 
 def slots(spark: SparkSession) -> int:
-    """Return how many tasks `spark` can come to run at once, at least 1.
+    """Return how many tasks `spark` may run at once, at least 1.
 
-    That is with all the executors that it may get, or with those that are up if they are more.
-    UNTOLD_SLOTS where nothing bounds a session that grows, or where it does not tell (Spark
-    Connect).
+    This counts all executors that the session may get, or the running executors if there are more
+    of them. It is UNTOLD_SLOTS if a session that grows has no bound, or if it does not report its
+    size (Spark Connect).
     """
     return most_slots(properties(spark), live(spark))
 
 
 def most_slots(properties: Mapping[str, str], live: Live | None) -> int:
-    """Return how many tasks a session with these Spark properties can come to run at once (see
-    `slots`).
+    """Return how many tasks a session with these Spark properties may run at once (see `slots`).
 
     Args:
-        live: What is up of it, None where it does not tell.
+        live: The executors that are running; None if the session does not report them.
 
     >>> told = {"spark.executor.instances": "3", "spark.executor.cores": "4"}
     >>> most_slots(told, Live(executors=1, slots=4))
@@ -61,11 +60,11 @@ def most_slots(properties: Mapping[str, str], live: Live | None) -> int:
 
 
 def most_executors(properties: Mapping[str, str]) -> int | None:
-    """Return how many executors a session with these Spark properties may get; None where no
-    property says so.
+    """Return how many executors a session with these Spark properties may get; None if no property
+    says so.
 
-    Databricks has an executor a worker, and tells of workers in the properties that it tags its
-    clusters with.
+    Databricks runs one executor per worker, and gives the number of workers in the properties with
+    which it tags its clusters.
     """
     if _allocates(properties):
         return _number(properties, "spark.dynamicAllocation.maxExecutors")
@@ -74,10 +73,11 @@ def most_executors(properties: Mapping[str, str]) -> int | None:
 
 
 def live(spark: SparkSession) -> Live | None:
-    """Return what is up of `spark` at this moment; None where it does not tell.
+    """Return the executors of `spark` that are running now; None if the session does not report
+    them.
 
-    `defaultParallelism` would be 2 while no executor is up, and whatever
-    `spark.default.parallelism` says elsewhere.
+    `defaultParallelism` would be 2 while no executor is running, and otherwise follows
+    `spark.default.parallelism`.
     """
     try:
         context: Any = spark.sparkContext._jsc.sc()
@@ -89,7 +89,7 @@ def live(spark: SparkSession) -> Live | None:
 
 
 def context_of(spark: SparkSession) -> Any:
-    """Return the session's context; None where it has none, as over Spark Connect."""
+    """Return the session's context; None if it has none, as with Spark Connect."""
     try:
         return spark.sparkContext
     except Exception:  # One of several types, by version.
@@ -97,7 +97,7 @@ def context_of(spark: SparkSession) -> Any:
 
 
 def properties(spark: SparkSession) -> dict[str, str]:
-    """Return those of the session's properties that tell how far it may grow."""
+    """Return the session's properties that say how far it may grow."""
     values = {}
     for name in _READ:
         try:
@@ -110,8 +110,8 @@ def properties(spark: SparkSession) -> dict[str, str]:
 
 
 def is_local(properties: Mapping[str, str]) -> bool:
-    """Whether everything runs on this machine, in Spark's local mode. Where a session does not tell
-    its master, it does not.
+    """Return whether everything runs on this machine, in Spark's local mode. A session that does
+    not report its master is not local.
 
     >>> [is_local({"spark.master": master}) for master in ("local[2]", "local-cluster[1,1,1024]")]
     [True, False]
@@ -124,7 +124,7 @@ def is_local(properties: Mapping[str, str]) -> bool:
 def _slots_of_an_executor(properties: Mapping[str, str], live: Live | None) -> int | None:
     cores = _number(properties, "spark.executor.cores")
     if cores is None and properties.get("spark.master", "").startswith(("yarn", "k8s://")):
-        cores = 1  # What Spark takes there; elsewhere an executor gets all cores of its machine.
+        cores = 1  # Spark's default there; elsewhere an executor gets all cores of its machine.
     if cores is not None:
         return cores // (_number(properties, "spark.task.cpus") or 1)
     return live.slots // live.executors if live and live.executors else None
@@ -140,7 +140,7 @@ def _autoscales(properties: Mapping[str, str]) -> bool:
 
 
 def _number(properties: Mapping[str, str], name: str) -> int | None:
-    """A number above 0; None for what is not told, and for Java's largest integer, which stands for
-    no bound."""
+    """Return a property as a number above 0; None if it is not set, or is Java's largest integer,
+    which means no bound."""
     value = properties.get(name, "")
     return int(value) if value.isdecimal() and 0 < int(value) < (1 << 31) - 1 else None

@@ -1,5 +1,5 @@
-"""Places the engines of the stage `label`: how many there are, the resource profile that gives each
-its GPU, and Python workers that no other stage gets."""
+"""Places the engines of the stage `label`: their number, the resource profile that gives each its
+GPU, and Python workers that no other stage gets."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,8 +23,8 @@ _OWN_CLUSTER = (
 
 @dataclass(frozen=True, slots=True)
 class Engines:
-    """The engines of the stage `label`: who makes a labeler, how many work at once, on which
-    executors (None: any)."""
+    """The engines of the stage `label`: the loader of the labeler, the number of engines that work
+    at once, and the profile of their executors (None: any executor)."""
 
     loader: Loader
     n: int = 1
@@ -32,13 +32,15 @@ class Engines:
 
 
 def n_engines(spark: SparkSession, settings: StageSettings) -> int:
-    """Return how many engines label at once: as set, else one a GPU of the session, else one."""
+    """Return how many engines label at once: the setting, or else one per GPU of the session, or
+    else one."""
     if settings.engines is not None:
         return settings.engines
     if settings.gpus:
         return _executors(spark)
     gpus = int(spark.conf.get("spark.executor.resource.gpu.amount", "0") or 0)
-    # Spark puts as many tasks on a GPU as fit a task's share of it; an engine wants the whole.
+    # Spark puts as many tasks on a GPU as a task's share of it allows; an engine needs the whole
+    # GPU.
     return max(1, gpus * _executors(spark))
 
 
@@ -48,11 +50,10 @@ def _executors(spark: SparkSession) -> int:
 
 
 def engine_profile(spark: SparkSession, settings: StageSettings) -> ResourceProfile | None:
-    """Return the resource profile of the stage, or None where it runs with what the session has
+    """Return the resource profile of the stage, or None if it runs with the session's own resources
     (`stages.gpus` 0).
 
-    Raises SettingsError where the session cannot give one stage other executors, saying what to do
-    instead.
+    Raises SettingsError, with advice, if the session cannot give one stage other executors.
     """
     if not settings.gpus:
         return None
@@ -68,21 +69,22 @@ def engine_profile(spark: SparkSession, settings: StageSettings) -> ResourceProf
         .memoryOverhead(settings.executor_memory_overhead)
         .resource("gpu", settings.gpus, settings.gpu_discovery_script, "nvidia.com")
     )
-    # One engine an executor: all its cores for the one task.
+    # One engine per executor: its one task gets all cores.
     tasks = TaskResourceRequests().cpus(settings.executor_cores).resource("gpu", settings.gpus)
     return ResourceProfileBuilder().require(executors).require(tasks).build
 
 
 @contextmanager
 def own_workers(spark: SparkSession) -> Iterator[None]:
-    """Python functions that are planned inside run in worker processes that others do not get.
+    """Run the Python functions that are planned inside in worker processes that no other function
+    gets.
 
-    Spark hands a task the worker that has been idle longest, whichever stage it worked for: with 6
-    batches on two cores two engines started, and on a GPU the second finds the memory taken by the
-    first. Workers of other environments are never mixed.
+    Spark hands a task the worker that has been idle longest, whichever stage it worked for. With 6
+    batches on two cores, two engines started; on a GPU, the second finds the memory taken by the
+    first. Spark never mixes workers with different environments.
     """
     context = context_of(spark)
-    # Without a context, workers are the platform's.
+    # Without a context, the workers belong to the platform.
     environment: dict[str, str] = {} if context is None else context.environment
     environment[_ENVIRONMENT] = "label"
     try:
@@ -92,7 +94,7 @@ def own_workers(spark: SparkSession) -> Iterator[None]:
 
 
 def gives_profiles(spark: SparkSession) -> bool:
-    """Whether the session can give one stage executors of its own."""
+    """Return whether the session can give one stage executors of its own."""
     master = spark.conf.get("spark.master", "") or ""
     is_cluster = master == "yarn" or master.startswith(("k8s://", "spark://", "local-cluster["))
     return is_cluster and spark.conf.get("spark.dynamicAllocation.enabled", "false") == "true"

@@ -1,8 +1,9 @@
-"""Spark's settings on one machine: what Spark does for a cluster costs seconds there and brings
-nothing.
+"""Spark's settings on one machine: they avoid work for clusters, which costs seconds there and
+brings nothing.
 
-A session that this program makes starts with them. One that spark-submit makes has Spark's own
-defaults by then, unless a file of properties said otherwise: it gets those that can still be set.
+A session that this program makes starts with them. A session that spark-submit makes already has
+Spark's own defaults, unless a properties file changed them; it gets the settings that can still be
+set.
 """
 
 import logging
@@ -15,31 +16,31 @@ JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 LOCAL = {
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.shuffle.partitions": "2",
-    # Delta reads its own log with 50 tasks by default: half a minute of nothing on two busy cores.
+    # Delta reads its own log with 50 tasks by default: half a minute wasted on two busy cores.
     "spark.databricks.delta.snapshotPartitions": "1",
-    # Delta's VACUUM lists a table with 10,000 tasks by default: 30 s of nothing a table.
+    # Delta's VACUUM lists a table with 10,000 tasks by default: 30 s wasted per table.
     "spark.sql.sources.parallelPartitionDiscovery.parallelism": "8",
     "spark.sql.adaptive.enabled": "false",
-    # Spark writes and compiles Java for each query, which takes longer than to interpret it over a
-    # few hundred rows.
+    # Spark generates and compiles Java for each query. For a few hundred rows this takes longer
+    # than interpreting the query.
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
-"""Settings of queries, but for the first."""
+"""Settings of queries, except the first, which is for the console."""
 
 _FAST_START = "-XX:TieredStopAtLevel=1"
 _log = logging.getLogger(__name__)
 
 
 def adapt_to_one_machine(spark: SparkSession) -> None:
-    """Give a session that spark-submit has started on this machine the settings of `LOCAL`, where
-    nobody has set others, and say what would have had to be set before. Other sessions stay as they
-    are."""
+    """Give a session that spark-submit has started on this machine the settings of `LOCAL` that
+    nobody has set, and log the settings that only the command could have set. Other sessions stay
+    as they are."""
     if not is_local(properties(spark)):
         return
     conf = spark.conf.getAll
     for name, value in LOCAL.items():
-        # Spark knows Delta's only once something of Delta has been used.
+        # Spark knows Delta's settings only after something of Delta has been used.
         if name not in conf and (spark.conf.isModifiable(name) or name.startswith("spark.databricks.")):
             spark.conf.set(name, value)
     late = [

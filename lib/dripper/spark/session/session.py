@@ -1,5 +1,5 @@
-"""The Spark session: the one that is already there (Databricks, spark-submit), or one made here
-with Delta in it."""
+"""The Spark session: an existing one (Databricks, spark-submit), or one made here with Delta in
+it."""
 
 import logging
 import os
@@ -39,16 +39,16 @@ _DELTA = {
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
 }
 _DELTA_FOR = {"4.0": "4.0.1", "4.1": "4.1.0", "4.2": "4.4.0"}
-"""Version of Spark → version of Delta, if no delta-spark that fits is installed beside a pyspark
+"""Version of Spark → version of Delta, if no matching delta-spark is installed beside a pyspark
 from elsewhere."""
 _NEWEST_SPARK_OF = {"4.0": "4.0", "4.1": "4.1", "4.2": "4.1", "4.3": "4.1"}
 """Version of Delta → the newest version of Spark that it is built for."""
 _ALWAYS = {
-    # Timestamps must not depend on where the job runs.
+    # Timestamps must not depend on the time zone of the job's machine.
     "spark.sql.session.timeZone": "UTC",
-    # Says the line a hung Python worker stands in, instead of nothing.
+    # Prints the line at which a Python worker hangs, instead of nothing.
     "spark.python.worker.faulthandler.enabled": "true",
-    # Rows that a worker gets at once: pages have up to 32 MiB, and a string column overflows at 2
+    # Rows that a worker gets at once: a page has up to 32 MiB, and a string column overflows at 2
     # GiB (default: 10,000 rows).
     "spark.sql.execution.arrow.maxRecordsPerBatch": "32",
 }
@@ -57,11 +57,11 @@ _ALWAYS = {
 def open_session(settings: SparkSettings, app_name: str = "dripper") -> SparkSession:
     """Return a session that can read and write Delta.
 
-    Under spark-submit or on Databricks the running session is used and must bring Delta along; one
-    that spark-submit has started on this machine is adapted to it (`dripper.spark.session.local`).
-    Otherwise one is made: Delta's jars come from `settings.jars`, from an earlier download, or from
-    Maven Central. Raises MachineError, saying what to do, if there is no fitting Java, no Spark, or
-    no Delta.
+    Under spark-submit or on Databricks, the running session is used and must include Delta. A
+    session that spark-submit has started on this machine is adapted to it
+    (`dripper.spark.session.local`). Otherwise a session is made: Delta's jars come from
+    `settings.jars`, from an earlier download, or from Maven Central. Raises MachineError, with
+    advice, if there is no fitting Java, no Spark, or no Delta.
     """
     builder = SparkSession.builder.appName(app_name)
     submitted, with_archive = _is_submitted(), False
@@ -77,8 +77,8 @@ def open_session(settings: SparkSettings, app_name: str = "dripper") -> SparkSes
         properties |= _merge_properties(_QUIET, options)
     for key, value in _merge_properties(properties, settings.properties).items():
         builder = builder.config(key, value)
-    # PySpark logs the whole JVM stack of every failed analysis, also of those that this program
-    # expects and handles.
+    # PySpark logs the whole JVM stack of every failed analysis, even if this program expects and
+    # handles the failure.
     PySparkLogger.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
     try:
         with classes.only_jars() if with_archive else nullcontext():
@@ -97,7 +97,7 @@ def open_session(settings: SparkSettings, app_name: str = "dripper") -> SparkSes
 
 @contextmanager
 def settings_restored() -> Iterator[None]:
-    """Give the session that a caller has, if there is one, its settings back at the end."""
+    """Restore the settings of the caller's session, if there is one, at the end."""
     session = SparkSession.getActiveSession()
     before = dict(session.conf.getAll) if session is not None else {}
     try:
@@ -117,15 +117,15 @@ def _restore(session: SparkSession, before: Mapping[str, str]) -> None:
 
 
 def is_given() -> bool:
-    """Whether somebody else starts and stops the session: spark-submit, a notebook, Databricks, a
-    Connect server."""
+    """Return whether somebody else starts and stops the session: spark-submit, a notebook,
+    Databricks, a Connect server."""
     variables = ("PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "DATABRICKS_RUNTIME_VERSION")
     return any(name in os.environ for name in variables) or SparkSession.getActiveSession() is not None
 
 
 def _quieten(spark: SparkSession) -> None:
-    """Let Spark log warnings alone, unless somebody has chosen what it logs: else a thousand lines
-    of it hide those of the job."""
+    """Let Spark log only warnings, unless a user has configured its log: otherwise a thousand lines
+    of Spark hide the lines of the job."""
     home = os.environ.get("SPARK_HOME", str(Path(pyspark.__file__).parent))
     has_file = Path(os.environ.get("SPARK_CONF_DIR", f"{home}/conf"), "log4j2.properties").exists()
     chosen = "spark.log.level" in spark.conf.getAll or "log4j" in str(spark.conf.get(JAVA_OPTIONS, ""))
@@ -134,21 +134,21 @@ def _quieten(spark: SparkSession) -> None:
 
 
 def _is_submitted() -> bool:
-    """Whether spark-submit runs this program, and nobody has a session yet whose settings are
-    theirs."""
+    """Return whether spark-submit runs this program, and nobody has a session with their own
+    settings yet."""
     by_submit = "PYSPARK_GATEWAY_PORT" in os.environ and "DATABRICKS_RUNTIME_VERSION" not in os.environ
     return by_submit and SparkSession.getActiveSession() is None
 
 
 def require_workers(spark: SparkSession, module: str = "dripper.spark.workers.read") -> None:
-    """Raise MachineError where an executor cannot import what its tasks need, which would else fail
-    every task of every batch in turn. One task finds out.
+    """Raise MachineError if an executor cannot import the module that its tasks need; otherwise
+    every task of every batch would fail in turn. One task checks this.
 
-    In local mode workers are of the driver's own Python, and over Spark Connect of the platform's:
-    there nothing is asked.
+    In local mode, workers run the driver's own Python, and with Spark Connect the platform's
+    Python. Nothing is checked in these two cases.
 
     Args:
-        module: What is imported there.
+        module: The module that the executor imports.
     """
     if is_local(properties(spark)) or (context := context_of(spark)) is None:
         return
@@ -171,8 +171,8 @@ _SHIP = "Every executor needs the driver's environment: docs/shipping.md says ho
 
 
 def _probe() -> Callable[[str], tuple[str, str, str, str]]:
-    """Return what a worker without this package can run: functions of modules travel by their
-    names, those inside others whole."""
+    """Return a function that a worker without this package can run: functions of modules are sent
+    by name, nested functions by value."""
 
     def probe(module: str) -> tuple[str, str, str, str]:
         import importlib
@@ -204,14 +204,15 @@ def _require_java() -> None:
 
 
 def _merge_properties(defaults: dict[str, str], user_properties: dict[str, str]) -> dict[str, str]:
-    """The user's properties win, but for Java's options, which are a list."""
+    """Return the merged properties. The user's properties win, except for Java's options, which are
+    joined."""
     options = " ".join(filter(None, (defaults.get(JAVA_OPTIONS), user_properties.get(JAVA_OPTIONS))))
     return defaults | user_properties | ({JAVA_OPTIONS: options} if options else {})
 
 
 def delta_jars(settings: SparkSettings) -> dict[str, str]:
-    """Return the properties that bring Delta along: from `settings.jars`, an earlier download, or
-    Maven Central."""
+    """Return the properties that add Delta: from `settings.jars`, an earlier download, or Maven
+    Central."""
     if settings.jars:
         return {"spark.jars": ",".join(_list_jars(settings.jars))}
     package = delta_package()
@@ -222,11 +223,11 @@ def delta_jars(settings: SparkSettings) -> dict[str, str]:
 
 
 def delta_package(spark_version: str | None = None) -> str:
-    """Return the Maven coordinates of Delta for a version of Spark, by default that of PySpark: of
-    the version of the Python package that is installed, if that fits.
+    """Return the Maven coordinates of Delta for a version of Spark, by default PySpark's version.
+    The version of Delta is the version of the installed Python package, if it fits.
 
-    From 4.1 on Delta is built for each Spark by itself, and its artifacts say for which
-    (delta/pip_utils.py).
+    From 4.1 on, Delta is built for each version of Spark separately, and the artifacts' names say
+    for which (delta/pip_utils.py).
     """
     spark = ".".join((spark_version or pyspark.__version__).split(".")[:2])
     delta = _DELTA_FOR.get(spark, _DELTA_FOR["4.0"])
@@ -256,8 +257,8 @@ def _list_jars(jars: str) -> list[str]:
 
 
 def _find_fetched_jars(package: str) -> list[str]:
-    """Delta's jars from an earlier run, as Ivy left them; asking Ivy again costs 2 s and 20 lines
-    of its log."""
+    """Return Delta's jars that Ivy fetched in an earlier run; asking Ivy again costs 2 s and 20
+    lines of its log."""
     group, artifact, version = package.split(":")
     for folder in sorted(Path.home().glob(".ivy2*/jars"), reverse=True):
         needed = [folder / f"{group}_{artifact}-{version}.jar", folder / f"io.delta_delta-storage-{version}.jar"]
