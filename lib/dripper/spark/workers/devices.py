@@ -1,10 +1,10 @@
 """Gives each Python worker of an executor GPUs of its own, which it keeps from task to task.
 
-Spark tells a task the addresses of its GPUs, and a worker keeps its engine longer than a task. So a
-task may be told another address than that of the engine which its worker has: two workers with an
-engine each swap their tasks. What may not be is that two engines share a GPU and another has none,
-as a worker that starts then is told an address whose GPU is taken. All workers of an executor
-therefore note in a folder what they are told and what they hold.
+Spark assigns GPU addresses to tasks, but a worker keeps its engine longer than a task. So a task
+may get another address than its worker's engine has, for example if two workers with an engine each
+swap their tasks. Two engines must not share a GPU while another GPU has none. This could happen
+because a worker that starts may be assigned a GPU that is taken. All workers of an executor
+therefore note in a folder the addresses that they are assigned and the addresses that they hold.
 """
 
 import fcntl
@@ -27,19 +27,20 @@ class Devices:
     """The GPUs of one worker."""
 
     folder: Path
-    """The same for all workers of an executor."""
+    """The folder of notes, the same for all workers of an executor."""
     worker: int
-    """The process."""
+    """The id of the worker's process."""
     is_alive: Callable[[int], bool]
     held: tuple[str, ...] = ()
-    """Addresses."""
+    """Addresses that the worker holds."""
 
     def hold(self, assigned: Sequence[str]) -> tuple[str, ...]:
-        """Note the addresses that the worker's task was told, and return those that the worker
-        holds: as many, the same in every task, and those of no other worker that is alive.
+        """Note the addresses that the worker's task was assigned, and return the addresses that the
+        worker holds: the same number, the same in every task, and held by no other live worker.
 
-        Where a GPU of its own address is taken, one is free that the worker which took it, or one
-        further on, was told instead: at any time Spark tells running tasks different addresses.
+        If the GPU at an assigned address is taken, another GPU is free: the one assigned to the
+        worker that took it, or to a worker further along. Spark always assigns running tasks
+        different addresses.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         with (self.folder / "lock").open("w") as lock:
@@ -68,22 +69,22 @@ class Devices:
 
 
 def hold_devices() -> dict[str, str]:
-    """Return the environment by which an engine finds the GPUs of this worker; empty where the task
+    """Return the environment by which an engine finds the GPUs of this worker; empty if the task
     has none. Called in every task, before the engine's packages are imported."""
     context = TaskContext.get()
     resources = context.resources() if context is not None else {}
     if RESOURCE not in resources:
         return {}
     addresses = _devices(os.getppid(), os.getpid()).hold(list(resources[RESOURCE].addresses))
-    # nvidia-smi, by which Spark's script finds addresses, counts in this order; CUDA's own is the
-    # fastest first.
+    # Spark's script finds addresses with nvidia-smi, which counts in this order; CUDA's default
+    # order is fastest first.
     return {"CUDA_VISIBLE_DEVICES": ",".join(addresses), "CUDA_DEVICE_ORDER": "PCI_BUS_ID"}
 
 
 @WorkerSingleton
 def _devices(parent: int, worker: int) -> Devices:
-    """This worker's singleton. parent: workers are forks of one process, a kind of worker and
-    executor."""
+    """Return this worker's singleton. parent: the process from which all workers of one kind and
+    executor are forked."""
     folder = Path(tempfile.gettempdir()) / f"dripper-{RESOURCE}-{os.getuid()}-{parent}"
     return Devices(folder, worker, _is_alive)
 

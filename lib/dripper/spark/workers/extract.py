@@ -1,5 +1,5 @@
-"""Runs in tasks of the stage `extract`: rows of `pages` with their labels in, rows of `extractions`
-out."""
+"""Runs in tasks of the stage `extract`: reads rows of `pages` with their labels, and makes rows of
+`extractions`."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
@@ -24,8 +24,8 @@ from dripper.spark.workers.singleton import WorkerSingleton
 def extractions_mapper(
     settings: Settings, schema: pa.Schema, progress: ProgressSink | None
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Return the function for `mapInArrow` over the columns of `pages` and, of `labels`, those that
-    LABEL_COLUMNS names."""
+    """Return the function for `mapInArrow` over the columns of `pages` and the columns of `labels`
+    in LABEL_COLUMNS."""
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         watchdog = Watchdog(settings.limits.stall_seconds, "extracting pages")
@@ -58,14 +58,13 @@ LABEL_COLUMNS = {
     "method": "method",
     "layout_id": "layout",
 }
-"""Columns of `labels` that the stage reads, and the names under which they stand beside those of
-`pages`."""
+"""Columns of `labels` that the stage reads → their names beside the columns of `pages`."""
 
 
 @WorkerSingleton
 def _finisher(settings: Settings) -> Finisher:
-    """The worker's model singleton (the fallback's), warm before any page process is forked, so
-    that none loads it by itself."""
+    """Return the worker's singleton with the fallback's model, which is loaded before any page
+    process is forked, so that no page process loads it itself."""
     finisher = Finisher(settings)
     labels = Labels.certain(np.array([True]))
     finisher.examine(Decoded.of("<p>One short page.</p>"), None, "dripper", "", lambda page: (labels, ""))
@@ -87,7 +86,6 @@ def _extraction_row(row: Row, guard: Guard[Row, Extraction]) -> Row:
         "labeler_version": row["labeler_version"],
     }
     layout = {"layout_id": row.get("layout") or row.get("layout_id")}
-    # What the stage read and does not name again (address, place in the archive, …) goes over as it
-    # is.
+    # The other columns that the stage read (address, place in the archive, …) are copied unchanged.
     columns = row | extraction_columns(extraction)
     return storable(columns | {"versions": versions, "is_whole": is_whole(columns)} | layout)

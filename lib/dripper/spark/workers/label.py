@@ -1,8 +1,8 @@
-"""Runs in tasks of the stage `label`: rows of `blocks` in, rows of `labels` out, one engine per
-Python worker.
+"""Runs in tasks of the stage `label`: reads rows of `blocks`, and makes rows of `labels`, with one
+engine per Python worker.
 
-An engine's start costs seconds to minutes, so it is a module's singleton, kept from batch to batch
-as long as Spark keeps the worker (it ends workers that are idle for a minute).
+An engine takes seconds to minutes to start. So it is a singleton of the module, kept from batch to
+batch as long as Spark keeps the worker (Spark ends workers that are idle for a minute).
 """
 
 import os
@@ -34,9 +34,9 @@ def labels_mapper(
     loader: Loader, settings: Settings, schema: pa.Schema, progress: ProgressSink | None
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """Return the function for `mapInArrow` over (page_id, batch, simplified_html, n_blocks, tokens,
-    profile, first_labels), pages of like length next to each other.
+    profile, first_labels), with pages of similar length next to each other.
 
-    `mapInArrow` is the DataFrame form of `mapPartitions`, and takes a resource profile along.
+    `mapInArrow` is the DataFrame form of `mapPartitions`, and accepts a resource profile.
     """
 
     def label_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -56,19 +56,19 @@ def labels_mapper(
 
 
 ANSWER = ("main", "probability", "confidence", "error_code", "error_detail")
-"""Columns of `labels` that `label_function` gives."""
+"""Columns of `labels` that `label_function` returns."""
 
 
 def label_function(
     loader: Loader, settings: Settings
 ) -> Callable[[Iterator[tuple[pd.Series, pd.Series]]], Iterator[pd.DataFrame]]:
-    """Return the function of an iterator pandas UDF over (simplified_html, n_blocks) that gives the
-    columns ANSWER. Like the stage it keeps one engine a worker, and makes its own batches."""
+    """Return the function of an iterator pandas UDF over (simplified_html, n_blocks) that returns
+    the columns ANSWER. Like the stage, it keeps one engine per worker and makes its own batches."""
 
     def label_batches(batches: Iterable[tuple[pd.Series, pd.Series]]) -> Iterator[pd.DataFrame]:
-        # In the stage as many tasks run as there are engines. A UDF's tasks fill the machine, each
-        # with an engine: where each took all cores, threads would mostly wait for each other. Spark
-        # sets the variable to a task's cores.
+        # The stage runs as many tasks as there are engines. A UDF's tasks fill the machine, each
+        # with an engine. If each engine used all cores, threads would mostly wait for each other.
+        # Spark sets the variable to a task's cores.
         cores = os.environ.get("OMP_NUM_THREADS", "")
         threads = int(cores) if cores.isdigit() else 1
         told = settings.model_dump_json()
@@ -78,7 +78,7 @@ def label_function(
             outcomes = iter(_label_rows(loader, told, pages, threads)[1] if pages else ())
             answers = [outcome_columns(next(outcomes)) if row["n_blocks"] else _NO_PAGE for row in group]
             rows_told = [[answer.get(name) for name in ANSWER] for answer in map(storable, answers)]
-            # Of objects: pandas would make NaN of what is not there.
+            # dtype=object, because pandas turns None into NaN.
             yield pd.DataFrame(rows_told, columns=ANSWER, dtype=object)
 
     def _row(html: str | None, n_blocks: Any) -> Row:
@@ -93,8 +93,9 @@ def label_function(
 
 
 STALL_SECONDS = 7200.0
-"""Seconds in which an engine starts and labels what it got at once; it hangs after them, and its
-worker ends itself, so that Spark tries the task again. The largest checkpoints take minutes."""
+"""Seconds in which an engine starts and labels the pages of one call. After them, the engine counts
+as hung, and its worker ends itself, so that Spark tries the task again. The largest checkpoints
+take minutes."""
 
 _NO_PAGE: Row = {"error_code": ErrorCode.EMPTY_PAGE.value, "error_detail": "there is no block"}
 
@@ -107,17 +108,17 @@ def _watched(settings: Settings, work: Callable[[Iterable[In]], Iterator[Out]], 
 def _label_rows(
     loader: Loader, settings: str, rows: Sequence[Row], threads: int | None = None
 ) -> tuple[Engine, list[Labels | str]]:
-    """Return the worker's engine, and what it says of each page. settings: as JSON."""
-    # Only now: a task without rows starts no engine.
+    """Return the worker's engine, and its labels or its error for each page. settings: as JSON."""
+    # All of this waits for rows: a task without rows starts no engine.
     for profile in {row["profile"] for row in rows}:
-        # The checkpoint may be on this machine alone.
+        # The driver cannot check this if only this machine has the checkpoint.
         _check_blocks(settings, profile)
     try:
         os.environ.update(hold_devices())
         engine = _engine(loader, settings, threads)
         return engine, engine.label([_read_page(row) for row in rows])
     except Exception:
-        # Spark tries the task again, maybe in this worker: with an engine of its own.
+        # Spark tries the task again, maybe in this worker; it then starts a new engine.
         _engine.forget()
         raise
 
@@ -130,8 +131,8 @@ def _check_blocks(settings: str, profile: str) -> None:
 
 @WorkerSingleton
 def _engine(loader: Loader, settings: str, threads: int | None) -> Engine:
-    """The worker's engine singleton. settings: as JSON, which unlike them can be compared and
-    hashed."""
+    """Return the worker's engine singleton. settings: as JSON, which can be compared and hashed,
+    unlike Settings."""
     parsed = Settings.model_validate_json(settings)
     os.environ.update(environment(parsed, threads))
     return Engine(lambda: loader(parsed))

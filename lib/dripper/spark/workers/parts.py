@@ -1,5 +1,5 @@
-"""A batch's files in tasks: small files together, a big one in parts, so that the cores that there
-are end together."""
+"""Splits a batch's files into tasks: small files together, big files in parts, so that all cores
+end together."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,14 +10,14 @@ from dripper.warc import RecordReader, read_records, read_selected
 from dripper.warc.read.record import Span, cut
 
 SPLIT_BYTES = 4 << 20
-"""Least size of the parts in which a file is read that would keep one core busy while others wait:
-some 2 s of work, and 2 ms to find where a part begins."""
+"""Least size of the parts of a big file, which would otherwise keep one core busy while the others
+wait: about 2 s of work, and 2 ms to find the beginning of a part."""
 SMALLEST_TASK_BYTES = 1 << 20
-"""Tasks below this cost more to schedule (about 50 ms) than to share: 1 MiB of WARC is half a
+"""Smaller tasks cost more time to schedule (about 50 ms) than they save: 1 MiB of WARC is half a
 second of work."""
 
 TASKS_PER_SLOT = 4
-"""Tasks a batch aims at, per core, so that the last ones end together."""
+"""Tasks per core that a batch aims for, so that the last tasks end together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +26,9 @@ class FilePart:
 
     file: PlannedFile
     weight: int
-    """Bytes that count for it."""
+    """Bytes that the part counts for."""
     span: Span = Span()  # noqa: RUF009, it is frozen
-    """Range of its bytes; of a selection, of `file.places`, counted."""
+    """Range of its bytes; for a selection, range of indices of `file.places`."""
 
 
 Tasks = Sequence[Sequence[FilePart]]
@@ -38,8 +38,8 @@ def split_into_tasks(batch: Batch, slots: int) -> list[list[FilePart]]:
     """Return the batch's files grouped into tasks of about equal bytes, the heaviest first, for
     `slots` cores.
 
-    A file that is more than a task's share is read in parts of that share, but not below
-    `SPLIT_BYTES`. Of a file whose size is not known the spans are those of its weight: its last one
+    A file that is larger than a task's share is read in parts of that share, but no part is below
+    `SPLIT_BYTES`. If the size of a file is unknown, its weight sets the spans, and the last span
     has no end.
     """
     total = sum(file.weight for file in batch.files)
@@ -63,8 +63,8 @@ def _parts(file: PlannedFile, share: int) -> list[FilePart]:
 
 
 def reader_of(part: FilePart, settings: ReadSettings) -> RecordReader:
-    """Return the reader of a part's records: those of a span of the file, or some of those that
-    were selected in it."""
+    """Return the reader of a part's records: the records in a span of the file, or some of the
+    records that were selected in it."""
     file, span = part.file, part.span
     if file.selection is None:
         return read_records(file.open_path, settings, span, file.warc_file)

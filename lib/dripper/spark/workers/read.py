@@ -1,7 +1,8 @@
-"""Runs in tasks that read: archive files in, Arrow batches of rows and of file reports out.
+"""Runs in tasks that read: reads archive files, and makes Arrow batches of rows and of file
+reports.
 
-The output has the columns of `extractions` and one more, `report`: the last row of a file, or of a
-span of it, is empty but for its report (JSON), so that rows and counts come out of one pass and of
+The output has the columns of `extractions` and one more, `report`. The last row of a file, or of a
+span of it, is empty except for its report (JSON). So rows and counts come from one pass and from
 the same attempt of a task.
 """
 
@@ -42,20 +43,20 @@ REPORT = "report"
 
 _BATCH_ROWS = 64
 _BATCH_BYTES = 8 << 20
-"""An Arrow batch ends at whichever comes first. Pages have up to 32 MiB; a string column overflows
-at 2 GiB."""
+"""An Arrow batch ends at the limit that is reached first. A page has up to 32 MiB; a string column
+overflows at 2 GiB."""
 
 
 class ProgressSink(Protocol):
-    """A sink to which a task tells what it has done; Spark's accumulators are one."""
+    """A sink to which a task reports its progress, such as Spark's accumulators."""
 
     def add(self, counts: dict[str, int]) -> None:
         """Add `counts` (files, pages, failed)."""
         ...
 
     def warn(self, sentences: Mapping[str, str]) -> None:
-        """Tell whoever runs the job these sentences, by what they are about; of several about the
-        same, one."""
+        """Show these sentences, by topic, to the person who runs the job; one sentence per topic is
+        enough."""
         ...
 
 
@@ -65,8 +66,8 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Step(Generic[Result]):
-    """The work on each page. work: runs in the page process. result: the class of what it gives,
-    which also makes one of an error code. row: the row of a result."""
+    """The work on each page. work: runs in the page process. result: the class of its result, which
+    can also be made from an error code. row: makes the row of a result."""
 
     work: Callable[[PageInput], Result]
     result: Callable[..., Result]
@@ -74,7 +75,7 @@ class Step(Generic[Result]):
 
 
 def extracting(settings: Settings, batch: int) -> Step[Extraction]:
-    """Return the whole way of a page: the rows of `extractions`."""
+    """Return the step that extracts a page completely, and makes rows of `extractions`."""
     extractor = shared_extractor(settings)
     return Step(
         lambda page: extractor.extract(page[0], page[2], page[1]),
@@ -86,7 +87,8 @@ def extracting(settings: Settings, batch: int) -> Step[Extraction]:
 
 
 def preprocessing(settings: Settings, batch: int) -> Step[Preprocessed]:
-    """Return the stage `preprocess` of a page: the rows of `pages` and `blocks` in one."""
+    """Return the step of the stage `preprocess`, which makes rows of `pages` and `blocks` in
+    one."""
     first, last = split_into_stages(settings.labeler)
     sections = settings.labels.model_dump_json()
     count_tokens = _token_counter(chain_of(last.name)[0], sections)
@@ -101,22 +103,22 @@ def preprocessing(settings: Settings, batch: int) -> Step[Preprocessed]:
 
 @WorkerSingleton
 def _token_counter(labeler: str, labels: str) -> CountTokens:
-    """The worker's tokenizer singleton; the stage that needs it has no engine. labels: settings, as
-    JSON."""
+    """Return the worker's tokenizer singleton; the stage that needs it has no engine. labels: the
+    settings as JSON."""
     sections = LabelsSettings.model_validate_json(labels)
     return find_entry(labeler).count_tokens(labeler_settings(labeler, sections)) or estimate_tokens
 
 
 @WorkerSingleton
 def _first_labeler(labeler: str, labels: str) -> Labeler:
-    """The worker's model singleton of a chain, warm before any page process is forked. Both:
-    settings, as JSON."""
+    """Return the worker's singleton of a chain's first labeler, which is warm before any page
+    process is forked. Both arguments are settings as JSON."""
     return warm_labeler(LabelerSettings.model_validate_json(labeler), LabelsSettings.model_validate_json(labels))
 
 
 def warm_labeler(labeler: LabelerSettings, labels: LabelsSettings) -> Labeler:
-    """Return the labeler, which has labelled one page, so that processes forked from this one find
-    everything loaded."""
+    """Return the labeler after it has labelled one page, so that processes forked from this one
+    find everything loaded."""
     loaded = load_from_settings(labeler, labels)
     loaded.label([preprocess("<p>One page, so that nothing is loaded on the first one that counts.</p>")])
     return loaded
@@ -131,10 +133,10 @@ def files_mapper(
     step: Callable[[Settings, int], Step[Any]] = extracting,
     rules: Rules = NO_RULES,
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Return the function for `mapInArrow`. Its input column `id` says which of `tasks` to work on.
+    """Return the function for `mapInArrow`. Its input column `id` holds indices of `tasks`.
 
     Args:
-        rules: Which pages are forgotten, hence skipped.
+        rules: The rules by which pages are forgotten, and so skipped.
     """
 
     def read_parts(parts: Sequence[FilePart], watchdog: Watchdog) -> Iterator[pa.RecordBatch]:
@@ -163,7 +165,7 @@ def _rows_of_parts(
         for part in parts:
             # A task that ends early (a LIMIT, a kill) must not leave files and connections open.
             with closing(reader_of(part, settings.reading)) as reader:
-                # Records that are no pages are progress, too.
+                # Records that are not pages are progress, too.
                 watchdog.follow(partial(_place, reader.report))
                 yield from _rows_of_part(part, reader, guard, step, progress, rules)
 
@@ -209,8 +211,8 @@ def _rows_of_part(
 
 
 def _until_fault(reader: RecordReader) -> Iterator[Record]:
-    """The reader's records; an exception nobody foresaw ends the file with an error in its report,
-    not the task."""
+    """Yield the reader's records. An unexpected exception ends the file, with an error in its
+    report, but not the task."""
     try:
         yield from reader
     except Exception as error:
@@ -235,8 +237,7 @@ def _result(record: Record, guard: Guard[PageInput, Result], step: Step[Result])
 
 
 class Stopwatch:
-    """Measures how long a task was at work on a file, or a span of it, and on which of its pages
-    longest."""
+    """Measures how long a task works on a file, or on a span of it, and finds its slowest page."""
 
     def __init__(self) -> None:
         self._started = time.monotonic()
@@ -250,7 +251,7 @@ class Stopwatch:
         self._slowest = max(self._slowest or (-1.0, ""), (time.monotonic() - start, page_id))
 
     def times(self) -> dict[str, Any]:
-        """Return what the ledger says of it: `task_ms` until now, and `slowest_page`."""
+        """Return the measurements for the ledger: `task_ms` until now, and `slowest_page`."""
         slowest = {"page_id": self._slowest[1], "ms": round(self._slowest[0] * 1000)} if self._slowest else None
         return {"task_ms": round((time.monotonic() - self._started) * 1000), "slowest_page": slowest}
 

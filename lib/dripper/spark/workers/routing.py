@@ -12,8 +12,8 @@ from dripper.settings import LabelerSettings, Settings
 
 
 def is_staged(settings: Settings) -> bool:
-    """Tell whether a run of these settings is staged. Raises SettingsError if layouts.enabled is
-    set for a labeler that cannot use it."""
+    """Return whether a run with these settings is staged. Raises SettingsError if layouts.enabled
+    is set for a labeler that cannot use it."""
     labeler = settings.labeler
     if not settings.layouts.enabled:
         return runs_staged(labeler)
@@ -45,14 +45,14 @@ _BINS = 10_000
 
 
 def with_escalated(pages: DataFrame, labeler: LabelerSettings) -> DataFrame:
-    """Return the pages of a batch with the column `escalated` set where they have blocks.
+    """Return the pages of a batch with the column `escalated`, which is set for pages with blocks.
 
-    A page without labels counts as the least sure, and equal confidence goes by `page_id`: the same
-    pages give the same choice.
+    A page without labels counts as the least sure, and `page_id` breaks ties of confidence, so that
+    the same pages give the same choice.
 
     Args:
-        pages: With `page_id`, `simplified_html` (null: no blocks) and `first_labels`; read up
-            to three times.
+        pages: With `page_id`, `simplified_html` (null: no blocks) and `first_labels`; read up to
+            three times.
     """
     has_blocks = F.col("simplified_html").isNotNull()
     if labeler.escalate_share is None:
@@ -63,13 +63,13 @@ def with_escalated(pages: DataFrame, labeler: LabelerSettings) -> DataFrame:
 
 
 def to_be_labelled() -> Column:
-    """Return whether a row of `pages` has one in `blocks`."""
+    """Return whether a row of `pages` has a row in `blocks`."""
     is_whole: Column = F.col("error_code").isNull()
     return is_whole & F.coalesce("escalated", F.lit(True))
 
 
 def confidence() -> Column:
-    """Return the first labeler's confidence; -1 where there is none."""
+    """Return the first labeler's confidence; -1 if there is none."""
     return F.coalesce("first_labels.confidence", F.lit(-1.0))
 
 

@@ -1,5 +1,5 @@
-"""Keeps what a Python worker makes once from task to task: an engine, a tokenizer, a second
-half."""
+"""Keeps an object that a Python worker makes once from task to task: an engine, a tokenizer, a
+finisher."""
 
 from collections.abc import Callable, Hashable
 from functools import update_wrapper
@@ -10,12 +10,12 @@ Thing = TypeVar("Thing")
 
 
 class WorkerSingleton(Generic[P, Thing]):
-    """The last thing that a function made, kept in this process as long as it is asked for the same
-    one.
+    """The last object that a function made, kept in this process as long as it is asked for the
+    same one.
 
-    As a decorator. Spark keeps workers, so that a thing that is slow to make serves many tasks.
-    With other arguments it is made anew, and the one before is let go: two engines do not fit one
-    machine.
+    It is used as a decorator. Spark keeps workers, so an object that is slow to make serves many
+    tasks. A call with other arguments drops the kept object and makes a new one, because two
+    engines do not fit one machine.
     """
 
     def __init__(self, make: Callable[P, Thing]) -> None:
@@ -24,7 +24,8 @@ class WorkerSingleton(Generic[P, Thing]):
         self._cached: tuple[Hashable, Thing] | None = None
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Thing:
-        """Return what is kept for these arguments, which have to be hashable; else make it."""
+        """Return the object that is kept for these arguments, which must be hashable; otherwise
+        make it."""
         key = (args, tuple(sorted(kwargs.items())))
         if self._cached is None or self._cached[0] != key:
             self.forget()
@@ -32,14 +33,15 @@ class WorkerSingleton(Generic[P, Thing]):
         return self._cached[1]
 
     def __reduce__(self) -> str:
-        """Travel to workers by name, as functions of a module do.
+        """Pickle by name, as functions of a module do.
 
-        The functions that Spark sends are closures, and what they name of their module is sent
-        along by value: each task had a singleton of its own, and started an engine for itself.
+        The functions that Spark sends are closures, and the names of the module that they use are
+        sent by value. Without this method, each task would have its own singleton and start its own
+        engine.
         """
         name: str = self.__qualname__  # type: ignore[attr-defined]
         return name
 
     def forget(self) -> None:
-        """Let go what is kept, so that the next call makes it anew."""
+        """Drop the kept object, so that the next call makes a new one."""
         self._cached = None
