@@ -1,4 +1,4 @@
-"""The account of a run, read from its tables and put where somebody wants it."""
+"""Writes the account of a run, which it reads from the run's tables."""
 
 import os
 from collections import Counter
@@ -26,12 +26,12 @@ BESIDE = ""
 _SHOWN_PAGES = 20
 _DOUBTFUL_PAGES = 10
 _FAILED_FIRST = ("time_limit", "memory_limit", "crashed", "internal", "labeler_failed")
-"""Errors that a person wants to see before the others, which are the page's own."""
+"""Errors that are shown before the others; the others are the page's own."""
 _FILE = ("warc_file", "state", "batch", "pages", "failed_pages", "bytes_read", "n_problems", "error", "error_kind")
 
 
 def check_place(spark: SparkSession, tables: Tables, to: str) -> None:
-    """Raise InputError where no account can be written to `to`, as far as that can be seen before
+    """Raise InputError if no account can be written to `to`, as far as this can be checked before
     the work."""
     if to == BESIDE and tables.in_catalog:
         raise InputError(
@@ -59,8 +59,8 @@ def _path_here(place: str) -> Path | None:
 
 
 def _hadoop_file(spark: SparkSession, to: str) -> tuple[Any, Any]:
-    """Return the file system of an address and the path in it: where the tables are, Spark can
-    write, and has the credentials; this program may not. Raises InputError on Spark Connect."""
+    """Return the file system of an address and the path in it. Spark can write beside the tables
+    and has the credentials, which this program may not have. Raises InputError on Spark Connect."""
     if (context := context_of(spark)) is None:
         raise InputError(
             f"the report cannot be written to {to}: over Spark Connect only a file or a folder of this machine can be written; "
@@ -71,14 +71,14 @@ def _hadoop_file(spark: SparkSession, to: str) -> tuple[Any, Any]:
 
 
 def write_account(spark: SparkSession, output: str, to: str, cost: CostSettings, run_id: str | None = None) -> str:
-    """Write the account of a run as one HTML page, and return where it is.
+    """Write the account of a run as one HTML page, and return its place.
 
     Raises InputError.
 
     Args:
-        to: A file, or a folder, in which it is called RUN_ID.html; also at an address that
-            Spark can write to, such as `s3a://`; BESIDE: `reports` next to the tables.
-        run_id: Which run; None: the last.
+        to: A file, or a folder for a file named RUN_ID.html; it may be an address that Spark can
+            write to, such as `s3a://`; BESIDE: `reports` next to the tables.
+        run_id: The run; None: the last one.
     """
     tables = Tables(spark, output)
     check_place(spark, tables, to)
@@ -91,8 +91,8 @@ def write_account(spark: SparkSession, output: str, to: str, cost: CostSettings,
 
 
 def try_account(spark: SparkSession, output: str, to: str, cost: CostSettings, run_id: str) -> str:
-    """As `write_account`, at the end of a run: what is wrong with it is no fault of the run. Return
-    a sentence for people."""
+    """Do the same as `write_account` at the end of a run, but never raise, so that the run does not
+    fail. Return a sentence for people."""
     try:
         return f"account of the run: {write_account(spark, output, to, cost, run_id)}\n"
     except Exception as error:
@@ -100,8 +100,8 @@ def try_account(spark: SparkSession, output: str, to: str, cost: CostSettings, r
 
 
 def run_facts(tables: Tables, cost: CostSettings, run_id: str | None = None) -> RunFacts:
-    """Return what the tables say of a run; None: the last one. Raises InputError where there is no
-    such run."""
+    """Return the facts of a run from the tables; None: the last run. Raises InputError if there is
+    no such run."""
     run = _run(tables, run_id)
     ledger = tables.read("warc_files").where((F.col("run_id") == run["run_id"]) & F.col("state").isin(*FINISHED))
     files = ledger.select(*_FILE, "finished_at", "task_ms", "slowest_page").collect()
@@ -163,7 +163,8 @@ def _choose_doubtful(rows: DataFrame) -> DataFrame:
 
 
 def _quality(rows: DataFrame) -> dict[str, Any]:
-    """Return counts of extractions by kind and confidence, and of those that say little."""
+    """Return counts of extractions by kind and confidence, and of short and wordless
+    extractions."""
     good = rows.where(F.col("error_code").isNull())
     groups = good.groupBy("page_kind", F.floor(F.col("confidence") * 20).alias("at_least")).agg(
         F.count("*").alias("pages"),
@@ -191,7 +192,8 @@ def _count_by(rows: DataFrame, column: str) -> dict[str, int]:
 
 
 def _utc(moment: datetime | None) -> datetime | None:
-    """Spark gives the driver its timestamps in the driver's own time zone, without saying so."""
+    """Return the moment in UTC. Spark gives the driver timestamps in the driver's time zone,
+    without naming it."""
     return moment.astimezone(UTC) if moment else None
 
 

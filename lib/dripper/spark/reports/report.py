@@ -1,4 +1,4 @@
-"""The words at the end of a run: counts that close, and a few rows."""
+"""The summary at the end of a run: counts that add up, and a few rows."""
 
 import shlex
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ def summary(outcome: Outcome, output: str, devices: Mapping[str, DeviceSettings]
     """Return the closing counts of a run, as lines of text.
 
     Args:
-        devices: GPUs whose rent prices a stage `label`.
+        devices: GPUs with the rent that prices a stage `label`.
     """
     totals, ledger = outcome.totals, outcome.ledger
     lines = [""]
@@ -125,7 +125,7 @@ def _rows(totals: Totals, output: str) -> list[str]:
 
 
 def plan_summary(plan: Plan) -> str:
-    """Return what a run would do, one line per batch."""
+    """Return the plan of a run as text, one line per batch."""
     lines = [
         f"{say_count(plan.n_done, 'file', 'is')} done; {len(plan.moved)} that failed or have changed are read again"
     ]
@@ -145,9 +145,8 @@ def plan_summary(plan: Plan) -> str:
 
 
 def cost_summary(pages: PagesRead, settings: Settings) -> str:
-    """Return what labelling the pages of a plan in a stage of its own would cost, and the share of
-    them that a chain's next labeler gets, from some of its pages; "" where there is nothing to
-    do."""
+    """Return an estimate, from some pages of a plan: the cost of labelling its pages in a separate
+    stage, and the share of pages that a chain's next labeler gets; "" if there is nothing to do."""
     if not pages.files:
         return ""
     sample = take_sample(pages, settings)

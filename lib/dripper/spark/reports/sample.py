@@ -1,5 +1,5 @@
-"""Estimates what labelling will cost from a few pages of the input, read, split and labelled on the
-driver.
+"""Estimates the cost of labelling from a few pages of the input, which are read, split and labelled
+on the driver.
 """
 
 import time
@@ -32,22 +32,23 @@ from dripper.spark.workers.read import PageInput, warm_labeler
 from dripper.warc import Record
 
 _FILES, _PAGES = 4, 200
-"""Files that a sample is spread over: those of one crawl segment are alike."""
+"""Files and pages of a sample. It is spread over files, because files of one crawl segment are
+alike."""
 
 
 @dataclass(frozen=True, slots=True)
 class PagesRead:
-    """The first pages of a few files of a plan: read once, for all that is estimated of it."""
+    """The first pages of a few files of a plan, which are read once for all estimates."""
 
     weight: int
     """Weight of all files of the plan (`PlannedFile.weight`)."""
     files: Sequence[tuple[PlannedFile, Sequence[Record]]]
-    """Empty where the plan has nothing to do."""
+    """Empty if the plan has nothing to do."""
 
 
 def read_pages(files: Sequence[PlannedFile], settings: Settings) -> PagesRead:
-    """Return the first pages of a few of a plan's files, _PAGES in all, at most. Of a file that
-    cannot be read there are none."""
+    """Return the first pages of a few of a plan's files, at most _PAGES in all. A file that cannot
+    be read has none."""
     step = max(1, len(files) // _FILES)
     chosen = files[::step][:_FILES]
     a_file = -(-_PAGES // max(1, len(chosen)))
@@ -61,7 +62,8 @@ def planned_files(plan: Plan) -> list[PlannedFile]:
 
 
 def take_sample(pages_read: PagesRead, settings: Settings) -> Sample:
-    """Return what the pages tell; one that cannot be split tells nothing, and ends nothing."""
+    """Return the sample of the pages. A page that cannot be split adds no tokens to it, and does
+    not end the work."""
     bytes_read = pages = 0
     prepared: list[tuple[str, Preprocessed]] = []
     limits = GuardLimits.of(settings.limits)
@@ -89,14 +91,15 @@ def _first_of_chain(settings: Settings) -> Labeler | None:
 
 
 def _choose_to_be_labelled(prepared: Sequence[tuple[str, Preprocessed]], settings: Settings) -> list[Preprocessed]:
-    """Return those pages of a sample, each with its host, that a chain's next labeler would get."""
+    """Return the pages of a sample, from pairs of host and page, that a chain's next labeler would
+    get."""
     if settings.layouts.enabled:
         return _choose_by_layout(prepared, settings)
     return _choose_going_on([page for _, page in prepared], settings.labeler)
 
 
 def _choose_going_on(pages: Sequence[Preprocessed], labeler: LabelerSettings) -> list[Preprocessed]:
-    """As `_choose_to_be_labelled`, in the way of `spark.workers.routing`."""
+    """Do the same as `_choose_to_be_labelled`, in the way of `spark.workers.routing`."""
     if labeler.escalate_share is None:
         below = bound_of(labeler)
         return [page for page in pages if page.labels is None or not is_sure(page.labels, below)]
@@ -105,7 +108,7 @@ def _choose_going_on(pages: Sequence[Preprocessed], labeler: LabelerSettings) ->
 
 
 def _choose_by_layout(pages: Sequence[tuple[str, Preprocessed]], settings: Settings) -> list[Preprocessed]:
-    """As `_choose_to_be_labelled`, in the way of `spark.layouts.choice`."""
+    """Do the same as `_choose_to_be_labelled`, in the way of `spark.layouts.choice`."""
     by_host: dict[str, list[tuple[Preprocessed, PageLayout]]] = defaultdict(list)
     unplaced: list[Preprocessed] = []
     for host, page in pages:
@@ -126,10 +129,10 @@ def _choose_by_layout(pages: Sequence[tuple[str, Preprocessed]], settings: Setti
 
 
 def weight_until(file: PlannedFile, record: Record, before: int) -> int:
-    """Return what of a file's weight is read when this record is.
+    """Return how much of a file's weight is read when this record is read.
 
     Args:
-        before: The same of the record before it.
+        before: The same number for the previous record.
     """
     return record.offset + record.length if file.selection is None else before + record.length + REQUEST_BYTES
 
@@ -152,8 +155,8 @@ _PROBE = "<p>One page, so that nothing is loaded on the first one that counts.</
 
 
 def cpu_summary(pages_read: PagesRead, settings: Settings) -> str:
-    """Return the CPU time that the pages of a plan would take to split and label; "" where there is
-    nothing to do. Raises as the labeler's loading does."""
+    """Return the CPU time that the pages of a plan would take to split and label; "" if there is
+    nothing to do. Raises the errors of loading the labeler."""
     if not pages_read.files:
         return ""
     labeler = load_from_settings(settings.labeler, settings.labels)
@@ -189,7 +192,7 @@ def _guard(labelers: Mapping[str, Labeler], settings: Settings) -> Guard[PageInp
 
 
 def _time_page(guard: Guard[PageInput, dict[str, float]], page: PageInput) -> Mapping[str, float]:
-    """Return CPU seconds by step; nothing of a page that ends as an error row."""
+    """Return CPU seconds by step; empty for a page that ends as an error row."""
     try:
         return guard.call(page)
     except PageError:

@@ -1,8 +1,8 @@
-"""The account of a run: one HTML page that says what it read, wrote and cost, how fast it was, and
-what went wrong.
+"""The account of a run: one HTML page with its input, its output, its cost, its speed, and its
+errors.
 
-`facts` is what is known of a run, `charts` draws, `page` writes; the tables are read by
-`dripper.spark.reports.account_tables`.
+`facts` holds the facts of a run, `charts` draws, and `page` writes;
+`dripper.spark.reports.account_tables` reads the tables.
 """
 
 from dripper.spark.reports.account.facts import SHORT, FileFacts, PageFacts, RunFacts

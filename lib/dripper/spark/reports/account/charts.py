@@ -19,9 +19,9 @@ def rate_chart(points: Sequence[Point], end: float, mean: float, label: str) -> 
 
     Args:
         points: In order of time.
-        end: Seconds, where the axis ends.
-        mean: A line across.
-        label: For those who cannot see it.
+        end: The end of the axis, in seconds.
+        mean: The height of a horizontal line.
+        label: A text for people who cannot see the chart.
     """
     frame = _Frame.around([*points, (end, mean)])
     corners, before = [frame.place(0, 0)], 0.0
@@ -37,7 +37,7 @@ def rate_chart(points: Sequence[Point], end: float, mean: float, label: str) -> 
 
 
 def bar(share: float) -> str:
-    """Return a bar of so much of its full width, 0 to 1, for a row of a table."""
+    """Return a bar that fills this share of its width, 0 to 1, for a row of a table."""
     width = max(0.0, min(1.0, share)) * 100
     drawn = f'<rect width="{width:.1f}" height="8"/>'
     return f'<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">{drawn}</svg>'
@@ -79,7 +79,8 @@ class _Frame:
 
 
 def nice(value: float) -> float:
-    """Return where a scale for values up to this ends: 1, 2, 4, 6, 8 or 10 times a power of ten.
+    """Return the end of a scale for values up to this one: 1, 2, 4, 6, 8 or 10 times a power of
+    ten.
 
     >>> nice(37), nice(0), nice(1100)
     (40.0, 1.0, 2000.0)
@@ -98,7 +99,7 @@ def _short(value: float) -> str:
 
 
 def figure(value: float) -> str:
-    """Return a number with three digits that count, and none of a large one left out.
+    """Return a number with three significant digits; a large number keeps all its digits.
 
     >>> figure(0.04567), figure(12.345), figure(123456.7)
     ('0.0457', '12.3', '123,457')

@@ -25,7 +25,7 @@ class FileFacts:
     finished_at: datetime | None = None
     """Time at which its batch was committed."""
     task_ms: int | None = None
-    """Time that tasks were at work on it; None where an older release read it."""
+    """Time that tasks were at work on it; None if an older release read it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class PageFacts:
     error_detail: str | None = None
     payload_bytes: int | None = None
     ms: int | None = None
-    """Milliseconds that it took; None where that is not known."""
+    """Milliseconds that it took; None if that is unknown."""
     page_id: str = ""
     confidence: float | None = None
     page_kind: str | None = None
@@ -54,7 +54,7 @@ class RunFacts:
     run: Mapping[str, object]
     """Its row of the table `runs`."""
     files: Sequence[FileFacts] = ()
-    """Files whose row of the ledger the run wrote last, of FINISHED states."""
+    """Files in FINISHED states with a row of the ledger that the run wrote last."""
     slowest_pages: Sequence[PageFacts] = ()
     """The slowest of their files, slowest first."""
     failed_pages: Sequence[PageFacts] = ()
@@ -76,7 +76,7 @@ class RunFacts:
     """The pages of its batches with the least confidence."""
 
     def count(self, name: str) -> int:
-        """Return a count of the run's row; 0 for one that is not there."""
+        """Return a count of the run's row; 0 if the row lacks it."""
         value = self.run.get(name)
         return int(value) if isinstance(value, int | float) else 0
 
@@ -93,19 +93,20 @@ class RunFacts:
 
     @property
     def seconds(self) -> float | None:
-        """Wall time from start to end; None while it is at work, or where nobody heard its end."""
+        """Wall time from start to end; None while the run is at work, or if its end was not
+        recorded."""
         start, end = self.moment("started_at"), self.moment("ended_at")
         return (end - start).total_seconds() if start and end else None
 
     @property
     def core_hours(self) -> float | None:
-        """Hours that cores were at work on its files; None where that is not known of one of
-        them."""
+        """Hours that cores were at work on its files; None if the time of a file is unknown."""
         times = [file.task_ms for file in self.files if file.task_ms is not None]
         return sum(times) / 3.6e6 if times and len(times) == len(self.files) else None
 
     def commits(self) -> list[tuple[datetime, int]]:
-        """Return when pages were committed, and how many, in order of time."""
+        """Return the times at which pages were committed, with the number of pages, in order of
+        time."""
         timed = sorted(
             ((file.finished_at, file.pages) for file in self.files if file.finished_at), key=lambda pair: pair[0]
         )

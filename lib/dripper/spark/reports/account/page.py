@@ -1,5 +1,5 @@
-"""The page: one HTML file that needs nothing else, runs nothing, and asks no network. All that it
-says is escaped."""
+"""Writes the account as one HTML file, which needs no other file, no script and no network. All its
+text is escaped."""
 
 import json
 import shlex
@@ -16,9 +16,9 @@ from dripper.spark.reports.account.facts import SHORT, FileFacts, PageFacts, Run
 from dripper.standalone import asset, policy, style_of
 
 SHOWN_FILES = 20
-"""Slowest files, and files that failed; the table `warc_files` has all."""
+"""Number of slowest files, and of failed files, that are shown; the table `warc_files` has all."""
 _SHORT = 16
-"""Characters of a cell that is not broken: figures and codes."""
+"""Most characters of a cell that is not wrapped: figures and codes."""
 _ENDS = {
     0: ("good", "every record is accounted for"),
     3: ("bad", "work is left"),
@@ -214,7 +214,7 @@ def _settings(facts: RunFacts) -> str:
 
 
 class Markup(str):
-    """A text that is markup of this module's own, and goes into a table as it is."""
+    """Markup that this module made itself, which goes into a table unescaped."""
 
     __slots__ = ()
 
