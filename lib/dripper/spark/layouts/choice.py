@@ -1,8 +1,8 @@
 """Chooses which pages an expensive labeler gets, layout by layout, and writes the rows of `layouts`
 before it is asked.
 
-Of each layout of three pages or more a few representatives; of the pages in no such layout those
-that the first labeler is not sure of.
+It chooses a few representatives of each layout of three pages or more. Of the pages in no such
+layout, it chooses the pages that the first labeler is not sure of.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -27,8 +27,8 @@ CHOSEN, TEMPLATE, INCONSISTENT, FAILED = "chosen", "template", "inconsistent", "
 TOO_FEW_PAGES, NO_LAYOUT = "too_few_pages", "no_layout"
 """Values of the column `state` of the table `layouts`."""
 NOWHERE = ""
-"""Host and layout_id of the row of a batch for pages without a known layout. Each batch has it, if
-only for 0 pages: it shows that the choice was made."""
+"""Host and layout_id of the row of a batch for pages without a known layout. Each batch has this
+row, even for 0 pages, because it shows that the choice was made."""
 
 _MOST_COMPARED = 200
 """Pages of a layout among which its representatives are chosen, the first by page_id, which is a
@@ -45,8 +45,7 @@ def placed_pages(pages: DataFrame, layouts: DataFrame) -> DataFrame:
     the confidence of rows of `pages` that have blocks.
 
     Args:
-        layouts: Rows of the table `layouts`, of all batches: pages go to the layouts that are
-            known first.
+        layouts: Rows of the table `layouts`, of all batches: pages go to known layouts first.
     """
     skeletons = pages.select(
         *("page_id", "batch"),
@@ -99,8 +98,8 @@ def choices(pages: DataFrame, placed: DataFrame, earlier: DataFrame, batches: Da
             `placed_pages` gives them.
         earlier: Rows of `layouts` of other batches; a layout with examples in one of them is not
             asked for again.
-        batches: Their numbers, in the column `batch`.
-        below: Pages in no layout that has representatives go on if the confidence is lower.
+        batches: The numbers of the batches, in the column `batch`.
+        below: Pages in no layout that has representatives go on if their confidence is lower.
     """
     settled = earlier.where(F.size("examples") > 0).groupBy(*KEY).agg(F.max("state").alias("known"))
     layouts = placed.groupBy(*KEY).agg(F.count("*").alias("n")).join(settled, KEY, "left")
@@ -155,10 +154,10 @@ def grouped_mapper(
 def recount_layouts(stored: DataFrame, placed: DataFrame) -> DataFrame:
     """Return the rows of `layouts` of batches that lost files to others.
 
-    A page that went is no representative and no example of its batch any more.
+    A page that left its batch is no longer a representative or an example of it.
 
     Args:
-        stored: Their rows.
+        stored: The rows of these batches.
         placed: The pages that are left in them, as `placed_pages` gives them.
     """
     key = ["batch", *KEY]

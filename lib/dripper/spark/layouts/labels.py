@@ -1,8 +1,8 @@
-"""Labels pages by the templates of their layouts: examples of `layouts` and rows of `pages` meet,
-layout by layout.
+"""Labels pages by the templates of their layouts: it joins examples of `layouts` and rows of
+`pages`, layout by layout.
 
 Both are sorted by layout, examples first, so that a task holds one template and one page at a time.
-A layout of very many pages is dealt to several tasks, and each gets its examples.
+A very large layout is split over several tasks, and each task gets the layout's examples.
 """
 
 from collections.abc import Iterable, Iterator
@@ -20,7 +20,8 @@ from dripper.spark.layouts.teaching import taught_by, template_of
 from dripper.spark.tables.schemas import LABELS, nullable
 
 BY_TEMPLATE = ":with_template"
-"""After the name of a labeler, the method of pages that the template of their layout labelled."""
+"""After the name of a labeler, in the method of pages that the template of their layout
+labelled."""
 TEMPLATES = "templates=1"
 """After the version of a labeler: changes when templates do."""
 
@@ -30,8 +31,8 @@ _MOST_TASKS = 1000
 
 
 def template_labels(pages: DataFrame, layouts: DataFrame) -> DataFrame:
-    """Return the rows of `labels` for pages that nobody else labels: by the template of the layout
-    if the page fits it, else as the first labeler did.
+    """Return the rows of `labels` for pages that no other labeler labels: by the template of the
+    layout if the page fits it, otherwise with the first labeler's labels.
 
     Args:
         pages: Rows of `select_with_layout`, with the column `layout_id`.

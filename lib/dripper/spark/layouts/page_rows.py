@@ -10,13 +10,14 @@ from dripper.page.rows import Row
 
 
 def has_layout() -> Column:
-    """Return whether a row of `pages` has all that its layout is found by."""
+    """Return whether a row of `pages` has everything that is needed to find its layout."""
     has_labels: Column = F.col("fingerprints").isNotNull() & F.col("first_labels.probability").isNotNull()
     return has_labels & F.col("host").isNotNull()
 
 
 def select_with_layout(pages: DataFrame) -> DataFrame:
-    """Return the rows of `pages` that have a layout, with the columns that labels by it need."""
+    """Return the rows of `pages` that have a layout, with the columns that labelling by layout
+    needs."""
     return pages.where(has_layout()).select("page_id", "batch", "host", "fingerprints", "first_labels")
 
 
@@ -28,5 +29,5 @@ def page_blocks(row: Row) -> PageBlocks:
 
 
 def fingerprints_of(hashes: Row) -> Fingerprints:
-    """Return the hashes of blocks that a page, or an example of `layouts`, has."""
+    """Return the hashes of the blocks of a page, or of an example of `layouts`."""
     return Fingerprints(np.array(hashes["paths"], np.int64), np.array(hashes["texts"], np.int64))

@@ -1,8 +1,9 @@
 """Layouts in a staged run of a chain: the choice of pages for the next labeler, the templates that
 follow from its labels, and the labels of the other pages.
 
-All batches of a run are chosen from in one commit, and taught in one. Stored choices are not made
-again: a run that goes on after a kill asks for the pages that were chosen, and no others.
+One commit stores the choice for all batches of a run, and another stores their templates. Stored
+choices are not made again: a run that goes on after a kill asks for the pages that were chosen, and
+no others.
 """
 
 from collections.abc import Collection, Sequence
@@ -45,7 +46,7 @@ class Layouts:
         self._settings = work.settings
 
     def forget(self, batch: Batch) -> None:
-        """Delete the rows that an earlier attempt at a batch has left: else its choice and its
+        """Delete the rows that an earlier attempt at a batch has left: otherwise its choice and its
         labels would count as made."""
         for table in ("layouts", "labels"):
             self._tables.delete(table, within([batch.number]))
@@ -109,7 +110,7 @@ class Layouts:
         return self._rows("layouts", numbers).select("batch", layout, F.explode("representatives").alias("page_id"))
 
     def is_labelled(self, batch: Batch) -> bool:
-        """Tell whether the next labeler was asked for all chosen pages of the batch."""
+        """Return whether the next labeler was asked for all chosen pages of the batch."""
         chosen = self.read_chosen([batch.number])
         try:
             check_rows_of("labels", self._rows("labels", [batch.number]).join(chosen, "page_id", "left_semi"), chosen)
@@ -132,9 +133,9 @@ class Layouts:
         return [list(batches[i : i + BATCHES]) for i in range(0, len(batches), BATCHES)]
 
     def label(self, batches: Sequence[Batch]) -> dict[str, int]:
-        """Write the labels of all pages of the batches that have a layout, beside the labels
-        that the next labeler gave; return counts for the closing words. Raises WrongRowsError if
-        other labels were written."""
+        """Write the labels of all pages of the batches that have a layout, beside the labels that
+        the next labeler gave; return counts for the closing words. Raises WrongRowsError if other
+        labels were written."""
         numbers = sorted(batch.number for batch in batches)
         chosen, layouts = self.read_chosen(numbers), self._tables.read("layouts")
         pages = self._rows("pages", numbers).where(has_layout())

@@ -1,5 +1,5 @@
-"""Makes templates from the labels of representatives, and writes the rows of `layouts` after
-the expensive labeler was asked."""
+"""Makes templates from the labels of representatives, and writes the rows of `layouts` after the
+expensive labeler was asked."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -28,13 +28,13 @@ _TAUGHT = StructType(
 
 
 def with_examples(layouts: DataFrame, labels: DataFrame, pages: DataFrame) -> DataFrame:
-    """Return rows of `layouts` of some batches with the state that the labels of representatives
-    make, and the examples: each in the row of its batch.
+    """Return rows of `layouts` of some batches with the state that follows from the labels of
+    representatives, and with the examples, each in the row of its batch.
 
     A representative without labels, or without a main block, is no example.
 
     Args:
-        labels, pages: Rows of these batches; of `labels` no others than representatives' are
+        labels, pages: Rows of these batches; of `labels`, only the rows of representatives are
             read.
     """
     representatives = layouts.where(F.col("state") == CHOSEN).select(
@@ -66,8 +66,8 @@ def _learn_layout(group: Iterable[Row]) -> Iterator[Row]:
 
 
 def state_of(examples: Sequence[tuple[PageBlocks, Labels, npt.NDArray[np.bool_]]]) -> str:
-    """Return the state of a layout by its representatives that have good labels: of each its
-    blocks, its own labels, and the good ones, shape (n_blocks,)."""
+    """Return the state of a layout, from its representatives that have good labels: for each its
+    blocks, its own labels, and the good labels, shape (n_blocks,)."""
     if not examples:
         return FAILED
     return TEMPLATE if measure_consistency(examples) >= LEAST_CONSISTENT else INCONSISTENT
@@ -88,7 +88,7 @@ def _example(row: Row) -> dict[str, Any]:
 
 
 def template_of(examples: Iterable[Row]) -> Template:
-    """Return the template that examples of `layouts` make, in whatever order."""
+    """Return the template that examples of `layouts` make, in any order."""
     return learn((_restore_blocks(example), _main(example["main"])) for example in examples)
 
 
