@@ -1,7 +1,7 @@
 """The Spark side: planning, the tables, the stages. No other part of the product imports pyspark.
 
-For programs: `extract_column` and, in SQL, what `register` registers extract pages that are in a
-table already; `label_udf` labels their blocks.
+For programs: `extract_column`, and in SQL the function of `register`, extract pages that are
+already in a table; `label_udf` labels their blocks.
 """
 
 from collections.abc import Mapping
@@ -27,23 +27,25 @@ def extract_column(
     text: bool = False,
     **options: Any,
 ) -> "DataFrame":
-    """Return `df` with one column more: of each page its main content, or why there is none.
+    """Return `df` with one more column: the main content of each page, or the reason why there is
+    none.
 
     Every row stays a row. A page that is null, empty, no HTML, or over the limits of the settings
-    has an `error_code`. Each row is extracted once, whatever is made of the column. The package
-    must be installed where the executors run.
+    has an `error_code`. Each row is extracted once, however the column is used. The package must be
+    installed on the executors.
 
-    Raises InputError for a column that is not there, of another type, or there already;
-    SettingsError or MachineError, here and not on the executors, for a labeler that cannot be had.
+    Raises InputError if an input column is missing or of another type, or if the new column exists
+    already; SettingsError or MachineError, here and not on the executors, if the labeler cannot be
+    loaded.
 
     Args:
         html: The column of the pages, text or bytes as served (decoded as browsers do, gzip and
             zstd inflated).
-        url, content_type: The columns of their addresses and of the HTTP header Content-Type,
-            where there are such.
+        url, content_type: The columns of their addresses and of the HTTP header Content-Type, if
+            there are any.
         column: The new column, a struct of the columns that the table `extractions` has for it
             (docs/tables.md), with `text` if asked for.
-        labeler, settings, options: As `dripper.extract` takes them.
+        labeler, settings, options: The same as for `dripper.extract`.
     """
     from dripper.page.extraction import checked_settings
     from dripper.spark.html_column import add_extractions
@@ -61,10 +63,11 @@ def register(
     text: bool = False,
     **options: Any,
 ) -> None:
-    """Register a function for SQL in this session:
-    `SELECT dripper_extract(html, url).markdown FROM pages`.
+    """Register a function for SQL in this session: `SELECT dripper_extract(html, url).markdown FROM
+    pages`.
 
-    It takes one to three columns, as `extract_column`, and gives the same struct. Raises as that.
+    It takes one to three columns, as `extract_column`, and returns the same struct. It raises the
+    same errors.
     """
     from dripper.page.extraction import checked_settings
     from dripper.spark import html_column
@@ -75,21 +78,21 @@ def register(
 def label_udf(
     labeler: str | None = None, *, settings: "Settings | Mapping[str, Any] | None" = None, **options: Any
 ) -> Any:
-    """Return a pandas UDF that labels blocks: of a page's simplified HTML and the number of its
-    blocks it makes a struct of `main` and `probability`, a value for each block, and of
+    """Return a pandas UDF that labels blocks. From a page's simplified HTML and the number of its
+    blocks, it makes a struct of `main` and `probability`, with a value for each block, and of
     `confidence`, `error_code` and `error_detail`.
 
-    It is an iterator UDF: each worker keeps one engine, and batches are made by tokens,
-    as in the stage `label`. With
-    `spark.udf.register("label", label_udf("lm", model=FOLDER))` SQL has it:
-    `SELECT page_id, label(simplified_html, size(item_ids)).main FROM blocks`. On CPUs an engine has
-    as many threads as a task has cores (`spark.task.cpus`).
+    It is an iterator UDF: each worker keeps one engine, and batches are made by tokens, as in the
+    stage `label`. After `spark.udf.register("label", label_udf("lm", model=FOLDER))`, SQL can call
+    it: `SELECT page_id, label(simplified_html, size(item_ids)).main FROM blocks`. On CPUs an engine
+    has as many threads as a task has cores (`spark.task.cpus`).
 
-    Raises SettingsError or MachineError, here, for a labeler that cannot be had, or that reads
-    whole pages (`cpu`); of one that wants GPUs only the settings are looked at.
+    Raises SettingsError or MachineError, here and not on the executors, if the labeler cannot be
+    loaded, or if it reads whole pages (`cpu`). For a labeler that needs GPUs, only the settings are
+    checked.
 
     Args:
-        labeler, settings, options: As `dripper.extract` takes them.
+        labeler, settings, options: The same as for `dripper.extract`.
     """
     from dripper.labels.config import split_settings
     from dripper.labels.engine import load_labeler

@@ -1,5 +1,5 @@
-"""Holds what all jobs share: flags, settings, the session, and usage errors as one sentence and
-exit code 2."""
+"""Holds the code that all jobs share: flags, settings, the session, and usage errors as one
+sentence and exit code 2."""
 
 import argparse
 import json
@@ -36,8 +36,8 @@ logger = logging.getLogger(__name__)
 def parser(
     name: str, description: str | None, *, reads_archives: bool = True, redoes: bool = False
 ) -> argparse.ArgumentParser:
-    """Return a parser with the flags that every job has, --warcs where it reads archives, and
-    --redo where it does so again."""
+    """Return a parser with the flags of every job, with --warcs if the job reads archives, and with
+    --redo if it can read them again."""
     command = argparse.ArgumentParser(
         prog=name, description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -64,7 +64,7 @@ def parser(
 
 
 def add_staged_labeler(command: argparse.ArgumentParser) -> None:
-    """Add --labeler to the job of a single stage, where nobody named means `lm`."""
+    """Add --labeler to the job of a single stage, with `lm` as the default."""
     command.add_argument(
         "--labeler", help="the labeler, which decides what is main content (default: that of --conf, else lm)"
     )
@@ -72,8 +72,8 @@ def add_staged_labeler(command: argparse.ArgumentParser) -> None:
 
 
 def add_tries(command: argparse.ArgumentParser) -> None:
-    """Add the flag for schedulers that do not know exit codes: the job itself does what is left
-    again."""
+    """Add the flag for schedulers that do not know exit codes: the job itself tries again while
+    work is left."""
     again = (
         "if work is left (exit code 3), try again, up to N tries in all, a minute apart; wrong usage is never repeated"
     )
@@ -81,8 +81,8 @@ def add_tries(command: argparse.ArgumentParser) -> None:
 
 
 def run_again(work: Callable[[], int], tries: int, pause_seconds: float = 60) -> int:
-    """Return the exit code of `work`, which is done again while it is 3, up to so many times in
-    all. What it raises is raised: to do it again would not help."""
+    """Return the exit code of `work`, which is called again while the code is 3, up to `tries`
+    times in all. Its errors are raised, because another try would not help."""
     for n in range(1, tries):
         code = work()
         if code != _WORK_IS_LEFT:
@@ -96,7 +96,7 @@ _WORK_IS_LEFT = 3
 
 
 def _output(typed: str) -> str:
-    """Tell of a slip of the pen before Spark starts."""
+    """Return the output's place; a mistyped one is refused before Spark starts."""
     place = output_place("--output", typed, catalogs=True)
     return str(Path(place.text).absolute()) if place.kind == "path" else place.text
 
@@ -118,7 +118,7 @@ def with_input(parser: argparse.ArgumentParser, argv: list[str]) -> argparse.Nam
 
 @contextmanager
 def session(settings: Settings) -> Iterator["SparkSession"]:
-    """Give a Spark session, and stop it at the end where this program made it. Raises
+    """Yield a Spark session, and stop it at the end if this program made it. Raises
     MachineError."""
     try:
         from dripper.spark.session.session import is_given, open_session, settings_restored
@@ -135,8 +135,8 @@ def session(settings: Settings) -> Iterator["SparkSession"]:
 
 
 class _OneLine(logging.Formatter):
-    """A message is one line of printable characters, whatever the addresses in it hold; a trace has
-    lines."""
+    """Formats a message as one line of printable characters, whatever its addresses contain; a
+    trace keeps its lines."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802, logging's name
         record.message = printable(record.message)
@@ -153,10 +153,10 @@ def run_guarded(job: Callable[[], int]) -> int:
     handler.setFormatter(_OneLine("%(asctime)s %(message)s", "%H:%M:%S"))
     logging.basicConfig(level=logging.WARNING, handlers=[handler])
     logging.getLogger("dripper").setLevel(logging.INFO)
-    # Its traces of a JVM that is gone say no more than the last line here does.
+    # Its traces of a lost JVM say no more than the last line here.
     logging.getLogger("py4j").setLevel(logging.CRITICAL)
     if threading.current_thread() is threading.main_thread():
-        # As Ctrl-C: what is at work is cancelled, and what is committed stays.
+        # Like Ctrl-C: running work is cancelled, and committed work stays.
         signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         return job()
@@ -170,7 +170,7 @@ def run_guarded(job: Callable[[], int]) -> int:
         return _end(_INTERRUPTED, 3)
     except Exception as error:
         if isinstance(error, BrokenPipeError) and _reader_is_gone():
-            # As Python's manual has it: else the interpreter fails again when it ends.
+            # As Python's manual advises: otherwise the interpreter fails again when it ends.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return _end("nobody reads what this command says any more; run it again for its closing counts", 3)
         if _is_interrupted(error):
@@ -190,8 +190,8 @@ _INTERRUPTED = "interrupted; run the same command again: only what is missing is
 
 
 def _is_interrupted(error: BaseException) -> bool:
-    """Whether a signal was first: a scheduler that ends a whole group of processes also ends the
-    JVM, which is then missed where the run cleans up."""
+    """Return whether a signal came first: a scheduler that ends a whole group of processes also
+    ends the JVM, and the run then fails when it cleans up."""
     before = error.__context__
     return before is not None and (isinstance(before, KeyboardInterrupt) or _is_interrupted(before))
 
@@ -203,20 +203,21 @@ def _end(words: str, exit_code: int) -> int:
 
 
 def _reader_is_gone() -> bool:
-    """Whether standard output is a pipe that was closed at its other end, as `| head` does."""
+    """Return whether standard output is a pipe that was closed at its other end, as `| head`
+    does."""
     poll = select.poll()
     poll.register(sys.stdout.fileno(), 0)
     return bool(poll.poll(0))
 
 
 def _is_of_spark(error: Exception) -> bool:
-    """Tell whether Spark raised an error, by names, as `_is_lost_jvm` does."""
+    """Return whether Spark raised an error; judged by class names, as in `_is_lost_jvm`."""
     return any(kind.__name__ in ("PySparkException", "Py4JJavaError") for kind in type(error).__mro__)
 
 
 def _tell_spark_error(error: Exception) -> int:
-    """Say in a sentence what Spark raised outside a batch, and return the exit code: 2 where a
-    table refuses it, which a person has to allow."""
+    """Print an error that Spark raised outside a batch as a sentence, and return the exit code: 2
+    if a table refuses the write, which a person must allow."""
     from dripper.spark.tables.sql import first_line
 
     logger.debug("what Spark raised", exc_info=error)
@@ -232,18 +233,18 @@ _REFUSED = re.compile(
     r"APPEND_ONLY|CONSTRAINT|NOT_NULL|PERMISSION|ACCESS_?DENIED|Permission denied|Access Denied|AccessControlException|Forbidden",
     re.IGNORECASE,
 )
-"""Words of Spark, Delta and storages where a table's properties, constraints or rights are against
-a write."""
+"""Words in messages of Spark, Delta and storages if a table's properties, constraints or rights
+forbid a write."""
 
 
 def _is_lost_jvm(error: Exception) -> bool:
-    """Tell whether the JVM is gone: by the error's name, as this module is also used where Spark is
-    not installed."""
+    """Return whether the JVM is gone; judged by the error's name, because this module is also used
+    without Spark."""
     return isinstance(error, ConnectionError) or type(error).__name__ == "Py4JNetworkError"
 
 
 def note_relocated(spark: "SparkSession", arguments: argparse.Namespace, settings: Settings) -> None:
-    """Note that archives have moved, where --relocated says so."""
+    """Note that archives have moved, if --relocated says so."""
     if arguments.relocated:
         from dripper.spark.ledger.relocated import parse_move, relocate
 
@@ -252,8 +253,8 @@ def note_relocated(spark: "SparkSession", arguments: argparse.Namespace, setting
 
 
 def stage(name: str, arguments: argparse.Namespace) -> int:
-    """Run one stage of a staged run, print its closing counts, return the exit code: 0, or 3 where
-    it ended short."""
+    """Run one stage of a staged run, print its closing counts, return the exit code: 0, or 3 if
+    work is left."""
     flags = {"labeler.name": "labeler", "reading.crawl": "crawl"}
     configured = settings(arguments, {key: getattr(arguments, flag, None) for key, flag in flags.items()})
     with session(configured) as spark:
@@ -284,7 +285,7 @@ def stage(name: str, arguments: argparse.Namespace) -> int:
 
 
 def dry_run(arguments: argparse.Namespace) -> int:
-    """Print what `jobs/run.py` would do with the same flags, with its estimated cost; write
+    """Print the plan of `jobs/run.py` with the same flags, and its estimated cost; write
     nothing."""
     configured = settings(arguments, {"labeler.name": arguments.labeler})
     with session(configured) as spark:
@@ -312,7 +313,7 @@ def dry_run(arguments: argparse.Namespace) -> int:
         if is_chain or staged:
             sys.stdout.write(cost_summary(pages, configured))
         if configured.layouts.enabled:
-            # Who comes second in a chain is none of the CPUs' cost.
+            # The second labeler of a chain adds no CPU cost.
             alone = configured.model_copy(update={"labeler": split_into_stages(configured.labeler)[0]})
             sys.stdout.write(cpu_summary(pages, alone))
         elif not staged:

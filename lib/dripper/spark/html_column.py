@@ -1,9 +1,9 @@
-"""HTML that is in a table already: a column of extractions or of labels beside it, and the same as
-functions of SQL.
+"""Adds a column of extractions or of labels to a table that already has HTML, and offers the same
+as SQL functions.
 
 Extracting is a plain Python UDF: it works in every kind of session, classic and Connect, other
-columns stay where they are, and Spark hands it 100 pages at once. An Arrow one gets 10,000 by
-default, a gigabyte of pages.
+columns stay in place, and Spark hands it 100 pages at once. An Arrow UDF gets 10,000 by default, a
+gigabyte of pages.
 """
 
 from collections.abc import Callable, Mapping
@@ -37,11 +37,11 @@ Page = tuple[str | bytes, str | None, str | None]
 
 
 def schema(*, text: bool = False) -> StructType:
-    """Return the type of an extraction: the columns of the table `extractions` that say what became
-    of a page.
+    """Return the type of an extraction: the columns of the table `extractions` that describe the
+    result of a page.
 
     Args:
-        text: With the field `text`, which the table has not.
+        text: Whether to add the field `text`, which the table lacks.
     """
     of_table = {field.name: field for field in nullable(EXTRACTIONS.fields)}
     return StructType([of_table[name] for name in _FIELDS] + ([_TEXT] if text else []))
@@ -84,8 +84,8 @@ def labels_function(settings: Settings, loader: Loader) -> Any:
 def _function(settings: Settings, text: bool) -> Any:
     work = update_wrapper(partial(extract_row, settings.model_dump_json(), text), extract_row)
     function = F.udf(work, schema(text=text), useArrow=False)
-    # It is none. But Spark puts what is deterministic in place of its name: a query that filters by
-    # `error_code` would extract each page twice.
+    # The function is deterministic. But Spark would then repeat it for each use of its column: a
+    # query that filters by `error_code` would extract each page twice.
     return function.asNondeterministic()
 
 
@@ -111,11 +111,10 @@ class _Worker:
 
 
 _workers: dict[tuple[str, bool], _Worker] = {}
-"""One for each of the settings that its queries have, kept from task to task with its page
-process."""
+"""One worker for each combination of settings, kept from task to task with its page process."""
 _last: list[Any] = []
-"""The last call and its row: a query that names two fields of the function calls it twice for a
-page."""
+"""The last call and its row, because a query that names two fields of the function calls it twice
+for a page."""
 
 
 def extract_row(
@@ -125,7 +124,7 @@ def extract_row(
     url: str | None = None,
     content_type: str | None = None,
 ) -> Row:
-    """Return the row of one page; never raises for a page's sake.
+    """Return the row of one page; never raises because of a page.
 
     Args:
         settings: As JSON.
@@ -148,7 +147,8 @@ def _extract_row(
 
 
 def _page(html: str | bytes | None) -> str | bytes:
-    """Raises PageError for what a slip puts in a page's place, as `dripper.extract` refuses it."""
+    """Return the page. Raises PageError for a value that was passed by mistake, as
+    `dripper.extract` does."""
     if html is None:
         raise PageError(ErrorCode.EMPTY_PAGE, "html is null")
     if isinstance(html, str) and html.startswith(_ADDRESS) and "<" not in html and len(html.split()) == 1:

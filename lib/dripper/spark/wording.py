@@ -1,4 +1,4 @@
-"""Numbers and names of things, as sentences have them."""
+"""Formats numbers and names of things for sentences."""
 
 from collections.abc import Collection
 
@@ -6,7 +6,7 @@ _PLURALS = {"batch": "batches", "is": "are", "was": "were", "has": "have", "does
 
 
 def say_count(number: int, thing: str, verb: str = "") -> str:
-    """Return so many things, and a verb that goes with them.
+    """Return a number with its noun, and with a verb that agrees with it.
 
     >>> say_count(1, "file"), say_count(2, "error row"), say_count(0, "batch")
     ('1 file', '2 error rows', '0 batches')
