@@ -116,6 +116,7 @@ TEST = [
 TRAIN = [
     *WARC,
     *TRAFILATURA,
+    "babel>=2.16",
     "courlan>=1.3",
     "jax>=0.5",
     "matplotlib>=3.9",

@@ -260,6 +260,7 @@ def test_every_command_of_the_documents_is_of_a_kind_that_is_tried() -> None:
         "tar",
         "DRIPPER_COMPILE=1",
         ".ci/run",
+        "git",
     }
     assert {words[0] for words in WORDS} <= known
     assert len(JOBS) >= 8

@@ -153,7 +153,7 @@ def test_documents_name_files_that_exist(document: Path) -> None:
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: str(document.relative_to(ROOT)))
 def test_documents_name_modules_and_what_is_in_them(document: Path) -> None:
     """`dripper.labels.entry.Entry`: a module, and a name that stands in it."""
-    other = r"\.(?:py|zip|tar\.gz|labelers)$"  # archives of the package, and the group of entry points
+    other = r"\.(?:py|zip|tar\.gz|labelers|profiles|formats)$"  # archives of the package, and groups of entry points
     for name in re.findall(r"\bdripper(?:_lab|_labelers)?(?:\.\w+)+", document.read_text()):
         package, rest = ROOT / "lib", name.split(".")
         while rest and (package / rest[0]).is_dir():

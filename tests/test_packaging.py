@@ -428,6 +428,7 @@ EXTRAS = {
     "dripper_lab/spark": ["SPARK"],
     "dripper_lab/train/command_line": ["ENCODER"],
     "dripper_lab/train/descent": ["ENCODER"],
+    "dripper_lab/train/progress": ["ENCODER"],
     "dripper_lab/train/encoder": ["ENCODER"],
     "dripper_lab/train/reader": ["TRAIN_READER"],
     "dripper_lab/train/lm": ["ENCODER"],

@@ -19,7 +19,7 @@ from support.warcs import page
 
 STAGED = {"labeler.name": "all", "labeler.staged": True}
 """A labeler of simplified HTML without weights, whose place those of the tests take."""
-HOSTILE = [b"", b"<html><body></body></html>", b"%PDF-1.7 x", b"<div>" * 60_000, None]
+HOSTILE = [b"", b"<html><body></body></html>", b"%PDF-1.7\nx", b"<div>" * 60_000, None]
 ERRORS = ["empty_page", "empty_page", "not_html", "parse_failed", "empty_page"]
 
 

@@ -113,7 +113,7 @@ def test_other_pictures_have_a_reason(extractor: Extractor) -> None:
     assert seen.metadata == extractor.extract(HTML, URL).metadata.as_row()  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize(("html", "code"), [(b"<script>x</script>", "empty_page"), (b"%PDF-1.4 x", "not_html")])
+@pytest.mark.parametrize(("html", "code"), [(b"<script>x</script>", "empty_page"), (b"%PDF-1.4\nx", "not_html")])
 def test_an_error_is_shown_with_its_code(extractor: Extractor, html: bytes, code: str) -> None:
     seen = view_page(extractor, PageInput("a", "a.html", html))
     assert (seen.error_code, seen.blocks, seen.html) == (code, (), b"")

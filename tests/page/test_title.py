@@ -12,7 +12,7 @@ BODY = "<article><p>" + 20 * "It rained all day in Bergen, and the ferry did not
     [
         ("<title>Rain in Bergen | The Daily</title><header><h1>The Daily</h1></header>", "Rain in Bergen"),
         ("<title>Wet day, dry night | The Daily</title><header><h1>It pours</h1></header>", "It pours"),
-        ("<title>Acme | Rain gauges and how to read them well at home</title>", "Acme"),
+        ("<title>Acme | Rain gauges and how to read them well at home</title>", "Rain gauges and how to read them well at home"),
         ("<title>City of Chicago | Board Meeting Information</title><h1>Board Meeting Information</h1>",
          "Board Meeting Information"),
     ],

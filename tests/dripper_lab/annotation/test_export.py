@@ -48,7 +48,7 @@ def test_what_cannot_be_annotated_is_counted_and_named(tmp_path: Path) -> None:
     (source / "a.html").write_text(page)
     (source / "b.html.gz").write_bytes(gzip.compress(b"<p>Zipped</p>"))
     (source / "c.html").write_text(page)
-    (source / "d.html").write_bytes(b"%PDF-1.4 nothing")
+    (source / "d.html").write_bytes(b"%PDF-1.4\nnothing")
     (source / "e.html").write_text("<p><img src=a.png></p>")
     (source / "f.html").write_text("".join(f"<p>paragraph {number}</p>" for number in range(1000)))
     told = export(partial(unlabelled_pages, [str(source)]), tmp_path / "out", 1000)

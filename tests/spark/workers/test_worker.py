@@ -149,7 +149,7 @@ def test_batches_are_bounded_by_rows_and_by_bytes() -> None:
     assert [len(batch) for batch in large] == [2, 2, 1]
 
 
-@pytest.mark.parametrize("step", [worker.extracting, worker.preparing])
+@pytest.mark.parametrize("step", [worker.extracting, worker.preprocessing])
 @pytest.mark.parametrize(
     ("html", "detail"),
     [

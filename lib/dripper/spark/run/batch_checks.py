@@ -9,7 +9,7 @@ from dataclasses import asdict, fields
 from itertools import islice, product
 from typing import Any
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 
 import dripper
@@ -232,13 +232,7 @@ def check_pages(reports: Iterable[Report], pages: DataFrame) -> None:
     Args:
         reports: The reports of the ledger, or of the stage that wrote the pages.
     """
-    # The stage `extract` splits pages again, and another version may split them into other blocks.
-    is_other = F.col("dripper") != dripper.__version__
-    if "mapping_html" in pages.columns:
-        # A table of an early 0.1.0 release: its rows lack the page itself, and only they have a
-        # title.
-        is_other |= F.col("title").isNotNull()
-    rows = pages.groupBy("warc_file").agg(F.count("*").alias("rows"), F.count_if(is_other).alias("others")).collect()
+    rows = count_by_file(pages)
     if n_others := sum(row["others"] for row in rows):
         raise LostRowsError(
             "preprocess",
@@ -251,6 +245,18 @@ def check_pages(reports: Iterable[Report], pages: DataFrame) -> None:
             raise LostRowsError(
                 "preprocess", f"the table pages has {n_rows} of the {report['pages']} pages that were read from {name}"
             )
+
+
+def count_by_file(pages: DataFrame) -> list[Row]:
+    """Return for each file its `rows` in `pages`, and the `others` among them: rows of another
+    version of the program."""
+    # The stage `extract` splits pages again, and another version may split them into other blocks.
+    is_other = F.col("dripper") != dripper.__version__
+    if "mapping_html" in pages.columns:
+        # A table of an early 0.1.0 release: its rows lack the page itself, and only they have a
+        # title.
+        is_other |= F.col("title").isNotNull()
+    return pages.groupBy("warc_file").agg(F.count("*").alias("rows"), F.count_if(is_other).alias("others")).collect()
 
 
 def check_between(table: str, stage: str, written: DataFrame, expected: DataFrame) -> None:
