@@ -1,1 +1,1 @@
-"""The books of an output: what is planned and done, who may write, and whether the rows agree."""
+"""The books of an output: its plan and results, its one writer, and the check of its rows."""

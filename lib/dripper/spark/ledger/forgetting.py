@@ -1,9 +1,9 @@
-"""Forgetting pages, step by step, over any storage of books.
+"""Forgets pages, step by step, in any storage that implements `Books`.
 
-What is to go is counted first, and noted in the table `forgotten` in one commit; from then on the
-rules hold. Then rows are deleted, what the ledger counts is brought in line, and the rules are
-noted as done. Each step may be done twice, so that a call which was interrupted goes on with the
-next call, or with the next run into the output.
+First the pages to forget are counted, and the rules are noted in the table `forgotten` in one
+commit; from then on the rules hold. Then the rows are deleted, the ledger's counts are corrected,
+and the rules are noted as done. Each step may be repeated, so the next call, or the next run into
+the output, continues an interrupted call.
 """
 
 import logging
@@ -23,40 +23,40 @@ from dripper.spark.wording import say_count
 logger = logging.getLogger(__name__)
 
 PAGE_TABLES = ("pages", "extractions")
-"""Tables by which is known what is to go. Their own rows go after those of the others."""
+"""Tables that show which rows to delete elsewhere. Their own rows are deleted last."""
 
 
 class Pages(Protocol):
-    """The tables that hold pages, or what was made of them."""
+    """The tables that hold pages, or data derived from pages."""
 
     def count(self, rules: Rules) -> dict[tuple[Rule, int], int]:
-        """Return how many pages each rule names, by batch; a page counts once, for the first kind
-        of rule."""
+        """Return the number of pages that each rule names, by batch. A page counts once, for the
+        first kind of rule."""
         ...
 
     def delete(self, rules: Rules, check: Callable[[], None]) -> None:
-        """Delete the rows of all tables, those last by which the others are found.
+        """Delete the rows from all tables. The rows that lead to the others are deleted last.
 
         Args:
-            check: Called before each commit; raises where the lease has gone to another.
+            check: Called before each commit; raises if another run has taken the lease.
         """
         ...
 
     def are_restored(self) -> bool:
-        """Tell whether somebody has restored one of the tables to an older version, as far as their
-        histories tell."""
+        """Return whether somebody has restored one of the tables to an older version, as far as
+        their histories show."""
         ...
 
 
 def begin(
     books: Books, counts: Mapping[tuple[Rule, int], int], rules: Collection[Rule], request: Mapping[str, Any]
 ) -> None:
-    """Note rules as begun: a row for each batch that has pages of one, and one for a rule that
-    names no page yet.
+    """Note rules as begun: one row for each rule and batch with pages of the rule, and one row for
+    each rule that names no page yet.
 
     Args:
-        counts: As `Pages.count` returns it.
-        request: What all these rows have in common: who asks, when and why.
+        counts: The result of `Pages.count`.
+        request: The values that all these rows share: who asks, when and why.
     """
     places: list[tuple[Rule, int | None, int]] = [(each, batch, n) for (each, batch), n in sorted(counts.items())]
     places += [(each, None, 0) for each in sorted(set(rules) - {each for each, _ in counts})]
@@ -70,11 +70,11 @@ def begin(
 def go_on(
     books: Books, pages: Pages, ledger: Ledger, check: Callable[[], None], rule_rows: Sequence[Mapping[str, Any]]
 ) -> int:
-    """Finish what was begun to be forgotten, and return how many pages that was. Needs the lease,
-    and tables that were reconciled.
+    """Finish the rules that are noted as begun, and return the number of forgotten pages. Needs the
+    lease, and reconciled tables.
 
     Args:
-        check: Called before each commit; raises where the lease has gone to another.
+        check: Called before each commit; raises if another run has taken the lease.
         rule_rows: The rows of `forgotten`.
     """
     rows = [row for row in rule_rows if row["state"] == BEGUN]
@@ -90,12 +90,13 @@ def go_on(
 
 
 def check_rules(rule_rows: Sequence[Mapping[str, Any]], known: int, ledger: Ledger, name: str) -> int:
-    """Return how many rules there are. Raises DifferenceError where there were more, as rows that
-    are gone would let the next reading bring the pages back.
+    """Return the number of rules. Raises DifferenceError if rules are gone, because the next
+    reading would then bring their pages back.
 
     Args:
-        rule_rows: The rows of `forgotten`, which is called `name`, those of withdrawn rules too.
-        known: The most rules that a run has seen.
+        rule_rows: The rows of the table `forgotten`, including withdrawn rules. Errors call the
+            table `name`.
+        known: The largest number of rules that a run has seen.
     """
     n_rules = len({(row["kind"], row["pattern"]) for row in rule_rows})
     n_pages = sum(entry.forgotten for entry in ledger.entries())
@@ -112,14 +113,15 @@ def check_rules(rule_rows: Sequence[Mapping[str, Any]], known: int, ledger: Ledg
 def drop_returned(
     books: Books, pages: Pages, check: Callable[[], None], rule_rows: Sequence[Row], unequal: Collection[int]
 ) -> None:
-    """Delete rows of pages that were forgotten, and are there again.
+    """Delete the rows of forgotten pages that have returned.
 
-    In batches whose rows are as counted the ledger counts them again, too, as where both tables
-    were restored: there they are noted as begun, which lowers what it counts.
+    If the rows of a batch match the ledger, the ledger counts the returned pages again, for example
+    after both tables were restored. For such a batch the rules are noted as begun, so that the
+    ledger's counts are lowered.
 
     Args:
         rule_rows: The rows of `forgotten`.
-        unequal: Batches whose rows are not as counted.
+        unequal: Batches that do not have the rows that the ledger counts.
     """
     begun = rules_of(row for row in rule_rows if row["state"] == BEGUN).rules
     rules = Rules(rules_of(rule_rows).rules - begun)
@@ -142,9 +144,9 @@ def _mark_done(row: Row) -> Row:
 
 
 def _close_counts(books: Books, ledger: Ledger, counts: Mapping[int, int], check: Callable[[], None]) -> None:
-    """Let the ledger count the pages that went as skipped."""
+    """Count the deleted pages as skipped in the ledger."""
     entries = ledger.entries()
-    # Rows of selections that a whole reading, which is on its way, replaces may be gone by it.
+    # If a whole reading is under way, it may already have replaced the rows of selections.
     replacing = {
         entry.file.warc_file for entry in entries if entry.state in UNFINISHED and entry.file.selection is None
     }
@@ -167,5 +169,5 @@ def _close_counts(books: Books, ledger: Ledger, counts: Mapping[int, int], check
 
 
 def _table_of(entry: LedgerEntry) -> str:
-    """Return the table that has the rows which the ledger counts of a file."""
+    """Return the table that has the rows that the ledger counts for a file."""
     return "pages" if entry.state in UNFINISHED else "extractions"

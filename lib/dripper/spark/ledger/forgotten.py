@@ -1,8 +1,8 @@
-"""Decides which pages an output must not hold, by law or by somebody's wish: by the rules in its
-table `forgotten`, in Python for code that reads archives, and in SQL for code that deletes rows.
+"""Decides which pages an output must not hold, by law or on request. The rules are in its table
+`forgotten`. They are applied in Python when archives are read, and in SQL when rows are deleted.
 
-A rule names a host, a domain, an address or a page. It says the same in both languages, so that
-what was counted is what is deleted, and what is never written again.
+A rule names a host, a domain, an address or a page. It names the same pages in both languages, so
+the counted pages are exactly the pages that are deleted and never written again.
 """
 
 import re
@@ -23,22 +23,23 @@ KINDS = ("page_id", "url", "host", "domain")
 """Kinds of things that a rule can name. A page that several rules name counts for the first of
 these kinds."""
 BEGUN, DONE, WITHDRAWN = "begun", "done", "withdrawn"
-"""States of a rule. Begun: rows may still be there. Done: none is. Withdrawn: somebody has set this
-by SQL, and the rule is no longer in force."""
+"""States of a rule. Begun: rows may still exist. Done: no row is left. Withdrawn: somebody has set
+this state by SQL, and the rule is no longer in force."""
 
 _PAGE_ID = re.compile(r"[0-9a-f]{32}")
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Rule:
-    """Pages of one kind and pattern, as `rule` checks them."""
+    """A kind and a pattern that name pages; `rule` checks them."""
 
     kind: str
     pattern: str
 
 
 def rule(kind: str, typed: str) -> Rule:
-    """Return the rule for what somebody typed. Raises InputError where it names nothing.
+    """Return the rule for a typed value. Raises InputError if the value cannot name a page,
+    address, host or domain.
 
     >>> rule("host", "WWW.Example.org."), rule("domain", "example.org")
     (Rule(kind='host', pattern='www.example.org'), Rule(kind='domain', pattern='example.org'))
@@ -61,7 +62,7 @@ def rule(kind: str, typed: str) -> Rule:
 
 
 def _host(text: str) -> str | None:
-    """Return the host in its one spelling; None where it is more, or less, than a host."""
+    """Return the host in its canonical spelling; None if the text is not exactly a host."""
     try:
         parts = urlsplit(f"//{text if text.count(':') < 2 or text.startswith('[') else f'[{text}]'}")
         port, host = parts.port, parts.hostname or ""
@@ -73,8 +74,8 @@ def _host(text: str) -> str | None:
 
 
 def spellings(host: str) -> list[str]:
-    """Return the ways in which the column `host` may have a host: in ASCII or, in older rows, not;
-    with or without the dot of the root.
+    """Return the spellings of a host that may occur in the column `host`: in ASCII or, in older
+    rows, in Unicode; with or without the trailing dot of the root.
 
     >>> spellings("xn--mller-kva.de")
     ['xn--mller-kva.de', 'xn--mller-kva.de.', 'müller.de', 'müller.de.']
@@ -84,7 +85,7 @@ def spellings(host: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Rules:
-    """All rules of an output. Small; it travels to the workers."""
+    """All rules of an output. The object is small, because it is sent to the workers."""
 
     rules: frozenset[Rule] = field(default_factory=frozenset)
 
@@ -101,7 +102,7 @@ class Rules:
         return by_kind
 
     def rule_of(self, page_id: str, url: str, host: str | None) -> Rule | None:
-        """Return the rule by which a page is forgotten; None: by no rule."""
+        """Return the rule that names a page; None if no rule does."""
         by_kind = self._rules_by_kind
         matching = by_kind["page_id"].get(page_id) or by_kind["url"].get(url)
         if matching or not host:
@@ -116,7 +117,7 @@ class Rules:
         return None
 
     def forget(self, page_id: str, url: str) -> bool:
-        """Tell whether a page of an archive must not become a row."""
+        """Return whether a page of an archive must not become a row."""
         if not self.rules:
             return False
         return self.rule_of(page_id, str(storable({"url": url})["url"]), host_name(url)) is not None
@@ -125,7 +126,8 @@ class Rules:
         """Return the SQL condition for rows of pages that are forgotten.
 
         Args:
-            of: The name of the table among others, with its dot.
+            of: The prefix of the column names, if the query has several tables: a table's name and
+                a dot.
         """
         by_kind, parts = self._rules_by_kind, []
         for column in ("page_id", "url", "host"):
@@ -133,8 +135,8 @@ class Rules:
         return " OR ".join([*parts, *_of_domains(f"{of}host", by_kind["domain"])]) or "FALSE"
 
     def host_condition(self) -> str:
-        """Return the SQL condition for rows of hosts that are forgotten as a whole, in tables whose
-        rows are of no single page."""
+        """Return the SQL condition for rows of hosts that are forgotten as a whole, in tables
+        without a row per page."""
         by_kind = self._rules_by_kind
         return " OR ".join([*_within("host", by_kind["host"]), *_of_domains("host", by_kind["domain"])]) or "FALSE"
 
@@ -153,13 +155,13 @@ def _of_domains(column: str, domains: Iterable[str]) -> list[str]:
 
 
 def on_their_way(books: Books) -> dict[int, int]:
-    """Return, by batch, the rows that are on their way out. Of those that are out the ledger
-    knows."""
+    """Return, by batch, the number of rows that are about to be deleted. Deleted rows are already
+    in the ledger's counts."""
     return rows_by_batch(books.read(TABLE, among("state", [BEGUN])))
 
 
 def rules_of(rows: Iterable[Mapping[str, Any]]) -> Rules:
-    """Return the rules in rows of the table that are in force."""
+    """Return the rules of these table rows that are in force."""
     return Rules(frozenset(Rule(row["kind"], row["pattern"]) for row in rows if row["state"] != WITHDRAWN))
 
 

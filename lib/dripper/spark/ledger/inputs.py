@@ -1,5 +1,5 @@
-"""Reads what a run is to do from its flags: whole files, or records of a selection, less what other
-readings of a file left in the tables.
+"""Reads the input of a run from its flags: whole files, or the records of a selection without the
+records that other readings of a file have left in the tables.
 """
 
 from collections.abc import Iterable, Sequence
@@ -28,16 +28,16 @@ class Input:
     redo: frozenset[str] = frozenset()
     """Addresses of files that are read again."""
     redo_typed: str = ""
-    """The same, as somebody typed them."""
+    """The same files as typed."""
     description: str = ""
-    """All that was typed, without signatures: for the table `runs`."""
+    """The whole input as typed, without signatures, for the table `runs`."""
     problems: tuple[str, ...] = ()
     """Problems of an index, as sentences."""
 
 
 def read_input(warcs: str, redo: str, selection: str, settings: Settings) -> Input:
-    """Return what the flags --warcs, --redo and --select mean. Raises InputError where one of them
-    means nothing."""
+    """Return the input that the flags --warcs, --redo and --select name. Raises InputError if a
+    flag is not valid."""
     if warcs and selection:
         raise InputError(
             "--warcs reads whole files, --select single records of the files that an index names: give one of them"
@@ -77,7 +77,7 @@ def _plan_file(file: SourceFile) -> PlannedFile:
 
 
 def check_known(source: Input, entries: Sequence[LedgerEntry]) -> None:
-    """Raise InputError where a file is to be read again that the ledger does not know."""
+    """Raise InputError if a file to read again is not in the ledger."""
     ledger_keys = {entry.file.key for entry in entries}
     keys = {file.key for file in source.files if file.warc_file in source.redo}
     unknown = (source.redo - {name for name, _ in keys}) | {key[0] for key in keys - ledger_keys}
@@ -88,7 +88,7 @@ def check_known(source: Input, entries: Sequence[LedgerEntry]) -> None:
 
 
 def describe_input(typed: str) -> str:
-    """Return what somebody typed after --warcs or --select, without signatures.
+    """Return the typed value of --warcs or --select, without signatures.
 
     >>> describe_input("index=https://e.org/a.cdxj?sig=1,host=e.org")
     'index=https://e.org/a.cdxj,host=e.org'
@@ -102,14 +102,14 @@ def _describe_part(part: str) -> str:
 
 
 def drop_known(spark: SparkSession, tables: Tables, plan: Plan, entries: Iterable[LedgerEntry]) -> Plan:
-    """Return the plan without the places of selections whose records have a row by another reading
-    of their file.
+    """Return the plan without the places of selected records that already have a row from another
+    reading of their file.
 
-    Nobody else writes while the run holds the lease, and no two batches of a plan have a file in
-    common, so what is true of the plan stays true until its last batch is read.
+    Nobody else writes while the run holds the lease, and no two batches of a plan share a file. So
+    the result stays valid until the last batch of the plan is read.
 
     Args:
-        entries: Of the ledger, before the plan is noted.
+        entries: The ledger's entries before the plan is recorded.
     """
     keys = {file.key for batch in (*plan.resumed, *plan.fresh) for file in batch.files if file.selection is not None}
     names = {name for name, _ in keys}
@@ -141,12 +141,12 @@ def _drop_stored_places_of(file: PlannedFile, offsets: dict[str, set[int]]) -> P
 
 
 def _read_offsets(spark: SparkSession, tables: Tables, readings: set[tuple[str, int]]) -> dict[str, set[int]]:
-    """Return, by file, where the records are stored that these (file, batch) have a row of."""
+    """Return, by file, the offsets of the records that have a row in these (file, batch) pairs."""
     columns = [list(column) for column in zip(*sorted(readings), strict=True)]
     reading_rows = spark.createDataFrame(pa.table(columns, names=["warc_file", "batch"]))
     numbers = sorted({number for _, number in readings})
     offsets: dict[str, set[int]] = {}
-    # What a staged run has not extracted yet will have a row, and is in `pages`.
+    # Records that a staged run has not extracted yet will get a row; they are in `pages`.
     stored_tables = [table for table in ("extractions", "pages") if tables.exists(table)]
     for table in stored_tables:
         rows = tables.read(table).where(F.col("batch").isin(numbers))

@@ -1,10 +1,11 @@
-"""One driver at a time: the table `runs` says who may write into an output.
+"""One driver at a time: the table `runs` names the run that may write into an output.
 
-A run begins by adding its row under the next number (`epoch`), which Delta lets only one driver do,
-and from then on says now and then that it is alive. A second driver waits until it knows whether
-the first one is; if so, it ends with a sentence. It goes by whether the first one's row changes
-while it waits, and never by what a clock of another machine says. Where it takes over from a run
-that did not end well, it first shuts out that one's commits (`dripper.spark.tables.fence`).
+A run begins by adding its row under the next number (`epoch`), which Delta lets only one driver do.
+From then on it regularly notes in the row that it is alive. A second driver waits until it knows
+whether the first one is alive; if so, the second one ends with an error message. It watches whether
+the first driver's row changes while it waits, and never relies on the clock of another machine. If
+it takes over from a run that did not end well, it first shuts out the commits of that run
+(`dripper.spark.tables.fence`).
 """
 
 import logging
@@ -28,16 +29,17 @@ logger = logging.getLogger(__name__)
 
 TABLE = RUNS
 BEAT_SECONDS = 30.0
-"""Seconds between the signs of life of a run: each is a commit of .2 s, and a run with nothing to
-say may wait longer."""
+"""Seconds between the heartbeats of a run. Each heartbeat is a commit that takes 0.2 s, and a run
+with nothing to report may wait longer."""
 SILENCE_SECONDS = 150.0
-"""A run that is not heard of for so long, while another one waits for it, is lost: five beats,
-which no pause of a garbage collector takes."""
+"""Seconds without a heartbeat after which a waiting run takes another run for lost: five
+heartbeats, longer than any pause of a garbage collector."""
 _SEQUENCE = "dripper.runs"
 _ENDED_WELL = (0, 4)
-"""Exit codes of runs of which nothing can be under way any more."""
+"""Exit codes of runs that can have no commit under way any more."""
 _at_work: set[str] = set()
-"""The runs of this process, which are not dead as long as it lives, but over when they say so."""
+"""The runs of this process that have not ended. The process stays alive after a run, so it cannot
+show that the run has ended."""
 
 
 def _utc_now() -> datetime:
@@ -45,14 +47,14 @@ def _utc_now() -> datetime:
 
 
 def _awake_or_not() -> float:
-    """Return seconds on this machine's clock that nobody sets, and that goes on while the machine
-    sleeps: a run that slept was not heard of meanwhile."""
+    """Return the seconds of a clock of this machine that nobody sets, and that goes on while the
+    machine sleeps, because a sleeping run sends no heartbeat."""
     return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
 
 
 class Lease:
-    """The right to write into one output: `take` it before the first commit, and `end` it however
-    the run ended."""
+    """The right to write into one output: `take` it before the first commit, and `end` it in any
+    case, however the run ended."""
 
     def __init__(
         self,
@@ -68,20 +70,20 @@ class Lease:
         awake: Callable[[], float] = _awake_or_not,
     ) -> None:
         """writers: commits of the run that may be under way at once. clock: seconds, for waiting.
-        now: what this machine takes for the time. awake: see `_awake_or_not`."""
+        now: the time by this machine's clock. awake: see `_awake_or_not`."""
         self.run_id = uuid.uuid4().hex
         self._books = books
         self._patience = patience_seconds
         self._beat_seconds = beat_seconds
         self._sleep = sleep
         self._clock = clock
-        self._writers = writers + 1  # The last one says that the run is alive.
+        self._writers = writers + 1  # The last one is for heartbeats.
         self._holder = holder or this_process()
         self._now = now
         self._awake = awake
         self._row: dict[str, Any] = {}
         self.rules_known = 0
-        """The most rules of `forgotten` that a run before this one knew."""
+        """The largest number of rules in `forgotten` that an earlier run knew."""
         self._heard = 0.0
         self._newest_at: int | None = None
         """The version of `runs` at which this run was the newest; None: not known."""
@@ -94,9 +96,9 @@ class Lease:
         """Begin the run.
 
         Args:
-            is_new: Whether this driver has made the table, so that nobody can have begun before
-                it did.
-            columns: More values of its row.
+            is_new: Whether this driver has created the table, so that no other run can have begun
+                before.
+            columns: More values for the run's row.
 
         Raises:
             BusyError: If another run holds the lease.
@@ -107,7 +109,7 @@ class Lease:
         except BusyError:
             if not is_new:
                 raise
-            # Somebody came between, and may be through already.
+            # Another run came in between, and may have ended already.
             runs = self._wait_for_others()
             self._begin(runs, columns)
         self._heard = self._awake()
@@ -120,8 +122,8 @@ class Lease:
             raise
 
     def _begin(self, runs: Sequence[Mapping[str, Any]], columns: dict[str, Any]) -> None:
-        """Add the run's row under the next number, later than any other run by its time of
-        beginning."""
+        """Add the run's row under the next number, with a later start time than any other run
+        has."""
         self.rules_known = max((run["rules"] or 0 for run in runs), default=0)
         starts = [_milliseconds(run["started_at"]) for run in runs if run["started_at"]]
         started = max([_milliseconds(self._now()), *(one + 1 for one in starts)])
@@ -129,8 +131,9 @@ class Lease:
         row = {"run_id": self.run_id, "state": "running", "holder": self._holder, "writers": self._writers}
         self._row = row | {"started_at": now, "heard_at": now, "rules": self.rules_known} | columns
         last = max((run["epoch"] for run in runs), default=0)
-        # Where rows were deleted, or the table restored, Delta still knows the higher numbers that
-        # there were, and leaves out the row of a lower one. No counting has come as far as seconds.
+        # If rows were deleted, or the table was restored, Delta still knows the higher numbers of
+        # before, and skips a row with a lower one. No count of runs is as high as the seconds since
+        # 1970.
         for epoch in (last + 1, max(last + 1, int(self._now().timestamp()))):
             self._row["epoch"] = epoch
             try:
@@ -140,7 +143,7 @@ class Lease:
                     raise BusyError(_TAKEN) from error
                 kind = StorageError if is_full(error) else InputError
                 raise kind(f"cannot write to {self._books.name(TABLE)}: {first_line(error)}") from error
-            # What was committed nobody else has the number of.
+            # If the row was committed, no other run has its number.
             if version is not None or self._is_newest():
                 self._newest_at = None if version == UNKNOWN else version
                 break
@@ -151,8 +154,8 @@ class Lease:
         self._books.fence = Fence(started, self._writers, self.confirm)
 
     def _take_over(self, runs: Sequence[Mapping[str, Any]]) -> None:
-        """Shut out earlier runs of which something may be under way, and note which of them are
-        lost: in this order, as who comes next goes by the note."""
+        """Shut out earlier runs that may have commits under way, and then note which of them are
+        lost. The order matters, because the next run relies on the note."""
         if lanes := lanes_to_shut(runs):
             logger.info("commits of an earlier run, which did not end well, are shut out from now on")
             self._books.shut_out(lanes)
@@ -162,19 +165,18 @@ class Lease:
 
     @property
     def is_first(self) -> bool:
-        """Whether no run ever held this lease before, so that nobody has written into the
-        output."""
+        """Whether no run has held this lease before, so that nobody has written into the output."""
         return bool(self._row) and self._row["epoch"] == 1
 
     def check(self) -> None:
-        """Raise BusyError where the lease may have gone to another while this driver stood
-        still."""
+        """Raise BusyError if another run has taken the lease, for example while this driver was
+        suspended."""
         if self._is_lost or self._awake() - self._heard > 2 * self._beat_seconds:
             self._beat()
 
     def confirm(self) -> None:
-        """Raise BusyError unless this run may still write, which means that none of its commits was
-        left out. Reads the table `runs`."""
+        """Raise BusyError unless this run may still write. If it may, none of its commits was
+        skipped. Reads the table `runs`."""
         if self._is_lost or not self._is_newest():
             self._is_lost = True
             raise BusyError(
@@ -183,22 +185,23 @@ class Lease:
             )
 
     def note_rules(self, number: int) -> None:
-        """Note how many rules the table `forgotten` has, with the next sign of life."""
+        """Note the number of rules in the table `forgotten` with the next heartbeat."""
         self._row["rules"] = max(number, self.rules_known)
 
     def confirm_commits(self) -> None:
-        """Confirm, if this run has committed anything: before it says that all of that is there."""
+        """Call `confirm` if this run has committed anything. A run does so before it reports its
+        commits as written."""
         if self._books.fence and self._books.fence.is_used:
             self.confirm()
 
     def end(self, state: str, **columns: Any) -> None:
         """Note how the run ended.
 
-        Raises nothing: after the loss of the JVM or of the storage there is nothing to write with,
-        and the next run finds that out.
+        Raises nothing: without the JVM or the storage the run cannot write, and the next run finds
+        that out.
 
         Args:
-            columns: More values of its row.
+            columns: More values for the run's row.
         """
         self._stop.set()
         if self._thread.is_alive():
@@ -210,7 +213,7 @@ class Lease:
             with self._lock:
                 self._row |= {"state": state, "heard_at": now, "ended_at": now} | columns
                 if not (self._books.fence and self._books.fence.is_used):
-                    self._row["writers"] = 0  # There is nothing that may come through late.
+                    self._row["writers"] = 0  # No commit can arrive late.
                 if self._is_lost:
                     logger.warning("how the run ended is not noted, as another one has taken its output over")
                 else:
@@ -221,12 +224,12 @@ class Lease:
             _at_work.discard(self.run_id)
 
     def _wait_for_others(self) -> list[dict[str, Any]]:
-        """Return all runs when none of them is at work any more; wait as long as it takes to
-        know."""
+        """Wait until no other run can be at work, and return all runs. Raises BusyError if one is
+        at work."""
         watched: dict[str, tuple[Any, float]] = {}
         while True:
-            # Before the look: who stood still between the two has waited less than it seems, not
-            # more.
+            # Read the clock before the table: a pause between the two at a later look does not
+            # count as waiting.
             now = self._clock()
             runs = self._runs(EVERY_ROW)
             unknown = []
@@ -244,7 +247,7 @@ class Lease:
             self._sleep(min(5.0, self._patience / 4))
 
     def _is_over(self, other: Mapping[str, Any]) -> bool:
-        """Whether a run that did not say that it ended is known to have done so."""
+        """Whether a run that has not noted its end is known to have ended."""
         if other["holder"] == self._holder == this_process():
             return other["run_id"] not in _at_work
         return is_dead(other["holder"], self._holder)
@@ -254,8 +257,8 @@ class Lease:
         return self._books.read(TABLE, where, columns)
 
     def _is_newest(self) -> bool:
-        """Whether this run is the one that may write: under its number and all higher ones there is
-        no other. The table is read only where it has changed since that was so."""
+        """Whether this run is the one that may write: no other run has its number or a higher one.
+        The table is read only if it has changed since that was last true."""
         version = self._books.version(TABLE)
         if version is not None and version == self._newest_at:
             return True
@@ -286,16 +289,16 @@ class Lease:
 
     def _write(self) -> None:
         version = self._books.replace(TABLE, [self._row], among("run_id", [self.run_id]))
-        # By the version after the last, nobody else's commit came between.
+        # If this is the version after the last one, nobody else has committed in between.
         is_next = self._newest_at is not None and version == self._newest_at + 1
         self._newest_at = version if is_next else None
 
 
 @contextmanager
 def hold_lease(books: Books, job: str) -> Iterator[Lease]:
-    """Hold the lease for a job that is no run, and note in the table `runs` how it ended.
+    """Hold the lease for a job that is not a run, and note in the table `runs` how it ended.
 
-    Raises BusyError where another run holds it.
+    Raises BusyError if another run holds it.
     """
     lease = Lease(books)
     lease.take(job=job)
@@ -309,20 +312,20 @@ def hold_lease(books: Books, job: str) -> Iterator[Lease]:
 
 
 def this_process() -> str:
-    """Return who this driver is: machine, process, and when they were started, as far as they can
-    be told apart."""
+    """Return the identity of this driver: the machine, the process, and the start of both, as far
+    as the system reports them."""
     return f"{socket.gethostname()} {_boot()} {os.getpid()} {_read_start_ticks(os.getpid())}"
 
 
 def is_dead(holder: str, itself: str) -> bool:
     """Whether the driver `holder` is known to have ended: it ran on the machine of `itself`, and
-    its process is not there."""
+    its process no longer exists."""
     return _same_machine(holder, itself) and not _is_there(holder)
 
 
 def is_alive(holder: str, itself: str) -> bool:
-    """Whether the driver `holder` is known to be at work, as its process is there, on the machine
-    of `itself`."""
+    """Whether the driver `holder` is known to be at work: its process exists on the machine of
+    `itself`."""
     return _same_machine(holder, itself) and _is_there(holder)
 
 
@@ -336,8 +339,8 @@ def _is_there(holder: str) -> bool:
 
 
 def _boot() -> str:
-    """Return which start of which machine and which space of process numbers this is; "-" where
-    that is not told."""
+    """Return the ID of the machine's boot and the process's PID namespace; "-" if the system does
+    not report them."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip().replace("-", "")
         return f"{boot}/{Path('/proc/self/ns/pid').readlink()}"
@@ -346,7 +349,7 @@ def _boot() -> str:
 
 
 def _read_start_ticks(process: int) -> str:
-    """Return when a process was started, in ticks of its machine's clock; "" where there is no such
+    """Return the start time of a process in clock ticks since the boot; "" if there is no such
     process."""
     try:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[19]
@@ -355,8 +358,8 @@ def _read_start_ticks(process: int) -> str:
 
 
 def lanes_to_shut(runs: Sequence[Mapping[str, Any]]) -> int:
-    """Return how many lanes earlier runs may still commit in: those that ended as they should have
-    ended all their commits, and have shut out those before them.
+    """Return the number of lanes in which earlier runs may still commit. A run that ended well has
+    ended all its commits, and has shut out the runs before it.
 
     >>> ended = {"epoch": 1, "state": "ended", "exit_code": 0, "writers": 3}
     >>> lost = {"epoch": 2, "state": "lost", "exit_code": None, "writers": 2}

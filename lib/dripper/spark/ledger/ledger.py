@@ -1,5 +1,4 @@
-"""The ledger `warc_files`: which files are planned, done or failed, and what was counted in
-each."""
+"""The ledger `warc_files`: the files that are planned, done or failed, and the counts of each."""
 
 import logging
 import threading
@@ -24,7 +23,7 @@ logger = logging.getLogger(__name__)
 TABLE = "warc_files"
 
 CRASHED = "crashed"
-"""The value of `error_kind` for a file that took its worker down, beside those of
+"""The value of `error_kind` for a file that crashed its worker, in addition to the values of
 `FileErrorKind`."""
 
 _ENTRY_COLUMNS = (
@@ -35,32 +34,32 @@ _ENTRY_COLUMNS = (
 Report = dict[str, Any]
 
 MAX_ATTEMPTS = 3
-"""Tries of a file that does not exist, or that takes its worker down; then it is set aside until
---redo names it."""
+"""Attempts at a file that does not exist, or that crashes its worker. After them the file is set
+aside until --redo names it."""
 
 
 class Ledger:
-    """Reads and writes the ledger; every write is one commit. Its batches are this driver's alone
-    (`dripper.spark.ledger.lease`), so it is read once, and what is written is known."""
+    """Reads and writes the ledger; every write is one commit. Only this driver may write it
+    (`dripper.spark.ledger.lease`), so it is read once, and its entries are kept in memory."""
 
     def __init__(self, books: Books, run_id: str, is_new: bool = False) -> None:
         self._books = books
         self._run_id = run_id
         self._last_batch = 0
         self._cached_entries: dict[Key, LedgerEntry] | None = {} if is_new else None
-        # Two commits at once of one driver would be one conflict after the other: each rewrites
-        # files of the plan.
+        # Two simultaneous commits of one driver would conflict again and again, because each
+        # rewrites data files of the ledger.
         self._lock = threading.RLock()
 
     def entries(self) -> list[LedgerEntry]:
-        """Return all entries; one small object a file (Common Crawl's 90,000 files are 20 MB on the
-        driver)."""
+        """Return all entries, one small object per file (Common Crawl's 90,000 files take 20 MB on
+        the driver)."""
         with self._lock:
             return list(self._entries().values())
 
     def _entries(self) -> dict[Key, LedgerEntry]:
         if self._cached_entries is None:
-            # A table that no run of this release has opened yet may lack the youngest columns.
+            # A table that no run of this release has opened yet may lack the newest columns.
             rows = self._books.read(TABLE, EVERY_ROW, _ENTRY_COLUMNS)
             self._refuse_unknown_states(rows)
             self.number_above(row["batch"] for row in rows)
@@ -68,8 +67,7 @@ class Ledger:
         return self._cached_entries
 
     def _refuse_unknown_states(self, rows: Sequence[Row]) -> None:
-        """Raise DifferenceError where a file is at a state that nothing here would do anything
-        with."""
+        """Raise DifferenceError if a file has a state that this release does not know."""
         states = Counter(str(row["state"]) for row in rows if row["state"] not in (*UNFINISHED, *FINISHED))
         if states:
             name, (state, n_files) = self._books.name(TABLE), next(iter(states.items()))
@@ -80,9 +78,9 @@ class Ledger:
             )
 
     def _replace(self, rows: Sequence[Row], where: Where) -> None:
-        """Put rows in the place of others, in the table and in what is known of it."""
+        """Replace rows, in the table and in the cached entries."""
         with self._lock:
-            # Of a commit that fails it may be unknown whether it was done.
+            # If a commit fails, it may be unknown whether it was written.
             entries, self._cached_entries = self._cached_entries, None
             self._books.replace(TABLE, rows, where)
             if entries is not None:
@@ -98,8 +96,7 @@ class Ledger:
                 self._cached_entries = entries | {_key(row): _entry(row) for row in rows}
 
     def _change(self, batches: Collection[int], change: Callable[[Row], Row]) -> None:
-        """Put in the place of each row of these batches what `change` makes of it, as `amend`
-        does."""
+        """Replace each row of these batches with the result of `change`, as `amend` does."""
         if not batches:
             return
         with self._lock:
@@ -110,26 +107,25 @@ class Ledger:
 
     @property
     def last_batch(self) -> int:
-        """The highest number of a batch, of the entries and of `number_above`."""
+        """The highest batch number of the entries and of the calls to `number_above`."""
         return self._last_batch
 
     def number_above(self, batches: Iterable[int]) -> None:
-        """Give new batches numbers above these, which a table has rows of, whatever the ledger
-        says."""
+        """Give new batches numbers above these, because a table has rows of them even if the ledger
+        does not."""
         self._last_batch = max([self._last_batch, *batches])
 
     def batches(self, state: str) -> list[Batch]:
-        """Return the batches that are at this state, one of UNFINISHED, in order."""
+        """Return the batches in this state, one of UNFINISHED, in order."""
         entries = self.entries()
         numbers = {entry.batch for entry in entries if entry.state in UNFINISHED}
         return [batch for batch in list_batches(entries, numbers) if batch.state == state]
 
     def record(self, plan: Plan) -> None:
-        """Write the plan down before any work, so that a killed run is resumed with the same
-        batches.
+        """Record the plan before any work, so that a killed run is resumed with the same batches.
 
-        Files that leave the batch of their last reading go first. Their old rows stay until the new
-        ones are committed (`PlannedFile.replaces`), and so does what the ledger counted in them.
+        First remove files from the batch that last read them. Their old rows, and the ledger's
+        counts of these rows, stay until the new rows are committed (`PlannedFile.replaces`).
         """
         batch_of_moved = {entry.file.key: entry.batch for entry in plan.moved}
         planned = [_planned_row(file, batch.number, self._run_id) for batch in plan.fresh for file in batch.files]
@@ -146,11 +142,11 @@ class Ledger:
     def finish(
         self, results: Sequence[tuple[Batch, Sequence[Report]]], now: datetime, state: str | None = None
     ) -> list[Report]:
-        """Note what was counted in each file of some batches, in one commit, and return the rows.
+        """Note the counts of each file of some batches in one commit, and return the rows.
 
         Args:
-            state: Of all their files; None: of each, one of FINISHED, and what the ledger has
-                of selections from a file that was read whole goes.
+            state: The state of all their files. If None, each file gets one of FINISHED, and the
+                ledger's rows of selections are removed for files that were read whole.
         """
         rows: list[Report] = []
         for batch, reports in results:
@@ -180,16 +176,16 @@ class Ledger:
         row["replaces"] = None
         if report["error"] is None:
             return row | {"attempts": 0}
-        # Where nothing at all could be read, the network or somebody's credentials are at fault,
-        # and no file.
+        # If no file could be read at all, the network or the credentials are at fault, and not a
+        # file.
         is_own_fault = report.get("error_kind") in LASTING or any_read
         attempts = file.attempts + is_own_fault
         return row | {"attempts": attempts, "state": "set_aside" if attempts >= MAX_ATTEMPTS else "failed"}
 
     def isolate(self, batch: Batch, suspects: Sequence[Collection[str]]) -> list[Batch]:
-        """Give each group of suspected files of `batch` a batch of its own, a single one with an
-        attempt more on its account; return the rest of the batch, if any is left, and the new ones.
-        One commit."""
+        """Give each group of suspected files of `batch` a batch of its own. If a group is a single
+        file, one more attempt is counted for it. Return the rest of the batch, if any files are
+        left, and the new batches. One commit."""
         with self._lock:
             self._entries()
             group_of = {name: i for i, group in enumerate(suspects) for name in group}
@@ -206,8 +202,8 @@ class Ledger:
         return batches
 
     def put_back(self, batch: Batch, state: str) -> None:
-        """Note that the batch is at `state` again, one of UNFINISHED that lies before its own: what
-        it had reached is there no more, or is not wanted."""
+        """Note that the batch is back in `state`, an earlier one of UNFINISHED, because its later
+        results are gone or not wanted."""
         if state == UNFINISHED[0]:
             rows = [_planned_row(file, batch.number, self._run_id) for file in batch.files]
             self._replace(rows, among("batch", [batch.number]))
@@ -215,16 +211,16 @@ class Ledger:
             self._change([batch.number], lambda row: row | {"state": state})
 
     def set_aside(self, batch: Batch, reason: str, now: datetime) -> None:
-        """Note that the files of `batch` take their worker down, and are not to be tried again
-        unasked."""
+        """Note that the files of `batch` crash their worker, and are not tried again unless
+        somebody asks."""
         crashed: dict[str, Any] = {"state": "set_aside", "replaces": None, "finished_at": now}
         crashed |= {"error": reason, "error_kind": CRASHED} | _NOTHING_READ
         rows = [_planned_row(file, batch.number, self._run_id) | crashed for file in batch.files]
         self._replace(rows, among("batch", [batch.number]))
 
     def dismiss(self, names: Collection[str]) -> None:
-        """Note that somebody knows of these files, which failed or are no whole archives, and does
-        not want to hear of them any more. Rows that were read of them stay."""
+        """Note that somebody knows about these files, which failed or are not whole archives, and
+        wants no more reports about them. Rows that were read from them stay."""
         warc_files = set(names)
 
         def dismissed(row: Row) -> Row:
@@ -235,8 +231,8 @@ class Ledger:
         self._change({entry.batch for entry in self.entries() if entry.file.warc_file in warc_files}, dismissed)
 
     def forget(self, remaining: Sequence[tuple[LedgerEntry, FileRows]], now: datetime) -> None:
-        """Note that of these files only so many rows are left: the other pages are skipped as
-        forgotten. One commit."""
+        """Note how many rows of these files remain; the other pages are counted as skipped, because
+        they are forgotten. One commit."""
         left_of = {(entry.file.key, entry.batch): rows for entry, rows in remaining}
 
         def forgotten(row: Row) -> Row:
@@ -251,7 +247,7 @@ class Ledger:
         self._change({entry.batch for entry, _ in remaining}, forgotten)
 
     def note_checked(self, rows: Mapping[tuple[int, str], FileRows], now: datetime) -> None:
-        """Note that the rows of these batches and files are those of their pages. One commit."""
+        """Note that the rows of these batches and files match their pages. One commit."""
 
         def checked(row: Row) -> Row:
             found = rows.get((row["batch"], row["warc_file"]))
@@ -265,7 +261,7 @@ class Ledger:
         self._change({batch for batch, _ in rows}, checked)
 
     def rebuild(self, rows: Sequence[dict[str, Any]], now: datetime) -> None:
-        """Note files that the ledger does not know, by what their rows in a table tell.
+        """Add files that the ledger does not know, with values from their rows in a table.
 
         Args:
             rows: Each with `warc_file`, `batch`, `pages`, `failed_pages`, `page_keys`, `selection`.
@@ -275,7 +271,7 @@ class Ledger:
         self._append([of_rows | row | {"records": row["pages"]} for row in rows])
 
     def reports(self, batch: Batch) -> list[Report]:
-        """Return what is noted of each file of `batch`."""
+        """Return the ledger's row of each file of `batch`."""
         rows = self._books.read(TABLE, among("batch", [batch.number]))
         return sorted(rows, key=lambda row: row["warc_file"])
 
@@ -293,14 +289,14 @@ class Ledger:
 _MOVED = ("path", "batch", "replaces", "state", "attempts", "size_bytes", "version", "run_id")
 """Columns that change when a file gets a new batch."""
 _READ = ("size_bytes", "version")
-"""Columns that the reading of a file knows better than its planning."""
+"""Columns that are known better after a file is read than when it is planned."""
 _REBUILT = "the ledger was rebuilt from rows; whether the file was read to its end is not known: --redo reads it again"
 _NOTHING_READ = {"records": 0, "pages": 0, "failed_pages": 0, "skipped": {}, "bytes_read": 0, "clipped": False}
 
 
 def _make_suspect(file: PlannedFile, batch: Batch, is_alone: bool) -> PlannedFile:
-    """The batch may have been committed, and not noted in the ledger: then its rows are those of an
-    earlier reading."""
+    """Return a suspected file for its new batch. The old batch may have been committed without a
+    note in the ledger; then the rows of the old batch are an earlier reading."""
     replaces = batch.number if file.replaces is None else file.replaces
     return replace(file, attempts=file.attempts + is_alone, replaces=replaces)
 

@@ -1,5 +1,5 @@
-"""Plans which files are still to do, in which batches: pure functions over the ledger, the same
-answer every time."""
+"""Plans the remaining files and their batches, with pure functions over the ledger that always give
+the same answer."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,12 +13,13 @@ from dripper.spark.tables.batches import Batch, Key, PlannedFile
 from dripper.warc.read.record import ArchiveFault, find_archive_fault
 
 UNFINISHED = ("planned", "preprocessed", "labelled")
-"""States of a batch's files on their way, in order; then each is in one of FINISHED."""
+"""States of a batch's files while it is under way, in order. Afterwards each file is in one of
+FINISHED."""
 
 FINISHED = ("done", "failed", "set_aside", "dismissed")
-"""done: read to its end. failed: it was not; the next run tries again. set_aside: it failed too
-often, and is tried again only when somebody asks. dismissed: somebody said that it is not wanted
-any more."""
+"""done: read to its end. failed: not read to its end; the next run tries again. set_aside: failed
+too often, and tried again only on request. dismissed: not wanted any more, by somebody's
+decision."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ class LedgerEntry:
     pages: int = 0
     """Rows of `extractions` that its last reading left."""
     fault: ArchiveFault | None = None
-    """Fault of a file that was read to its end and is no whole archive."""
+    """Fault of a file that was read to its end and is not a whole archive."""
     records: int = 0
     """Records that its last reading counted; the next three are its counts as well."""
     failed_pages: int = 0
@@ -42,7 +43,7 @@ class LedgerEntry:
     page_keys: int | None = None
     """The sum of the keys of its pages (`dripper.spark.tables.row_keys`); None: not known."""
     checked_at: datetime | None = None
-    """Time at which its rows were known to be those of its pages; None: not known."""
+    """Time at which its rows were last known to match its pages; None: not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +53,10 @@ class Plan:
     resumed: tuple[Batch, ...] = ()
     """Batches that an earlier run planned and did not finish, whatever stage they are at."""
     fresh: tuple[Batch, ...] = ()
-    """New batches, of files that the ledger does not know, and of those in `moved`."""
+    """New batches of the files that the ledger does not know and the files in `moved`."""
     moved: tuple[LedgerEntry, ...] = ()
-    """Files that leave the batch of their last reading: those that failed, that have changed, or
-    that are to be redone."""
+    """Files that leave the batch of their last reading because they failed, have changed, or are to
+    be redone."""
     n_done: int = 0
     """Files of the input that need no work."""
     n_left: int = 0
@@ -63,10 +64,10 @@ class Plan:
     set_aside: tuple[str, ...] = ()
     """Files of the input that failed too often to be tried again unasked."""
     faults: Mapping[str, ArchiveFault] = field(default_factory=dict)
-    """Files of the input that are done, and are no whole archives."""
+    """Files of the input that are done, but are not whole archives."""
     anew: frozenset[int] = frozenset()
-    """Batches of `resumed` between two stages that begin again, because one of their files is to be
-    read again."""
+    """Batches of `resumed` that are between two stages and start over, because one of their files
+    is to be read again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,22 +88,22 @@ def make_plan(
     redo: Collection[str] = (),
     last: int = 0,
 ) -> Plan:
-    """Return what is to do for `files`, given the ledger.
+    """Return the work that remains for `files`, given the ledger.
 
     Files of the ledger that are not in `files` are left alone. The same file with another selection
-    is another piece of work; one that was read whole has the records of every selection, and a
-    whole reading replaces those of all selections.
+    is separate work. A file that was read whole has the records of every selection, and a whole
+    reading replaces the rows of all selections.
 
-    Raises InputError where two of the files have one key.
+    Raises InputError if two of the files have the same key.
 
     Args:
-        limit: At most so many files that are not done; whole batches of an earlier run are
-            never cut, as their rows are committed together.
-        states: At which batches of an earlier run are resumed; at others they are none of this
-            run's, and count as done.
-        redo: Files to be read again although they are done; a batch between stages with one of
-            them begins anew.
-        last: New batches are numbered above it, and above those of the ledger.
+        limit: The maximum number of files to do. Batches of an earlier run are never split, because
+            their rows are committed together.
+        states: The states in which batches of an earlier run are resumed. Batches in other states
+            do not belong to this run, and count as done.
+        redo: Files to read again although they are done. A batch between stages that has one of
+            them starts over.
+        last: New batches are numbered above it, and above all batches of the ledger.
     """
     entries = {entry.file.key: entry for entry in ledger}
     files_by_key = _index(files)
@@ -154,8 +155,8 @@ def _is_redone(batch: Batch, redo: Collection[str]) -> bool:
 def _list_undone(
     files: dict[Key, PlannedFile], entries: dict[Key, LedgerEntry], unfinished: set[int], redo: set[str]
 ) -> Iterable[tuple[PlannedFile, LedgerEntry | None]]:
-    """Yield the files that need a new batch, those that the ledger does not know first, each with
-    its entry."""
+    """Yield the files that need a new batch, each with its entry. Files that the ledger does not
+    know come first."""
     again = []
     for key, file in files.items():
         entry = entries.get(key)
@@ -172,7 +173,8 @@ def _list_undone(
 
 
 def _find_superseded(entries: Iterable[LedgerEntry]) -> dict[str, tuple[int, ...]]:
-    """Return, for files of which selections were read, the batches that hold their rows."""
+    """Return, for files with selections in the ledger, the batches that hold the rows of the
+    selections."""
     batches: dict[str, set[int]] = {}
     for entry in entries:
         if entry.file.selection is not None:
@@ -181,8 +183,8 @@ def _find_superseded(entries: Iterable[LedgerEntry]) -> dict[str, tuple[int, ...
 
 
 def batches_of(entry: LedgerEntry) -> list[int]:
-    """Return the batches that may hold rows of the file: its own, and while it is read again that
-    of the reading before."""
+    """Return the batches that may hold rows of the file: its own and, while it is read again, the
+    batch of its earlier reading."""
     return [entry.batch] if entry.file.replaces is None else [entry.batch, entry.file.replaces]
 
 
@@ -192,10 +194,10 @@ def _note_superseded(file: PlannedFile, superseded: Mapping[str, tuple[int, ...]
 
 
 def has_changed(file: PlannedFile, entry: LedgerEntry) -> bool:
-    """Whether the file is another than the one that was read, as far as its size and version tell.
+    """Whether the file differs from the one that was read, as far as its size and version show.
 
-    What is not known of either says nothing, unless the file was never read: then it says that it
-    is there now.
+    A size or version that is unknown now, or was unknown then, shows nothing. But if the file was
+    not read then, a value that is known now shows that the file now exists.
     """
     if entry.state in UNFINISHED:
         return False
@@ -206,14 +208,14 @@ def has_changed(file: PlannedFile, entry: LedgerEntry) -> bool:
 
 
 def _comparable(now: str | int, then: str | int | None) -> bool:
-    """ETags and modification times tell nothing about each other: the same file, read in two
-    ways."""
+    """Return whether two values can be compared. An ETag and a modification time cannot: the same
+    file may have been read in two ways."""
     return then is None or str(now).partition(":")[0] == str(then).partition(":")[0] or isinstance(now, int)
 
 
 def fault_of(row: Mapping[str, Any]) -> ArchiveFault | None:
-    """Return why the file is no whole archive, by its row of the ledger; None: nothing is known
-    against it. Where single records of it were read, nothing is."""
+    """Return the reason why the file is not a whole archive, by its row of the ledger; None if no
+    fault is known. No fault is known if only single records were read."""
     if row.get("selection") is not None or row.get("error") is not None or not row.get("n_problems"):
         return None
     return find_archive_fault(row["records"], dict(row["skipped"] or {}), bool(row["clipped"]))
@@ -227,8 +229,8 @@ def _plan_again(file: PlannedFile, entry: LedgerEntry) -> PlannedFile:
 
 
 def _open_as_typed(batch: Batch, typed: dict[Key, PlannedFile]) -> Batch:
-    """A signed address is not kept: the one that was typed for this run is the one that works. Nor
-    are the places of records."""
+    """Return the batch with the paths and the places of records that this run was given. The ledger
+    keeps neither signed addresses nor places, and only the signed address of this run works."""
     files = (
         replace(file, path=typed[file.key].path, places=typed[file.key].places) if file.key in typed else file
         for file in batch.files
@@ -237,9 +239,9 @@ def _open_as_typed(batch: Batch, typed: dict[Key, PlannedFile]) -> Batch:
 
 
 def list_batches(ledger: Iterable[LedgerEntry], numbers: Collection[int]) -> list[Batch]:
-    """Return the batches of these numbers as the ledger has them, in order.
+    """Return the batches with these numbers from the ledger, in order.
 
-    A batch with a file that is planned is redone as a whole, hence planned.
+    A batch with a planned file is redone as a whole, so the batch is planned.
     """
     entries = list(ledger)
     superseded = _find_superseded(entries)

@@ -1,10 +1,10 @@
-"""The tables against the ledger: whether the rows are there that the ledger counts.
+"""Compares the tables with the ledger: whether the rows that the ledger counts are there.
 
-People drop tables, restore older versions of them, delete rows by SQL. So every run compares,
-before it works, the rows of each batch of `extractions` with what the ledger counts in it. The
-numbers are in Delta's log; no data is read, but for the keys of batches that were rewritten. A
-batch that is on its way may have any number of rows: it is replaced as a whole. What mends a
-difference is in `dripper.spark.upkeep.repair`.
+People drop tables, restore older versions of them, and delete rows by SQL. So every run, before it
+works, compares the rows of each batch of `extractions` with the ledger's counts. The numbers are in
+Delta's log; data is read only for the keys of batches that were rewritten. A batch under way may
+have any number of rows, because it is replaced as a whole. `dripper.spark.upkeep.repair` repairs
+differences.
 """
 
 import logging
@@ -38,25 +38,27 @@ logger = logging.getLogger(__name__)
 
 TABLE = "extractions"
 _VERSIONS_TRIED = 30
-"""Versions of a table that are looked at for the one that made a difference: two jobs each."""
+"""Versions of a table that are searched for the one that made a difference, with two jobs each."""
 _KEEPS_ROWS = ("OPTIMIZE", "VACUUM", "ADD COLUMNS", "CHANGE COLUMN", "SET TBLPROPERTIES", "UNSET TBLPROPERTIES")
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A batch whose rows are not those that the ledger counts."""
+    """A batch that does not have the rows that the ledger counts."""
 
     batch: int
     rows: int
     counted: int
-    """Rows by the ledger. If these are as many as `rows`, the rows are of other pages."""
+    """Number of rows by the ledger. If it equals `rows`, the rows belong to other pages."""
 
 
 def bounds(ledger: Iterable[LedgerEntry]) -> dict[int, tuple[int, int | None]]:
-    """Return, for each batch of the ledger, the fewest and the most rows that it may have.
+    """Return, for each batch of the ledger, the minimum and the maximum number of rows that it may
+    have.
 
-    The most is None where a batch is on its way, or has rows that one on its way will replace: a
-    kill may have come before or after its commit. Whole readings replace those of selections, too.
+    The maximum is None if the batch is under way, or has rows that a batch under way will replace:
+    a kill may have come before or after the commit. A whole reading also replaces the readings of
+    selections.
     """
     entries = list(ledger)
     on_their_way = [entry for entry in entries if entry.state in UNFINISHED]
@@ -76,11 +78,12 @@ def bounds(ledger: Iterable[LedgerEntry]) -> dict[int, tuple[int, int | None]]:
 def find_differences(
     entries: Iterable[LedgerEntry], rows: Mapping[int, int], leaving: Mapping[int, int] | None = None
 ) -> list[Difference]:
-    """Return the batches in which the table has not as many rows as the ledger counts, in order.
+    """Return, in order, the batches for which the table has fewer or more rows than the ledger
+    counts.
 
     Args:
-        rows: Of each batch of the table.
-        leaving: Of each batch, rows that are on their way out.
+        rows: The number of rows in each batch of the table.
+        leaving: The number of rows in each batch that are about to be deleted.
     """
     allowed, unequal = bounds(entries), []
     for batch in sorted(allowed.keys() | rows.keys()):
@@ -96,15 +99,17 @@ def find_differences(
 def compare(
     books: Books, ledger: Ledger, confirm: Callable[[], None], every: bool = False
 ) -> tuple[list[Difference], BatchCounts]:
-    """Return where `extractions` has not the rows that the ledger counts, and what it has of each
-    batch. Batches of the ledger are numbered above all that are in the table from then on.
+    """Return the batches for which `extractions` does not have the rows that the ledger counts, and
+    the counts of all its batches. From then on the ledger numbers new batches above all batches of
+    the table.
 
-    Rows are compared by the keys of their pages too, in batches of which a data file is younger
-    than the last such look: by Delta's log, so that nothing is scanned where nobody has written.
+    The keys of the pages are compared too, for batches with a data file that is newer than the last
+    such comparison. The age of a file is in Delta's log, so nothing is scanned if nobody has
+    written.
 
     Args:
-        confirm: Raises where the lease has gone to another, which may have written between the
-            look at the one table and at the other.
+        confirm: Raises if another run has taken the lease, because it may have written between the
+            reads of the two tables.
         every: Compare the keys of all batches.
     """
     counts, entries = books.count_batches(TABLE), ledger.entries()
@@ -123,7 +128,7 @@ def compare(
         found = books.count_files(TABLE, None if every else checked.keys())
         unequal += _compare_keys(checked, found)
         others = {each.batch for each in unequal}
-        # A clock of the storage may be ahead of this one.
+        # The storage's clock may be ahead of this machine's.
         now = max([datetime.now(UTC), *(counts.written[n] for n in checked if n in counts.written)])
         equal = {place: rows for place, rows in found.items() if place[0] in checked.keys() - others}
         if not every or any(entry.page_keys is None for entry in entries):
@@ -135,7 +140,7 @@ def compare(
 
 
 def _known_keys(entries: Sequence[LedgerEntry]) -> dict[int, list[LedgerEntry]]:
-    """Return the files of batches, by their numbers, of which each row is one that is counted."""
+    """Return, by batch number, the files of the batches that must have exactly the counted rows."""
     allowed = bounds(entries)
     by_batch: dict[int, list[LedgerEntry]] = defaultdict(list)
     for entry in entries:
@@ -145,7 +150,7 @@ def _known_keys(entries: Sequence[LedgerEntry]) -> dict[int, list[LedgerEntry]]:
 
 
 def _is_rewritten(files: Sequence[LedgerEntry], written: datetime) -> bool:
-    """Whether the newest data file of a batch is younger than the last look at its rows."""
+    """Whether the newest data file of a batch is newer than the last comparison of its rows."""
     looks = [entry.checked_at for entry in files if entry.checked_at is not None]
     return not looks or written > max(looks)
 
@@ -153,7 +158,7 @@ def _is_rewritten(files: Sequence[LedgerEntry], written: datetime) -> bool:
 def _compare_keys(
     files: Mapping[int, Sequence[LedgerEntry]], found: Mapping[tuple[int, str], FileRows]
 ) -> list[Difference]:
-    """Return the batches that have as many rows as are counted, and not those of their pages."""
+    """Return the batches that have the counted number of rows, but rows of other pages."""
     rows_of: dict[int, dict[str, FileRows]] = defaultdict(dict)
     for (batch, name), rows in found.items():
         rows_of[batch][name] = rows
@@ -169,7 +174,7 @@ def _compare_keys(
 
 
 def are_rows_of(readings: Sequence[LedgerEntry], rows: FileRows) -> bool:
-    """Tell whether the rows of a file in a batch are those of its pages, as far as that is
+    """Return whether the rows of a file in a batch match its pages, as far as its keys are
     known."""
     keys = [entry.page_keys for entry in readings if entry.pages]
     is_same = None in keys or rows.keys == sum(filter(None, keys))
@@ -179,10 +184,11 @@ def are_rows_of(readings: Sequence[LedgerEntry], rows: FileRows) -> bool:
 def settle(
     books: Books, pages: Pages, ledger: Ledger, lease: Lease, adding: Collection[Rule] = ()
 ) -> tuple[list[Difference], BatchCounts, Rules]:
-    """Return what `compare` does, and the rules that hold from then on, after pages that are to be
-    forgotten are: those that somebody brought back, and what an earlier call had begun.
+    """Forget the pages that are to be forgotten, and return the result of `compare` and the rules
+    that hold from then on. Pages are to be forgotten if somebody brought them back, or if an
+    earlier call began with them.
 
-    Raises DifferenceError where rules are gone.
+    Raises DifferenceError if rules are gone.
 
     Args:
         adding: Rules that are about to be noted.
@@ -191,7 +197,7 @@ def settle(
     of_adding = [{"kind": each.kind, "pattern": each.pattern} for each in adding]
     check_rules([*rule_rows, *of_adding], lease.rules_known, ledger, books.name(forgotten.TABLE))
     rules = forgotten.rules_of(rule_rows)
-    # The files of an older version are as old as they were.
+    # The data files of a restored version keep their old times.
     is_restored = bool(rules) and pages.are_restored()
     unequal, counts = compare(books, ledger, lease.confirm, every=is_restored)
     batches = {each.batch for each in unequal}
@@ -208,10 +214,11 @@ def settle(
 def reconcile(
     spark: SparkSession, tables: Tables, pages: Pages, ledger: Ledger, lease: Lease, adding: Collection[Rule] = ()
 ) -> Rules:
-    """Return the rules that hold, after what `settle` does.
+    """Call `settle`, and return the rules that hold.
 
-    Raises DifferenceError where `extractions` has not the rows that the ledger counts, storage
-    lacks its data files, or rules are gone; what was removed on purpose is no difference.
+    Raises DifferenceError if `extractions` does not have the rows that the ledger counts, if
+    storage lacks its data files, or if rules are gone. Rows that were removed on purpose are no
+    difference.
     """
     unequal, counts, rules = settle(SparkBooks(spark, tables), pages, ledger, lease, adding)
     entries = ledger.entries()
@@ -239,9 +246,9 @@ def reconcile(
 
 
 def find_lost_rows(spark: SparkSession, tables: Tables, ledger: Ledger) -> list[str]:
-    """Return a sentence if `extractions` has not the rows that the ledger counts, because somebody
-    has changed one of the two since `reconcile`. By Delta's log alone: where that is out of reach,
-    the next run says it."""
+    """Return a sentence if `extractions` does not have the rows that the ledger counts, because
+    somebody has changed one of the two since `reconcile`. Reads only Delta's log; if the log is out
+    of reach, the next run reports the difference."""
     rows, entries = rows_by_log(tables.read(TABLE)), ledger.entries()
     if rows is None or not find_differences(entries, rows):
         return []
@@ -256,7 +263,8 @@ def find_lost_rows(spark: SparkSession, tables: Tables, ledger: Ledger) -> list[
 
 
 def describe_differences(spark: SparkSession, tables: Tables, unequal: Sequence[Difference]) -> str:
-    """Return which batches of `extractions` differ from the ledger, and since when."""
+    """Return a description of the batches of `extractions` that differ from the ledger, and since
+    when."""
     since = find_changes(spark, tables, TABLE, unequal)
     of_ledger = ""
     if any(each.batch not in since and each.rows != each.counted for each in unequal):
@@ -276,14 +284,14 @@ def _describe(difference: Difference, since: Mapping[int, str]) -> str:
 
 
 def say_batches(numbers: Iterable[int]) -> str:
-    """Return which batches these are, by the first and the last."""
+    """Return a phrase that names these batches by the first and the last."""
     listed = sorted(numbers)
     return f"batch {listed[0]}" if len(listed) == 1 else f"{len(listed)} batches ({listed[0]} to {listed[-1]})"
 
 
 def find_changes(spark: SparkSession, tables: Tables, table: str, unequal: Sequence[Difference]) -> dict[int, str]:
     """Return, by batch, the version of the table that made the difference, with its operation and
-    time; a batch whose version is not found is left out."""
+    time; a batch is left out if its version is not found."""
     counts: dict[int, dict[int, int]] = {}
 
     def rows_at(version: int) -> dict[int, int]:
@@ -292,10 +300,10 @@ def find_changes(spark: SparkSession, tables: Tables, table: str, unequal: Seque
         return counts[version]
 
     changes_by_batch: dict[int, str] = {}
-    # Versions whose log or data was cleared are not told.
+    # A version is not found if its log or data was cleared.
     with suppress(PySparkException, Py4JError):
         history = _history(spark, tables, table)
-        # What people do first, then what jobs do; the newest first.
+        # Operations of people first, then operations of jobs; the newest first.
         changes = [row for row in history if not row["operation"].startswith(_KEEPS_ROWS)]
         changes.sort(key=lambda row: (row["operation"] == "WRITE", -row["version"]))
         for row in islice(changes, _VERSIONS_TRIED):
@@ -304,7 +312,7 @@ def find_changes(spark: SparkSession, tables: Tables, table: str, unequal: Seque
                 break
             before, after = rows_at(row["version"] - 1), rows_at(row["version"])
             for each in unexplained:
-                # Rows of which none are counted are a run's: it is the ledger that has changed.
+                # If none of the rows is counted, a run wrote them, and the ledger has changed.
                 is_of_ledger = row["operation"] == "WRITE" and not each.counted
                 if before.get(each.batch, 0) == each.counted != after.get(each.batch, 0) and not is_of_ledger:
                     changes_by_batch[each.batch] = _change(row)
@@ -323,7 +331,7 @@ def _history(spark: SparkSession, tables: Tables, table: str) -> list[dict[str, 
 
 
 def _changed_by_people(spark: SparkSession, tables: Tables, table: str) -> str:
-    """Return the newest version of the table that no run makes: runs write and merge."""
+    """Return the newest version of the table that no run made: runs only write and merge."""
     history: list[dict[str, Any]] = []
     with suppress(PySparkException, Py4JError):
         history = [

@@ -1,12 +1,12 @@
-"""Archives that were moved: files under a new prefix are those that were read under the old one.
+"""Archives that were moved: files under a new prefix are the same files as under the old one.
 
-A page's id is made of its file's address. So the address under which a file was read first stays
-its name, in all tables, and the table `relocated` says where files of that name are now. A run
-translates the addresses that it is given before it compares them with the ledger, and opens the
-files where they are.
+A page's id is derived from its file's address. So the address under which a file was first read
+stays its name in all tables, and the table `relocated` has the new addresses of moved files. A run
+translates the addresses of its input before it compares them with the ledger, and opens the files
+at their current addresses.
 
-A place may be used again: what is found at an address whose file has moved away is a new file. Its
-name is that address with a number (`latest/a.warc.gz#2`), which no other file has.
+An address may be used again: if its file has moved away, the next file there is a new one. The new
+file's name is the address with a number (`latest/a.warc.gz#2`), and no other file has that name.
 """
 
 import re
@@ -31,7 +31,7 @@ from dripper.warc.open.identity import canonical_address, reading_path
 
 TABLE = "relocated"
 _NUMBERED = re.compile(r"(.+)#([2-9]|[1-9]\d+)", re.DOTALL)
-"""A name of a file at an address that others had before, see `find_first_name`."""
+"""The name of a file at an address that other files had before, see `find_first_name`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Move:
     new: str
 
     def takes(self, address: str) -> bool:
-        """Whether it takes away the file that is at an address.
+        """Whether the move takes away the file at an address.
 
         >>> Move("/b", "s3://a").takes("/b/x.warc"), Move("/b", "s3://a").takes("/bc/x.warc")
         (True, False)
@@ -51,8 +51,8 @@ class Move:
 
 
 def move(old: str, new: str) -> Move:
-    """Return the move from one prefix to another, as they were typed. Raises InputError where it is
-    none.
+    """Return the move from one typed prefix to another. Raises InputError if a prefix is not valid,
+    or if both are the same.
 
     >>> move("s3a://old/crawl/", "s3://new/crawl")
     Move(old='s3://old/crawl', new='s3://new/crawl')
@@ -67,7 +67,7 @@ def move(old: str, new: str) -> Move:
 
 
 def parse_move(text: str) -> Move:
-    """Return the move that OLD=NEW names. Raises InputError."""
+    """Return the move that OLD=NEW names. Raises InputError if there is none."""
     old, equals, new = text.partition("=")
     if not equals or "=" in new:
         raise InputError(
@@ -77,7 +77,7 @@ def parse_move(text: str) -> Move:
 
 
 def names_by_place(names: Iterable[str], moves: Sequence[Move]) -> dict[str, str]:
-    """Return the names of the ledger's files by where they are now.
+    """Return the names of the ledger's files by their current addresses.
 
     Args:
         moves: The oldest first.
@@ -85,17 +85,18 @@ def names_by_place(names: Iterable[str], moves: Sequence[Move]) -> dict[str, str
     found: dict[str, tuple[int, str]] = {}
     for name in names:
         place, arrival = _follow(name, moves)
-        # Of several that have come to one address the last one is there, if none was read there.
+        # If several files have come to one address, the last one is there, unless a file was read
+        # there.
         found[place] = max(found.get(place, (-1, "")), (arrival, name))
     return {place: name for place, (_, name) in found.items()}
 
 
 def find_first_name(address: str, moves: Sequence[Move], known: Mapping[str, str]) -> str:
-    """Return the name of the file that is at an address: the address under which it was read first,
-    where the ledger knows it, else that of a new file.
+    """Return the name of the file at an address: the address under which it was first read if the
+    ledger knows it, else a name for a new file.
 
     Args:
-        known: As `names_by_place` returns it.
+        known: The result of `names_by_place`.
 
     >>> moves = [Move("latest", "may"), Move("may", "old")]
     >>> known = names_by_place({"latest/x"}, moves)
@@ -109,7 +110,7 @@ def find_first_name(address: str, moves: Sequence[Move], known: Mapping[str, str
 
 
 def find_place(name: str, moves: Sequence[Move]) -> str:
-    """Return where the file of a name is now.
+    """Return the current address of the file with a name.
 
     >>> moves = [Move("latest", "may"), Move("latest", "june")]
     >>> [find_place(name, moves) for name in ("latest/x", "latest/x#2", "latest/x#3")]
@@ -119,8 +120,8 @@ def find_place(name: str, moves: Sequence[Move]) -> str:
 
 
 def _follow(name: str, moves: Sequence[Move]) -> tuple[str, int]:
-    """Return where the file of a name is now, and with which of the moves, by their numbers, it
-    came there; the number after the last one: it was read there."""
+    """Return the current address of the file with a name, and the index of the move that brought it
+    there. The index is `len(moves)` if the file was read there."""
     address, number = match.groups() if (match := _NUMBERED.fullmatch(name)) else (name, "1")
     earlier, place, arrival = int(number) - 1, address, len(moves)
     for i, each in enumerate(moves):
@@ -128,12 +129,12 @@ def _follow(name: str, moves: Sequence[Move]) -> tuple[str, int]:
             earlier -= 1
         elif not earlier and each.takes(place):
             place, arrival = each.new + place[len(each.old) :], i
-    # It may end with a number that is its own.
+    # The number may be part of the file's own name.
     return (name, len(moves)) if earlier else (place, arrival)
 
 
 def rename_to_first_names(source: Input, moves: Sequence[Move], entries: Iterable[LedgerEntry]) -> Input:
-    """Return the input with the addresses under which its files were read first."""
+    """Return the input with the addresses under which its files were first read."""
     if not moves:
         return source
     by_name = {entry.file.warc_file: entry for entry in entries}
@@ -144,7 +145,7 @@ def rename_to_first_names(source: Input, moves: Sequence[Move], entries: Iterabl
         if name == file.warc_file:
             return file
         path = file.path or file.warc_file
-        # A copy has a time or an ETag of its own, which tells something only about the same copy.
+        # A copy has its own time or ETag, which can be compared only with the same copy.
         is_same = name not in by_name or by_name[name].file.path == reading_path(path)
         return replace(file, warc_file=name, path=path, version=file.version if is_same else None)
 
@@ -153,8 +154,8 @@ def rename_to_first_names(source: Input, moves: Sequence[Move], entries: Iterabl
 
 
 def locate(entries: Sequence[LedgerEntry], moves: Sequence[Move]) -> list[LedgerEntry]:
-    """Return entries of the ledger with where their files are now, for those that a run reads again
-    without being given them."""
+    """Return entries of the ledger with the current paths of their files, for files that a run
+    reads again although its input does not name them."""
     if not moves:
         return list(entries)
     paths = [_path_now(entry.file.warc_file, entry.file.path, moves) for entry in entries]
@@ -162,26 +163,26 @@ def locate(entries: Sequence[LedgerEntry], moves: Sequence[Move]) -> list[Ledger
 
 
 def read_paths(books: Books, names: Collection[str]) -> dict[str, str]:
-    """Return how files of the ledger are opened, by their names, for those that are not opened by
-    them."""
+    """Return the paths that open files of the ledger, by name. Files that are opened by their names
+    are left out."""
     moves, rows = read_moves(books), books.read("warc_files", among("warc_file", names), ("warc_file", "path"))
     paths = {row["warc_file"]: _path_now(row["warc_file"], row["path"], moves) for row in rows}
     return {name: path for name, path in paths.items() if path is not None}
 
 
 def _path_now(name: str, path: str | None, moves: Sequence[Move]) -> str | None:
-    """Return how a file is opened now, where the ledger has the path by which it was; None: by its
-    name."""
+    """Return the path that opens a file now, given its path in the ledger; None if its name opens
+    it."""
     place = find_place(name, moves)
     return path if place == (canonical_address(path) if path else name) else place
 
 
 def check_not_moved(files: Iterable[PlannedFile], entries: Iterable[LedgerEntry]) -> None:
-    """Raise InputError where most of the files that the ledger does not know have name and size of
-    files that it knows: they were moved, it seems, and would be read twice.
+    """Raise InputError if most of the files that the ledger does not know have the name and size of
+    files that it knows. They were probably moved, and would be read twice.
 
     Args:
-        entries: As `locate` returns them.
+        entries: The result of `locate`.
     """
     by_name = {entry.file.warc_file: entry for entry in entries}
     at: dict[tuple[str, int], str] = {}
@@ -212,11 +213,12 @@ def _base(name: str) -> str:
 
 
 def _prefixes(old: str, new: str) -> tuple[str, str]:
-    """Return two addresses without the folders and the name that they end with alike."""
+    """Return two addresses without the folders and the name at the end that are the same in
+    both."""
     olds, news = old.split("/"), new.split("/")
     while len(olds) > 1 and len(news) > 1 and olds[-1] == news[-1]:
         olds, news = olds[:-1], news[:-1]
-    # One of them is the beginning of the other.
+    # One of them may be the beginning of the other.
     return "/".join(olds), "/".join(news)
 
 
@@ -227,10 +229,10 @@ def read_moves(books: Books) -> list[Move]:
 
 
 def note_move(books: Books, moved: Move, now: datetime | None) -> str:
-    """Note a move, unless it is known, and return in a sentence how many of the ledger's files that
-    is. Needs the lease; without `now` nothing is noted.
+    """Note a move unless it is known, and return a sentence with the number of the ledger's files
+    that it moves. Needs the lease. If `now` is None, nothing is noted.
 
-    Raises InputError where the ledger has no file below the old prefix.
+    Raises InputError if the ledger has no file below the old prefix.
     """
     moves = read_moves(books)
     names = {row["warc_file"] for row in books.read("warc_files", columns=["warc_file"])}
@@ -252,10 +254,10 @@ def note_move(books: Books, moved: Move, now: datetime | None) -> str:
 def relocate(
     spark: SparkSession, output: str, moved: Move, *, dry_run: bool = False, single_writer: bool = False
 ) -> str:
-    """Note that archives have moved, and return in a sentence how many of the ledger's files that
-    is. No row of another table changes.
+    """Note that archives have moved, and return a sentence with the number of the ledger's files
+    that have. No row of another table changes.
 
-    Raises InputError where the ledger has no file below the old prefix; BusyError where a run is at
+    Raises InputError if the ledger has no file below the old prefix, and BusyError if a run is at
     work.
     """
     tables = Tables(spark, output)
