@@ -1,4 +1,4 @@
-"""Turns schemas of Spark into Arrow's, for what passes between Python and the JVM.
+"""Converts Spark schemas to Arrow schemas, for data that passes between Python and the JVM.
 
 PySpark's own function for it is private, and its arguments differ between Spark 4.0 and 4.2.
 """
@@ -24,13 +24,13 @@ _TYPES = {
 
 
 def arrow_schema(columns: StructType) -> pa.Schema:
-    """Return the columns as Arrow's. Raises TypeError for a type that tables of this project do not
-    have, as intervals."""
+    """Return the columns as an Arrow schema. Raises TypeError for a type that tables of this
+    project do not have, such as intervals."""
     return pa.schema([_field(column) for column in columns])
 
 
 def arrow_type(kind: DataType) -> pa.DataType:
-    """Return the type of a column as Arrow's; see `arrow_schema`."""
+    """Return the Arrow type of a column; see `arrow_schema`."""
     if isinstance(kind, StructType):
         return pa.struct([_field(field) for field in kind])
     if isinstance(kind, ArrayType):

@@ -10,12 +10,12 @@ from dripper.spark.tables.sql import quoted, within
 from dripper.warc.index.select import Place
 
 UNKNOWN_SIZE_BYTES = 1 << 30
-"""Bytes that count for a file of unknown size, as files of a list are: a WARC of Common Crawl has
-about 1 GiB."""
+"""Bytes that are counted for a file of unknown size, such as the files of a list: a WARC of Common
+Crawl has about 1 GiB."""
 
 REQUEST_BYTES = 1 << 18
-"""Counted for each single record on top of its bytes: a request takes about as long as 256 KiB more
-of an open one."""
+"""Bytes that are counted for each single record in addition to its own: a request takes about as
+long as 256 KiB more of an open request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,20 +27,20 @@ class PlannedFile:
     size_bytes: int | None = None
     """Bytes as stored; None: not known."""
     version: str | None = None
-    """Its ETag or modification time (`dripper.warc.open.base.Source`); None where not known."""
+    """Its ETag or modification time (`dripper.warc.open.base.Source`); None: not known."""
     path: str | None = None
     """Path by which to open it; None: its canonical address."""
     replaces: int | None = None
-    """The batch that holds the rows of an earlier reading, which those of the next replace; None:
+    """The batch that holds the rows of an earlier reading, which the next reading replaces; None:
     there are none."""
     attempts: int = 0
     """Readings that failed by the file's own fault."""
     selection: str | None = None
-    """Identity of a selection (`dripper.warc.index.select`), of which alone the records are read;
-    None: all are."""
+    """Identity of a selection (`dripper.warc.index.select`), if only the selection's records are
+    read; None: all records are read."""
     places: tuple[Place, ...] = ()
-    """Records of a selection that are to be read. The ledger does not keep them, as the index tells
-    them again."""
+    """Records of a selection that are to be read. The ledger does not keep them, because they can
+    be found again in the index."""
     n_before: int = 0
     """Number of records of a selection that are not in `places`, because another reading of the
     file left their rows."""
@@ -54,7 +54,7 @@ class PlannedFile:
 
     @property
     def has_earlier_rows(self) -> bool:
-        """Whether rows in other batches are replaced by those of the next reading."""
+        """Whether the next reading replaces rows in other batches."""
         return self.replaces is not None or bool(self.supersedes)
 
     @property
@@ -71,7 +71,7 @@ class PlannedFile:
 
 
 Key = tuple[str, str | None]
-"""Address of a file, and which of its records are meant (`PlannedFile.selection`)."""
+"""Address of a file, and the selection of its records (`PlannedFile.selection`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,15 +85,16 @@ class Batch:
 
 
 def of_selections_apart(batch: Batch) -> Batch:
-    """Return the batch, such that it replaces no rows of selections."""
+    """Return the batch, changed so that it replaces no rows of selections."""
     return replace(batch, files=tuple(replace(file, supersedes=()) for file in batch.files))
 
 
 def replaced_rows(batch: Batch) -> Where:
     """Return the condition for the rows that a commit of `batch` replaces.
 
-    Those of its number; and those that an earlier reading of its files left under other numbers.
-    The first part prunes partitions, which Delta does for a condition on `batch` alone.
+    These are the rows with its number, and the rows that an earlier reading of its files left under
+    other numbers. The first part of the condition prunes partitions, because Delta does so for a
+    condition on `batch` alone.
     """
     again = {file.warc_file for file in batch.files if file.has_earlier_rows}
     touched, sql = touched_batches(batch), f"batch = {batch.number}"

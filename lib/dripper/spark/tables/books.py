@@ -1,7 +1,9 @@
-"""The small tables of an output as rows: what the lease, the ledger and the like need of a storage.
+"""The small tables of an output as rows: the storage that the lease, the ledger and similar code
+need.
 
-Six operations: read, append, replace, amend, delete, version. `SparkBooks` does them on Delta with
-Spark; tests have others in memory, where drivers meet in every order there is.
+The storage has six operations: read, append, replace, amend, delete, version. `SparkBooks`
+implements them on Delta with Spark. Tests have implementations in memory, in which drivers meet in
+every possible order.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -15,7 +17,7 @@ from dripper.spark.tables.sql import quoted
 Row = dict[str, Any]
 
 UNKNOWN = -1
-"""The version of a commit where the storage does not tell it."""
+"""The version of a commit if the storage does not report it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,7 @@ class Where:
 
 
 _MOST_LOOKS = 8
-"""Most looks at rows that others change meanwhile."""
+"""Maximum number of reads of rows that others keep changing."""
 
 EVERY_ROW = Where("TRUE", lambda row: True)
 
@@ -64,20 +66,22 @@ def is_set(column: str) -> Where:
 
 
 def amend(books: "Books", table: str, where: Where, change: Callable[[Row], Row]) -> list[Row] | None:
-    """Put in the place of each row for which `where` holds what `change` makes of it.
+    """Replace each row for which `where` holds with the result of `change`.
 
-    What another writes between the look at a row and the commit stays: the row is looked at again.
+    If another driver writes a row between the read and the commit, its write stays, and the row is
+    read again.
 
     Args:
-        change: Returns a row that needs no change as it is, so also one that it has made.
+        change: Returns a row as it is if it needs no change, so also a row that it has changed
+            before.
 
     Returns:
-        The rows that were changed, as they are now; None: others changed some meanwhile, so that it
-        takes another look to know.
+        The changed rows as they are now; None if others changed some meanwhile, so that only
+        another read shows them.
 
     Raises:
-        RuntimeError: If others are faster each time.
-        BusyError: If the lease has gone to another.
+        RuntimeError: If others write first each time.
+        BusyError: If another run has taken the lease.
     """
     for look in range(_MOST_LOOKS):
         rows = books.read(table, where)
@@ -90,11 +94,11 @@ def amend(books: "Books", table: str, where: Where, change: Callable[[Row], Row]
 
 
 class Books(Protocol):
-    """A storage of tables, each of which has versions that rise by one with every commit.
+    """A storage of tables with versions: every commit raises the version of its table by one.
 
-    A commit happens as a whole or not at all. One whose rows were changed by another meanwhile
-    fails as a conflict (`dripper.spark.tables.fence`). While there is a fence, commits bear its
-    numbers, and those of a run that was shut out are left out.
+    A commit happens as a whole or not at all. If another commit has changed its rows meanwhile, it
+    fails as a conflict (`dripper.spark.tables.fence`). While there is a fence, commits carry its
+    numbers, and the commits of a run that was shut out are skipped.
     """
 
     fence: Fence | None
@@ -104,57 +108,57 @@ class Books(Protocol):
         """Return the rows for which `where` holds.
 
         Args:
-            columns: Those of them that the table has; none: all. There are none where there is
-                no table.
+            columns: The columns to return, as far as the table has them; all columns if empty. If
+                there is no table, there are no rows.
         """
         ...
 
     def append(self, table: str, rows: Sequence[Row], sequence: tuple[str, int] | None = None) -> int | None:
-        """Add rows. Return the version that this makes, UNKNOWN, or None where the commit was left
-        out.
+        """Add rows. Return the new version, UNKNOWN, or None if the commit was skipped.
 
         Args:
-            sequence: A name and a number; nothing is added where the table has seen this number
-                or a higher one of that name. None: those of the run's fence, where what is left out
-                may be told as UNKNOWN.
+            sequence: A name and a number. Nothing is added if the table has seen this number or a
+                higher one under that name. None: the next sequence of the run's fence; then UNKNOWN
+                may be returned for a skipped commit.
         """
         ...
 
     def replace(self, table: str, rows: Sequence[Row], where: Where) -> int | None:
-        """Put rows in the place of those for which `where` holds, as it does for them. Returns as
-        `append`."""
+        """Replace the rows for which `where` holds; it must hold for the new rows too. Returns the
+        same as `append`."""
         ...
 
     def amend(self, table: str, amended: Sequence[tuple[Row, Row]], where: Where) -> bool:
-        """Put the second row of each pair in the place of the first, where that one is still as it
-        was read; return whether all were.
+        """Replace the first row of each pair with the second, if the first is still as it was read.
+        Return whether all of them were.
 
         Args:
-            amended: Whole rows, as `read` has them, for which `where` held; and what they become.
+            amended: Pairs of a whole row that `read` returned, and for which `where` held, and its
+                new form.
         """
         ...
 
     def delete(self, table: str, where: Where) -> int | None:
-        """Delete the rows for which `where` holds. Returns as `append`."""
+        """Delete the rows for which `where` holds. Returns the same as `append`."""
         ...
 
     def version(self, table: str) -> int | None:
-        """Return the number of the newest version; None where the storage does not tell it."""
+        """Return the number of the newest version; None if the storage does not report it."""
         ...
 
     def count_batches(self, table: str) -> BatchCounts:
-        """Return what the table has of each batch."""
+        """Return the counts of each batch of the table."""
         ...
 
     def count_files(self, table: str, batches: Collection[int] | None) -> dict[tuple[int, str], FileRows]:
-        """Return what these batches of a table of pages have of each archive file; None: what all
-        have."""
+        """Return the counts of each archive file in these batches of a table of pages; None means
+        all batches."""
         ...
 
     def shut_out(self, lanes: int) -> None:
-        """Let no commit of an earlier run come through any more, in so many lanes."""
+        """Shut out all further commits of earlier runs in the first `lanes` lanes."""
         ...
 
     def name(self, table: str) -> str:
-        """Return what people call the table."""
+        """Return the table's name for messages to people."""
         ...

@@ -1,5 +1,5 @@
-"""Counts the rows of each batch of a table by Delta's log, and checks that the data files that it
-names are there."""
+"""Counts the rows of each batch of a table by Delta's log, and checks that the data files that the
+log names exist."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +15,8 @@ from dripper.spark.tables.row_keys import page_keys
 from dripper.spark.tables.sql import within
 
 _OLDEST_TRIED = 10
-"""Data files that are looked for one by one: lifecycle rules of buckets delete the oldest first."""
+"""Number of data files that are looked up one by one, the oldest first, because lifecycle rules of
+buckets delete these first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +25,8 @@ class BatchCounts:
 
     rows: dict[int, int]
     lost: tuple[int, ...] = ()
-    """Batches with data files that the log names and storage lacks: something deleted them beneath
-    the table, and reading the batch fails."""
+    """Batches with data files that the log names and storage lacks. Something has deleted the files
+    beneath the table, and reading the batch fails."""
     written: Mapping[int, datetime] = field(default_factory=dict)
     """Time at which the newest data file of each batch was written; empty: not known."""
 
@@ -42,11 +43,11 @@ class FileRows:
 
 
 def count_batches(table: DataFrame) -> BatchCounts:
-    """Return what each batch of the newest version of a table has.
+    """Return the counts of each batch in the newest version of a table.
 
-    Data files are looked for as far as that costs a listing of the table's folder and a few
-    requests more: the folders of all batches, and the oldest files. Where the log is out of reach
-    (see `rows_by_batch`), they are not looked for.
+    The check for lost data files costs a listing of the table's folder and a few more requests: it
+    looks for the folders of all batches, and for the oldest files. If the log is out of reach (see
+    `rows_by_batch`), there is no such check.
     """
     counted = _count_in_log(table)
     written = {
@@ -56,8 +57,8 @@ def count_batches(table: DataFrame) -> BatchCounts:
 
 
 def count_files(table: DataFrame, batches: Collection[int] | None) -> dict[tuple[int, str], FileRows]:
-    """Return what these batches of a table have of each archive file, by batch and file; None: what
-    all have. A scan of three columns."""
+    """Return the counts of each archive file in these batches of a table, by batch and file; None
+    means all batches. Scans three columns."""
     rows = table if batches is None else table.where(within(batches))
     counts = rows.groupBy("batch", "warc_file").agg(
         F.count("*").alias("rows"), F.count("error_code").alias("failed"), page_keys().alias("keys")
@@ -68,32 +69,34 @@ def count_files(table: DataFrame, batches: Collection[int] | None) -> dict[tuple
 
 
 def rows_by_batch(table: DataFrame) -> dict[int, int]:
-    """Return how many rows each batch of a table has.
+    """Return the number of rows of each batch of a table.
 
-    By the statistics in Delta's log: one job over the log, which Delta keeps in memory for the
-    run's own commits. Where the log is out of reach (Spark Connect, Databricks' own Delta) or has
-    no numbers, rows are counted, for which Spark reads only the footers of the data files.
+    The numbers come from the statistics in Delta's log, by one job over the log, which Delta keeps
+    in memory for the run's own commits. If the log is out of reach (Spark Connect, Databricks' own
+    Delta) or has no numbers, the rows are counted; Spark then reads only the footers of the data
+    files.
     """
     return _rows_of(table, _count_in_log(table))
 
 
 def rows_by_log(table: DataFrame) -> dict[int, int] | None:
-    """Return how many rows each batch of a table has by Delta's log; None: the log is out of reach,
-    or does not say."""
+    """Return the number of rows of each batch of a table by Delta's log; None if the log is out of
+    reach, or has no numbers."""
     counted = _count_in_log(table)
     return None if counted is None else _rows_of(table, counted)
 
 
 def _rows_of(table: DataFrame, counted: Sequence[Row] | None) -> dict[int, int]:
-    """Return the rows of each batch, as counted in the log, or where that does not tell, now."""
+    """Return the number of rows of each batch: the log's counts, or a new count if the log has
+    none."""
     if counted is None:
         return {row["batch"]: row["count"] for row in table.groupBy("batch").count().collect()}
     return {row["batch"]: row["rows"] for row in counted if row["rows"]}
 
 
 def _count_in_log(table: DataFrame) -> list[Row] | None:
-    """Return of each batch its rows, and its oldest data file with the time of it; None where the
-    log does not tell."""
+    """Return the number of rows of each batch, and its oldest data file with the file's time; None
+    if the log does not have the numbers."""
     files = _files_in_log(table)
     if files is None:
         return None
@@ -111,8 +114,7 @@ def _count_in_log(table: DataFrame) -> list[Row] | None:
 
 
 def _files_in_log(table: DataFrame) -> DataFrame | None:
-    """Return the data files of a Delta table, as its log has them; None where Python cannot reach
-    it."""
+    """Return the data files of a Delta table by its log; None if Python cannot reach the log."""
     try:
         return DataFrame(_index(table).getSnapshot().allFiles().toDF(), table.sparkSession)
     except UNREACHABLE:
@@ -120,8 +122,8 @@ def _files_in_log(table: DataFrame) -> DataFrame | None:
 
 
 def count_lost_files(table: DataFrame, batch: int) -> int:
-    """Return how many data files of a batch the log of a table names and storage does not have; 0
-    where that cannot be told."""
+    """Return the number of data files of a batch that the table's log names and storage lacks; 0 if
+    that is not known."""
     files = _files_in_log(table)
     if files is None:
         return 0
@@ -140,14 +142,15 @@ def _index(table: DataFrame) -> Any:
 
 
 def _lost_file_test(table: DataFrame) -> Callable[[str], bool]:
-    """Return what tells whether storage lacks a data file that the log of a table names."""
+    """Return a function that checks whether storage lacks a data file that the table's log
+    names."""
     place, storage = _place_and_storage(table)
     jvm: Any = table.sparkSession._jvm
     path = jvm.org.apache.hadoop.fs.Path
 
     def is_lost(name: str) -> bool:
         file = unquote(name)
-        # Shallow clones name files elsewhere, by whole addresses.
+        # Shallow clones name files elsewhere, by full addresses.
         is_inside = ":/" not in name and not file.startswith("/")
         return is_inside and not storage.exists(path(place, file))
 
@@ -162,7 +165,7 @@ def _place_and_storage(table: DataFrame) -> tuple[Any, Any]:
 
 
 def _find_lost(table: DataFrame, counted: Sequence[Row]) -> tuple[int, ...]:
-    """Return the batches of which data files are not in storage."""
+    """Return the batches with data files that are missing from storage."""
     if not counted:
         return ()
     try:

@@ -1,12 +1,12 @@
-"""Keeps a driver that has lost its lease from changing rows: every commit says which run it is of,
-and Delta leaves out those of an earlier one.
+"""Keeps a driver that has lost its lease from changing rows: every commit names its run, and Delta
+skips the commits of an earlier run.
 
-A commit bears the name of a lane and a number (`txnAppId`, `txnVersion`): the later the run began,
-the higher. Delta drops a commit without a word whose lane has seen this number or a higher one, and
-lets one fail that was under way meanwhile. So a run that takes over from one that may go on (a
-client of Spark Connect that was killed, a machine that stood still) first puts its own number into
-all lanes of all tables. A run has as many lanes as commits into one table may be under way at once:
-two in the same lane would be a conflict.
+A commit carries the name of a lane and a number (`txnAppId`, `txnVersion`): the later the run
+began, the higher the number. Delta silently skips a commit if its lane has seen this number or a
+higher one, and fails a commit that was under way meanwhile. So a run that takes over from a run
+that may go on (a killed client of Spark Connect, a machine that was suspended) first puts its own
+number into all lanes of all tables. A run has as many lanes as it may have commits into one table
+under way at once, because two commits in the same lane would conflict.
 """
 
 import logging
@@ -25,19 +25,20 @@ from dripper.spark.tables.sql import first_line
 logger = logging.getLogger(__name__)
 
 SPARK_ERRORS = (PySparkException, Py4JJavaError)
-"""Exceptions that Spark raises for an output it cannot use: a file in its place, no right to write,
-an unknown file system."""
+"""Exceptions that Spark raises for an output it cannot use: a file in its place, no permission to
+write, an unknown file system."""
 _CONFLICT = re.compile(
     r"Concurrent(Append|DeleteRead|DeleteDelete|Transaction|Write)Exception|(Metadata|Protocol)ChangedException|"
     r"DELTA_CONCURRENT_|DELTA_METADATA_CHANGED|DELTA_PROTOCOL_CHANGED"
 )
 """Names that classic Spark, Spark Connect and Databricks have for a commit that lost to another."""
 _WAITS = (0.2, 0.5, 1.0, 2.0, 4.0, 8.0)
-"""Seconds before each further attempt at the most: an OPTIMIZE of the books is over in some."""
+"""Maximum seconds before each further attempt: an OPTIMIZE of the books ends within a few
+seconds."""
 RUNS = "runs"
-"""The table of the lease, where runs say that they are alive."""
+"""The table of the lease, in which runs note that they are alive."""
 _COMMITS_A_MILLISECOND = 1_000_000
-"""Room for the commits of a run between its number and that of a run which begins a millisecond
+"""Room for the numbers of a run's commits, below the number of a run that begins a millisecond
 later."""
 
 
@@ -46,8 +47,8 @@ class Fence:
 
     def __init__(self, started_ms: int, lanes: int, confirm: Callable[[], None]) -> None:
         """started_ms: when the run began, later than any other run into the output. lanes: commits
-        into one table that may be under way at once. confirm: raises BusyError where the lease has
-        gone to another."""
+        into one table that may be under way at once. confirm: raises BusyError if another run has
+        taken the lease."""
         self.confirm = confirm
         self.is_used = False
         """Whether a commit that matters to others has been given a number."""
@@ -57,13 +58,14 @@ class Fence:
 
     @contextmanager
     def lane(self, table: str) -> Iterator[tuple[str, int]]:
-        """Wait for a lane, and keep it inside; give its name and the number of a commit of the
-        table. That a run is alive, and how it ended, is no work that others would lose."""
+        """Wait for a lane, and hold it inside the block; yield its name, and the number for a
+        commit into the table. Commits into `runs` do not count as use of the fence: a heartbeat, or
+        the note of a run's end, is no work that others would lose."""
         self.is_used |= table != RUNS
         with self._condition:
             self._condition.wait_for(lambda: self._free)
-            # The lowest: where the end of a commit is unknown, the next one soon follows in its
-            # lane, and shuts it out.
+            # Take the lowest lane: if the end of a commit is unknown, the next commit soon follows
+            # in its lane, and shuts it out.
             lane = min(self._free)
             self._free.remove(lane)
         try:
@@ -81,7 +83,7 @@ class Fence:
 
 
 def is_conflict(error: Exception) -> bool:
-    """Tell whether a commit failed because another one was first.
+    """Return whether a commit failed because another one was first.
 
     >>> is_conflict(PySparkException("ConcurrentAppendException: Files were added"))
     True
@@ -92,10 +94,11 @@ def is_conflict(error: Exception) -> bool:
 def persistently(
     commit: Callable[[], object], confirm: Callable[[], None], sleep: Callable[[float], None] = time.sleep
 ) -> None:
-    """Call `commit`, and again where another commit was first, such as that of an OPTIMIZE.
+    """Call `commit`, and call it again if another commit was first, such as the commit of an
+    OPTIMIZE.
 
     Args:
-        confirm: Called before it is called again; raises where it may not be.
+        confirm: Called before each further call of `commit`; raises if it must not be called again.
     """
     for wait in _WAITS:
         try:

@@ -1,6 +1,6 @@
 """Reads the log of a Delta table in the driver's JVM: no SQL execution, no Spark job.
 
-Only where classic Spark runs and the table is a folder. Elsewhere (Spark Connect, a catalog,
+Reading it needs classic Spark and a table in a folder. Otherwise (Spark Connect, a catalog,
 Databricks' own Delta) nothing is known, and callers ask by SQL.
 """
 
@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
 UNREACHABLE = (AttributeError, TypeError, Py4JError, PySparkException)
-"""Exceptions that mean that Python cannot reach the JVM's classes, or that these are other ones."""
+"""Exceptions that mean that Python cannot reach the JVM's classes, or that the classes differ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Snapshot:
 
     version: int
     table: str
-    """Identity of the table: one that was dropped and made again is another."""
+    """Identity of the table. A table that was dropped and created again has another one."""
     properties: dict[str, str]
     schema: StructType
 
@@ -35,19 +35,20 @@ class Commit:
 
     version: int
     rows: int | None
-    """Rows in the data files that it added; None where one of them has no number."""
+    """Rows in the data files that it added; None if one of the files has no row count."""
 
 
 class TableLog:
     """The log of the table in a folder."""
 
     def __init__(self, spark: SparkSession, folder: str | None) -> None:
-        """folder: None: the table is none in a folder, and nothing is known of its log."""
+        """folder: the table's folder. None: the table is not in a folder, and nothing is known of
+        its log."""
         self._spark = spark
         self._folder = folder
 
     def newest(self) -> Snapshot | None:
-        """Return the newest version; None where it is not known, or there is no table."""
+        """Return the newest version; None if it is not known, or if there is no table."""
         try:
             snapshot = self._pair()._2()
             version = int(snapshot.version())
@@ -60,8 +61,8 @@ class TableLog:
             return None
 
     def is_absent(self) -> bool:
-        """Tell whether nothing at all is in the folder's place; False: something is, or that is not
-        known."""
+        """Return whether nothing at all exists at the folder's path. False if something does, or if
+        that is not known."""
         try:
             log = self._pair()._1()
             path = log.dataPath()
@@ -71,7 +72,7 @@ class TableLog:
 
     def find(self, sequence: tuple[str, int], after: int) -> Commit | None:
         """Return the commit with this `txnAppId` and `txnVersion` among the versions above `after`;
-        None: there is none, or that is not known."""
+        None if there is none, or if that is not known."""
         try:
             for version, actions in self._commits(after):
                 txns = [action["txn"] for action in actions if "txn" in action]

@@ -1,5 +1,5 @@
-"""Refuses storage where two drivers could overwrite each other's commits; the lease of a run is a
-commit as well, so it cannot help there."""
+"""Refuses storage on which two drivers could overwrite each other's commits. The lease of a run is
+a commit as well, so it gives no protection there."""
 
 import os
 import re
@@ -13,22 +13,22 @@ from dripper.spark.tables.store import Tables
 
 _S3 = re.compile(r"(s3a?|s3n)://", re.IGNORECASE)
 _SAFE = "S3DynamoDBLogStore"
-"""Delta's log store for several writers: a table of DynamoDB gives each commit to one of them.
-Delta 4.0 to 4.4 has no other, none that uses S3's conditional writes."""
+"""Delta's log store for several writers: a DynamoDB table gives each commit to one of them. Delta
+4.0 to 4.4 has no other one, and none that uses S3's conditional writes."""
 _PACKAGE = "io.delta:delta-storage-s3-dynamodb"
 
 
 def require_log_store(spark: SparkSession, tables: Tables, single_writer: bool) -> None:
-    """Raise SettingsError where two drivers could lose each other's commits to these tables.
+    """Raise SettingsError if two drivers could lose each other's commits to these tables.
 
     Args:
-        single_writer: A person vouches for it that there is one.
+        single_writer: Whether a person guarantees that there is only one writer.
     """
     if single_writer or "DATABRICKS_RUNTIME_VERSION" in os.environ:
         return
 
     def conf_get(key: str) -> str | None:
-        # Sessions of others refuse names that they do not know, with one of several types.
+        # Sessions of other vendors refuse unknown names, with one of several exception types.
         with suppress(Exception):
             return spark.conf.get(key, None)
         return None
@@ -38,11 +38,12 @@ def require_log_store(spark: SparkSession, tables: Tables, single_writer: bool) 
 
 
 def log_store_problem(location: str, conf_get: Callable[[str], str | None]) -> str | None:
-    """Return what to set before anything writes to `location`, or None where nothing is missing.
+    """Return a sentence on the settings that writes to `location` still need; None if nothing is
+    missing.
 
     Args:
         location: The folder or prefix of the tables.
-        conf_get: Returns a Spark property, None where it is not set.
+        conf_get: Returns a Spark property; None if it is not set.
 
     >>> log_store_problem("/data/out", {}.get)
     >>> print(log_store_problem("s3a://b/out", {}.get)[:48])
@@ -63,5 +64,5 @@ def log_store_problem(location: str, conf_get: Callable[[str], str | None]) -> s
 
 
 def _on_databricks(conf_get: Callable[[str], str | None]) -> bool:
-    """Tell whether this is Databricks, whose own service orders the commits of all its clusters."""
+    """Return whether this is Databricks. Its own service orders the commits of all its clusters."""
     return any(conf_get(f"spark.databricks.clusterUsageTags.{name}") for name in ("clusterId", "sparkVersion"))

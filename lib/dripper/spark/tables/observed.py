@@ -1,4 +1,4 @@
-"""Reads what Spark observed in a write: whether it was done, and what was counted in it."""
+"""Reads the values that Spark observed in a write: whether the write was done, and its counts."""
 
 import logging
 import queue
@@ -14,15 +14,15 @@ from dripper.spark.tables.sql import first_line
 logger = logging.getLogger(__name__)
 
 _OBSERVED_SECONDS = 3.0
-"""Spark says what was observed in a write milliseconds after its end, and never where Delta left
-the write out."""
+"""Seconds to wait for the observed values. Spark reports them milliseconds after the end of a
+write, and never if Delta skipped the write."""
 
 
 def read_observed(observation: Observation, confirm: Callable[[], None]) -> dict[str, Any]:
-    """Return what was observed in a write that has ended.
+    """Return the values that were observed in a write that has ended.
 
     Args:
-        confirm: Raises where nothing was, as the write was another's to do.
+        confirm: Called if nothing was observed; raises if another run has taken over the write.
     """
     while (values := wait_for_observed(observation)) is None:
         confirm()
@@ -30,7 +30,8 @@ def read_observed(observation: Observation, confirm: Callable[[], None]) -> dict
 
 
 def wait_for_observed(observation: Observation) -> dict[str, Any] | None:
-    """Return what was observed in a write; None: nothing yet, perhaps for ever."""
+    """Return the values that were observed in a write; None if there are none yet, and perhaps
+    never will be."""
     answers: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
 
     def get() -> None:

@@ -1,20 +1,20 @@
-"""Properties of a Delta table that do not allow what is written here."""
+"""Properties of a Delta table that do not allow the writes of a run."""
 
 from collections.abc import Mapping
 
 from pyspark.sql.types import StructType
 
 _CONSTRAINT = "delta.constraints."
-"""The beginning of a property for each CHECK constraint."""
+"""The prefix of the property of each CHECK constraint."""
 
 
 def undo_refused(name: str, properties: Mapping[str, str]) -> str | None:
-    """Return which property of a table does not allow the writes of a run, with the SQL that undoes
-    it; None: all allow them.
+    """Return the property of a table that does not allow the writes of a run, with the SQL that
+    undoes it; None if all allow them.
 
     Args:
         name: How SQL addresses the table.
-        properties: Those of the table, as `ALTER TABLE … SET TBLPROPERTIES` takes them.
+        properties: The table's properties, as `ALTER TABLE … SET TBLPROPERTIES` takes them.
 
     >>> undo_refused("t", {"delta.constraints.c": "a > 0"})
     'has the constraint c, which rows of a run may violate: ALTER TABLE t DROP CONSTRAINT `c`'
@@ -33,8 +33,8 @@ def undo_refused(name: str, properties: Mapping[str, str]) -> str | None:
 
 
 def undo_required(name: str, declared: StructType, stored: StructType) -> str | None:
-    """Return which column of a table must not be null although rows of a run may have none there,
-    with the SQL that undoes it; None: there is no such column.
+    """Return the column of a table that must not be null although rows of a run may have no value
+    there, with the SQL that undoes it; None if there is no such column.
 
     Args:
         declared: Columns as this release makes them.
@@ -42,7 +42,7 @@ def undo_required(name: str, declared: StructType, stored: StructType) -> str | 
     """
     allowed = {field.name.lower() for field in declared if not field.nullable}
     if not allowed <= {field.name.lower() for field in stored}:
-        # One of them has another name by now, which is said where columns are added.
+        # One of them was renamed; this is reported when columns are added.
         return None
     for field in stored:
         if not field.nullable and field.name.lower() not in allowed:

@@ -1,11 +1,11 @@
-"""Compares rows by the keys of their pages: equal sums of equal counts are the same pages."""
+"""Compares rows by the keys of their pages: equal counts and equal sums mean the same pages."""
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 _KEY_DIGITS = 10
-"""Hexadecimal digits of a page id that are summed: 40 bits, so that the pages of a file, at most
-some 100,000, stay below 64."""
+"""Hexadecimal digits of a page id that are summed: 40 bits, so that the sum over the pages of a
+file, at most some 100,000, stays below 64 bits."""
 
 
 class WrongRowsError(Exception):
@@ -13,8 +13,8 @@ class WrongRowsError(Exception):
 
 
 def page_key(page_id: str) -> int:
-    """Return the number that is summed over the pages of a file: equal sums of equal counts are the
-    same pages.
+    """Return the number that is summed over the pages of a file: equal counts and equal sums mean
+    the same pages.
 
     >>> page_key("000000000f" + "0" * 22)
     15
@@ -29,8 +29,8 @@ def page_keys() -> Column:
 
 
 def check_rows_of(table: str, written: DataFrame, expected: DataFrame) -> int:
-    """Raise WrongRowsError unless `written`, the rows of `table`, are those of the pages in
-    `expected`, each once; else return how many."""
+    """Raise WrongRowsError unless `written`, the rows of `table`, has each page of `expected`
+    exactly once. Return the number of rows."""
     have, want = (frame.agg(F.count("*"), page_keys()).head() for frame in (written, expected))
     assert have is not None
     assert want is not None

@@ -25,7 +25,7 @@ from dripper.page import columns
 
 
 def nullable(fields: Iterable[StructField]) -> StructType:
-    """Return the columns as a Python pass gives them: by name and type, any may be null."""
+    """Return the columns as a Python pass returns them: by name and type, and all nullable."""
     return StructType([StructField(field.name, field.dataType) for field in fields])
 
 
@@ -51,7 +51,7 @@ def declared(of: columns.Column) -> StructField:
 
 
 def spark_type(kind: columns.Type) -> DataType:
-    """Return the type of a column of `dripper.page.columns` as Spark names it."""
+    """Return the Spark type for the type of a column of `dripper.page.columns`."""
     if isinstance(kind, columns.ListOf):
         return ArrayType(spark_type(kind.items))
     if isinstance(kind, columns.Struct):
@@ -353,27 +353,27 @@ TABLES = {
 """Name → (schema, comment)."""
 
 PARTITIONED = frozenset(TABLES) - {"warc_files", "runs", "published", "forgotten", "relocated"}
-"""Tables that are partitioned by `batch`. The ledger is not: it has few rows for each of
-thousands of batches, and every commit of a batch would read the names of all its files."""
+"""Tables that are partitioned by `batch`. The ledger is not: it has few rows for each of thousands
+of batches, and every commit of a batch would read the names of all its files."""
 
 READABLE = {"delta.enableDeletionVectors": "false", "delta.checkpointPolicy": "classic"}
-"""Properties of every table, whatever the workspace's defaults are: with deletion vectors, or
-checkpoints of the second kind, the reader `deltalake` (1.6) refuses a table."""
+"""Properties of every table, whatever the workspace's defaults are: the reader `deltalake` (1.6)
+refuses a table with deletion vectors or with checkpoints of the second kind."""
 
 PROPERTIES = {
     # The ledger is read as a whole or by batch, and statistics of all its columns took two thirds
-    # of the time in which a plan is written.
+    # of the time to write a plan.
     "warc_files": {"delta.dataSkippingStatsColumns": "batch"},
-    # Columns by which people look for pages. Statistics of all are four fifths of the log, which
-    # every reader of a table of 100,000 files keeps in memory.
+    # Columns by which people look for pages. Statistics of all columns are four fifths of the log,
+    # which every reader of a table of 100,000 files keeps in memory.
     "extractions": {"delta.dataSkippingStatsColumns": "page_id,url,host,warc_file,fetched_at,language,error_code"},
     "published": {
-        # Files that cannot have a value are not opened: by these columns, and not by the first 32,
-        # which are texts for the most part.
+        # Files that cannot have a value in these columns are not opened. By default Delta keeps
+        # statistics of the first 32 columns, which are mostly texts.
         "delta.dataSkippingStatsColumns": "page_id,batch,url,host,warc_file,fetched_at,http_status,language,markdown_chars,"
         "text_sha256,error_code,registered_domain,crawl",
-        # Commits that only add, as nearly all do, cost nothing more with it.
+        # Commits that only add rows, as nearly all do, cost nothing extra with it.
         "delta.enableChangeDataFeed": "true",
     },
 }
-"""Properties of tables, beside the schema version and `READABLE`."""
+"""Properties of tables, in addition to the schema version and `READABLE`."""

@@ -1,4 +1,4 @@
-"""Settings of a Spark session for the time that something needs them, and the caller's values
+"""Changes settings of a Spark session while something needs them, and restores the caller's values
 afterwards."""
 
 import logging
@@ -27,7 +27,7 @@ class SharedSettings:
 
     @contextmanager
     def set(self) -> Iterator[None]:
-        """Set them; the last thread to leave restores the values of the session before."""
+        """Set the values. The last thread to leave restores the session's earlier values."""
         with self._lock:
             if not self._n_inside:
                 self._apply()
@@ -42,7 +42,7 @@ class SharedSettings:
 
     def _apply(self) -> None:
         self._before = {}
-        # `get` returns Spark's default for what is not set.
+        # `get` returns Spark's default for a key that is not set.
         chosen = dict(self._spark.conf.getAll)
         for key, value in self._values.items():
             try:

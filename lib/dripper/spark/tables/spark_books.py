@@ -1,4 +1,4 @@
-"""The books as Delta tables, by Spark."""
+"""The books as Delta tables, read and written by Spark."""
 
 import uuid
 from collections.abc import Collection, Sequence
@@ -18,7 +18,8 @@ from dripper.spark.tables.schemas import TABLES, nullable
 from dripper.spark.tables.store import Tables
 
 ROWS_A_FILE = 2500
-"""Neighbours by batch: what a commit of a batch rewrites."""
+"""Maximum rows of a data file. They are neighbours by batch, so a commit of a batch rewrites few
+files."""
 
 
 class SparkBooks:
@@ -36,12 +37,12 @@ class SparkBooks:
 
     @fence.setter
     def fence(self, fence: Fence | None) -> None:
-        """Take another one."""
+        """Set the fence."""
         self._tables.fence = fence
 
     def read(self, table: str, where: Where = EVERY_ROW, columns: Sequence[str] = ()) -> list[Row]:
         """Return rows; see `Books`."""
-        # To read a table that is not there is a query too, which fails.
+        # Reading a table that does not exist would be a query too, and would fail.
         if not self._tables.exists(table):
             return []
         frame = self._tables.read(table)
@@ -59,16 +60,17 @@ class SparkBooks:
         version = self._find_version(table, sequence, before)
         if version is not None and version != UNKNOWN:
             return version
-        # What was written and raised nothing was committed, or left out: then nothing was observed.
+        # A write that raised nothing was either committed or skipped; if it was skipped, nothing
+        # was observed.
         return UNKNOWN if wait_for_observed(observation) is not None else None
 
     def replace(self, table: str, rows: Sequence[Row], where: Where) -> int | None:
-        """Put rows in the place of others; see `Books`."""
+        """Replace rows; see `Books`."""
         before = self.version(table)
         return self._find_version(table, self._tables.replace_where(table, self.frame(table, rows), where.sql), before)
 
     def amend(self, table: str, amended: Sequence[tuple[Row, Row]], where: Where) -> bool:
-        """Put rows in the place of those that are still as they were read; see `Books`."""
+        """Replace rows that are still as they were read; see `Books`."""
         pairs, view = self.pairs(table, amended), f"amended_{uuid.uuid4().hex}"
         columns = [field for field in self._kind(table, amended[0]) if field.name in amended[0][0]]
         same = " AND ".join(map(_same, columns))
@@ -92,16 +94,17 @@ class SparkBooks:
     def version(self, table: str) -> int | None:
         """Return the number of the newest version; see `Books`."""
         newest = self._tables.log(table).newest()
-        # Of a table that somebody made anew, versions say nothing about those of the one before.
+        # If somebody created the table anew, its versions say nothing about the versions of the old
+        # one.
         is_same = newest is not None and newest.table == self._ids.setdefault(table, newest.table)
         return newest.version if newest is not None and is_same else None
 
     def count_batches(self, table: str) -> BatchCounts:
-        """Return what the table has of each batch; see `Books`."""
+        """Return the counts of each batch of the table; see `Books`."""
         return count_batches(self._tables.read(table))
 
     def count_files(self, table: str, batches: Collection[int] | None) -> dict[tuple[int, str], FileRows]:
-        """Return what batches have of each archive file; see `Books`."""
+        """Return the counts of each archive file in batches; see `Books`."""
         return count_files(self._tables.read(table), batches)
 
     def shut_out(self, lanes: int) -> None:
@@ -126,7 +129,7 @@ class SparkBooks:
         return frame.coalesce(1) if len(rows) <= ROWS_A_FILE else frame
 
     def pairs(self, table: str, amended: Sequence[tuple[Row, Row]]) -> DataFrame:
-        """Return pairs of rows, each once, as a data frame of the table's columns, twice."""
+        """Return distinct pairs of rows as a data frame that has the table's columns twice."""
         once = list({repr(sorted(old.items())): (old, new) for old, new in amended}.values())
         kind = self._kind(table, [new for _, new in once])
         sides = [_arrow([pair[i] for pair in once], kind) for i in range(2)]
@@ -136,16 +139,16 @@ class SparkBooks:
         )
 
     def _kind(self, table: str, rows: Sequence[Row]) -> StructType:
-        """Return the columns of rows of a table."""
+        """Return the columns of these rows of a table."""
         declared = TABLES[table][0]
-        # Rows that were read, and are written back, have people's own columns as well.
+        # Rows that are read and then written back also have columns that people have added.
         more = {name for row in rows for name in row} - {*declared.names}
         added = [field for field in self._tables.read(table).schema if field.name in more] if more else []
         return nullable([*declared.fields, *added])
 
 
 WAS, NOW = "was ", "now "
-"""Beginnings of the names of the columns of `pairs`."""
+"""Prefixes of the column names of `pairs`."""
 
 
 def _arrow(rows: Sequence[Row], kind: StructType) -> pa.Table:
@@ -155,8 +158,8 @@ def _arrow(rows: Sequence[Row], kind: StructType) -> pa.Table:
 
 
 def _same(column: StructField) -> str:
-    """Return the SQL condition that a column of the table `t` is what it was; maps, which SQL does
-    not compare, as JSON."""
+    """Return the SQL condition that a column of the table `t` is unchanged. Maps are compared as
+    JSON, because SQL does not compare them."""
     sides = f"t.`{column.name}`", f"a.`{WAS}{column.name}`"
     if "map<" in column.dataType.simpleString():
         sides = f"to_json({sides[0]})", f"to_json({sides[1]})"
@@ -179,5 +182,5 @@ def rows_of(table: pa.Table) -> list[Row]:
 
 
 def _storable(value: Any, kind: pa.DataType) -> Any:
-    """Arrow takes maps as pairs."""
+    """Return a value as Arrow takes it: a map as pairs."""
     return list(value.items()) if isinstance(value, dict) and pa.types.is_map(kind) else value

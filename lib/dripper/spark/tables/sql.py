@@ -1,4 +1,4 @@
-"""Texts and columns on their way into SQL, and texts out of exceptions."""
+"""Writes texts and columns as SQL, and extracts texts from exceptions."""
 
 import re
 from collections.abc import Collection
@@ -10,8 +10,8 @@ _READ_ONLY = re.compile(r"Read-only file system")
 _CAUSE = re.compile(r"^\s*Caused by: (?:[\w$]+\.)*([\w$]+(?:: \S.*)?)", re.MULTILINE)
 """A line of a JVM trace; packages are left out."""
 _RAISED = re.compile(r"^(?:\w+\.)*(\w*(?:Error|Exception|Interrupt)\b.*)$", re.MULTILINE)
-"""The last line of a Python trace; modules are left out. A JVM trace behind it has its lines
-indented."""
+"""The last line of a Python trace; modules are left out. A JVM trace after it has indented
+lines."""
 
 
 def quoted(text: str) -> str:
@@ -30,11 +30,11 @@ def within(numbers: Collection[int]) -> str:
 
 
 def first_line(error: BaseException) -> str:
-    """Return the first line of an exception's message (Spark's go on for pages), or its type where
-    it has none.
+    """Return the first line of an exception's message (Spark's messages go on for pages), or its
+    type if it has no message.
 
-    Of an exception of the JVM that py4j wraps, its own: py4j's first line is "An error occurred
-    while calling o44.sql".
+    If py4j wraps a JVM exception, the JVM's own message is used, because py4j's first line is "An
+    error occurred while calling o44.sql".
 
     >>> first_line(ValueError("one\\ntwo")), first_line(KeyError())
     ('one', 'KeyError')
@@ -48,7 +48,7 @@ def first_line(error: BaseException) -> str:
 
 
 def is_full(error: BaseException) -> bool:
-    """Tell whether a disk is full, or a quota is used up: Spark says that at the end of a trace.
+    """Return whether a disk is full, or a quota is used up. Spark says so at the end of a trace.
 
     >>> is_full(OSError(28, "No space left on device")), is_full(ValueError("no space left"))
     (True, False)
@@ -57,13 +57,13 @@ def is_full(error: BaseException) -> bool:
 
 
 def _trace(error: BaseException) -> str:
-    """Return all that an exception says; those of the JVM have their causes in it."""
+    """Return the full text of an exception; for a JVM exception it includes the causes."""
     return f"{error}\n{getattr(error, '_stackTrace', '')}"
 
 
 def reason(error: BaseException) -> str:
-    """Return why something failed, in one line: of an exception in a Python worker that exception,
-    without its trace; of one in the JVM also its inmost cause.
+    """Return the reason of a failure in one line: for an exception in a Python worker, that
+    exception without its trace; for an exception in the JVM, also its innermost cause.
 
     >>> reason(ValueError("one\\ntwo"))
     'ValueError: one'
@@ -81,8 +81,8 @@ def reason(error: BaseException) -> str:
 
 
 def missing_fields(declared: DataType, stored: DataType, path: str = "") -> dict[str, StructField]:
-    """Return the fields of the type `declared` that the type `stored` lacks, by their path as SQL
-    writes it, at any depth.
+    """Return the fields of the type `declared` that the type `stored` lacks, by their SQL path, at
+    any depth.
 
     >>> old, new = StructType().add("b", "long"), StructType().add("b", "long").add("c", "long")
     >>> list(missing_fields(StructType().add("a", new), StructType().add("a", old)))
@@ -106,7 +106,7 @@ def missing_fields(declared: DataType, stored: DataType, path: str = "") -> dict
 
 
 def column_ddl(field: StructField, path: str = "") -> str:
-    """Return a column, or at a path a field within one, as SQL declares it."""
+    """Return the SQL declaration of a column, or of the field at a path within a column."""
     required = "" if field.nullable else " NOT NULL"
     comment = field.metadata.get("comment")
     name = ".".join(f"`{part}`" for part in (path or field.name).split("."))

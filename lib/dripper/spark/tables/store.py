@@ -31,16 +31,16 @@ logger = logging.getLogger(__name__)
 VERSION_PROPERTY = "dripper.schema_version"
 _OLDER_RELEASES = {1: "a release of before 24 November 2026, or read the archives again"}
 FILES_TO_JOIN = 200
-"""Every commit of a batch adds a data file to the ledger, and reading 2,800 of them takes 7 s: so
-many are joined into one."""
+"""Number of data files at which they are joined. Every commit of a batch adds a data file to the
+ledger, and reading 2,800 of them takes 7 s."""
 BOOKS = frozenset({"warc_files", "runs", "forgotten", "relocated"})
-"""Tables whose commits are small, and are tried again where an OPTIMIZE was first."""
+"""Tables with small commits, which are tried again if an OPTIMIZE was first."""
 _VECTORS = "delta.feature.deletionVectors"
-"""A property of tables whose data files may have deletion vectors, also where they are off by
-now."""
+"""A property of tables with data files that may have deletion vectors, even if the vectors are off
+by now."""
 _VERSIONS_SEEN = 30
-"""Versions of a table's history that are looked at: those since the last run began, which looked,
-too."""
+"""Newest versions of a table's history that are checked. They only have to reach back to the start
+of the last run, which made the same check."""
 _TXN_OF_SQL = ("spark.databricks.delta.write.txnAppId", "spark.databricks.delta.write.txnVersion")
 """Settings for a DELETE, MERGE or UPDATE in place of the options txnAppId and txnVersion."""
 
@@ -58,7 +58,7 @@ class Tables:
             raise InputError("--output is empty: give a folder, an s3a:// prefix, or catalog.schema")
         self._spark = spark
         self.fence: Fence | None = None
-        """Fence of the run that holds the lease; None: there is no run."""
+        """The fence of the run that holds the lease; None: there is no run."""
         self._changing = threading.Lock()
         self._writing = SharedSettings(spark, WITHOUT_VECTORS | DATA_FILES)
         place = output_place("--output", output, catalogs=True)
@@ -73,28 +73,28 @@ class Tables:
         return f"delta.`{self._path(table)}`"
 
     def location(self) -> str:
-        """Return the folder or prefix that the tables are below, of a catalog's schema too; ""
-        where the catalog does not say."""
+        """Return the folder or prefix above the tables, also for a catalog's schema; "" if the
+        catalog does not report it."""
         if not self.in_catalog:
             return self.output
         try:
             rows = self._spark.sql(f"DESCRIBE SCHEMA EXTENDED {_join_names(*self._names)}").collect()
         except SPARK_ERRORS:
-            # Whatever is wrong with it is told where the tables are opened.
+            # Any problem with the schema is reported when the tables are opened.
             return ""
         return next((row[1] for row in rows if row[0] == "Location"), "") or ""
 
     def create(self, table: str) -> bool:
-        """Make the table if it is not there, with comments on its columns; return whether it is
+        """Create the table if it does not exist, with comments on its columns; return whether it is
         new.
 
-        One that is there gets the columns that it lacks, at its end; a user's own columns stay.
+        An existing table gets the columns that it lacks, at its end; a user's own columns stay.
         Raises InputError as `exists` does.
         """
         return self.bring_up(table, self.exists(table))
 
     def bring_up(self, table: str, is_there: bool) -> bool:
-        """Do as `create` does, where `exists` has been asked."""
+        """Do the same as `create`, given the result of `exists`."""
         if is_there:
             self._add_columns(table)
             return False
@@ -103,12 +103,12 @@ class Tables:
         return self.make(table, schema, comment, layout, PROPERTIES.get(table))
 
     def exists(self, table: str) -> bool:
-        """Tell whether the table is there, in a form that this release can work with.
+        """Return whether the table exists, in a form that this release can work with.
 
         Every command asks this before it reads or writes a table, so no command works on an output
-        that another one refuses. Raises InputError if the table is there with another schema
-        version, if another program made it, if its properties are against what is written here, or
-        if it cannot be opened.
+        that another one refuses. Raises InputError if the table has another schema version, if
+        another program made it, if its properties do not allow the writes of a run, or if it cannot
+        be opened.
         """
         found = self._find(table)
         if found is None:
@@ -127,9 +127,9 @@ class Tables:
         return True
 
     def find_existing(self, tables: Iterable[str] = TABLES) -> set[str]:
-        """Return those of these tables that are there. Raises InputError as `exists` does."""
+        """Return the names of these tables that exist. Raises InputError as `exists` does."""
         names = list(tables)
-        # At once, as each waits for the file system most of the time.
+        # In parallel, because each check mostly waits for the file system.
         with ThreadPoolExecutor(max_workers=len(names)) as pool:
             return {name for name, is_there in zip(names, pool.map(self.exists, names), strict=True) if is_there}
 
@@ -141,12 +141,12 @@ class Tables:
         layout: str = "",
         properties: Mapping[str, str] | None = None,
     ) -> bool:
-        """Make a table that is not there.
+        """Create a table that does not exist. Return whether it is new.
 
-        Raises InputError.
+        Raises InputError if it cannot be created.
 
         Args:
-            layout: How SQL says that it is partitioned or clustered.
+            layout: The SQL clause that partitions or clusters it.
         """
         columns = ", ".join(column_ddl(field) for field in fields)
         table_properties = {VERSION_PROPERTY: str(SCHEMA_VERSION)} | READABLE | dict(properties or {})
@@ -156,8 +156,8 @@ class Tables:
                 f"TBLPROPERTIES ({_list_properties(table_properties)})"
             )
         except SPARK_ERRORS as error:
-            # Another driver may have been here first: which of the two may write is the lease's to
-            # say.
+            # Another driver may have created it first; the lease decides which of the two may
+            # write.
             if self._find(table):
                 return not self.exists(table)
             raise self._unusable("create", table, error) from None
@@ -169,7 +169,7 @@ class Tables:
             return
         self._refuse_gone(table, missing)
         logger.info("%s gets the columns %s", self.sql_name(table), ", ".join(missing))
-        # The rows that are there have no value in it.
+        # The existing rows have no value in a new column.
         added = ((StructField(of.name, of.dataType, metadata=of.metadata), path) for path, of in missing.items())
         columns = ", ".join(column_ddl(*each) for each in added)
         try:
@@ -184,14 +184,15 @@ class Tables:
         return missing_fields(StructType(required), self.read(table).schema)
 
     def _refuse_gone(self, table: str, missing: Mapping[str, StructField]) -> None:
-        """Raise InputError where one of the columns was there: somebody renamed or dropped it."""
+        """Raise InputError if one of the columns existed before, and somebody renamed or dropped
+        it."""
         name = self.sql_name(table)
         new_names = {path: "" for path, field in missing.items() if not field.nullable}
         for row in self._spark.sql(f"DESCRIBE HISTORY {name}").where(_IS_OF_COLUMNS).collect():
             of = row["operationParameters"]
             before, after = (of.get(key, "").replace("`", "") for key in ("oldColumnPath", "newColumnPath"))
             dropped = re.findall(r"[\w.]+", of.get("columns", "")) if not before else [before]
-            # The newest comes first, and says what it is called now.
+            # The newest row comes first, and has the column's current name.
             new_names = {
                 path: after for path in missing if path.lower() in [each.lower() for each in dropped]
             } | new_names
@@ -204,7 +205,7 @@ class Tables:
             )
 
     def _find(self, table: str) -> tuple[dict[str, str], StructType] | None:
-        """Return the properties of a table and its columns; None: it is not there. Raises
+        """Return the properties of a table and its columns; None if it does not exist. Raises
         InputError if it cannot be opened."""
         newest = self.log(table).newest()
         if newest is not None:
@@ -219,7 +220,7 @@ class Tables:
             raise self._unusable("open", table, error) from None
 
     def log(self, table: str) -> TableLog:
-        """Return the table's log, of which nothing is known in a catalog."""
+        """Return the table's log. Nothing is known of the log of a table in a catalog."""
         return TableLog(self._spark, None if self.in_catalog else self._path(table))
 
     def _unusable(self, action: str, table: str, error: Exception) -> InputError | StorageError:
@@ -248,8 +249,8 @@ class Tables:
         return reader.format("delta").load(self._path(table))
 
     def replace_batch(self, table: str, rows: DataFrame, batch: Batch) -> tuple[str, int] | None:
-        """Make `rows` the whole content of `batch`, and of what its files left in other batches, in
-        one commit. Returns as `append`."""
+        """Replace the rows of `batch`, and the rows that its files left in other batches, with
+        `rows` in one commit. Returns the same as `append`."""
         return self.replace_where(table, rows, replaced_rows(batch).sql)
 
     def replace_where(
@@ -260,11 +261,12 @@ class Tables:
         sequence: tuple[str, int] | None = None,
         **options: str | int,
     ) -> tuple[str, int] | None:
-        """Put `rows` in the place of those for which the SQL `condition` holds, in one commit.
+        """Replace the rows for which the SQL `condition` holds with `rows` in one commit. Returns
+        the same as `append`.
 
         Args:
             sequence: As for `append`.
-            options: Of Delta's writer. Returns as `append`.
+            options: Options of Delta's writer.
         """
         return self._save(
             table,
@@ -275,14 +277,13 @@ class Tables:
     def append(
         self, table: str, rows: DataFrame, sequence: tuple[str, int] | None = None, **options: str | int
     ) -> tuple[str, int] | None:
-        """Add `rows`, in one commit; return the sequence that the commit has, or had, where Delta
-        left it out.
+        """Add `rows` in one commit. Return the sequence of the commit, even if Delta skipped it.
 
         Args:
-            sequence: A name and a number; nothing is added where this number or a higher one of
-                that name was there before (Delta's `txnAppId` and `txnVersion`); None: those of the
-                run's fence.
-            options: Of Delta's writer.
+            sequence: A name and a number (Delta's `txnAppId` and `txnVersion`). Nothing is added if
+                the table has seen this number or a higher one under that name. None: the next
+                sequence of the run's fence.
+            options: Options of Delta's writer.
         """
         return self._save(table, self._sort(table, rows).write.mode("append").options(**options), sequence)
 
@@ -294,44 +295,46 @@ class Tables:
         self.change(table, f"DELETE FROM {self.sql_name(table)} WHERE {condition}")
 
     def check_deletable(self, table: str) -> None:
-        """Raise InputError where no row of the table may be deleted, by its properties or by
-        rights. Deletes nothing."""
+        """Raise InputError if rows of the table cannot be deleted, because of its properties or
+        missing permissions. Deletes nothing."""
         try:
             self._spark.sql(f"DELETE FROM {self.sql_name(table)} WHERE FALSE")
         except SPARK_ERRORS as error:
             raise self._unusable("delete rows of", table, error) from None
 
     def purge(self, table: str) -> None:
-        """Let no data file have rows that are deleted: with deletion vectors, statements of others,
-        or where `WITHOUT_VECTORS` says nothing, leave them where they are, and only mark them."""
+        """Remove deleted rows from the data files. Statements of other programs, and statements
+        that `WITHOUT_VECTORS` does not cover, may use deletion vectors: they only mark rows, and
+        leave them in the files."""
         properties = self.properties(table)
         if _VECTORS in properties or properties.get("delta.enableDeletionVectors") == "true":
             self._spark.sql(f"REORG TABLE {self.sql_name(table)} APPLY (PURGE)")
 
     def properties(self, table: str) -> dict[str, str]:
-        """Return the properties of a table, as SQL shows them: those of Delta's protocol too.
+        """Return the properties of a table as SQL shows them, including the properties of Delta's
+        protocol.
 
-        Table properties alone: DESCRIBE DETAIL has them too, but counts the table's files for it, 4
-        times the time.
+        This reads the table properties alone: DESCRIBE DETAIL has them too, but also counts the
+        table's files, and takes 4 times as long.
         """
         rows = self._spark.sql(f"SHOW TBLPROPERTIES {self.sql_name(table)}").collect()
         return {row["key"]: row["value"] for row in rows}
 
     def is_restored(self, table: str) -> bool:
-        """Tell whether somebody has restored the table to an older version, in the newest part of
+        """Return whether somebody has restored the table to an older version, in the newest part of
         its history."""
         history = self._spark.sql(f"DESCRIBE HISTORY {self.sql_name(table)} LIMIT {_VERSIONS_SEEN}")
         return not history.where("operation = 'RESTORE'").isEmpty()
 
     def join_files(self, table: str) -> None:
-        """Join the data files that the commits of many batches left, where they are as many as
+        """Join the data files that the commits of many batches left, if there are at least
         FILES_TO_JOIN."""
         if len(self.read(table).inputFiles()) < FILES_TO_JOIN:
             return
         try:
             self.optimize(table)
         except SPARK_ERRORS as error:
-            # The rows are there all the same, and the next run tries again.
+            # The rows are not affected, and the next run tries again.
             logger.warning("the files of %s were not joined: %s", table, first_line(error))
 
     def optimize(self, table: str, settings: Mapping[str, str] | None = None) -> tuple[int, int]:
@@ -339,7 +342,7 @@ class Tables:
         files were replaced, and by how many.
 
         Args:
-            settings: Of the session, for Delta's command.
+            settings: Settings of the session for Delta's command.
         """
         with self._writing.set(), SharedSettings(self._spark, settings or {}).set():
             metrics = self._spark.sql(f"OPTIMIZE {self.sql_name(table)}").select("metrics.*").head()
@@ -347,8 +350,8 @@ class Tables:
         return metrics["numFilesRemoved"], metrics["numFilesAdded"]
 
     def set_layout(self, table: str, properties: Mapping[str, str]) -> list[str]:
-        """Give a table of an older release those of `properties` for which it has no value; return
-        their names. What a person has chosen stays."""
+        """Give a table of an older release the `properties` for which it has no value; return their
+        names. Values that a person has chosen stay."""
         known = self.properties(table)
         lacking = {key: value for key, value in properties.items() if key not in known}
         if lacking:
@@ -356,12 +359,12 @@ class Tables:
         return sorted(lacking)
 
     def delete_matching(self, table: str, other: str, key: str, condition: str, where: str = "TRUE") -> None:
-        """Delete the rows whose `key` is that of a row in the table `other` for which the SQL
+        """Delete the rows that have the same `key` as a row of the table `other` for which the SQL
         `condition` holds. key: one column, or several with commas.
 
         Args:
-            where: A condition on the rows `t` of the table itself; what lies outside may be
-                written by others at the same time.
+            where: A condition on the rows `t` of the table itself; others may write the remaining
+                rows at the same time.
         """
         same = " AND ".join(f"t.{name} = o.{name}" for name in key.split(", "))
         self.change(
@@ -371,23 +374,23 @@ class Tables:
         )
 
     def delete_earlier(self, batch: Batch, tables: Iterable[str]) -> None:
-        """Delete what an earlier reading of the batch's files left in tables whose rows do not name
-        a file; the table `pages` tells which rows those are."""
+        """Delete the rows that an earlier reading of the batch's files left in tables without file
+        names. The table `pages` shows which rows these are."""
         if any(file.has_earlier_rows for file in batch.files):
             condition, touched = replaced_rows(batch).sql, within(touched_batches(batch))
             for table in tables:
                 self.delete_matching(table, "pages", "page_id", condition, f"t.{touched}")
 
     def change(self, table: str, statement: str) -> DataFrame:
-        """Run a DELETE, MERGE or UPDATE of the table: one commit. Return what it tells of itself:
-        no row, where Delta left it out."""
+        """Run a DELETE, MERGE or UPDATE of the table in one commit. Return the statement's metrics;
+        no row if Delta skipped the commit."""
         results: list[DataFrame] = []
 
         def run(sequence: tuple[str, int] | None) -> None:
             with self._in_sequence(sequence):
                 results[:] = [self._spark.sql(statement)]
 
-        # What they are given is the session's, and so is of one statement at a time.
+        # The sequence is a setting of the session, so it can serve only one statement at a time.
         with self._changing:
             self._commit(table, run)
         return results[0]
@@ -397,8 +400,8 @@ class Tables:
         return SharedSettings(self._spark, dict(zip(_TXN_OF_SQL, map(str, sequence or ()), strict=False))).set()
 
     def shut_out(self, lanes: int) -> None:
-        """Put the number of this run into so many lanes of all tables that are there, so that
-        commits of earlier runs that are under way fail, and later ones are left out."""
+        """Put the number of this run into the first `lanes` lanes of all existing tables. Then
+        commits of earlier runs fail if they are under way, and are skipped if they come later."""
         fence = self.fence
         assert fence is not None
 
@@ -431,7 +434,7 @@ class Tables:
         return sequence
 
     def _commit(self, table: str, do: Callable[[tuple[str, int] | None], None]) -> tuple[str, int] | None:
-        """Call `do`, which commits, with the run's next sequence, and return that."""
+        """Call `do`, which commits, with the run's next sequence, and return the sequence."""
         with self._writing.set():
             return self._commit_fenced(table, do)
 
@@ -451,7 +454,7 @@ class Tables:
 
 
 OPTIONAL = {"published": {"main_html"}}
-"""Columns that a table may be made without."""
+"""Columns that a table may lack."""
 
 _IS_OF_COLUMNS = "operation IN ('RENAME COLUMN', 'DROP COLUMNS')"
 _ABSENT = frozenset(
@@ -463,7 +466,7 @@ _ABSENT = frozenset(
         "TABLE_OR_VIEW_NOT_FOUND",
     }
 )
-"""Error classes of Spark that say that there is no table."""
+"""Error classes of Spark that mean that there is no table."""
 
 
 def _list_properties(properties: Mapping[str, str]) -> str:
