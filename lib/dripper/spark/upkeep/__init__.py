@@ -1,1 +1,1 @@
-"""Calls on an output between runs: publishing, forgetting, maintenance."""
+"""Operations on an output between runs: publishing, forgetting, maintenance."""

@@ -1,5 +1,5 @@
-"""Forgetting pages: rows leave every table that holds pages or what was made of them, and no run
-writes them again. The steps are those of `dripper.spark.ledger.forgetting`.
+"""Forgets pages: their rows are deleted from every table that holds pages or data derived from
+pages, and no run writes them again. The steps are in `dripper.spark.ledger.forgetting`.
 """
 
 import re
@@ -31,9 +31,9 @@ _BY_HOST = ("layouts", "site_blocks")
 """site_blocks: a table that outputs of earlier versions may still have."""
 _NOTHING_NAMED = "name what to forget (--host, --domain, --url or --page-id): no earlier call is left to continue"
 _MOST_LINES = 50
-"""Most rules that are told in a line each."""
+"""Maximum number of rules that are reported in a line each."""
 _RETAINED = timedelta(hours=168)
-"""Time for which `jobs/maintain.py` keeps old versions at least."""
+"""Minimum time for which `jobs/maintain.py` keeps old versions."""
 
 
 def forget(
@@ -46,17 +46,18 @@ def forget(
     single_writer: bool = False,
 ) -> Iterator[str]:
     """Delete the pages that `rules` name from all tables below `output`, and keep runs from writing
-    them again; yield what was done, in sentences. Without rules: go on with what was begun.
+    them again; yield sentences on the result. Without rules, continue an earlier call that did not
+    finish.
 
     Args:
-        dry_run: Count, and change nothing.
+        dry_run: Only count, and change nothing.
         single_writer: As for `maintain`.
 
     Raises:
         InputError: If there is no table, or nothing to do.
         BusyError: If a run is at work.
-        DifferenceError: If the rows of `extractions` are not those that the ledger counts.
-        NoPageError: After all is done, if a rule that is to name a single page names none.
+        DifferenceError: If the rows of `extractions` do not match the ledger.
+        NoPageError: After everything is done, if a rule for a single page names none.
     """
     tables = Tables(spark, output)
     require_log_store(spark, tables, single_writer)
@@ -83,11 +84,12 @@ def forget(
 def _forget(
     spark: SparkSession, tables: Tables, lease: Lease, rules: Collection[Rule], reason: str
 ) -> Generator[str, None, tuple[Mapping[tuple[Rule, int], int], Collection[Rule], Sequence[Row]]]:
-    """Forget, and return the counts, the rules, and the rows of rules that there were before."""
+    """Forget the pages, and return the counts, the rules, and the earlier rows of rules."""
     books, pages = SparkBooks(spark, tables), SparkPages(tables)
     ledger, before = Ledger(books, lease.run_id), books.read(TABLE)
     for table in pages.tables():
-        # Else the rule is noted, and every run fails where it goes on with it.
+        # Otherwise the rule would be noted, and every run would fail when it continues with the
+        # rule.
         tables.check_deletable(table)
     reconcile(spark, tables, pages, ledger, lease, rules)
     if begun := sum(rows_by_batch([row for row in before if row["state"] == BEGUN]).values()):
@@ -115,7 +117,7 @@ class SparkPages:
         self._tables = tables
 
     def tables(self) -> list[str]:
-        """Return the tables of which rows are deleted, in order, so far as they are there."""
+        """Return the existing tables from which rows are deleted, in order."""
         names = (*_BY_PAGE_ID, *_BY_HOST, "pages", "published", "extractions")
         return [table for table in names if self._tables.exists(table)]
 
@@ -133,7 +135,7 @@ class SparkPages:
                 columns = [[each.kind for each in found], [each.pattern for each in found], rows["batch"]]
                 yield pa.RecordBatch.from_arrays([pa.array(each) for each in columns], ["kind", "pattern", "batch"])
 
-        # The workers say by which rule: here there would be a row a page, of rules that name pages.
+        # The workers find the rules. Here, rules that name pages would need a row per page.
         named = pages.mapInArrow(name_rules, "kind string, pattern string, batch long")
         counted = named.groupBy("kind", "pattern", "batch").count().collect()
         return {(Rule(row["kind"], row["pattern"]), row["batch"]): row["count"] for row in counted}
@@ -143,7 +145,8 @@ class SparkPages:
         tables, existing, condition = self._tables, self.tables(), rules.condition()
         sources = [table for table in PAGE_TABLES if table in existing]
         ids = ", ".join(quoted(each.pattern) for each in sorted(rules.rules) if each.kind == "page_id")
-        # What is known of a host is of several pages at once, and is made anew of those that stay.
+        # Data about a host comes from several pages at once, and is derived anew from the pages
+        # that stay.
         single = Rules(frozenset(each for each in rules.rules if each.kind in ("page_id", "url")))
         for table in existing:
             if table in _BY_PAGE_ID:
@@ -164,7 +167,7 @@ class SparkPages:
             tables.purge(table)
 
     def are_restored(self) -> bool:
-        """Tell whether a table was restored; see `Pages`."""
+        """Return whether a table was restored; see `Pages`."""
         return any(self._tables.is_restored(table) for table in self.tables())
 
 
@@ -184,8 +187,8 @@ def _pages(tables: Tables, condition: str) -> DataFrame | None:
 def _say_near(
     tables: Tables, counts: Mapping[tuple[Rule, int], int], rules: Collection[Rule], before: Sequence[Row]
 ) -> None:
-    """Raise NoPageError where a rule that names a single page names none, and never did; with the
-    addresses that are like it."""
+    """Raise NoPageError, with similar addresses, if a rule for a single page names none and never
+    did."""
     found = {rule for rule, _ in counts} | {Rule(row["kind"], row["pattern"]) for row in before if row["rows"]}
     missed = sorted(rule for rule in rules if rule.kind in ("url", "page_id") and rule not in found)
     if not missed:
@@ -201,12 +204,12 @@ def _say_near(
 
 
 _UNLIKE = (r"^[a-z][a-z0-9+.-]*:/*", r"^www\.", r"#.*$", r":(80|443)(?=[/?]|$)", r"/+$")
-"""Parts in which addresses that are like each other may differ, beside the case: scheme, www,
-fragment, port, slash at the end. Patterns as both Python and Java have them."""
+"""Parts in which similar addresses may differ, besides the case: scheme, www, fragment, port,
+trailing slash. The patterns are valid in both Python and Java."""
 
 
 def likeness(url: str) -> str:
-    """Return what addresses that are like each other have in common.
+    """Return the form that similar addresses have in common.
 
     >>> likeness("https://WWW.example.org:443/A/#top")
     'example.org/a'
@@ -218,8 +221,8 @@ def likeness(url: str) -> str:
 
 
 def _find_near(tables: Tables, urls: Sequence[str]) -> dict[str, list[str]]:
-    """Return the addresses of pages that are like these, by what they have in common; of each a
-    few."""
+    """Return a few similar addresses of pages for each of these, by the form that they have in
+    common."""
     pages = _pages(tables, "url IS NOT NULL") if urls else None
     if pages is None:
         return {}

@@ -18,8 +18,8 @@ from dripper.spark.upkeep.repair import repair
 from dripper.spark.wording import say_count
 
 MINIMUM_HOURS = 168
-"""Delta refuses less unless told otherwise: a reader or a run that started before would lose its
-files."""
+"""Minimum retention. Delta refuses less unless a check is turned off, because a reader or a run
+that started earlier would lose its files."""
 
 
 def maintain(
@@ -33,21 +33,21 @@ def maintain(
     with_main_html: bool = True,
     single_writer: bool = False,
 ) -> Iterator[str]:
-    """Join the small files of every table that is there and delete what no version of the last
-    hours needs.
+    """Join the small files of every existing table, and delete the files that no version of the
+    last hours needs. Yields a sentence per table.
 
     Args:
         verifies: Compare all rows with the ledger by their keys instead.
-        repairs: Bring the ledger and the rows together again instead, see
+        repairs: Repair differences between the ledger and the rows instead, see
             `dripper.spark.upkeep.repair`.
         publishes: Bring the table `published` up to date before that, see
-            `dripper.spark.upkeep.publish`. Yields a sentence a table.
+            `dripper.spark.upkeep.publish`.
 
     Raises:
-        SettingsError: Below MINIMUM_HOURS, and where two writers could lose each other's
-            commits (single_writer: a person says that there is one).
+        SettingsError: If `retain_hours` is below MINIMUM_HOURS, or if two writers could lose each
+            other's commits (single_writer: a person guarantees that there is only one).
         InputError: If `output` has no table at all.
-        DifferenceError: If rows are not those that the ledger counts.
+        DifferenceError: If the rows do not match the ledger.
     """
     if retain_hours < MINIMUM_HOURS:
         raise SettingsError(
@@ -66,15 +66,15 @@ def maintain(
     if publishes:
         yield publish.publish(spark, output, with_main_html)
     if repairs or verifies:
-        # Older versions are the other way to mend a table.
+        # Older versions stay, because they are the other way to repair a table.
         return
     for table in existing:
         yield _compact(spark, tables, table, retain_hours)
 
 
 def _verify(spark: SparkSession, tables: Tables) -> str:
-    """Compare the rows of every file with its pages, by their keys, and return in a sentence that
-    they are the same. Raises DifferenceError."""
+    """Compare the rows of every file with its pages by their keys, and return a sentence that they
+    match. Raises DifferenceError if they do not."""
     for table in ("runs", "warc_files", "extractions"):
         tables.create(table)
     books = SparkBooks(spark, tables)
@@ -92,8 +92,8 @@ def _verify(spark: SparkSession, tables: Tables) -> str:
 
 
 def _compact(spark: SparkSession, tables: Tables, table: str, retain_hours: int) -> str:
-    """Join the small files of a table, clear its old versions, and return what was done, in a
-    sentence."""
+    """Join the small files of a table, clear its old versions, and return a sentence on the
+    result."""
     name = tables.sql_name(table)
     tables.purge(table)
     set_anew = tables.set_layout(table, PROPERTIES.get(table, {}))

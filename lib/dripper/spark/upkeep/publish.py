@@ -1,10 +1,9 @@
-"""The table `published`: the rows of `extractions`, laid out for those who query them, and kept up
-to date.
+"""The table `published`: the rows of `extractions`, laid out for queries and kept up to date.
 
-`extractions` is cut into batches, by which the job writes; whoever looks for a host or a day reads
-all of it. `published` is clustered by host and time of fetching. Each call takes over the batches
-that have changed since the last one. A row says which state of its batch it is of
-(`batch_version`), so that rows and the note that they are published are one commit.
+`extractions` is split into batches, because the job writes by batch; a query for a host or a day
+reads all of it. `published` is clustered by host and time of fetching. Each call copies the batches
+that have changed since the last call. Every row names the state of its batch (`batch_version`), so
+that rows and the note that they are published are one commit.
 """
 
 import logging
@@ -31,11 +30,11 @@ logger = logging.getLogger(__name__)
 
 TABLE = "published"
 TARGET_BYTES = 256 << 20
-"""Bytes of a data file: large enough to compress and to list, small enough that one host is in few
-bytes."""
+"""Bytes of a data file: large enough to compress and list well, small enough that a query for one
+host reads few bytes."""
 _ROWS_A_COMMIT = 5_000_000
-"""Rows of a commit: about 40 GB of text, an hour of a small cluster, which is what a kill costs at
-most."""
+"""Rows of a commit: about 40 GB of text, or an hour of a small cluster. A kill costs no more than
+that."""
 _CLUSTERED_BY = ("host", "fetched_at")
 _KEY = ("warc_file", "finished_at", "pages")
 """Columns of a file's row in the ledger that change when its rows in `extractions` do."""
@@ -50,23 +49,23 @@ class State:
     rows: int
     """Rows that the ledger counts."""
     is_settled: bool = True
-    """Whether no file of it is on its way to be read again."""
+    """Whether none of its files is being read again."""
 
 
 def publish(spark: SparkSession, output: str, with_main_html: bool = True, target_bytes: int = TARGET_BYTES) -> str:
-    """Bring the table `published` up to date, and return what was done, in a sentence. Holds the
-    lease on the output: a run that reads files again would move rows from one batch to another
-    meanwhile.
+    """Bring the table `published` up to date, and return a sentence on the result. Holds the lease
+    on the output, because a run that reads files again would meanwhile move rows from one batch to
+    another.
 
     Args:
         with_main_html: Whether a new table has the column main_html; it is most of the bytes.
-        target_bytes: Of a data file, after OPTIMIZE.
+        target_bytes: Bytes of a data file after OPTIMIZE.
 
     Raises:
         BusyError: If a run is at work.
-        InputError: If there is nothing to publish from, or where the table is there with
-            main_html and is wanted without.
-        DifferenceError: If the rows of `extractions` are not those that the ledger counts.
+        InputError: If there is nothing to publish from, or if the table has the column main_html
+            and is wanted without.
+        DifferenceError: If the rows of `extractions` do not match the ledger.
     """
     tables = Tables(spark, output)
     _prepare(tables, with_main_html)
@@ -120,17 +119,18 @@ def _prepare(tables: Tables, with_main_html: bool) -> None:
 
 
 def _read_states(tables: Tables) -> dict[int, State]:
-    """Return what the batches of `extractions` hold, by the ledger.
+    """Return the states of the batches of `extractions`, by the ledger.
 
-    Of a file that is on its way to be read again the rows of the reading before are still there, in
-    the batch of that.
+    If a file is being read again, the rows of its earlier reading are still there, in the batch of
+    the earlier reading.
     """
     ledger = tables.read("warc_files").where("pages > 0")
     is_on_its_way = F.col("state").isin(list(UNFINISHED))
     batch = F.when(is_on_its_way, F.col("replaces")).otherwise(F.col("batch"))
-    # Not as text, which is another in each time zone.
+    # Not as text, because the text differs between time zones.
     finished = F.unix_micros("finished_at").alias("finished_at")
-    # Pages that were forgotten since are deleted here, too: no state of a batch changes by it.
+    # Pages that were forgotten since are deleted here too, so they do not change the state of a
+    # batch.
     pages_read = F.col("pages") + F.coalesce(F.try_element_at("skipped", F.lit(FORGOTTEN)), F.lit(0))
     replaced = {"finished_at": finished, "pages": pages_read}
     values = F.concat_ws("|", *(replaced.get(name, F.col(name)) for name in _KEY))
@@ -148,15 +148,15 @@ def _read_states(tables: Tables) -> dict[int, State]:
 
 
 def _read_published(tables: Tables) -> dict[int, State]:
-    """Return the batches that are published, and in which state; "" where rows of several are, as
-    nothing here writes them."""
+    """Return the published batches with their states. The version is "" if a batch has rows of
+    several states, which this program never writes."""
     versions = F.array_sort(F.collect_set("batch_version")).alias("versions")
     rows = tables.read(TABLE).groupBy("batch").agg(versions, F.count("*").alias("rows")).collect()
     return {row["batch"]: State(row["versions"][0] if len(row["versions"]) == 1 else "", row["rows"]) for row in rows}
 
 
 def _find_lost_rows(current: dict[int, State], published: dict[int, State]) -> list[Difference]:
-    """Return the batches that are published in the state that is wanted, and yet have not its
+    """Return the batches that are published in the current state, but with a different number of
     rows."""
     return [
         Difference(batch, state.rows, current[batch].rows)
@@ -169,8 +169,8 @@ def _find_lost_rows(current: dict[int, State], published: dict[int, State]) -> l
 
 
 def _groups(current: dict[int, State], published: dict[int, State]) -> Iterator[list[int]]:
-    """Yield the batches of each commit. Where batches are replaced, or have gone, all is one
-    commit, as a file that was read again has moved from one batch to another."""
+    """Yield the batches of each commit. If batches are replaced or gone, all batches are one
+    commit, because a file that was read again has moved from one batch to another."""
     fresh = sorted(current.keys() - published.keys())
     differing = {each.batch for each in _find_lost_rows(current, published)}
     changed = sorted(
@@ -210,8 +210,8 @@ def _replace(
 
 
 def optimize(tables: Tables, target_bytes: int = TARGET_BYTES) -> tuple[int, int]:
-    """Cluster the table and join its small files; return how many files were taken, and how many
-    made of them."""
+    """Cluster the table and join its small files; return the number of old files, and the number of
+    new files that replace them."""
     settings = {
         "spark.databricks.delta.optimize.maxFileSize": str(target_bytes),
         "spark.databricks.delta.optimize.minFileSize": str(target_bytes),

@@ -1,4 +1,5 @@
-"""Brings the ledger and `extractions` together again, where people have changed one of them."""
+"""Repairs differences between the ledger and `extractions` after people have changed one of
+them."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,11 +25,11 @@ from dripper.spark.wording import list_names, say_count
 
 
 def repair(spark: SparkSession, output: str) -> Iterator[str]:
-    """Bring the ledger and `extractions` together again; yield what was done, in sentences.
+    """Repair differences between the ledger and `extractions`; yield sentences on the result.
 
-    Files whose rows are not as counted are planned again. Rows of a reading that another has taken
-    the place of are deleted. Rows of files that the ledger does not know are noted in it. Raises
-    BusyError where a run is at work, InputError where there is no table.
+    Files are planned again if their rows do not match the ledger. Rows are deleted if another
+    reading has replaced theirs. Rows of files that the ledger does not know are noted in it. Raises
+    BusyError if a run is at work, and InputError if there is no table.
     """
     tables = Tables(spark, output)
     if tables.find_existing().isdisjoint((TABLE, "warc_files")):
@@ -44,7 +45,7 @@ def _repair(tables: Tables, books: Books, ledger: Ledger, lease: Lease) -> Itera
     pages = SparkPages(tables)
     unequal, counts, _ = settle(books, pages, ledger, lease)
     if counts.lost:
-        # By a condition on the partition alone: Delta looks at no data file for it.
+        # The condition is on the partition alone, so Delta reads no data file.
         tables.delete(TABLE, within(counts.lost))
         name = tables.sql_name(TABLE)
         yield f"{say_batches(counts.lost)} of {name}, of which data files are gone from storage, cleared"
@@ -86,21 +87,21 @@ class _Repairs:
     """The rows that a repair writes."""
 
     again: list[LedgerEntry]
-    """Files to be read again, each with the batch whose rows its next reading replaces."""
+    """Files to be read again, each with the batch of the rows that its next reading replaces."""
     unknown: list[dict[str, Any]]
     """Rows for the ledger."""
     outdated: list[tuple[int, str]]
-    """Batches and files whose rows go."""
+    """Pairs of batch and file with rows to delete."""
 
 
 def choose_repairs(
     entries: Sequence[LedgerEntry], batches: set[int], row_counts: Mapping[tuple[int, str], FileRows]
 ) -> _Repairs:
-    """Return what brings these batches in order. row_counts: the rows of each file in them."""
+    """Return the changes that repair these batches. row_counts: the rows of each file in them."""
     at: dict[tuple[int, str], list[LedgerEntry]] = defaultdict(list)
     for entry in entries:
         at[entry.batch, entry.file.warc_file].append(entry)
-    # What is on its way replaces these rows by itself.
+    # Files under way will replace these rows by themselves.
     on_their_way = [entry for entry in entries if entry.state in UNFINISHED]
     left_alone = {(n, entry.file.warc_file) for entry in on_their_way for n in batches_of(entry)}
     replacing = {entry.file.warc_file for entry in on_their_way if entry.file.selection is None}
@@ -115,7 +116,8 @@ def choose_repairs(
     strangers = sorted(place for place in row_counts if place not in at and place not in left_alone)
     outdated += [place for place in strangers if place[1] in ledger_names]
     for i, entry in enumerate(again):
-        # The rows of another reading stay until the next one, where those of the last are gone.
+        # If the rows of the last reading are gone, the rows of another reading stay until the next
+        # one.
         instead = [place for place in outdated if place[1] == entry.file.warc_file]
         if instead and (entry.batch, entry.file.warc_file) not in row_counts:
             again[i] = replace(entry, file=replace(entry.file, replaces=instead[-1][0]))
@@ -128,8 +130,8 @@ def choose_repairs(
 def _rebuild_rows(
     places: Sequence[tuple[int, str]], row_counts: Mapping[tuple[int, str], FileRows]
 ) -> list[dict[str, Any]]:
-    """Return rows for the ledger. A file with rows in several batches was read in selections: a
-    whole reading takes their place."""
+    """Return rows for the ledger. A file with rows in several batches was read in selections; a
+    whole reading replaces them."""
     times = Counter(name for _, name in places)
     return [
         {
@@ -145,7 +147,7 @@ def _rebuild_rows(
 
 
 def _split_by_batch(entries: Sequence[LedgerEntry], ledger: Ledger) -> list[Batch]:
-    """Return new batches for the files, one for each that they come from."""
+    """Return new batches for the files, one for each batch that they come from."""
     by_batch: dict[int, list[LedgerEntry]] = defaultdict(list)
     for entry in entries:
         by_batch[entry.batch].append(entry)
