@@ -17,8 +17,7 @@ from pyspark.sql import functions as F
 import dripper
 from dripper.errors import SettingsError
 from dripper.labels.chain import chain_of
-from dripper.labels.fallback import Fallback
-from dripper.labels.registry import check_blocks, resolve_fallback
+from dripper.labels.registry import check_blocks
 from dripper.settings import Settings
 from dripper.spark.ledger.work import Work
 from dripper.spark.run.batch_checks import check_rows
@@ -246,9 +245,8 @@ with their mapping HTML."""
 
 
 def with_labels(pages: DataFrame, labels: DataFrame, settings: Settings) -> tuple[DataFrame, Settings]:
-    """Return the rows of `pages` with the columns of `labels` that the stage reads (null if a page
-    has no labels), and the settings with the labeler that made them. Raises SettingsError if its
-    fallback needs page sources that were not kept."""
+    """Return the rows of `pages` with the columns of `labels` that the stage reads, null if a page
+    has no labels, and the settings of the labeler that gave them."""
     labels = labels.select("page_id", *(F.col(name).alias(alias) for name, alias in LABEL_COLUMNS.items()))
     summary = labels.agg(F.max("labeler"), F.sum(F.coalesce(F.size("main"), F.lit(0)) + 100)).head()
     assert summary is not None
@@ -259,21 +257,4 @@ def with_labels(pages: DataFrame, labels: DataFrame, settings: Settings) -> tupl
     name = first[0] if first is not None else summary[0]
     labeler = settings.labeler.model_copy(update={"name": name} if name else {})
     joined = pages.drop("fingerprints").join(labels, "page_id", "left")
-    if resolve_fallback(labeler) == Fallback.TRAFILATURA:
-        _check_sources(joined)
-    else:
-        joined = joined.drop("source")
     return joined, settings.model_copy(update={"labeler": labeler})
-
-
-def _check_sources(pages: DataFrame) -> None:
-    """Raise SettingsError if a page needs the fallback `trafilatura` and its source was not kept:
-    Trafilatura would choose differently than in one pass."""
-    has_main = F.coalesce(F.array_contains("main", True) & (F.size("main") == F.col("n_blocks")), F.lit(False))
-    has_first = F.coalesce(F.array_contains("first_labels.main", True), F.lit(False))
-    missing = pages.where(F.col("error_code").isNull() & F.col("source").isNull() & ~has_main & ~has_first)
-    if not missing.select("page_id").isEmpty():
-        raise SettingsError(
-            "the fallback trafilatura reads the page as it was, and the stage preprocess kept none, as it ran with another: set "
-            "labeler.fallback to cpu, body or empty, or run all stages into a new output with labeler.fallback=trafilatura"
-        )
