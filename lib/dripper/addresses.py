@@ -74,7 +74,7 @@ def _read_label(label: str) -> str:
 
 
 def loggable(address: str) -> str:
-    """Return an address without password and, where it is HTTP, without user, query and fragment.
+    """Return an address without password and, if it is HTTP, without user, query and fragment.
 
     Queries hold signatures of presigned addresses, session ids and people's search terms. A `?`
     in the name of a local file or an S3 key is part of the name, and stays.

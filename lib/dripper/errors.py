@@ -74,7 +74,7 @@ class FileErrorKind(StrEnum):
 
 
 LASTING: frozenset[str] = frozenset({FileErrorKind.GONE, FileErrorKind.NO_FILE})
-"""Kinds of which another run would find the file no better, until somebody changes the input."""
+"""Kinds of errors that another run would meet again until somebody changes the input."""
 
 
 class UsageError(Exception):

@@ -9,12 +9,12 @@ COMMIT_FILE = Path(__file__).with_name("commit.txt")
 
 
 def describe_release() -> str:
-    """Return version, commit and date of what runs, as far as they are known.
+    """Return version, commit and date of the running program, as far as they are known.
 
     >>> describe_release().split(",")[0]
     'dripper 0.1.0'
     """
-    # `setup.py` takes `describe_commit` from here, where no package is installed.
+    # `setup.py` imports `describe_commit` from here before any package is installed.
     import dripper
 
     return ", ".join(filter(None, (f"dripper {dripper.__version__}", find_commit())))

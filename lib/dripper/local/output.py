@@ -25,7 +25,7 @@ COLUMNS = tuple(column for column in EXTRACTIONS if column != BATCH)
 TEXT = Column("text", Kind.STRING, "main_html as plain text; null: see error_code")
 """A column that is there if it is asked for."""
 KEYS = ("page_id", "error_code", "versions")
-"""Columns without which a second run could not go on where the first stopped."""
+"""Columns that a second run needs to go on from the first one's last row."""
 
 _NO_BATCH = -1
 

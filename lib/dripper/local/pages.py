@@ -81,7 +81,7 @@ def read_pages(
     counts: InputCounts,
     options: PageOptions = DEFAULT_OPTIONS,
 ) -> Iterator[Record]:
-    """Yield the pages whose `page_id` is not in `done_ids`, and count in `counts`."""
+    """Yield the pages with a `page_id` that is not in `done_ids`, and count in `counts`."""
     for file in files:
         for record in _read_file(file, settings, counts, options):
             if record.page_id in done_ids:

@@ -3,9 +3,9 @@
     POST /extract?url=https://example.org/a&format=markdown    the body is the page
     GET  /health
 
-It fetches nothing, and a page never reaches another one's request. What clients can make it hold is
-bounded: connections, bytes of bodies, requests that wait, and seconds a request. Uvicorn with
-Starlette would need four more packages, and has a bound on neither the bytes nor the seconds.
+It fetches nothing, and a page never reaches another one's request. Everything that clients can make
+it hold is bounded: connections, bytes of bodies, requests that wait, and seconds a request. Uvicorn
+with Starlette would need four more packages, and has a bound on neither the bytes nor the seconds.
 """
 
 import io
@@ -45,7 +45,7 @@ _SMALL_BYTES = 1 << 20
 """Bytes of each body that always find room, so that large bodies of some clients keep no small page
 of another out."""
 _LARGE_BODIES = 4
-"""Bodies of the largest size for whose bytes above `_SMALL_BYTES` there is room at once."""
+"""Number of bodies of the largest size that fit into the room for bytes above `_SMALL_BYTES`."""
 _PIECE_BYTES = 1 << 16
 _LONGEST_LINE = 1 << 16
 _MOST_TRAILERS = 100
@@ -127,7 +127,7 @@ class Service:
                 self._requests.notify_all()
 
     def drain(self, seconds: float) -> bool:
-        """Refuse further requests, and wait for those that have begun; return whether all are
+        """Refuse further requests, and wait for requests that have begun; return whether all are
         answered in time."""
         self.is_ending = True
         with self._requests:
