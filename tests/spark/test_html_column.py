@@ -26,7 +26,7 @@ HOSTILE = [
     b"",
     b"   ",
     b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR",
-    b"%PDF-1.7 x",
+    b"%PDF-1.7\nx",
     b"<div>" * 60_000,
     b"<p>caf\xe9 \xff\xfe and \xed\xa0\x80 more</p>",
 ]
