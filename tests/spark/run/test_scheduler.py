@@ -57,6 +57,7 @@ def test_a_lost_lease_ends_the_run() -> None:
 
 def test_an_interrupt_cancels_what_is_at_work_and_begins_nothing_more() -> None:
     """As Ctrl-C in the main thread: the batch at work ends only because it is cancelled."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background starts with it ignored
     begun, cancelled = [], threading.Event()
 
     def work(batch: Batch) -> None:
@@ -65,8 +66,11 @@ def test_an_interrupt_cancels_what_is_at_work_and_begins_nothing_more() -> None:
         assert cancelled.wait(60)
         raise RuntimeError("the job was cancelled")
 
-    with pytest.raises(KeyboardInterrupt):
-        work_through(BATCHES, 1, work, Breaker(9), cancelled.set)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            work_through(BATCHES, 1, work, Breaker(9), cancelled.set)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert begun == [1]
 
 
