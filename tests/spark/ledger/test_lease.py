@@ -103,6 +103,20 @@ def test_a_driver_elsewhere_that_says_something_is_alive_whatever_its_clock_says
     alive.end("ended")
 
 
+def test_a_pause_before_the_first_look_is_no_silence_of_the_other_driver(storage: Storage) -> None:
+    alive, clock = other(storage, ELSEWHERE), Clock()
+    suspended = MemoryBooks(storage, lambda _: clock.sleep(0 if clock.now else 3600), lambda _: None)
+
+    def sleep(seconds: float) -> None:
+        clock.sleep(seconds)
+        if clock.now > 3630:
+            alive._beat()
+
+    with pytest.raises(BusyError, match="at work on this output"):
+        Lease(suspended, clock=clock, sleep=sleep).take()
+    alive.end("ended")
+
+
 def test_a_driver_that_comes_while_another_one_is_waited_for_is_waited_for_as_long(storage: Storage) -> None:
     other(storage, ELSEWHERE)
     clock, late = Clock(), []

@@ -228,15 +228,15 @@ class Lease:
         at work."""
         watched: dict[str, tuple[Any, float]] = {}
         while True:
-            # Read the clock before the table: a pause between the two at a later look does not
-            # count as waiting.
+            # Silence counts from after the first look to before the last one, so that a pause of
+            # this driver during a look does not count.
             now = self._clock()
             runs = self._runs(EVERY_ROW)
             unknown = []
             for other in runs:
                 if other["state"] != "running" or self._is_over(other):
                     continue
-                last_beat, since = watched.setdefault(other["run_id"], (other["heard_at"], now))
+                last_beat, since = watched.setdefault(other["run_id"], (other["heard_at"], self._clock()))
                 if other["heard_at"] != last_beat or is_alive(other["holder"], self._holder):
                     raise BusyError(_at_work_words(other))
                 if now - since < self._patience:
