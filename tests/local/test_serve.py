@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -126,12 +127,16 @@ def test_a_damaged_head_is_a_bad_request(port: int, head: bytes, capfd: pytest.C
 
 
 def test_large_bodies_have_a_budget_and_keep_no_small_page_out(port: int) -> None:
-    """Each client sends all of its body but the last byte, and waits."""
+    """Each client sends all of its body but the last byte, all of them at once, and waits."""
     head = b"POST /extract HTTP/1.1\r\nHost: a\r\nContent-Length: 8000000\r\n\r\n"
     waiting = [socket.create_connection(("127.0.0.1", port), timeout=60) for _ in range(8)]
-    for connection in waiting:
+
+    def send(connection: socket.socket) -> None:
         with contextlib.suppress(OSError):
             connection.sendall(head + b" " * 7_999_999)
+
+    with ThreadPoolExecutor(len(waiting)) as clients:
+        list(clients.map(send, waiting))
     assert ask(port, "POST", "/extract", HTML)[0] == 200
     held = 0
     for connection in waiting:

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from mmap import mmap
 from queue import Empty, Queue
 from typing import Any, ClassVar
 from urllib.parse import SplitResult, parse_qs, urlsplit
@@ -61,13 +62,13 @@ class _Budget:
         self._free = n_bytes
         self._lock = threading.Lock()
 
-    def take(self, n_bytes: int) -> bool:
-        """Take bytes; return False if there are not as many."""
+    def take(self, n_bytes: int, held: int) -> bool:
+        """Take bytes, or give back the bytes that are held if there are not as many, so that of
+        many bodies that grow together only one is refused. Return whether they were taken."""
         with self._lock:
-            if n_bytes > self._free:
-                return False
-            self._free -= n_bytes
-            return True
+            is_room = n_bytes <= self._free
+            self._free += -n_bytes if is_room else held
+            return is_room
 
     def give_back(self, n_bytes: int) -> None:
         with self._lock:
@@ -182,7 +183,7 @@ class _Handler(BaseHTTPRequestHandler):
     def handle_one_request(self) -> None:
         """Begin a deadline. A client that leaves, or is too slow, is no error."""
         self._incoming.deadline = time.monotonic() + _REQUEST_SECONDS
-        self._n_read = self._n_large = 0
+        self._n_large = 0
         try:
             super().handle_one_request()
         except OSError:
@@ -259,45 +260,46 @@ class _Handler(BaseHTTPRequestHandler):
             raise _RefusalError(HTTPStatus.BAD_REQUEST, "the request has two lengths")
         if codings and codings[0].strip().lower() != "chunked":
             raise _RefusalError(HTTPStatus.NOT_IMPLEMENTED, "of transfer codings only chunked is known")
-        if codings:
-            return self._read_chunks(limit)
-        size = sizes[0].strip() if sizes else ""
-        if not (size.isascii() and size.isdecimal()):
-            raise _RefusalError(HTTPStatus.LENGTH_REQUIRED, "the request needs a Content-Length")
-        return self._read_whole(size.lstrip("0") or "0", 10, limit)
+        # Memory of its own, of which the system gives the pages that are written to, and takes back
+        # all: a heap that grows in many threads keeps three times as much.
+        with mmap(-1, limit) as body:
+            if codings:
+                self._read_chunks(body)
+            else:
+                size = sizes[0].strip() if sizes else ""
+                if not (size.isascii() and size.isdecimal()):
+                    raise _RefusalError(HTTPStatus.LENGTH_REQUIRED, "the request needs a Content-Length")
+                self._read_whole(size.lstrip("0") or "0", 10, body)
+            return body[: body.tell()]
 
-    def _read_whole(self, digits: str, base: int, room: int) -> bytes:
-        size = int(digits, base) if len(digits) < 16 else room + 1
-        if size > room:
-            limit = self.service.settings.reading.page_bytes
-            raise _RefusalError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the page may have {limit} bytes")
-        body = bytearray()
-        while len(body) < size:
-            piece = self.rfile.read(min(_PIECE_BYTES, size - len(body)))
+    def _read_whole(self, digits: str, base: int, body: mmap) -> None:
+        size = int(digits, base) if len(digits) < 16 else len(body) + 1
+        if size > len(body) - body.tell():
+            raise _RefusalError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the page may have {len(body)} bytes")
+        end = body.tell() + size
+        while body.tell() < end:
+            piece = self.rfile.read(min(_PIECE_BYTES, end - body.tell()))
             if not piece:
                 raise _RefusalError(HTTPStatus.BAD_REQUEST, "the page ended before its length")
-            self._make_room(len(piece))
-            body += piece
-        return bytes(body)
+            self._make_room(body.tell() + len(piece))
+            body.write(piece)
 
     def _make_room(self, n_bytes: int) -> None:
-        """Count bytes of the body as they come, so that a slow client holds no more than it has
-        sent."""
-        self._n_read += n_bytes
-        more = max(0, self._n_read - _SMALL_BYTES) - self._n_large
-        if more and not self.service.large_bytes.take(more):
+        """Count the bytes of the body that have come, so that a slow client holds no more than it
+        has sent."""
+        more = max(0, n_bytes - _SMALL_BYTES) - self._n_large
+        if not self.service.large_bytes.take(more, self._n_large):
+            self._n_large = 0
             raise _RefusalError(HTTPStatus.SERVICE_UNAVAILABLE, "too many large pages are on their way: try again")
         self._n_large += more
 
-    def _read_chunks(self, limit: int) -> bytes:
-        body = bytearray()
+    def _read_chunks(self, body: mmap) -> None:
         while match := _CHUNK.fullmatch(self.rfile.readline(_LONGEST_LINE)):
-            chunk = self._read_whole(match[1].decode(), 16, limit - len(body))
-            body += chunk
-            if not chunk:  # trailers follow, up to an empty line
+            self._read_whole(match[1].decode(), 16, body)
+            if match[1] == b"0":  # trailers follow, up to an empty line
                 for _ in range(_MOST_TRAILERS):
                     if self.rfile.readline(_LONGEST_LINE).strip() == b"":
-                        return bytes(body)
+                        return
                 break
             if self.rfile.readline(3).strip():
                 break
