@@ -97,6 +97,8 @@ def test_a_page_without_content_is_told(tmp_path: Path, capsys: pytest.CaptureFi
     ("arguments", "words"),
     [
         (["/nowhere/page.html"], "/nowhere/page.html: No such file"),
+        (["https://e.org/a?b=1&c"], "| dripper extract - --url 'https://e.org/a?b=1&c'"),
+        (["https://e.org/a", "https://e.org/b", "--out", "{file}.jsonl"], "only archives are read over HTTP"),
         (["/"], "/ is a folder: say where the rows of its pages go"),
         (["{file}", "--labeler", "cpuu"], "did you mean 'cpu'"),
         (["{file}", "{file}"], "these are many pages: say where their rows go, --out pages.jsonl"),

@@ -301,6 +301,23 @@ REPLACED = {
     "stages.partition_pages": "stages.commit_pages sets it too",
 }
 """Keys of earlier versions, and their replacements."""
+_FORMS = "a result has markdown, text and main_html, and `dripper extract --format` writes these and others"
+_BY_SELECTOR = "settings={'html.keep': [CSS], 'html.drop': [CSS]}"
+OF_PEERS = {
+    **dict.fromkeys(("output_format", "format", "formats"), _FORMS),
+    **dict.fromkeys(("include_links", "links"), "settings={'markdown.links': 'text'} drops addresses of links"),
+    **dict.fromkeys(("include_images", "alt_texts"), "settings={'markdown.images': 'drop'} drops images"),
+    **dict.fromkeys(("prune_xpath", "css_selector", "excluded_tags", "include_tags", "exclude_tags"), _BY_SELECTOR),
+    "include_comments": "of the labeler cpu it is comments='include'",
+    "include_tables": "settings={'markdown.tables': 'text'} writes tables as text",
+    "include_formatting": "result.text is without formatting",
+    "favor_precision": "of the labeler cpu it is focus='precision'",
+    "favor_recall": "of the labeler cpu it is focus='recall'",
+    "with_metadata": "each result has metadata",
+    "target_language": "each result has its language",
+    "main_content": "result.main_html is the main content",
+}
+"""Keywords of other extractors, and the way here (docs/coming_from.md)."""
 
 S = TypeVar("S", bound=Section)
 
@@ -348,6 +365,8 @@ def _write_sentence(problem: Mapping[str, Any], prefix: str, valid_keys: list[st
         return f"setting {key} is gone, as nobody had to change its value: leave it out"
     if key in REPLACED:
         return f"setting {key} is gone: {REPLACED[key]}"
+    if place[-1] in OF_PEERS:
+        return f"unknown setting {key}: {OF_PEERS[place[-1]]}"
     value = problem["input"]
     while isinstance(value, dict) and value:
         # An unknown section: its keys are the best hint at the one that was meant.

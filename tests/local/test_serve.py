@@ -60,6 +60,18 @@ def test_the_header_says_the_charset_of_html_alone(port: int) -> None:
     assert "überall" in ask(port, "POST", "/extract?format=text", body, Content_Type=form)[2]
 
 
+def test_a_page_may_come_as_json(port: int) -> None:
+    url = "https://example.org/7"
+    body = json.dumps({"url": url, "html": HTML.decode(), "format": "markdown"}).encode()
+    expected = dripper.extract(HTML, url=url).markdown
+    answer = ask(port, "POST", "/extract", body, Content_Type="application/json; charset=utf-8")
+    assert answer == (200, "text/markdown; charset=utf-8", expected)
+    query = f"/extract?url={url}&format=text"  # The query has the last word.
+    assert ask(port, "POST", query, body, Content_Type="application/json")[2] == dripper.extract(HTML, url=url).text
+    status, _, text = ask(port, "POST", "/extract", body.replace(b"markdown", b"pdf"), Content_Type="application/json")
+    assert (status, "one of markdown, text" in text) == (400, True)
+
+
 def test_health(port: int) -> None:
     status, _, text = ask(port, "GET", "/health")
     assert (status, json.loads(text)["status"], json.loads(text)["labeler"]) == (200, "ok", "cpu")
@@ -86,6 +98,7 @@ def test_bad_pages_are_answers_and_the_next_page_is_fine(port: int) -> None:
         ("POST", "/extract", {"Content_Length": "1_0"}, 411),
         ("POST", "/extract", {"Content_Length": "3", "Transfer_Encoding": "chunked"}, 400),
         ("POST", "/extract", {"Content_Type": "multipart/form-data; boundary=x"}, 415),
+        ("POST", "/extract", {"Content_Type": "application/json"}, 400),
         ("DELETE", "/extract", {}, 501),
     ],
 )

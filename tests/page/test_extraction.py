@@ -1,6 +1,7 @@
 """One page's way without Spark: what every result promises."""
 
 import hashlib
+import json
 import multiprocessing
 import os
 import subprocess
@@ -8,6 +9,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -56,8 +58,38 @@ def test_text_and_bytes_give_the_same() -> None:
 
 
 def test_the_same_page_gives_the_same_result() -> None:
-    digests = {hashlib.sha256(repr(dripper.extract(HTML)).encode()).hexdigest() for _ in range(3)}
+    digests = {hashlib.sha256(repr(dripper.extract(HTML).to_dict()).encode()).hexdigest() for _ in range(3)}
     assert len(digests) == 1
+
+
+def test_a_result_is_shown_in_one_line_and_as_markdown() -> None:
+    result, failed = dripper.extract(HTML), dripper.extract("")
+    assert repr(result).startswith("Extraction(title='Article 3', n_main=")
+    assert repr(failed) == "Extraction(error_code='empty_page', error_detail='no visible text')"
+    long = dripper.extract(f"<title>{'rain ' * 100}</title><p>It rained all day in Bergen.")
+    assert len(repr(long)) < 200
+    assert result._repr_markdown_() == result.markdown
+    assert failed._repr_markdown_() == f"`{failed!r}`"
+
+
+def test_a_result_is_a_json_object() -> None:
+    told = json.loads(json.dumps(dripper.extract(HTML, "https://example.org/3").to_dict()))
+    assert (told["title"], told["url"], told["error_code"]) == ("Article 3", "https://example.org/3", None)
+    assert json.loads(json.dumps(dripper.extract("").to_dict()))["error_code"] == "empty_page"
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"output_format": "markdown"}, "output_format: a result has markdown, text"),
+        ({"include_links": False}, "markdown.links"),
+        ({"favor_recall": True}, "focus='recall'"),
+        ({"settings": {"include_images": True}}, "markdown.images"),
+    ],
+)
+def test_keywords_of_other_extractors_are_answered(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(SettingsError, match=words):
+        dripper.extract(HTML, **options)
 
 
 @pytest.mark.parametrize("html", ["", " \n", "<script>x</script>", b"", b"<p>\x00\x00"])

@@ -4,6 +4,7 @@ to a file, a folder or standard output.
 
 import argparse
 import json
+import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -22,7 +23,7 @@ from dripper.local.tables import Columns
 from dripper.page.extraction import extract_apart
 from dripper.places import local_place
 from dripper.settings import Settings
-from dripper.warc.open.source import ARCHIVE_NAME
+from dripper.warc.open.source import ARCHIVE_NAME, is_http
 
 _USAGE = """One page is printed. Many pages become the rows of a file or of standard output, or a file each:
   dripper extract page.html
@@ -177,7 +178,7 @@ def _is_one_page(pages: Sequence[str]) -> bool:
     first = pages[0]
     if len(pages) > 1 or Path(first).is_dir() or ARCHIVE_NAME.search(first) or TABLE_NAME.search(first):
         return False
-    return first == "-" or Path(first).exists() or not set("*?[@") & set(first)
+    return first == "-" or is_http(first) or Path(first).exists() or not set("*?[@") & set(first)
 
 
 def _print_page(arguments: argparse.Namespace, settings: Settings) -> int:
@@ -210,6 +211,10 @@ def _check_one_page(pages: list[str]) -> str:
 def _read_page(page: str) -> bytes:
     if page == "-":
         return sys.stdin.buffer.read()
+    if is_http(page):
+        address = shlex.quote(page)
+        command = f"curl -sL {address} | dripper extract - --url {address}"
+        raise InputError(f"{page} is an address, not a page: fetch it first, as in {command}")
     try:
         return Path(page).read_bytes()
     except OSError as error:

@@ -1,6 +1,5 @@
 """Writes one page's extraction as text, in the formats of `dripper extract`."""
 
-import dataclasses
 import json
 from collections.abc import Callable
 from typing import NamedTuple
@@ -25,7 +24,7 @@ class Format(NamedTuple):
 
 
 def _write_json(extraction: Extraction, url: str | None, indent: int | None = 2) -> str:
-    row = dataclasses.asdict(extraction) | {"url": extraction.url or url}
+    row = extraction.to_dict() | {"url": extraction.url or url}
     return json.dumps(row, ensure_ascii=False, indent=indent)
 
 

@@ -103,7 +103,12 @@ class _Expansion:
         at = "@" if part.startswith("@") and not Path(part).exists() else ""
         part = at + archive_place("the input", part.removeprefix(at))
         if not at and (is_s3(part) or is_http(part) or has_file_system(part)):
-            return (_make_input(file.path) for file in expand(part, self._settings))
+            files = [_make_input(file.path) for file in expand(part, self._settings)]
+            if is_http(part) and not all(file.is_archive for file in files):
+                raise InputError(
+                    f"{part} is an address, not a page: save its page first; only archives are read over HTTP"
+                )
+            return iter(files)
         path = local_path(part)
         part = str(path)
         if path.is_dir():

@@ -1,6 +1,6 @@
 """Serves extractions over HTTP: one page posted, one answer, from guarded processes.
 
-    POST /extract?url=https://example.org/a&format=markdown    the body is the page
+    POST /extract?url=https://example.org/a&format=markdown    the body is the page, or JSON
     GET  /health
 
 It fetches nothing, and a page never reaches another one's request. Everything that clients can make
@@ -14,7 +14,7 @@ import re
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -30,6 +30,7 @@ from dripper.errors import PageError
 from dripper.guard import Guard, GuardLimits
 from dripper.labels.registry import runs_staged
 from dripper.local.formats import FORMATS
+from dripper.local.json_page import FORM, read_json_page
 from dripper.page.extraction import Extraction, checked_settings, make_failed, shared_extractor
 from dripper.settings import Settings
 
@@ -239,18 +240,22 @@ class _Handler(BaseHTTPRequestHandler):
         query = {name: values[-1] for name, values in parse_qs(address.query).items()}
         if address.path != "/extract":
             raise _RefusalError(HTTPStatus.NOT_FOUND, "there are GET /health and POST /extract")
-        form = query.pop("format", "json")
-        url = query.pop("url", None)
-        if query or form not in FORMATS:
-            usage = f"the query may have url, and format, one of {', '.join(FORMATS)}"
-            raise _RefusalError(HTTPStatus.BAD_REQUEST, usage)
+        _check_query(query)
         declared = self.headers.get("Content-Type")
         media_type = parse_media_type(declared)
         if media_type.startswith("multipart/"):
             sentence = "send the page alone as the body (curl --data-binary @page.html), not as a form"
             raise _RefusalError(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, sentence)
         body = self._read_body(self.service.settings.reading.page_bytes)
-        return (body, url, declared if media_type in HTML_TYPES else None), form
+        kind = declared if media_type in HTML_TYPES else None
+        if media_type == "application/json":
+            try:
+                query = read_json_page(body) | query
+            except ValueError:
+                raise _RefusalError(HTTPStatus.BAD_REQUEST, f"as JSON, a page is {FORM}") from None
+            body, kind = query.pop("html").encode("utf-8", "replace"), "text/html; charset=utf-8"
+            _check_query(query)
+        return (body, query.get("url"), kind), query.get("format", "json")
 
     def _read_body(self, limit: int) -> bytes:
         """Return the body of the request, in chunks or of one length (RFC 9112 6)."""
@@ -343,6 +348,12 @@ class _Handler(BaseHTTPRequestHandler):
         line = _QUERY.sub("", format % args)
         with suppress(OSError):
             super().log_message("%s", printable(line))
+
+
+def _check_query(query: Mapping[str, str]) -> None:
+    if set(query) - {"format", "url"} or query.get("format", "json") not in FORMATS:
+        usage = f"the query may have url, and format, one of {', '.join(FORMATS)}"
+        raise _RefusalError(HTTPStatus.BAD_REQUEST, usage)
 
 
 class _Server(ThreadingHTTPServer):

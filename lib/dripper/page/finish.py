@@ -3,8 +3,9 @@ Markdown of the main blocks. Pages in one pass and pages in stages both come her
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import compress
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -39,9 +40,10 @@ DEFAULT_SETTINGS = Settings()
 KEPT, OF_THREAD = "html.keep", "post of a thread"
 """Two more reasons why a block is main unlike its label. The others are in `units.complete`, or
 name the fallback."""
+_REPR_CHARACTERS = 100
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Extraction:
     """The main content of one page, or why there is none (`error_code`; `main_html` and `markdown`
     are then "").
@@ -89,6 +91,31 @@ class Extraction:
         """The main content as plain text, made of `main_html` on each call. The published scores
         compare this text. Captions that are kept only for their images are left out."""
         return html_core.to_text(self.main_html, with_captions=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all fields by name, of types that `json.dumps` writes: the object that
+        `dripper extract --format json` prints."""
+        return asdict(self)
+
+    def __repr__(self) -> str:
+        """Return one line without the page.
+
+        >>> Extraction(title="Rain", n_blocks=5, n_main=3, method="cpu", confidence=0.9)
+        Extraction(title='Rain', n_main=3, n_blocks=5, method='cpu', confidence=0.9)
+        """
+        names: tuple[str, ...] = ("title", "n_main", "n_blocks", "method", "confidence")
+        if self.error_code is not None:
+            names = ("error_code", "error_detail")
+        return f"Extraction({', '.join(f'{name}={_shorten(getattr(self, name))}' for name in names)})"
+
+    def _repr_markdown_(self) -> str:
+        """Return the Markdown, as notebooks show it, or the error of a page without content."""
+        return self.markdown or f"`{self!r}`"
+
+
+def _shorten(value: object) -> str:
+    text = repr(str(value) if isinstance(value, ErrorCode) else value)
+    return text if len(text) <= _REPR_CHARACTERS else f"{text[:_REPR_CHARACTERS]}…"
 
 
 @dataclass(frozen=True, slots=True)
