@@ -1,5 +1,7 @@
 """Finds boxes within a text: quoted posts of social networks, in which words and author are one
-unit, notices of manuals, and displayed formulas."""
+unit, notices of manuals, displayed formulas, and small data tables."""
+
+from itertools import pairwise
 
 from dripper.html.tree.elements import words
 from dripper.html.tree.tree import Tree, attribute
@@ -12,12 +14,19 @@ _EMBEDS = words(
 _NOTICES = words("admonition callout")
 """Classes of notices. On 620 labelled pages, 27 notices are between main text, and all are in the
 truth."""
+_IN_TABLES = words("caption colgroup col thead tbody tfoot tr th td br b strong i em code pre sub sup span")
+"""Elements of a table without blocks and links in its cells."""
 
 
 def find_embeds(tree: Tree) -> list[int]:
-    """Return quoted posts, notices and displayed formulas, in document order, none inside
-    another."""
+    """Return quoted posts, notices, displayed formulas and data tables, in document order, none
+    inside another."""
     boxes = _EMBEDS | _NOTICES
     tags = {tag for tag, classes in tree.values("class").items() if not boxes.isdisjoint(classes.split())}
     tags |= {tag for tag, name in tree.names.items() if name == "math" and attribute(tag, "display") == "block"}
-    return tree.outermost(tree.tagged(tags))
+    innermost = (
+        table for table, following in pairwise([*tree.find("table"), len(tree)]) if following > tree.lasts[table]
+    )
+    inner = {table: tree.tags[table + 1 : tree.lasts[table] + 1] for table in innermost}
+    tables = [table for table, names in inner.items() if "th" in names and _IN_TABLES.issuperset(names)]
+    return tree.outermost(sorted([*tree.tagged(tags), *tables]))
