@@ -34,7 +34,7 @@ help:
 	@echo "  make test-vllm     the labelers lm, encoder and neuscraper on vLLM for CPU: 7 GB, 5 minutes to install; ALL=1: the slow ones too"
 	@echo "  make fuzz          each target of tests/fuzz for SECONDS=$(SECONDS), in an environment of its own"
 	@echo "  make audit         licences, known holes, and a list of what users install (CycloneDX) -> dist/sbom.json"
-	@echo "  make lock          conf/lock.txt anew, after a change of setup.py or conf/constraints.txt"
+	@echo "  make lock          conf/lock.txt and conf/databricks/requirements*.txt anew, after a change of setup.py or conf/constraints.txt"
 	@echo "  make docs          the pages under docs as a site in ./site"
 	@echo "Measure and train (labelled pages in DATA=$(DATA))"
 	@echo "  make bench         ratios against peers, in one run"
@@ -174,12 +174,13 @@ audit: $(VENV)/all $(VENV)-audit/done
 	    --disable-pip --requirement conf/lock.txt || { echo "a package has a known hole, or PyPI's service, which knows \
 	them, cannot be reached from here: make audit OFFLINE=1 leaves them out"; exit 1; })
 
-lock: $(VENV)-audit/done
+lock: $(VENV)-audit/done $(VENV)/all
 	@grep '^#' conf/lock.txt > $(VENV)-audit/lock.txt
 	@DRIPPER_COMPILE=0 $(VENV)-audit/bin/uv pip compile --quiet setup.py --extra spark --extra inspect --extra lm --universal \
 	    --python-version 3.11 --constraint conf/constraints.txt --generate-hashes --no-annotate --no-header \
 	    >> $(VENV)-audit/lock.txt
 	@mv $(VENV)-audit/lock.txt conf/lock.txt
+	@$(BIN)/python conf/make_requirements.py
 
 $(VENV)-wheel/done: conf/constraints.txt
 	@test -x $(VENV)-wheel/bin/python || "$$(sh conf/preflight.sh)" -m venv $(VENV)-wheel

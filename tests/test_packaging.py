@@ -4,6 +4,7 @@ import ast
 import json
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -23,15 +24,30 @@ from dripper.labels.registry import check_blocks
 
 ROOT = Path(__file__).parents[1]
 RESOURCES = sorted((ROOT / "conf/databricks").glob("*.yml"))
+JOBS = [file for file in RESOURCES if file.stem != "schemas"]
+OPTION = re.compile(r"^( *)# ((?:policy_id|instance_profile_arn|spark_env_vars|trigger): .*)$", re.MULTILINE)
+"""A line of the bundle that people switch on by removing the comment sign."""
 
 
 @pytest.mark.parametrize("file", ["databricks.yml", *(str(file.relative_to(ROOT)) for file in RESOURCES)])
-def test_the_bundle_fits_its_schema(shared: Path, file: str) -> None:
+def test_the_bundle_fits_its_schema(shared: Path, tmp_path: Path, file: str) -> None:
+    """As it is, and with every option switched on."""
+    check_schema(shared, ROOT / file)
+    with_options = tmp_path / "options.yml"
+    with_options.write_text(switch_on((ROOT / file).read_text()))
+    check_schema(shared, with_options)
+
+
+def switch_on(text: str) -> str:
+    return OPTION.sub(r"\1\2", text)
+
+
+def check_schema(shared: Path, file: Path) -> None:
     """The schema is Databricks' own and not ours to copy; Python's jsonschema stumbles over its
     patterns."""
     schema = shared / "data" / "databricks_bundle_schema_v1.13.0.json"
     told = subprocess.run(
-        [str(Path(sys.executable).parent / "check-jsonschema"), "--schemafile", str(schema), str(ROOT / file)],
+        [str(Path(sys.executable).parent / "check-jsonschema"), "--schemafile", str(schema), str(file)],
         capture_output=True,
         text=True,
         check=False,
@@ -42,22 +58,68 @@ def test_the_bundle_fits_its_schema(shared: Path, file: str) -> None:
 def test_the_schema_check_can_fail(shared: Path, tmp_path: Path) -> None:
     wrong = (ROOT / "conf/databricks/extract_main_content.yml").read_text().replace("max_workers", "max_wrkers")
     (tmp_path / "wrong.yml").write_text(wrong)
-    schema = shared / "data" / "databricks_bundle_schema_v1.13.0.json"
-    told = subprocess.run(
-        [
-            str(Path(sys.executable).parent / "check-jsonschema"),
-            "--schemafile",
-            str(schema),
-            str(tmp_path / "wrong.yml"),
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert told.returncode != 0
+    with pytest.raises(AssertionError, match="max_wrkers"):
+        check_schema(shared, tmp_path / "wrong.yml")
 
 
-@pytest.mark.parametrize("resource", RESOURCES, ids=lambda file: file.stem)
+def read_bundle() -> dict[str, Any]:
+    """Return the bundle with every option switched on and all its resources."""
+    bundle: dict[str, Any] = yaml.safe_load(switch_on((ROOT / "databricks.yml").read_text()))
+    for file in RESOURCES:
+        for kind, found in yaml.safe_load(switch_on(file.read_text()))["resources"].items():
+            bundle.setdefault("resources", {}).setdefault(kind, {}).update(found)
+    return bundle
+
+
+def test_a_run_that_hangs_ends_and_a_long_one_is_reported() -> None:
+    for name, job in read_bundle()["resources"]["jobs"].items():
+        assert job["timeout_seconds"], name
+        (rule,) = job["health"]["rules"]
+        assert (rule["metric"], rule["op"]) == ("RUN_DURATION_SECONDS", "GREATER_THAN")
+        assert job["email_notifications"]["on_duration_warning_threshold_exceeded"] == ["${var.notify}"], name
+    variables = read_bundle()["variables"]
+    assert variables["warning_seconds"]["default"] < variables["longest_seconds"]["default"] < 24 * 3600
+
+
+def test_schemas_and_volumes_come_with_their_grants() -> None:
+    bundle = read_bundle()
+    made = bundle["resources"]
+    assert made["schemas"].keys() == {"tables", "staged_tables", "serverless_tables"}
+    assert made["volumes"].keys() == {"warcs", "models", "prompts"}
+    for resource in (*made["schemas"].values(), *made["volumes"].values()):
+        granted = {each["principal"]: each["privileges"] for each in resource["grants"]}
+        assert granted["${var.service_principal}"]
+        assert resource["lifecycle"] == {"prevent_destroy": "${var.keeps_tables}"}
+    outputs = {
+        next(each["default"] for each in job["parameters"] if each["name"] == "output") for job in made["jobs"].values()
+    }
+    assert outputs == {f"${{var.catalog}}.${{resources.schemas.{name}.name}}" for name in made["schemas"]}
+    kept = {name: target["variables"].get("keeps_tables", False) for name, target in bundle["targets"].items()}
+    assert kept == {name: name.startswith("prod") for name in kept}
+
+
+def test_every_cluster_may_have_a_policy_and_on_aws_rights_for_s3() -> None:
+    bundle = read_bundle()
+    for name, target in bundle["targets"].items():
+        for job in target["resources"]["jobs"].values():
+            for cluster in job["job_clusters"]:
+                assert cluster["new_cluster"]["policy_id"] == "${var.policy_id}", name
+                if aws := cluster["new_cluster"].get("aws_attributes"):
+                    assert aws["instance_profile_arn"] == "${var.instance_profile_arn}"
+                    assert "DATABRICKS_DEFAULT_SERVICE_CREDENTIAL_NAME" in cluster["new_cluster"]["spark_env_vars"]
+    jobs = bundle["resources"]["jobs"]
+    clusters = {
+        each["job_cluster_key"]: each["new_cluster"] for job in jobs.values() for each in job.get("job_clusters", [])
+    }
+    assert clusters["gpu"]["policy_id"] == "${var.policy_id}"
+    assert {each["data_security_mode"] for each in clusters.values()} == {"DATA_SECURITY_MODE_DEDICATED"}
+    assert jobs["extract_main_content"]["trigger"]["file_arrival"]["url"] == "${var.arrival_url}"
+    serverless = jobs["extract_main_content_serverless"]
+    assert serverless["performance_target"] == "${var.performance_target}"
+    assert serverless["environments"][0]["spec"]["environment_version"] == "${var.environment_version}"
+
+
+@pytest.mark.parametrize("resource", JOBS, ids=lambda file: file.stem)
 def test_the_bundle_names_files_variables_and_flags_that_exist(resource: Path) -> None:
     bundle = yaml.safe_load((ROOT / "databricks.yml").read_text())
     text = resource.read_text()
@@ -81,7 +143,7 @@ def test_the_bundle_names_files_variables_and_flags_that_exist(resource: Path) -
 
 def jobs_of_the_bundle() -> dict[str, Any]:
     found: dict[str, Any] = {}
-    for resource in RESOURCES:
+    for resource in JOBS:
         found |= yaml.safe_load(resource.read_text())["resources"]["jobs"]
     return found
 
@@ -204,7 +266,7 @@ def test_the_staged_job_labels_on_gpus_alone() -> None:
     assert before == {"preprocess": [], "label": ["preprocess"], "extract": ["label"], "publish": ["extract"]}
 
 
-@pytest.mark.parametrize("resource", RESOURCES, ids=lambda file: file.stem)
+@pytest.mark.parametrize("resource", JOBS, ids=lambda file: file.stem)
 def test_one_run_at_a_time(resource: Path) -> None:
     (job,) = yaml.safe_load(resource.read_text())["resources"]["jobs"].values()
     assert job["max_concurrent_runs"] == 1
@@ -457,21 +519,22 @@ def test_every_import_is_declared(setup_py: dict[str, Any]) -> None:
     assert missing == set()
 
 
-def test_databricks_installs_what_a_cluster_needs(setup_py: dict[str, Any]) -> None:
-    def listed(name: str) -> list[str]:
-        lines = (ROOT / "conf/databricks" / name).read_text().splitlines()
-        return sorted(line for line in lines if not line.startswith("#"))
-
-    assert listed("requirements.txt") == sorted(setup_py["CLUSTER"])
-    pins = {
-        Requirement(pin).name: pin for pin in (ROOT / "conf/vllm-gpu.txt").read_text().splitlines() if pin[0] != "#"
-    }
-    wanted = {*setup_py["CLUSTER"], *setup_py["GPU"], *setup_py["ENCODER"]}
-    for requirement in map(Requirement, wanted):
-        pinned = pins.get(requirement.name)
-        assert pinned is None or requirement.specifier.contains(pinned.partition("==")[2])
-    free = {each for each in wanted if Requirement(each).name not in pins}
-    assert listed("requirements-gpu.txt") == sorted({*free, *pins.values()})
+def test_databricks_installs_pinned_packages(setup_py: dict[str, Any]) -> None:
+    make = runpy.run_path(str(ROOT / "conf/make_requirements.py"))
+    files = make["make_files"](setup_py)
+    assert {name: (ROOT / "conf/databricks" / name).read_text() for name in files} == files
+    lines = {Requirement(line).name: line for line in files["requirements.txt"].splitlines() if line[0] != "#"}
+    named = {Requirement(each).name for each in (*setup_py["RUN"], *setup_py["CLUSTER"])}
+    assert {normal(name) for name in named} <= {normal(name) for name in lines}
+    locked = make["read_pins"]("lock.txt")
+    for name, line in lines.items():
+        version = line.partition("==")[2]
+        assert not version or locked[normal(name)].removesuffix("\\").strip().endswith(f"=={version}"), line
+    pins = make["read_pins"]("vllm-gpu.txt")
+    for each in map(Requirement, (*setup_py["GPU"], *setup_py["ENCODER"])):
+        if each.name in pins:
+            assert each.specifier.contains(pins[each.name].partition("==")[2])
+            assert pins[each.name] in files["requirements-gpu.txt"]
     assert "extras=${3:-cluster}" in (ROOT / "conf/emr/bootstrap.sh").read_text()
 
 
