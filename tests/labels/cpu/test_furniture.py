@@ -4,7 +4,7 @@ import pytest
 
 from dripper.html import preprocess
 from dripper.labels import load
-from dripper.labels.cpu.furniture import find_furniture
+from dripper.labels.cpu.furniture import find_comments, find_furniture
 
 STORY = "".join(f"<p>The ferry of part {part} left the pier at noon, and nobody saw it.</p>" for part in range(5))
 CODES = [f"Country {chr(65 + i % 26) * (1 + i // 26)} +{i + 20}" for i in range(40)]
@@ -88,3 +88,15 @@ def test_the_labeler_takes_none_of_it_unless_there_is_nothing_else() -> None:
     only = preprocess(codes)
     assert labeler.label([only])[0].main.any()
     assert labeler.label([preprocess(f"<ul>{items}</ul>")])[0].main.any()
+
+
+@pytest.mark.parametrize(
+    ("name", "n_found"),
+    [("I vostri commenti", 5), ("12 Comments:", 5), ("评论", 5), ("Comments on the code", 0), ("Physical activity", 0)],
+)
+def test_a_heading_says_that_comments_follow(name: str, n_found: int) -> None:
+    section = f"<section><h3>{name}</h3><div><b>Anna</b><p>Buonissima!</div><div><b>Luca</b><p>Anche con le pere.</div>"
+    page = preprocess(f"{STORY}{section}</section><p>Menu")
+    comments = find_comments(page)
+    assert (0 if comments is None else sum(comments)) == n_found
+    assert comments is None or not comments[-1]

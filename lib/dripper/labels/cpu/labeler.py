@@ -19,7 +19,7 @@ from dripper.labels.cpu.arithmetic import choose_operations, snap
 from dripper.labels.cpu.decide import KINDS, PageSummary, classify, decide, estimate_confidence, probabilities
 from dripper.labels.cpu.entry import AS_LEARNED, Conventions, CpuSettings
 from dripper.labels.cpu.features.page_features import NAMES, PageFeatures, compute_features
-from dripper.labels.cpu.furniture import find_furniture
+from dripper.labels.cpu.furniture import find_comments, find_furniture
 from dripper.labels.cpu.network import Array, BlockSequence, Operations, compute_logits, compute_states, forward
 from dripper.labels.cpu.reasons import GROUPS, weigh_groups
 from dripper.labels.cpu.second_opinion import probability_with_second_opinion
@@ -79,7 +79,7 @@ class CpuLabeler:
         """Return one `Labels` a page; at least one block is main wherever a block has words."""
         # On these small matrices BLAS threads only wait for each other.
         with one_thread(self._blas):
-            return [self._label(compute_features(page), find_furniture(page)) for page in pages]
+            return [self._label(compute_features(page), find_furniture(page), find_comments(page)) for page in pages]
 
     def reasons(self, page: Page) -> Mapping[str, FloatArray]:
         """Return the evidence of each group of features for every block to be main, in log odds
@@ -91,8 +91,9 @@ class CpuLabeler:
             ]
         return {group: np.concatenate([window[group][own] for window, own in windows]) for group in GROUPS}
 
-    def _label(self, page: PageFeatures, furniture: BoolArray | None) -> Labels:
-        """furniture: which blocks cannot be main; None: all can."""
+    def _label(self, page: PageFeatures, furniture: BoolArray | None, comments: BoolArray | None) -> Labels:
+        """furniture, comments: which blocks cannot be main, on any page and unless it is a thread;
+        None: all can."""
         summary = PageSummary()
         probability = np.concatenate(
             [
@@ -100,10 +101,12 @@ class CpuLabeler:
                 for window, own in _cut_windows(page)
             ]
         )
-        if furniture is not None and page.words[~furniture].any():
-            probability[furniture] = np.minimum(probability[furniture], _NEVER_MAIN)
-        decision = decide(probability, page.words, **self._decision)
         kinds = classify_page(self._weights, summary, page.structure)
+        is_thread = KINDS[int(np.argmax(kinds))] == "forum" or self._conventions.comments == "include"
+        for never in (furniture, None if is_thread else comments):
+            if never is not None and page.words[~never].any():
+                probability[never] = np.minimum(probability[never], _NEVER_MAIN)
+        decision = decide(probability, page.words, **self._decision)
         confidence = estimate_confidence(self._weights.matrices["confidence"], decision.expected_f1, kinds)
         return Labels(
             decision.main, probability.astype(np.float32), confidence if page.words.any() else 0.0,
