@@ -165,6 +165,15 @@ def test_an_answer_that_is_of_no_use_fails_the_page(start, reply: object, words:
     assert caught.value.code is ErrorCode.LABELER_FAILED
 
 
+@pytest.mark.parametrize("reply", [(400, {}, b"not in the grammar"), (200, {}, completion("!!!!"))])
+def test_a_server_that_cannot_write_the_form_is_found_at_the_start(start, reply: object) -> None:  # type: ignore[no-untyped-def]
+    _, decoder = start(right)
+    decoder.try_form([1])
+    _, decoder = start(lambda *_: reply)
+    with pytest.raises(SettingsError, match=r"of tiny gives no answer of the form compact .*backend xgrammar, or set"):
+        decoder.try_form([1])
+
+
 def test_a_server_that_is_gone_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(api, "Access", partial(api.Access, attempts=1))
     settings = LmSettings(endpoint="http://127.0.0.1:9/v1")

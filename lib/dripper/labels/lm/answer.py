@@ -13,6 +13,8 @@ MAIN, OTHER = "main", "other"
 _COMPACT_ITEM = re.compile(r"(\d+)(main|other)")
 # A JSON object that breaks off is cut back to its last whole pair.
 _JSON_ITEM = re.compile(r'"\s*(\d+)\s*"\s*:\s*"\s*(main|other)\s*"')
+# xgrammar warns of other escapes that `re.escape` writes, such as a backslash before a blank.
+_ESCAPED = str.maketrans({"{": r"\{", "}": r"\}"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +53,8 @@ class AnswerForm:
     def regex(self, n_blocks: int) -> str:
         """Return a regular expression that matches all answers for a page of so many blocks, and
         nothing else."""
-        items = (f"{item}{re.escape(self.between)}({MAIN}|{OTHER})" for item in range(1, n_blocks + 1))
-        return f"{re.escape(self.opening)}{re.escape(self.after).join(items)}{re.escape(self.closing)}"
+        items = (f"{item}{self.between}({MAIN}|{OTHER})" for item in range(1, n_blocks + 1))
+        return f"{self.opening.translate(_ESCAPED)}{self.after.join(items)}{self.closing.translate(_ESCAPED)}"
 
 
 FORMS: Mapping[str, AnswerForm] = {

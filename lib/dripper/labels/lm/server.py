@@ -44,11 +44,25 @@ class ServerDecoder:
         context.
 
         Raises MachineError if the server does not answer, SettingsError if it serves something
-        else.
+        else or cannot write answers of the form that is set.
         """
         api = Api.of(settings)
         served = choose_model(api.get("models").get("data", []), encoder, settings)
-        return cls(api, served, encoder.templates, settings.concurrency)
+        decoder = cls(api, served, encoder.templates, settings.concurrency)
+        decoder.try_form(encoder.tokenizer.prompt_ids(encoder.prompt.text("")))
+        return decoder
+
+    def try_form(self, prompt_ids: Sequence[int]) -> None:
+        """Ask for one answer. Raises SettingsError if none comes: vLLM's engine `guidance` refuses
+        a tag that is a special token, and two tokens that a tokenizer would write as one."""
+        try:
+            self._decode(Job(prompt_ids, n_blocks=2))
+        except PageError as error:
+            self.close()
+            raise SettingsError(
+                f"the server of {self._served} gives no answer of the form {self._templates.form.name} ({error}): start it "
+                "with --structured-outputs-config.backend xgrammar, or set labels.lm.answer"
+            ) from None
 
     def decode(self, jobs: Iterable[Job]) -> list[DecodedLabels]:
         """Return one answer a job, in order. Raises MachineError if the server does not answer
