@@ -38,7 +38,7 @@ help:
 	@echo "  make docs          the pages under docs as a site in ./site"
 	@echo "Measure and train (labelled pages in DATA=$(DATA))"
 	@echo "  make bench         ratios against peers, in one run"
-	@echo "  make neighbours    docs/neighbours/archives.md anew: valid archives, as this project and four other readers take them"
+	@echo "  make neighbours    docs/neighbours anew: archives, pages and Delta tables, as this project and others read them"
 	@echo "  make report        scores of all extractors, as one HTML page"
 	@echo "  make bench-lm      the decoders of the labeler lm against each other"
 	@echo "  make gpu-check     checkpoints on a machine with a GPU: make gpu-check LM=FOLDER ENCODERS=FOLDER PAGES=FOLDER (docs/gpu_day.md)"
@@ -312,18 +312,32 @@ $(VENV)-bench/done: conf/preflight.sh
 	@$(VENV)-bench/bin/python -m pip install --quiet "datatrove[io,processing]==0.10.1" lxml_html_clean
 	@touch $@
 
-# Readers of archives by others, each in the version that the page names.
+# Readers by others, each in the version that its page names, in an environment of its own.
 NEIGHBOURS := $(VENV)-neighbours
+define neighbour
+	$(BIN)/python -m venv $(NEIGHBOURS)/$(1)
+	$(NEIGHBOURS)/$(1)/bin/python -m pip install --quiet --upgrade pip
+	$(NEIGHBOURS)/$(1)/bin/python -m pip install --quiet $(2)
+endef
 $(NEIGHBOURS)/done: benchmarks/neighbours/pom.xml
 	@rm -rf $(NEIGHBOURS) && mkdir $(NEIGHBOURS)
-	$(BIN)/python -m venv $(NEIGHBOURS)/python
-	$(NEIGHBOURS)/python/bin/pip install --quiet warcio==1.8.1 fastwarc==2.0.1 brotli==1.2.0 zstandard==0.25.0
+	$(call neighbour,python,warcio==1.8.1 fastwarc==2.0.1 brotli==1.2.0 zstandard==0.25.0)
+	$(call neighbour,pages,trafilatura==2.3.1 rs-trafilatura==0.1.1 resiliparse==2.0.1 html-to-markdown==3.21.2 html2text==2025.4.15)
+	$(call neighbour,readers,deltalake==1.6.6 polars==2.1.0 pyarrow==26.0.1)
+	$(call neighbour,duckdb,duckdb==1.5.5 duckdb-extension-delta==1.5.5 pyarrow==26.0.1 pytz)
+	$(call neighbour,daft,daft[deltalake]==0.7.26)
+	$(call neighbour,datafusion,datafusion==55.0.0 deltalake==1.6.6 pyarrow==26.0.1)
+	$(call neighbour,chdb,chdb==4.4.0 pyarrow==26.0.1)
+	$(call neighbour,spark,$(SPARK_4.2) pyarrow==26.0.1 pandas==2.3.3)
 	mvn -q -B -f benchmarks/neighbours/pom.xml dependency:copy-dependencies -DoutputDirectory=$(CURDIR)/$(NEIGHBOURS)/jars
-	npm install --no-audit --no-fund --silent --prefix $(NEIGHBOURS) warcio@2.4.11
+	npm install --no-audit --no-fund --silent --prefix $(NEIGHBOURS) warcio@2.4.11 defuddle@0.19.4 jsdom@29.1.1 \
+	    @mozilla/readability@0.6.0 turndown@7.2.5
 	@touch $@
 
 neighbours: $(VENV)/all $(NEIGHBOURS)/done
 	$(BIN)/python benchmarks/neighbours/archives.py $(NEIGHBOURS)
+	$(BIN)/python benchmarks/neighbours/pages.py $(NEIGHBOURS)
+	$(BIN)/python benchmarks/neighbours/tables.py $(NEIGHBOURS)
 
 bench: $(VENV)/all $(VENV)-bench/done
 	@test -d $(DATA) || { echo "no labelled pages at $(DATA): make bench DATA=/path/to/data"; exit 1; }

@@ -19,6 +19,7 @@ from support.labelled import pages
         ("<ul><li>a<ul><li>b</ul></ul>", "- a\n  - b\n"),
         ("<blockquote><p>a</blockquote>", "> a\n"),
         ("<p>a<br>b", "a  \nb\n"),
+        ("<ul><li><input type=checkbox checked disabled> a<li><input type=checkbox> b</ul>", "- [x] a\n- b\n"),
         ("<img src=a.png alt='b c'>", "![b c](a.png)\n"),
         ("<nav>n</nav><header>h</header><form>f</form>", "n\n\nh\n\nf\n"),
         ("<p hidden>shown</p>", "shown\n"),

@@ -235,11 +235,14 @@ class Writer(LinkWriter, ListWriter, TableWriter):
         return False
 
     def _write_control(self, element: int, tag: str) -> bool:
-        """Write the checkbox of an item in a task list; all other controls become a blank."""
+        """Write the checkbox of an item in a task list, which says so or lets nobody change it; all
+        other controls become a blank."""
         parent = self._tree.parents[element]
         while parent > 0 and self._tree.tags[parent] in ("label", "p", "span"):
             parent = self._tree.parents[parent]
-        if "task-list-item" in (attribute(self._tree.start_tag(parent), "class") or "") and not self._n_inline:
+        is_fixed = self._tree.tags[parent] == "li" and ' type="checkbox"' in tag and " disabled" in tag
+        is_task = is_fixed or "task-list-item" in (attribute(self._tree.start_tag(parent), "class") or "")
+        if is_task and not self._n_inline:
             self._fill("[x]" if " checked" in tag else "[ ]")
         self._pieces.append(" ")
         return True

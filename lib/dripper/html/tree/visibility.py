@@ -34,7 +34,7 @@ _ALL_SHARES = {Way.DISPLAY: 0.9, Way.NEVER: 1.0}
 """The same share for the ways that also hide menus and notices."""
 
 _ROOTS = ("<html", "<body")
-_NEVER = words("datalist desc")
+_NEVER = words("datalist desc meter progress")
 _CLOSED = words("dialog canvas")
 """Elements that show only the drawings of scripts, unless they are open."""
 _PLAYERS = words("video audio object")

@@ -1,0 +1,100 @@
+"""Writes docs/neighbours/pages.md: constructs of HTML, as this project and seven others read them.
+
+`make neighbours` installs the others, and runs this.
+
+    python benchmarks/neighbours/pages.py FOLDER
+
+FOLDER holds the environment `pages` and `node_modules`.
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+HERE = Path(__file__).parent
+sys.path.insert(0, str(ROOT / "tests"))
+
+import dripper  # noqa: E402
+from support.neighbour_pages import ADDRESS, CASES, judge, write_page  # noqa: E402
+
+PLACES = {
+    "Trafilatura": "python",
+    "rs-trafilatura": "python",
+    "Resiliparse": "python",
+    "defuddle": "node",
+    "Readability": "node",
+    "html-to-markdown": "python",
+    "html2text": "python",
+}
+VERSIONS = (
+    "Trafilatura 2.3.1, rs-trafilatura 0.1.1, Resiliparse 2.0.1, defuddle 0.19.4 and Readability 0.6.0 (both with "
+    "jsdom 29.1.1), html-to-markdown 3.21.2, html2text 2025.4.15"
+)
+
+INTRO = """# How extractors read today's HTML
+
+Each row is one construct between the paragraphs of a short article. *Right* means what a browser
+with scripts shows: no text lost, none shown that is hidden, in the same order, and Markdown that
+shows it. One construct in one article is no measure of quality: scores over whole sites are in
+[the labeler cpu](../labeler_cpu.md).
+
+Read on {day} with {versions}, on Python {python} and Node 20. Each gave Markdown with links, images
+and tables where it can. Readability gives HTML, which Turndown 7.2.5 wrote as Markdown. Resiliparse
+gives text alone, and has a dash for questions of Markdown, addresses and metadata. html-to-markdown
+and html2text convert the whole page. `make neighbours` runs all of it anew.
+
+"""
+NOTES = """
+Not right here, on purpose or not yet: `noscript` counts as visible, because many pages have their
+images or whole text in it; text outside a shadow root stays though no slot shows it; short text with
+`aria-hidden` counts as hidden, as it mostly repeats or decorates; and a link around a heading and a
+paragraph looks like a teaser of another page.
+"""
+
+
+def read_ours(page: str) -> dict[str, str]:
+    """Return what this project gives."""
+    read = dripper.extract(page, url=ADDRESS)
+    return {"markdown": read.markdown, "title": read.title or "", "author": "; ".join(read.metadata.authors)}
+
+
+def read_theirs(name: str, folder: Path, pages: Path) -> list[dict[str, Any]]:
+    """Return what another reader gives for each page."""
+    command = {
+        "python": [folder / "pages" / "bin" / "python", HERE / "read_pages.py"],
+        "node": ["node", folder / "read_pages.mjs"],
+    }[PLACES[name]]
+    # Node looks for packages beside the script.
+    (folder / "read_pages.mjs").write_text((HERE / "read_pages.mjs").read_text())
+    done = subprocess.run([*map(str, command), name, str(pages)], capture_output=True, text=True, check=True)
+    answers: list[dict[str, Any]] = json.loads(done.stdout)
+    return answers
+
+
+def main(folder: Path) -> None:
+    """Write the document."""
+    written = [write_page(case) for case in CASES]
+    with tempfile.TemporaryDirectory() as place:
+        pages = Path(place, "pages.json")
+        pages.write_text(json.dumps(written))
+        answers = {"dripper": list(map(read_ours, written))}
+        answers |= {name: read_theirs(name, folder, pages) for name in PLACES}
+    names = list(answers)
+    rows = [f"| construct | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|"]
+    words = {name: [judge(case, answers[name][number]) for number, case in enumerate(CASES)] for name in names}
+    rows += [f"| {case.name} | {' | '.join(words[name][n] for name in names)} |" for n, case in enumerate(CASES)]
+    asked = {name: len(CASES) - words[name].count("–") for name in names}
+    summary = ", ".join(f"{name} {words[name].count('right')} of {asked[name]}" for name in names)
+    python = f"{sys.version_info.major}.{sys.version_info.minor}"
+    text = INTRO.format(day=f"{date.today():%-d %B %Y}", versions=VERSIONS, python=python)
+    target = ROOT / "docs" / "neighbours" / "pages.md"
+    target.write_text(text + "\n".join(rows) + f"\n\nRight: {summary}.\n" + NOTES)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
