@@ -81,7 +81,8 @@ class FormCheck:
         self._set_form = set_form
         self.warning = ""
         """The warning that was given; empty until then, and if the set form fits."""
-        self._left = pages if rivals else 0
+        self.wants = pages if rivals else 0
+        """The number of pages that are still to be checked."""
         self._odds = defaultdict[str, list[float]](list)
 
     @classmethod
@@ -90,11 +91,6 @@ class FormCheck:
         form = encoder.templates.form.name
         rivals = find_rivals(form, encoder.templates.of(1), encoder.tokenizer.encode)
         return cls(encoder.version, form, rivals)
-
-    @property
-    def wants(self) -> int:
-        """The number of pages that are still to be checked."""
-        return self._left
 
     @property
     def tokens(self) -> list[int]:
@@ -110,8 +106,8 @@ class FormCheck:
         """
         for name, value in odds.items():
             self._odds[name].append(value)
-        self._left -= 1
-        if not self._left:
+        self.wants -= 1
+        if not self.wants:
             self._tell()
 
     def _tell(self) -> None:

@@ -58,7 +58,6 @@ class ServerDecoder:
         try:
             self._decode(Job(prompt_ids, n_blocks=2))
         except PageError as error:
-            self.close()
             raise SettingsError(
                 f"the server of {self._served} gives no answer of the form {self._templates.form.name} ({error}): start it "
                 "with --structured-outputs-config.backend xgrammar, or set labels.lm.answer"

@@ -1,0 +1,137 @@
+"""Writes docs/neighbours/tables.md: Delta tables of this project and others, as readers take them.
+
+`make neighbours` installs each reader into an environment of its own, and runs this.
+
+    python benchmarks/neighbours/tables.py FOLDER
+
+FOLDER holds an environment for each name in `PLACES`. Spark reads and writes there, and in the
+project's own environment.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+HERE = Path(__file__).parent
+
+Rows = list[list[str | None]]
+
+PLACES = {
+    "Spark 4.0": "",
+    "Spark 4.2": "spark",
+    "deltalake": "readers",
+    "QueryBuilder": "readers",
+    "Polars": "readers",
+    "DuckDB": "duckdb",
+    "Daft": "daft",
+    "DataFusion": "datafusion",
+    "chDB": "chdb",
+}
+"""Reader → its environment in the folder; empty: the project's own."""
+VERSIONS = (
+    "Spark 4.0.2 (Delta Lake 4.0.1) and 4.2.0 (4.4.0), deltalake 1.6.6, Polars 2.1.0 (with that deltalake), "
+    "DuckDB 1.5.5 (extension 1.5.5), Daft 0.7.26, DataFusion 55.0.0 (with deltalake as its provider), chDB 4.4.0"
+)
+
+INTRO = """# How readers read Delta tables
+
+Each row is a table with one feature of Delta. *Right* means three things: a reader gives all rows
+and values, its count agrees, and a filter finds its rows. *Refused* means an error, which names no
+rows. Everything else is wrong **without an error**.
+
+Tried on {day} with {versions}, on Python {python}. `deltalake` means
+`DeltaTable.to_pyarrow_table`, `QueryBuilder` is its SQL. The first rows are the tables of this
+project as it makes them, the others were written by Spark 4.0.2. `make neighbours` runs all of it
+anew. [Tables](../tables.md#properties-that-you-may-set) says which of these features you may turn on.
+
+"""
+NOTES = """
+The time of a partition is kept as text, in the time zone of the session that wrote it. So in a table
+by `TIMESTAMP`, readers in other zones get other times, and the hour that comes twice is one hour.
+This project's tables are partitioned by a number.
+"""
+
+
+def read(name: str, folder: Path, cases: Path) -> list[dict[str, Any]]:
+    """Return what a reader gives for each case."""
+    python = str(folder / PLACES[name] / "bin" / "python") if PLACES[name] else sys.executable
+    environment = {**os.environ, "TZ": "UTC", "PYSPARK_PYTHON": python, "OMP_NUM_THREADS": "1"}
+    command = [python, str(HERE / "read_tables.py"), name.split()[0], str(cases)]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    if len(lines) != len(json.loads(cases.read_text())):
+        raise SystemExit(f"{name} ended early: {done.stderr[-2000:]}")
+    return lines
+
+
+def judge(columns: list[str], wanted: Rows, find: list[str], answer: dict[str, Any]) -> str:
+    """Return in words what a reader made of a table."""
+    wanted = sorted(wanted, key=str)
+    told, count, found = (_like(answer[part], wanted) for part in ("rows", "count", "found"))
+    fitting = [row for row in wanted if row[columns.index(find[0])] == find[1]]
+    if isinstance(told, str):
+        counted = f", but counts {count}" if isinstance(count, int) and count != len(wanted) else ""
+        return f"refused ({told}){counted}"
+    if told != wanted:
+        return f"**{_judge_rows(told, wanted)}**"
+    if count != len(wanted):
+        return (
+            f"rows right, count refused ({count})"
+            if isinstance(count, str)
+            else f"**counts {count}, not {len(wanted)}**"
+        )
+    if found != fitting:
+        return (
+            f"rows right, filter refused ({found})"
+            if isinstance(found, str)
+            else f"**a filter finds {len(found)} of {len(fitting)}**"
+        )
+    return "right"
+
+
+def _like(told: Any, wanted: Rows) -> Any:
+    """Return rows with times as they are on a clock, if those wanted are: not each reader has a
+    type for times without a zone."""
+    if not isinstance(told, list) or any(str(value).endswith("Z") for row in wanted for value in row):
+        return told
+    return [[value[:-1] if isinstance(value, str) and value.endswith("Z") else value for value in row] for row in told]
+
+
+def _judge_rows(told: Rows, wanted: Rows) -> str:
+    if len(told) != len(wanted):
+        return f"{len(told)} rows, not {len(wanted)}"
+    if all(value is None for row in told for value in row):
+        return "every value NULL"
+    if any(str(value).startswith("[['metadata'") for row in told for value in row):
+        return "its two binary parts"
+    row, column = next((r, c) for r in range(len(told)) for c in range(len(told[r])) if told[r][c] != wanted[r][c])
+    return f"`{told[row][column]}` for `{wanted[row][column]}`".replace("|", "\\|")
+
+
+def main(folder: Path) -> None:
+    """Write the document."""
+    with tempfile.TemporaryDirectory() as place:
+        environment = {**os.environ, "TZ": "UTC", "PYSPARK_PYTHON": sys.executable, "PYTHONPATH": str(ROOT / "lib")}
+        for script in ("write_tables.py", "write_our_tables.py"):
+            subprocess.run([sys.executable, str(HERE / script), place], check=True, env=environment)
+        cases = Path(place, "cases.json")
+        made = json.loads(cases.read_text())
+        answers = {name: read(name, folder, cases) for name in PLACES}
+    rows = [f"| table | {' | '.join(PLACES)} |", "|---" * (len(PLACES) + 1) + "|"]
+    for number, (_, name, columns, wanted, find) in enumerate(made):
+        rows.append(
+            f"| {name} | {' | '.join(judge(columns, wanted, find, answers[reader][number]) for reader in PLACES)} |"
+        )
+    python = f"{sys.version_info.major}.{sys.version_info.minor}"
+    text = INTRO.format(day=f"{date.today():%-d %B %Y}", versions=VERSIONS, python=python)
+    (ROOT / "docs" / "neighbours" / "tables.md").write_text(text + "\n".join(rows) + "\n" + NOTES)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
