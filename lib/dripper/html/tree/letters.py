@@ -35,7 +35,8 @@ def drop_shapeless(html: bytes) -> bytes:
     >>> drop_shapeless("a\U000e0041b &#xE0042;&#8238;c".encode())
     b'ab c'
     """
-    html = _REFERENCE.sub(_resolve, html)
+    if b"&#" in html:
+        html = _REFERENCE.sub(_resolve, html)
     if html.isascii():
         return html
     has_tags = _TAGS in html

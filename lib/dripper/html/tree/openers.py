@@ -81,18 +81,27 @@ def find_opened(joined: str) -> set[str]:
     return opened - {""}
 
 
-def is_opened(tag: str, lowered: str, opened: Collection[str]) -> bool:
-    """Return whether a control opens the element of a start tag and so shows content.
+def may_be_opened(tag: str, lowered: str) -> bool:
+    """Return whether a start tag has a name by which a control may open its element and so show
+    content.
 
     Args:
         lowered: The tag in lower case.
+    """
+    return (" aria-labelledby=" in tag or any(key in tag for key in _KEYS)) and not _OPENS_ELSE.search(lowered)
+
+
+def is_opened(tag: str, opened: Collection[str]) -> bool:
+    """Return whether a control opens the element of a start tag.
+
+    Args:
         opened: See `find_opened`.
     """
     keys = [attribute(tag, beginning[1:-2]) for beginning in _KEYS if beginning in tag]
     is_named = any(key in opened for key in keys if key)
     if not is_named and " aria-labelledby=" in tag:
         is_named = f"tab {attribute(tag, 'aria-labelledby')}" in opened
-    return is_named and not _OPENS_ELSE.search(lowered)
+    return is_named
 
 
 def is_opened_beside(parts: Sequence[str], first: int, last: int) -> bool:
@@ -102,9 +111,9 @@ def is_opened_beside(parts: Sequence[str], first: int, last: int) -> bool:
         parts: Texts and tags, alternating.
         first, last: The indexes of the element's tags.
     """
-    if _OPENS_ELSE.search(parts[first].lower()):
-        return False
-    return _is_button(parts, first, -1) or _is_button(parts, last, 1)
+    if _is_button(parts, first, -1) or _is_button(parts, last, 1):
+        return not _OPENS_ELSE.search(parts[first].lower())
+    return False
 
 
 def _is_button(parts: Sequence[str], tag: int, step: int) -> bool:

@@ -79,11 +79,12 @@ def scan(
     if has_blanks:
         # This takes a sixth of the time of a search through all of the markup.
         parts = [part.replace("&nbsp;", "\u00a0") if "&" in part else part for part in parts]
-    names, kinds_of, rewritten = _read_tags(set(parts[1::2]), void, read_tags, sight)
+    names, kinds_of, start_tags = read_names(set(parts[1::2]), void)
+    tree = Tree(parts, names, void)
+    rewritten = _read_tags(tree, start_tags, kinds_of, read_tags, sight)
     kinds = bytes(map(kinds_of.__getitem__, parts[1::2]))
     if sight is not None:
-        kinds = _change(kinds, HIDDEN, sight.blank_unseen(markup, parts))
-    tree = Tree(parts, names, void)
+        kinds = _change(kinds, HIDDEN, sight.blank_unseen(parts))
     text_before = list(accumulate(map(len, map(str.strip, parts[::2])), initial=0)) if HIDDEN in kinds else []
     arrays = _find_elements(kinds, text_before, hidden_share if sight is None else 1.0)
     for rounds_left in range(_ROUNDS if text_before else 0, 0, -1):
@@ -122,25 +123,26 @@ def split(markup: str) -> list[str]:
 
 
 def _read_tags(
-    tags: Iterable[str], void: Collection[str], read_tags: ReadTags | None, sight: Sight | None
-) -> tuple[dict[str, str], dict[str, int], dict[str, str]]:
-    """Return the name and the kind of each distinct tag, and its new markup if that changes."""
-    names, kinds, start_tags = read_names(tags, void)
-    rewritten: dict[str, str] = {}
+    tree: Tree, start_tags: list[str], kinds: dict[str, int], read_tags: ReadTags | None, sight: Sight | None
+) -> dict[str, str]:
+    """Return the new markup of tags that change. Set the kind of each tag that hides its element,
+    and the names of new tags."""
+    names, rewritten = tree.names, dict[str, str]()
+    hiding = sight.read_tags(start_tags, tree) if sight is not None else ()
     for tag, (markup, hidden) in read_tags(start_tags).items() if read_tags is not None else ():
         if markup != tag:
             rewritten[tag] = markup
             names[markup] = names[tag]
         if hidden and kinds[tag] == START:
             kinds[tag] = HIDDEN
-    for tag in sight.read_tags(start_tags, names) if sight is not None else ():
+    for tag in hiding:
         if kinds[tag] == START:
             kinds[tag] = HIDDEN
         else:
             # An image may be a slide that is shown later; its texts are not visible before.
             rewritten[tag] = without_texts(rewritten.get(tag, tag))
             names[rewritten[tag]] = names[tag]
-    return names, kinds, rewritten
+    return rewritten
 
 
 def read_names(tags: Iterable[str], void: Collection[str]) -> tuple[dict[str, str], dict[str, int], list[str]]:

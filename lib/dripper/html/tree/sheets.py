@@ -14,7 +14,8 @@ signs of hiding first, then the rules around them, then the selectors in the pag
 
 import re
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import cached_property
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from dripper.html.tree.elements import words
@@ -101,16 +102,17 @@ def join_sheets(sheets: Iterable[str]) -> str:
     return resolve_escapes(css) if "\\" in css else css
 
 
-def read_sheets(css: str, keys: Collection[str]) -> Found:
+def read_sheets(css: str, find_keys: Callable[[], Collection[str]]) -> Found:
     """Return the rules of sheets that hide elements of a page.
 
     Linear, with budgets: rules beyond them hide nothing.
 
     Args:
         css: See `join_sheets`.
-        keys: The names of the page's elements, as `<p`, its classes and ids, in lower case.
+        find_keys: Returns the names of the page's elements, as `<p`, its classes and ids, in lower
+            case.
     """
-    sheet = _Sheet(css, keys)
+    sheet = _Sheet(css, find_keys)
     hiding = [rule for place in sheet.find_signs() for rule in sheet.read_rule(place)]
     if not hiding:
         return NOTHING
@@ -127,10 +129,14 @@ def read_sheets(css: str, keys: Collection[str]) -> Found:
 class _Sheet:
     """The text of sheets, with methods that find the rules that count."""
 
-    def __init__(self, css: str, keys: Collection[str]) -> None:
-        self._css, self._keys = css, keys
+    def __init__(self, css: str, find_keys: Callable[[], Collection[str]]) -> None:
+        self._css, self._find_keys = css, find_keys
         self._changes: tuple[list[int], list[str]] | None = None
         self._n_rules = 0
+
+    @cached_property
+    def _keys(self) -> Collection[str]:
+        return self._find_keys()
 
     def find_signs(self) -> list[int]:
         """Return the offset of the opening brace of each rule that has a sign of hiding."""

@@ -16,7 +16,7 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterable, Set
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import compress
+from itertools import compress, islice
 
 _NAME = re.compile(r"</?([^\t\n\f\r />]+)")
 _ATTRIBUTE = re.compile(r"""[\t\n\f\r ](=?[^\t\n\f\r =>/]*)(?:=(?:"([^"]*)"|'([^']*)'))?""")
@@ -43,7 +43,7 @@ class Tree:
     """`opens` and `closes`: indexes into `parts` of each element's start and end tag (equal for
     void elements). So the text before an element's first child is `parts[opens[i] + 1]`, the text
     after the element `parts[closes[i] + 1]`."""
-    _values: dict[tuple[str, int], dict[str, str]] = field(default_factory=dict, repr=False, compare=False)
+    _values: dict[str, tuple[int, dict[str, str]]] = field(default_factory=dict, repr=False, compare=False)
 
     def __len__(self) -> int:
         """Return the number of elements."""
@@ -88,12 +88,16 @@ class Tree:
         """Return the value of an attribute, as serialised, of each distinct start tag that has it.
         A few long tags hold half of the characters of tags, and are searched once for each
         attribute."""
-        place = key, len(self.names)
-        if place not in self._values:
+        n_read, found = self._values.get(key, (0, {}))
+        if n_read < len(self.names):
             sign = f' {key}="'
-            found = {tag: at + len(sign) for tag in self.names if (at := tag.find(sign)) >= 0}
-            self._values[place] = {tag: tag[at : tag.find('"', at)] for tag, at in found.items()}
-        return self._values[place]
+            size = len(sign)
+            for tag in islice(self.names, n_read, None):
+                if sign in tag:
+                    at = tag.find(sign) + size
+                    found[tag] = tag[at : tag.find('"', at)]
+            self._values[key] = len(self.names), found
+        return found
 
     def attributes(self, element: int) -> dict[str, str]:
         """Return the element's attributes, values unescaped; names are lower case except in SVG."""

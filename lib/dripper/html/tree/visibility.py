@@ -15,12 +15,13 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import lru_cache
 
 from dripper.html.tree.elements import CONSENT, HTML_VOID, LINE_BREAKING, words
-from dripper.html.tree.openers import find_opened, is_opened, is_opened_beside, opens_later
+from dripper.html.tree.openers import find_opened, is_opened, is_opened_beside, may_be_opened, opens_later
 from dripper.html.tree.sheets import NOTHING, Rule, join_sheets, read_sheets
 from dripper.html.tree.styles import MAY_HIDE, Way, clean, find_way, join, read_declarations
-from dripper.html.tree.tree import attribute, unescape
+from dripper.html.tree.tree import Tree, attribute, unescape
 
 HIDDEN_SHARE = 0.3
 """An element that holds more than this share of the page's text is shown: scripts will show it.
@@ -76,36 +77,39 @@ class Sight:
     def __init__(self, sheets: Sequence[str] = (), *, keeps_hidden: bool = False) -> None:
         self._css, self._keeps_hidden = join_sheets(sheets) if sheets else "", keeps_hidden
         self._ways: dict[str, Way] = {}
-        self._visible = set[str]()
+        self._visible, self._spoken = set[str](), set[str]()
         self._players: Sequence[str] = ()
+        self._titles: Sequence[str] = ()
+        self._has_formulas = False
         self._blanked = 0
         self.hidden_characters = 0
         """Number of hidden characters that were left out."""
 
-    def read_tags(self, tags: Sequence[str], names: Mapping[str, str]) -> Mapping[str, Way]:
+    def read_tags(self, tags: Sequence[str], tree: Tree) -> Mapping[str, Way]:
         """Return the start tags of the page that hide their element, with the way.
 
         Args:
             tags: All distinct start tags.
-            names: The element name of each.
+            tree: The page; only its distinct tags are read.
         """
+        names = tree.names
         there = set(names.values())
+        self._has_formulas = "math" in there
+        self._titles = [tag for tag in tags if names[tag] == "title"] if "title" in there else []
         never = _NEVER & there
         ways = {tag: Way.NEVER for tag in tags if names[tag] in never} if never else {}
         if _PLAYERS & there:
             players = [tag for tag in tags if names[tag] in _PLAYERS]
             self._players = [tag for tag in players if not _PLAYS_NO_MORE.search(tag.lower())]
         if not self._keeps_hidden and len(tags) < _MOST_TAGS:
-            classes = _join_values(tags, "class")
-            found = NOTHING
-            if self._css:
-                keys = {*classes.split(), *_join_values(tags, "id").split(), *(f"<{name}" for name in there)}
-                found = read_sheets(self._css, keys)
-            of_sheets = _match_rules(found.rules, tags, names) if found.rules else {}
-            hidden = dict(_find_hidden(tags, names, classes, of_sheets, found.folded))
+            found = read_sheets(self._css, lambda: _find_keys(tree)) if self._css else NOTHING
+            of_sheets = _match_rules(found.rules, tags, tree) if found.rules else {}
+            self._spoken = _find_spoken(tree.values("class"))
+            hidden = dict.fromkeys(self._spoken, Way.NAME)
+            hidden |= _find_hidden(tags, tree, of_sheets, found.folded)
             if _CLOSED & there:
                 hidden |= {tag: Way.DISPLAY for tag in tags if names[tag] in _CLOSED and ' open="' not in tag}
-            _unfold(hidden, tags)
+            _unfold(hidden, tags, self._spoken)
             ways |= {tag: way for tag, way in hidden.items() if names[tag] not in HTML_VOID or _is_gone(tag, way)}
             if Way.VISIBILITY in hidden.values():
                 self._visible = {tag for tag in tags if " style=" in tag and _SAYS_VISIBLE.search(tag.lower())}
@@ -113,7 +117,7 @@ class Sight:
         self._ways = ways
         return ways
 
-    def blank_unseen(self, markup: str, parts: list[str]) -> Iterator[int]:
+    def blank_unseen(self, parts: list[str]) -> Iterator[int]:
         """Blank the fallback content of players. Yield the start tags, as indexes of parts, of
         titles that belong to drawings, not to the page."""
         for tag in self._players:
@@ -125,10 +129,9 @@ class Sight:
                     self._blanked += size
                     parts[first + 1 : last : 2] = [""] * ((last - first) // 2)
         self.hidden_characters = self._blanked
-        body = markup.find("<body")
-        if markup.find("</title>", body) >= 0:
+        if self._titles:
             within = next((index for index in range(1, len(parts), 2) if parts[index].startswith("<body")), 0)
-            for tag in {part for part in parts[within + 2 :: 2] if part.startswith("<title")}:
+            for tag in self._titles:
                 self._ways[tag] = Way.NEVER
                 yield from _find_all(parts, tag, within)
 
@@ -168,11 +171,11 @@ class Sight:
     def _is_shown(self, parts: list[str], first: int, last: int, way: Way, size: int) -> bool:
         """Return whether a hidden element is shown because of its content or its neighbours."""
         if way is not Way.DISPLAY and (
-            size == 0 or any(tag.startswith("<math") for tag in parts[first : last + 1 : 2])
+            size == 0 or (self._has_formulas and any(tag.startswith("<math") for tag in parts[first : last + 1 : 2]))
         ):
             return True
         if way is Way.NAME:
-            return _has_short_form(parts, first, last)
+            return parts[first] in self._spoken and _has_short_form(parts, first, last)
         if way is Way.TEXT and any(map(_HAS_OWN_LETTERS.search, parts[first + 2 : last : 2])):
             return True
         return is_opened_beside(parts, first, last)
@@ -200,57 +203,63 @@ class Sight:
         return blanked
 
 
-def _find_hidden(
-    tags: Sequence[str],
-    names: Mapping[str, str],
-    classes: str,
-    of_sheets: Mapping[str, list[Rule]],
-    folded: Collection[str],
-) -> Iterator[tuple[str, Way]]:
-    """Yield the tags that hide their element, by attributes or the page's sheets, with the way; a
-    stronger way comes later.
+def _find_keys(tree: Tree) -> set[str]:
+    """Return the names of a page's elements, as `<p`, its classes and ids, in lower case."""
+    values = " ".join([*tree.values("class").values(), *tree.values("id").values()])
+    return {*values.lower().split(), *(f"<{name}" for name in tree.names.values())}
+
+
+def _find_spoken(classes: Mapping[str, str]) -> set[str]:
+    """Return the tags whose class names them as text for screen readers.
 
     Args:
-        classes: All classes of the page, in lower case.
+        classes: The classes of each tag.
     """
-    for sign in _SPOKEN_SIGNS:
-        if sign in classes:
-            yield from ((tag, Way.NAME) for tag in tags if sign in tag and _is_spoken(tag))
-    yield from ((tag, Way.NAME) for tag in tags if _ARIA_HIDDEN in tag and names[tag] in LINE_BREAKING)
-    ways = dict[str, Way | None]()
-    for tag in tags:
-        if " style=" in tag or tag in of_sheets:
-            start = tag.find(' style="') + 8
-            style = tag[start : tag.find('"', start)] if start > 7 else ""
-            if tag in of_sheets:
-                way = _judge(style, of_sheets[tag], folded)
-            elif style in ways:
-                way = ways[style]
-            else:
-                way = ways[style] = _judge(style, (), folded)
-            if way is not None:
-                yield tag, way
-    yield from ((tag, Way.DISPLAY) for tag in tags if " hidden=" in tag and _is_marked_hidden(tag))
+    joined = " ".join(classes.values())
+    signs = [sign for sign in _SPOKEN_SIGNS if sign in joined]
+    return {
+        tag
+        for sign in signs
+        for tag, names in classes.items()
+        if sign in names and any(map(_SPOKEN.fullmatch, unescape(names).lower().split()))
+    }
+
+
+def _find_hidden(
+    tags: Sequence[str], tree: Tree, of_sheets: Mapping[str, list[Rule]], folded: Collection[str]
+) -> Iterator[tuple[str, Way]]:
+    """Yield the tags that hide their element, by attributes or the page's sheets, with the way; a
+    stronger way comes later."""
+    marked = [tag for tag in tags if 'hidden="' in tag]
+    yield from ((tag, Way.NAME) for tag in marked if _ARIA_HIDDEN in tag and tree.names[tag] in LINE_BREAKING)
+    styles = tree.values("style")
+    for tag, style in styles.items():
+        if tag not in of_sheets and (way := _judge_style(style) if len(style) < _SHORT else _judge(style, (), ())):
+            yield tag, way
+    for tag, rules in of_sheets.items():
+        if way := _judge(styles.get(tag, ""), rules, folded):
+            yield tag, way
+    yield from ((tag, Way.DISPLAY) for tag in marked if " hidden=" in tag and _is_marked_hidden(tag))
     yield from ((tag, Way.DISPLAY) for tag in tags if ' popover="' in tag)
 
 
-def _unfold(hidden: dict[str, Way], tags: Sequence[str]) -> None:
+def _unfold(hidden: dict[str, Way], tags: Sequence[str], spoken: Collection[str]) -> None:
     """Remove the elements that a reader or a script opens, judging by the tags."""
     opened: set[str] | None = None
     for tag, way in list(hidden.items()):
         lowered = tag.lower()
         if lowered.startswith(_ROOTS):
             del hidden[tag]
-        elif way is Way.NAME and _is_spoken(tag):
+        elif way is Way.NAME and tag in spoken:
             continue
         elif ' id="' in tag and attribute(tag, "id") in CONSENT:
             hidden[tag] = Way.NEVER
         elif opens_later(lowered, moves=way not in (Way.DISPLAY, Way.TEXT)):
             del hidden[tag]
-        elif (" id=" in tag or " aria-labelledby=" in tag or " data-" in tag) and not tag.startswith("<dialog"):
+        elif may_be_opened(tag, lowered):
             if opened is None:
                 opened = find_opened("\0".join(tags))
-            if is_opened(tag, lowered, opened):
+            if is_opened(tag, opened):
                 del hidden[tag]
 
 
@@ -268,21 +277,6 @@ def _find_all(parts: list[str], part: str, start: int = 0) -> Iterator[int]:
         while True:
             yield (start := parts.index(part, start))
             start += 1
-
-
-def _join_values(tags: Sequence[str], name: str) -> str:
-    """Return all values of an attribute, in lower case."""
-    sign = f' {name}="'
-    begin = len(sign)
-    return " ".join(
-        [tag[at + begin : tag.find('"', at + begin)] for tag in tags if (at := tag.find(sign)) >= 0]
-    ).lower()
-
-
-def _is_spoken(tag: str) -> bool:
-    """Return whether an element is named as text for screen readers."""
-    classes = (attribute(tag, "class") or "").lower()
-    return any(map(_SPOKEN.fullmatch, classes.split())) if any(sign in classes for sign in _SPOKEN_SIGNS) else False
 
 
 def without_texts(tag: str) -> str:
@@ -308,6 +302,12 @@ def _is_gone(tag: str, way: Way) -> bool:
     return tag.startswith("<img") and way in (Way.DISPLAY, Way.VISIBILITY) and not _LAZY.search(tag)
 
 
+@lru_cache(maxsize=4096)
+def _judge_style(style: str) -> Way | None:
+    """Return the way that a style, as serialised, hides an element; pages share most short ones."""
+    return _judge(style, (), ())
+
+
 def _judge(style: str, rules: Sequence[Rule], folded: Collection[str]) -> Way | None:
     """Return the way that a style, as serialised, and the rules that match its tag hide an
     element."""
@@ -323,17 +323,18 @@ def _judge(style: str, rules: Sequence[Rule], folded: Collection[str]) -> Way | 
     return way
 
 
-def _match_rules(rules: Sequence[Rule], tags: Sequence[str], names: Mapping[str, str]) -> dict[str, list[Rule]]:
+def _match_rules(rules: Sequence[Rule], tags: Sequence[str], tree: Tree) -> dict[str, list[Rule]]:
     """Return the rules that match each start tag, the weakest first; tags without a rule are left
     out."""
     by_key: dict[str, list[Rule]] = {}
+    names, classes_of, ids = tree.names, tree.values("class"), tree.values("id")
     for rule in rules:
         by_key.setdefault(rule.marks[-1][1:] if rule.marks else f"<{rule.name}", []).append(rule)
     matched = dict[str, list[Rule]]()
     some = {tag for key in list(by_key)[:_MOST_KEYS] for tag in tags if key in tag}
     for tag in some:
-        classes, name = (attribute(tag, "class") or "").lower().split(), names[tag]
-        own_id = (attribute(tag, "id") or "").lower()
+        classes, name = unescape(classes_of.get(tag, "")).lower().split(), names[tag]
+        own_id = unescape(ids.get(tag, "")).lower()
         found = [rule for key in {*classes, own_id, f"<{name}"} if key in by_key for rule in by_key[key]]
         if found:
             marks = {f"#{own_id}", *(f".{name}" for name in classes)}
@@ -350,8 +351,6 @@ def _shows_again(rule: Rule) -> bool:
 def _has_short_form(parts: Sequence[str], first: int, last: int) -> bool:
     """Return whether words for screen readers are right beside their visible short form: Markdown
     then has the words (see `markdown.repeats`)."""
-    if not _is_spoken(parts[first]):
-        return False
     if last + 2 < len(parts) and ' aria-hidden="true"' in parts[last + 2]:
         return True
     return any(' aria-hidden="true"' in parts[place] for place in range(first - 2, max(0, first - 2 * _NEAR), -2))
