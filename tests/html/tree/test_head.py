@@ -94,3 +94,8 @@ def test_the_exact_profile_has_none() -> None:
 def test_real_pages_say_what_they_are() -> None:
     assert sum("article" in page.hints.types for page in pages()) >= 3
     assert sum(bool(page.hints.description) for page in pages()) >= 6
+
+
+def test_hidden_letters_in_escapes_of_json_are_dropped() -> None:
+    found = json_ld('{"description": "a\\u202e\\udb40\\udc41b \\u003ci\\u003e \\\\u202e \\u05d0"}')
+    assert found.body == "ab <i> \\u202e \u05d0"

@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 
 from selectolax.lexbor import LexborNode
 
+from dripper.html.tree.letters import drop_escaped
+
 HEAD = "script, link, meta, base"
 """The elements that are read, as a selector."""
 
@@ -109,6 +111,7 @@ def _mend_json(source: str) -> str:
 def _read_objects(source: str) -> list[dict[str, Any]]:
     if len(source) > MAX_JSON_CHARS:
         return []
+    source = drop_escaped(source)
     pending: list[Any] = []
     for text in (source, _mend_json(source)):
         try:

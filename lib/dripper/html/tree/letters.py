@@ -6,6 +6,7 @@ embeddings and isolates that end in the line in which they begin (Unicode Standa
 Overrides are always dropped: a person reads such letters backwards.
 """
 
+import json
 import re
 
 from dripper.html.tree.elements import LINE_BREAKING
@@ -18,6 +19,7 @@ _REFERENCE = re.compile(
     rb"&#(?:x0*(e00[0-7][0-9a-f]|202[a-e]|206[6-9])|0*(9175(?:0[4-9]|[1-9]\d)|9176[0-2]\d|91763[01]|823[4-8]|829[4-7]))(?![0-9a-f]);?",
     re.IGNORECASE,
 )
+_ESCAPE = re.compile(r"(?<!\\)\\u(?:202[a-e]|206[6-9]|db40\\udc[0-7][0-9a-f])", re.IGNORECASE)
 _FLAG = re.compile(
     "\U0001f3f4\U000e0067\U000e0062(?:\U000e0065\U000e006e\U000e0067|\U000e0073\U000e0063\U000e0074|"
     "\U000e0077\U000e006c\U000e0073)\U000e007f"
@@ -47,6 +49,18 @@ def drop_shapeless(html: bytes) -> bytes:
         flags = _FLAG.findall(text)
         text = "".join(_weave([_TAG_LETTER.sub("", piece) for piece in _FLAG.split(text)], flags))
     return _drop_marks(text).encode()
+
+
+def drop_escaped(json_text: str) -> str:
+    """Return JSON without letters that have no shape, written as escapes.
+
+    >>> drop_escaped('["a\\\\udb40\\\\udc41 \\\\u202Eb"]')
+    '["a b"]'
+    """
+    if not _ESCAPE.search(json_text):
+        return json_text
+    resolved = _ESCAPE.sub(lambda escape: json.loads(f'"{escape[0]}"'), json_text)
+    return drop_shapeless(resolved.encode("utf-8", "ignore")).decode()
 
 
 def _resolve(reference: re.Match[bytes]) -> bytes:
