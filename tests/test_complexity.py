@@ -33,6 +33,7 @@ BY_DEPTH = {"<code> nested", "<table> nested", "katex nested", "MathJax nested"}
 QUICK = [
     *("<h1><span> nested", "itemprop=author nested", "itemprop=datePublished nested", "class=byline nested"),
     *("bylines below 900", "dates below 900", "itemprop=author many", "<blockquote> nested", "<h1> nested"),
+    *("rules that hide", "rules that show again", "@media nested", "hidden beside buttons", "isolates open"),
 ]
 """What grew faster once; all constructs take half a minute."""
 IN_C = {

@@ -98,6 +98,20 @@ def _notes(
     return page
 
 
+def _styled(element: str, rule: str) -> Construct:
+    """Return a construct of elements and as many rules."""
+
+    def page(size: int) -> str:
+        rules, elements = (repeated(unit)(size * len(unit) // len(element + rule)) for unit in (rule, element))
+        return f"<style>{rules}</style>{elements}"
+
+    return page
+
+
+def _nested_media(size: int) -> str:
+    return f"<style>{nested('@media screen{', '}', '.a{display:none}')(size)}</style><p class=a>x<p>y"
+
+
 def _staircase(size: int) -> str:
     """Rows of ever more cells."""
     width = max(1, int((size / 10) ** 0.5))
@@ -394,6 +408,48 @@ STATED: Mapping[str, Construct] = {
     "itemprop=articleBody": repeated("<p>x", before="<div itemprop=articleBody>", after="</div>"),
 }
 
+SEEN: Mapping[str, Construct] = {
+    "rules that hide": repeated(".a{i}{display:none}", before="<style>", after="</style><p class=a1>x<p>y"),
+    "rules of one class": repeated(".a{display:none}", before="<style>", after="</style><p class=a>x<p>y"),
+    "rules of classes that are there": _styled("<p class=a{i}>x", ".a{i}{display:none}"),
+    "rules that show again": _styled("<p class=a{i}>x", ".a{i}{opacity:0}.b .a{i}{opacity:1}"),
+    "selectors of one rule": repeated(".a{i},", before="<style>", after="b{display:none}</style><p class=a1>x<p>y"),
+    "selectors with combinators": repeated("a>b ", before="<style>", after="{display:none}</style><p>x"),
+    "signs of hiding": repeated("display:none;", before="<style>.a{", after="}</style><p class=a>x<p>y"),
+    "signs without a rule": repeated("display:none ", before="<style>", after="</style><p>x"),
+    "braces open": repeated(".a{display:none;", before="<style>", after="</style><p class=a>x<p>y"),
+    "braces closed": repeated("}", before="<style>", after=".a{display:none}</style><p class=a>x<p>y"),
+    "@media nested": _nested_media,
+    "comments of a sheet": repeated("/*x*/", before="<style>", after=".a{display:none}</style><p class=a>x<p>y"),
+    "comments of a sheet open": repeated("/*", before="<style>.a{display:none}", after="</style><p class=a>x<p>y"),
+    "escapes of a sheet": repeated("\\61 ", before="<style>.", after="{display:none}</style><p>x"),
+    "strings of a sheet": repeated("'", before="<style>@media x{", after=".a{display:none}}</style><p class=a>x<p>y"),
+    "sheets": repeated("<style>.a{i}{display:none}</style>", after="<p class=a1>x<p>y"),
+    "styles distinct": repeated('<p style="opacity:0;left:{i}px">x', before="<p>y"),
+    "styles of one tag": repeated("opacity:0;", before='<p>y<p style="', after='">x'),
+    "lengths of a style": repeated("0 ", before='<p>y<p style="clip-path:inset(', after=')">x'),
+    "numbers of a style": repeated("0", before='<p>y<p style="height:', after='px;overflow:hidden">x'),
+    "transforms of a style": repeated("scale(1) ", before='<p>y<p style="transform:', after='">x'),
+    "hidden and opened": repeated("<a href=#b{i}>c</a><div id=b{i} hidden>d</div>"),
+    "hidden beside buttons": repeated("<div style=opacity:0>x</div><button>more</button>"),
+    "visible in invisible": repeated(
+        '<b style="visibility:visible">x</b>y', before='<p>a b c d e<p style="visibility:hidden">', after="</p>"
+    ),
+    "invisible nested": nested('<div style="visibility:hidden">', "</div>"),
+    "players": repeated("<video src=a>x</video>", before="<p>y"),
+    "players open": repeated("<object data=a>x", before="<p>y"),
+    "drawings with titles": repeated("<svg><title>t{i}</title></svg>", before="<p>y"),
+    "words for screen readers": repeated('<i class="sr-only">x</i><b aria-hidden="true">y</b>', before="<p>z"),
+    "letters without a shape": repeated("\U000e0041", before="<p>y"),
+    "overrides": repeated("\u202e", before="<p>y"),
+    "isolates": repeated("\u2067x\u2069", before="<p>y"),
+    "isolates open": repeated("\u2067", before="<p>y"),
+    "references to overrides": repeated("&#x202e;", before="<p>y"),
+    "escapes of overrides": repeated(
+        "\\u202e", before='<p>y<script type="application/ld+json">{"description": "', after='"}</script>'
+    ),
+}
+
 _SEARCHING = (
     "</x> </b> </p> </li> </h1> </div> </td> </a> </body>x <h1> <select></select> <button></button> <rt></rt> <input> "
     "<option></option> <nobr></nobr>"
@@ -463,6 +519,6 @@ COUNTED: Mapping[str, Construct] = {
 """What made a stage look at each of many things for each of many others."""
 
 CONSTRUCTS: Mapping[str, Construct] = {
-    **NESTED, **MISNESTED, **ALONE, **ATTRIBUTES, **TEXTS, **STATED, **UNENDED, **COUNTED,
+    **NESTED, **MISNESTED, **ALONE, **ATTRIBUTES, **TEXTS, **STATED, **SEEN, **UNENDED, **COUNTED,
 }  # fmt: skip
 """All, by name."""

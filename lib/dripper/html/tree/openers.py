@@ -12,15 +12,17 @@ from dripper.html.tree.tree import attribute
 
 _OPENS_LATER = re.compile(
     "tab-?_?(?:panel|content|pane)|accordi?on|collaps|faq|toggle|expand|until-found|subscriber|paywall|callout|answer|"
-    ' id="s:[0-9a-f]+"|-id="s:[0-9a-f]+"'
+    ' id="s:[0-9a-f]+"|-id="s:[0-9a-f]+"|class="(?:[^"]*[ _-])?(?:slide|carousel-(?:item|cell))[ "_-]'
 )
 """Marks of hidden parts that a reader or a script opens, in lower case (which takes a fifth of the
-time of IGNORECASE). `id="S:3"` is a part that React streams after the page."""
+time of IGNORECASE). `id="S:3"` is a part that React streams after the page; slides follow each
+other."""
 _MOVES = re.compile(
     "slick|swip|carousel|slide|gallery|owl-|data-aos|data-stagger|data-w-id|wow|animat|fade|reveal|appear|elementor-invisible|cloak|lazy|"
-    "scroll|parallax|js-hid|fouc|katex|mathjax|mjx"
+    "scroll|parallax|js-hid|fouc|katex|mathjax|mjx|tables?[_-]?wrap|tablepress|"
+    r'aria-label="[^"]*\b\d+ (?:of|/) \d'
 )
-"""Marks of elements that move into view, in lower case."""
+"""Marks of elements that move into view, in lower case; scripts lay out their tables first."""
 _STYLE = re.compile(' style="([^"]*)"')
 _MOVING = re.compile(
     r"transition|will-change|animation|transform\s*:(?!\s*(?:scale|rotate|matrix\(0|translate[^;]*-\d{3}))"

@@ -14,8 +14,8 @@ signs of hiding first, then the rules around them, then the selectors in the pag
 
 import re
 from bisect import bisect_left
-from functools import cached_property
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from dripper.html.tree.elements import words
@@ -203,8 +203,7 @@ class _Sheet:
         return [selector.strip() for selector in self._css[start:brace].split(",")]
 
     def _read_block(self, brace: int) -> str:
-        end = self._css.find("}", brace, brace + _LONGEST)
-        return clean(self._css[brace + 1 : end if end >= 0 else brace + _LONGEST])
+        return clean(self._css[brace + 1 : brace + _LONGEST].partition("}")[0].partition("{")[0])
 
     def _match(self, selector: str) -> tuple[str, tuple[str, ...]] | None:
         """Return a simple selector's name, classes and ids if these are on the page."""

@@ -122,7 +122,12 @@ def add_declarations(declared: dict[str, str], important: set[str], style: str) 
 
 
 def find_way(declared: Declarations) -> Way | None:
-    """Return the way that declarations hide an element; None if they do not."""
+    """Return the way that declarations hide an element; None if they do not.
+
+    A box with a transition of its height is opened by a click.
+    """
+    if "height" in declared.get("transition", ""):
+        return None
     if declared.get("display") == "none":
         return Way.DISPLAY
     if declared.get("visibility") in ("hidden", "collapse") or declared.get("content-visibility") == "hidden":
@@ -160,7 +165,9 @@ def _is_off(declared: Declarations) -> bool:
     """Return whether a box is off screen."""
     for name in ("left", "top", "right", "bottom", "inset-inline-start", "inset-block-start"):
         length = read_length(declared[name]) if name in declared else None
-        if length is not None and (length <= -_OFF or (length >= _FAR and not declared[name].endswith("%"))):
+        # Whole pages are laid out from above, and read by scrolling down.
+        is_far = length is not None and length >= _FAR and name != "top" and not declared[name].endswith("%")
+        if is_far or (length is not None and length <= -_OFF):
             return True
     if "inset" in declared and any(_is_far_back(value) for value in declared["inset"].split()):
         return True

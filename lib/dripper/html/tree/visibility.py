@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
+from itertools import accumulate
 
 from dripper.html.tree.elements import CONSENT, HTML_VOID, LINE_BREAKING, words
 from dripper.html.tree.openers import find_opened, is_opened, is_opened_beside, may_be_opened, opens_later
@@ -50,6 +51,8 @@ _SPOKEN = re.compile(
 )
 """Classes of text for screen readers, in lower case."""
 _SPOKEN_SIGNS = ("sr-only", "isually", "screen", "assistive-text", "element-invisible")
+_CUSTOM = re.compile("<[a-z][a-z0-9]*-")
+"""Elements that are invisible until a script defines them."""
 _ARIA_HIDDEN = ' aria-hidden="true"'
 _HAS_OWN_LETTERS = re.compile(" class=|font|color|indent")
 """Signs of elements with a text style of their own: pages give a row of boxes `font-size: 0` to
@@ -120,20 +123,28 @@ class Sight:
     def blank_unseen(self, parts: list[str]) -> Iterator[int]:
         """Blank the fallback content of players. Yield the start tags, as indexes of parts, of
         titles that belong to drawings, not to the page."""
-        for tag in self._players:
-            for first in _find_all(parts, tag):
-                last = _find(parts, f"</{tag[1:].partition(' ')[0].rstrip('>')}>", first)
-                size = sum(len(text.strip()) for text in parts[first + 1 : last : 2])
-                # Without an end tag, a player holds the rest of the page.
-                if size <= HIDDEN_SHARE * sum(map(len, parts[::2])):
-                    self._blanked += size
-                    parts[first + 1 : last : 2] = [""] * ((last - first) // 2)
+        if self._players:
+            self._blank_players(parts)
         self.hidden_characters = self._blanked
         if self._titles:
             within = next((index for index in range(1, len(parts), 2) if parts[index].startswith("<body")), 0)
             for tag in self._titles:
                 self._ways[tag] = Way.NEVER
                 yield from _find_all(parts, tag, within)
+
+    def _blank_players(self, parts: list[str]) -> None:
+        before = list(accumulate(map(len, map(str.strip, parts[::2])), initial=0))
+        ends, last = dict[str, int](), 0
+        for first in sorted(place for tag in self._players for place in _find_all(parts, tag)):
+            end = f"</{parts[first][1:].partition(' ')[0].rstrip('>')}>"
+            if ends.get(end, 0) < first:
+                ends[end] = _find(parts, end, first)
+            size = before[(ends[end] + 1) // 2] - before[(first + 1) // 2]
+            # A player with much of the page is none, but markup that lost its end.
+            if first > last and size <= HIDDEN_SHARE * before[-1]:
+                last = ends[end]
+                self._blanked += size
+                parts[first + 1 : last : 2] = [""] * ((last - first) // 2)
 
     def choose_shown(self, parts: list[str], cuts: Sequence[tuple[int, int]], text_before: Sequence[int]) -> list[int]:
         """Return the start tags, as indexes of parts, of hidden elements that are shown
@@ -170,6 +181,8 @@ class Sight:
 
     def _is_shown(self, parts: list[str], first: int, last: int, way: Way, size: int) -> bool:
         """Return whether a hidden element is shown because of its content or its neighbours."""
+        if parts[first - 2] == "</summary>":
+            return True
         if way is not Way.DISPLAY and (
             size == 0 or (self._has_formulas and any(tag.startswith("<math") for tag in parts[first : last + 1 : 2]))
         ):
@@ -254,7 +267,9 @@ def _unfold(hidden: dict[str, Way], tags: Sequence[str], spoken: Collection[str]
             continue
         elif ' id="' in tag and attribute(tag, "id") in CONSENT:
             hidden[tag] = Way.NEVER
-        elif opens_later(lowered, moves=way not in (Way.DISPLAY, Way.TEXT)):
+        elif opens_later(lowered, moves=way not in (Way.DISPLAY, Way.TEXT)) or (
+            way is Way.VISIBILITY and _CUSTOM.match(tag)
+        ):
             del hidden[tag]
         elif may_be_opened(tag, lowered):
             if opened is None:
