@@ -257,8 +257,8 @@ def find_lost_rows(spark: SparkSession, tables: Tables, ledger: Ledger) -> list[
     if not unequal:
         return []
     return [
-        f"{describe_differences(spark, tables, unequal)}. Somebody changed them while the run was at work. Restore the table, "
-        f"or jobs/maintain.py --output {tables.output} --repair has the files of these batches read again by the next run"
+        f"{describe_differences(spark, tables, unequal)}. Somebody changed them while the run was at work: "
+        f"jobs/maintain.py --output {tables.output} --repair has the files of these batches read again by the next run"
     ]
 
 
