@@ -13,6 +13,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -52,9 +53,17 @@ anew. [Tables](../tables.md#properties-that-you-may-set) says which of these fea
 
 """
 NOTES = """
-The time of a partition is kept as text, in the time zone of the session that wrote it. So in a table
-by `TIMESTAMP`, readers in other zones get other times, and the hour that comes twice is one hour.
-This project's tables are partitioned by a number.
+**Which reader for which table.** All of them read this project's tables, with one exception: chDB
+has no NULL for a map. After a person turned on column mapping, do not use `to_pyarrow_table`. Polars
+and `to_pyarrow_table` refuse v2 checkpoints and widened types, which `QueryBuilder` and DataFusion
+refuse too. `DeltaTable.count` does not look at
+deletion vectors, nor at statistics that are columns of a checkpoint, and chDB's `count()` takes its
+number from the log too. Filters of `to_pyarrow_table` lose rows of a file that has NaN, or texts of
+the last character of Unicode.
+
+**Times as partitions.** Delta keeps the time of a partition as text, in the time zone of the session
+that wrote it (here New York). A reader in another zone (here UTC) gets another time, and the hour
+that comes twice in autumn is one hour. The tables of this project are partitioned by a number.
 """
 
 
@@ -111,26 +120,30 @@ def _judge_rows(told: Rows, wanted: Rows) -> str:
     if any(str(value).startswith("[['metadata'") for row in told for value in row):
         return "its two binary parts"
     row, column = next((r, c) for r in range(len(told)) for c in range(len(told[r])) if told[r][c] != wanted[r][c])
-    return f"`{told[row][column]}` for `{wanted[row][column]}`".replace("|", "\\|")
+    one, other = ("NULL" if rows[row][column] is None else f"`{rows[row][column]}`" for rows in (told, wanted))
+    return f"{one} for {other}".replace("|", "\\|")
+
+
+def write_document(made: list[Any], answers: Mapping[str, list[dict[str, Any]]]) -> None:
+    """Write the page. made: the cases, as in `cases.json`; answers: of each reader, one for each
+    case."""
+    rows = [f"| table | {' | '.join(PLACES)} |", "|---" * (len(PLACES) + 1) + "|"]
+    for number, (_, name, columns, wanted, find) in enumerate(made):
+        found = [judge(columns, wanted, find, answers[reader][number]) for reader in PLACES]
+        rows.append(f"| {name} | {' | '.join(found)} |")
+    python = f"{sys.version_info.major}.{sys.version_info.minor}"
+    text = INTRO.format(day=f"{date.today():%-d %B %Y}", versions=VERSIONS, python=python)
+    (ROOT / "docs" / "neighbours" / "tables.md").write_text(text + "\n".join(rows) + "\n" + NOTES)
 
 
 def main(folder: Path) -> None:
-    """Write the document."""
+    """Write the tables, read them, and write the document."""
     with tempfile.TemporaryDirectory() as place:
         environment = {**os.environ, "TZ": "UTC", "PYSPARK_PYTHON": sys.executable, "PYTHONPATH": str(ROOT / "lib")}
         for script in ("write_tables.py", "write_our_tables.py"):
             subprocess.run([sys.executable, str(HERE / script), place], check=True, env=environment)
         cases = Path(place, "cases.json")
-        made = json.loads(cases.read_text())
-        answers = {name: read(name, folder, cases) for name in PLACES}
-    rows = [f"| table | {' | '.join(PLACES)} |", "|---" * (len(PLACES) + 1) + "|"]
-    for number, (_, name, columns, wanted, find) in enumerate(made):
-        rows.append(
-            f"| {name} | {' | '.join(judge(columns, wanted, find, answers[reader][number]) for reader in PLACES)} |"
-        )
-    python = f"{sys.version_info.major}.{sys.version_info.minor}"
-    text = INTRO.format(day=f"{date.today():%-d %B %Y}", versions=VERSIONS, python=python)
-    (ROOT / "docs" / "neighbours" / "tables.md").write_text(text + "\n".join(rows) + "\n" + NOTES)
+        write_document(json.loads(cases.read_text()), {name: read(name, folder, cases) for name in PLACES})
 
 
 if __name__ == "__main__":
