@@ -498,6 +498,7 @@ def test_dates_of_teasers_are_not_the_pages_and_one_beside_the_title_is(html: st
     ("html", "published", "modified"),
     [
         ("<h1>A</h1><span class=date>Updated: Apr 07, 2025 03:02 AM EST</span>", None, "2025-04-07"),
+        ("<h1>A</h1><p>Last revised: <b>7 April 2025</b>", None, "2025-04-07"),
         ("<h1>A</h1><p class=dates>Updated 7 April 2025 &middot; Originally published 3 May 2024</p>", "2024-05-03", "2025-04-07"),
         ("<h1>A</h1><p>Veröffentlicht am 3. Mai 2024 | Zuletzt aktualisiert: 7. April 2025</p>", "2024-05-03", "2025-04-07"),
         ("<h1>A</h1><p>2024年5月3日 公開 2025年4月7日 更新</p>", "2024-05-03", "2025-04-07"),
@@ -539,6 +540,36 @@ def test_who_writes_below_a_heading_of_remarks_is_a_reader(heading: str) -> None
     remark = "<div class=response><span class=author>Ana Berg</span><time>2024-05-03</time><p>It is low.</div>"
     found = told(f"<article><h1>The mill</h1><p>It rained.<div><h3>{heading}</h3>{remark}</div></article>")
     assert (found.authors, found.published) == ((), None)
+
+
+@pytest.mark.parametrize(
+    "row", ["<li>May {0}, 2024 <a href=/{0}>Rain</a>", "<tr><td>0{0}.05.2024<td><a href=/{0}>Rain</a>"]
+)
+def test_rows_below_the_title_with_a_date_each_date_no_page(row: str) -> None:
+    rows = [row.format(day) for day in range(1, 5)]
+    around = "<table>{}</table>" if row.startswith("<tr>") else "<ul>{}</ul>"
+    assert told(f"<h1>News</h1>{around.format(''.join(rows))}").published is None
+    assert told(f"<h1>News</h1>{around.format(''.join(rows[:1]))}").published == "2024-05-01"
+
+
+def test_rows_that_all_name_one_person_name_the_author() -> None:
+    slides = "".join(
+        f"<li><a class=author href=/ann>{{}}</a><p>Slide {number} of the rain.</li>" for number in range(3)
+    )
+    assert told(f"<h1>Rain</h1><ul>{slides.format(*3 * ['Ann Lee'])}</ul>").authors == ("Ann Lee",)
+    assert told(f"<h1>Rain</h1><ul>{slides.format('Ann Lee', 'Bo Ray', 'Cy Orr')}</ul>").authors == ()
+
+
+@pytest.mark.parametrize(
+    ("title", "found"),
+    [
+        ("Ferry Co. | Rain or shine", "Ferry Co."),
+        ("Rain or shine | Ferry Co.", "Rain or shine"),
+        ("Home - Ferry", "Ferry"),
+    ],
+)
+def test_the_title_of_a_home_page_is_the_site_if_it_comes_first(title: str, found: str) -> None:
+    assert told(f"<title>{title}</title>", url="https://www.ferry.com/").title == found
 
 
 def test_roles_behind_a_name_are_no_people() -> None:

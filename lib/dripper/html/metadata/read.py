@@ -219,8 +219,6 @@ def _find_form(name: str) -> int | None:
     return next((number for number, form in enumerate(_DATES) if form.search(name)), None)
 
 
-_MOST_HEADINGS = 8
-"""Headings of the first level that are looked at."""
 _MOST_LOWER = 40
 """Headings of the next two levels that are looked at."""
 _MOST_BYLINES = 20
@@ -289,15 +287,15 @@ def read_metadata(head: Head, tree: Tree, page_title: str = "", url: str | None 
     modified = _find_modified(metas, data, visible)
     title = choose_title(
         declared,
-        tuple(islice(visible.headings(), _MOST_HEADINGS)),
+        tuple(visible.headings()),
         page_title,
         name,
         lambda: islice(visible.headings("h2", "h3"), _MOST_LOWER),
     )
-    if is_home and HOME.fullmatch(url or "") and title is not None and fold(title) in fold(page_title):
-        # Beside the name of the site, `<title>` has its slogan. Inner pages may declare the first
+    if is_home and HOME.fullmatch(url or "") and title is not None:
+        # Behind the name of the site, `<title>` has its slogan. Inner pages may declare the first
         # page as canonical.
-        title = name.find_in(page_title, site) or title
+        title = name.find_first(page_title) or (name.find_in(page_title, site) if " " not in title else None) or title
     authors, organisations = _choose_authors(metas, data, visible, name, is_product or is_home, is_article)
     return Metadata(
         title=title,
@@ -348,7 +346,7 @@ def _find_labelled(visible: Visible, is_change: bool) -> str | None:
     """Return the first date beside the title or in a byline: the date of a change if `is_change`,
     otherwise any other date."""
     in_bylines = chain.from_iterable(map(label_dates, visible.bylines()))
-    return next((iso for iso, each in chain(visible.dates_beside_title(), in_bylines) if each == is_change), None)
+    return next((iso for iso, each in chain(visible.dates_beside_title, in_bylines) if each == is_change), None)
 
 
 def _take_first(*sources: Iterable[str]) -> str | None:

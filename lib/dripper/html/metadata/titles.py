@@ -75,6 +75,15 @@ class SiteName:
         owners = (part for part in reversed(parts) if not names.isdisjoint(_spell(part)))
         return next(owners, None) if len(parts) > 1 else None
 
+    def find_first(self, title: str) -> str | None:
+        """Return the first part of a title of several parts if it is the site's name.
+
+        >>> SiteName(None, "https://www.daily.example/").find_first("Daily - News of Bergen")
+        'Daily'
+        """
+        parts = _BETWEEN.split(title, 1) if len(title) <= _LONGEST else []
+        return parts[0].strip() if len(parts) > 1 and self.is_in(parts[0]) else None
+
     def cut(self, title: str) -> str:
         """Return a title without the site's name at its end or start.
 

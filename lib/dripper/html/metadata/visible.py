@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 
 from dripper.html.metadata.dates import cut_dates, has_two_dates, label_dates, parse_date, says_change
 from dripper.html.tree.elements import LINE_BREAKING, words
@@ -86,6 +86,8 @@ _NEAREST = 3
 """Elements that describe a date: the element with the date, and the nearest ones around it."""
 _MOST_ABOVE = 8
 """Most ancestors that are searched."""
+_MOST_TITLES = 8
+"""Headings of the first level that are looked at."""
 _NEAREST_TITLE = 24
 _NEAR_TITLE = 64
 """Texts and tags before and behind a title among which the page's own date is searched for. The
@@ -169,15 +171,17 @@ class Visible:
 
     @cached_property
     def _in_rows(self) -> set[int]:
-        """Elements that name a person in rows that each name one."""
+        """Elements that name a person in rows that each name one; none if all name the same."""
         described = [each for each, tag in self._described if "author" in (attribute(tag, "itemprop") or "").split()]
         held = [element for element, classes in self._held if _is_byline(classes)]
-        return self._find_rows({*described, *held})
+        rows = self._find_rows({*described, *held})
+        return rows if len(set(map(self._text, rows))) > 1 else set()
 
     def posters(self) -> Iterator[str]:
-        """Yield the texts of elements in posts of a thread with a class for a user name."""
+        """Yield the texts of elements in posts of a thread with a class for a user name or an
+        author."""
         for element, classes in self._held:
-            if _USER_NAME.search(classes) and not self._of_others(element):
+            if (_USER_NAME.search(classes) or element in self._in_rows) and not self._of_others(element):
                 name = self._text(element)
                 if name.count(" ") < _MOST_WORDS and self._is_within(element, _MOST_ABOVE, _POST):
                     yield name
@@ -206,7 +210,7 @@ class Visible:
         Args:
             is_change: Whether to yield only the dates of changes; otherwise only the other dates.
         """
-        first = next(self._of_first_level(), 0)
+        first = next(iter(self._titles), 0)
         for is_after in (True, False):
             for element, text in self._changes if is_change else self._dates:
                 if (element > first) == is_after and element != first:
@@ -262,7 +266,7 @@ class Visible:
         """Return the given elements that are in rows. Rows are siblings of one shape, such as
         teasers or comments; each has one of the elements and also holds other text."""
         tree, inside = self._tree, defaultdict[int, list[int]](list)
-        for element in elements:
+        for element in elements if len(elements) >= _FEWEST_ROWS else ():
             for around in tree.nearest(element, _MOST_ABOVE)[:-1]:
                 inside[around].append(element)
         alike = Counter((tree.parents[around], tree.tags[around]) for around in inside)
@@ -296,25 +300,35 @@ class Visible:
         link = next((each for each in above if self._tree.tags[each] == "a"), element)
         return link != element and _says_more(self._text(link), self._text(element))
 
-    def dates_beside_title(self) -> Iterator[tuple[str, bool]]:
-        """Yield the dates in texts right above and below the first heading that hold dates and
-        little more, and for each whether it is the date of a change."""
-        tree = self._tree
-        heading = next(self._of_first_level(), -1)
-        if heading < 0:
-            return
-        first, last = tree.opens[heading], tree.closes[heading]
-        below = range(last + 1, min(last + self._near_title, len(tree.parts)), 2)
+    @cached_property
+    def dates_beside_title(self) -> list[tuple[str, bool]]:
+        """The dates in texts right above and below the first heading that hold dates and little
+        more, each with whether it is the date of a change."""
+        tree, found = self._tree, list[tuple[int, str, list[tuple[str, bool]]]]()
+        if not self._titles:
+            return []
+        first, last = tree.opens[self._titles[0]], tree.closes[self._titles[0]]
+        below = range(last + 1, min(last + _NEAR_TITLE, len(tree.parts)), 2)
         above = range(first - 1, max(first - self._near_title, 0), -2)
         for index in (*below, *above):
-            text = " ".join(unescape(tree.parts[index]).split()) if len(tree.parts[index]) <= _LONGEST else ""
-            dates = label_dates(text) if _DIGIT.search(text) else []
+            text = tree.parts[index]
+            if len(text) > _LONGEST or _DIGIT.search(text) is None:
+                continue
+            text = " ".join(unescape(text).split())
+            # The words before a date are often in an element of their own.
+            before = " ".join(tree.parts[index - 2].split())[-_LONGEST_LABEL:]
+            dates = label_dates(text if _DIGIT.search(before) else f"{before} {text}")
             if dates and len(_WORD.findall(cut_dates(text))) <= _FEW_WORDS * len(dates):
                 holder = bisect_right(tree.opens, index) - 1
                 while tree.closes[holder] < index:
                     holder = tree.parents[holder]
                 if holder not in self._dated_rows and not self._is_of_other_page(holder):
-                    yield from dates
+                    found.append((index, tree.start_tag(holder), dates))
+        # Rows of a list have a date each.
+        alike = Counter(tag for _, tag, dates in found if not dates[0][1])
+        near = range(first - self._near_title, last + self._near_title)
+        own = (dates for index, tag, dates in found if index in near and alike[tag] < _FEWEST_ROWS)
+        return list(chain.from_iterable(own))
 
     def _is_of_event(self, element: int) -> bool:
         """Return whether a date belongs to a meeting, an offer or the like, or is one of two
@@ -345,7 +359,7 @@ class Visible:
         """Yield the texts of headings, without links to themselves: by default of the first level,
         otherwise of the named levels."""
         if not names:
-            return map(self._heading, self._of_first_level())
+            return map(self._heading, self._titles)
         return (self._heading(element) for name in names for element in self._tree.find(name))
 
     def _heading(self, element: int) -> str:
@@ -357,9 +371,10 @@ class Visible:
                 text = text.removesuffix(mark).rstrip()
         return text
 
-    def _of_first_level(self) -> Iterator[int]:
-        """Yield the headings of the first level that browsers also show if scripts run."""
-        tree, end = self._tree, -1
+    @cached_property
+    def _titles(self) -> list[int]:
+        """The first headings of the first level that browsers also show if scripts run."""
+        tree, end, found = self._tree, -1, list[int]()
         noscripts = iter(tree.find("noscript"))
         following = next(noscripts, len(tree))
         for element in tree.find("h1"):
@@ -367,7 +382,10 @@ class Visible:
                 end = max(end, tree.lasts[following])
                 following = next(noscripts, len(tree))
             if element > end and len(tree.start_tag(element)) <= _LONGEST_TAG and not self._is_no_heading(element):
-                yield element
+                found.append(element)
+            if len(found) == _MOST_TITLES:
+                break
+        return found
 
     def _is_no_heading(self, element: int) -> bool:
         """Return whether a heading of the first level is something else: a translator's bar, a link
