@@ -1,57 +1,48 @@
 #!/bin/sh
-# llguidance permits only a token that it then refuses, where a regular expression has the text of a
-# special token.
+# For a regular expression with the text of a special token, llguidance permits a token that it then refuses.
 #
-# Checkpoints often have tags such as `<answer>` as special tokens, and a grammar that forces the text
-# `<answer>1` is natural for them. llguidance offers the special token alone (not `<`, which is a token as
-# well), and consuming it is an error: no answer can be written. xgrammar takes the special token. Without
-# the special token in the vocabulary llguidance writes the same expression.
+# Checkpoints often have tags such as `<answer>` as special tokens, and an expression that begins with
+# such a tag is natural for them. llguidance permits the special token alone, not `<`, which is a token as
+# well. To consume the special token is an error, so no answer can be written. If the tags are ordinary
+# text, the same expression works.
 #
-# llguidance 1.7.6 and 1.9.1, tokenizers 0.23.3, transformers 5.19.0, Python 3.11; 28 November 2026. Seen,
-# with each of them:
-#   tags are text: permits '<', and takes it
-#   tags are special tokens: permits ['<answer>'], and refuses it: doesn't satisfy the grammar
+# llguidance 1.7.6, tokenizers 0.22.2, Python 3.11; 28 November 2026. Seen:
+#   tags are text: permits ['<'], takes it
+#   tags are special tokens: permits ['<answer>'], refuses it: doesn't satisfy the grammar
 set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
-python3 -m pip install --quiet --disable-pip-version-check --target packages tokenizers==0.22.2 transformers==5.19.0
-for version in 1.7.6 1.9.1; do
-python3 -m pip install --quiet --disable-pip-version-check --no-deps --target "guidance-$version" "llguidance==$version"
-PYTHONPATH="guidance-$version:packages" python3 - <<'PY' 2> /dev/null
-from importlib.metadata import version
-
-import llguidance
-from llguidance import hf
+python3 -m pip install --quiet --disable-pip-version-check --no-deps --target packages llguidance==1.7.6 tokenizers==0.22.2
+export PYTHONPATH=packages
+python3 - <<'PY'
+from llguidance import LLMatcher, LLTokenizer, grammar_from
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
-from transformers import PreTrainedTokenizerFast
+
+PATTERN = "<answer>1(main|other)</answer>"
 
 
-def make_tokenizer(specials):
-    model = Tokenizer(models.BPE({piece: n for n, piece in enumerate(sorted(pre_tokenizers.ByteLevel.alphabet()))}, []))
-    model.pre_tokenizer, model.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
-    model.add_special_tokens([AddedToken(name) for name in ("<|end|>", *specials)])
-    return PreTrainedTokenizerFast(tokenizer_object=model, eos_token="<|end|>")
-
-
-def begin(specials):
-    """Return the tokens that are permitted first, and what comes of taking the first of them."""
-    tokenizer = make_tokenizer(specials)
-    size = len(tokenizer)
-    grammar = llguidance.grammar_from("regex", "<answer>1(main|other)</answer>")
-    matcher = llguidance.LLMatcher(hf.from_tokenizer(tokenizer, size), grammar, log_level=0)
+def begin(tags):
+    """Return the tokens that are permitted first, whether the first of them is taken, and the error."""
+    vocabulary = {piece: number for number, piece in enumerate(sorted(pre_tokenizers.ByteLevel.alphabet()))}
+    tokenizer = Tokenizer(models.BPE(vocabulary, []))
+    tokenizer.pre_tokenizer, tokenizer.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
+    tokenizer.add_special_tokens([AddedToken(name) for name in ("<|end|>", *tags)])
+    size = tokenizer.get_vocab_size()
+    own = LLTokenizer(tokenizer.to_str(), eos_token=tokenizer.token_to_id("<|end|>"))
+    matcher = LLMatcher(own, grammar_from("regex", PATTERN), log_level=0)
     mask = matcher.compute_bitmask()
-    permitted = [n for n in range(size) if mask[n // 8] >> n % 8 & 1]
+    permitted = [number for number in range(size) if mask[number // 8] >> number % 8 & 1]
     taken = matcher.consume_token(permitted[0])
-    return tokenizer.convert_ids_to_tokens(permitted), taken, matcher.get_error()
+    return [tokenizer.id_to_token(number) for number in permitted], taken, matcher.get_error()
 
 
-print("llguidance", version("llguidance"))
-permitted, taken, _ = begin(())
-print(f"tags are text: permits {permitted}, takes it: {taken}")
-assert permitted == ["<"] and taken
+permitted, taken, error = begin(())
+print(f"tags are text: permits {permitted}, takes it")
+assert permitted == ["<"]
+assert taken and not error
 permitted, taken, error = begin(("<answer>", "</answer>"))
-print(f"tags are special tokens: permits {permitted}, takes it: {taken}, {error[:80]!r}")
-assert permitted == ["<answer>"] and not taken and "doesn't satisfy the grammar" in error
+print(f"tags are special tokens: permits {permitted}, refuses it: {error.splitlines()[0]}")
+assert permitted == ["<answer>"]
+assert not taken and "doesn't satisfy the grammar" in error
 PY
-done

@@ -113,6 +113,15 @@ def test_only_folders_named_spark_import_it() -> None:
 RIDDLE = re.compile(r"(?:What|Who|How|Where|Which|Why|When|Of|Those|That|As|In|By|With|From|At|Some)\b")
 
 
+def test_functions_of_sql_say_whether_they_use_arrow() -> None:
+    """By default Spark 4.3 uses it and 4.0 does not, and the values of a function differ."""
+    trees = [ast.parse(file.read_text(encoding="utf-8")) for file in (LIB / "dripper" / "spark").rglob("*.py")]
+    calls = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    functions = [call for call in calls if isinstance(call.func, ast.Attribute) and call.func.attr == "udf"]
+    assert functions
+    assert all(any(keyword.arg == "useArrow" for keyword in call.keywords) for call in functions)
+
+
 def test_docstrings_of_modules_and_classes_name_the_thing() -> None:
     """`The outcome of a run.`, not `What became of it.`"""
     riddles = []

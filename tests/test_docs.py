@@ -364,6 +364,12 @@ def test_the_readme_is_short_and_names_what_there_is() -> None:
             assert re.search(rf"^{target}:", makefile, re.MULTILINE), (document.name, target)
 
 
+def test_no_recipe_takes_hosts_from_addresses() -> None:
+    """`parse_url` gives null for some hosts, and raises for some addresses."""
+    for file in (*(ROOT / "docs").rglob("*.md"), *(ROOT / "conf").glob("*.sql"), *(ROOT / "notebooks").iterdir()):
+        assert not re.search(r"(?<!try_)parse_url *\(", file.read_text(encoding="utf-8")), file
+
+
 def test_links_between_documents_lead_somewhere() -> None:
     for document in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md")):
         for target in re.findall(r"\]\(([^)#]+)", document.read_text()):

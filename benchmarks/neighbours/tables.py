@@ -55,11 +55,10 @@ anew. [Tables](../tables.md#properties-that-you-may-set) says which of these fea
 NOTES = """
 **Which reader for which table.** All of them read this project's tables, with one exception: chDB
 has no NULL for a map. After a person turned on column mapping, do not use `to_pyarrow_table`. Polars
-and `to_pyarrow_table` refuse v2 checkpoints and widened types, which `QueryBuilder` and DataFusion
-refuse too. `DeltaTable.count` does not look at
-deletion vectors, nor at statistics that are columns of a checkpoint, and chDB's `count()` takes its
-number from the log too. Filters of `to_pyarrow_table` lose rows of a file that has NaN, or texts of
-the last character of Unicode.
+and `to_pyarrow_table` refuse v2 checkpoints. They refuse widened types, as do `QueryBuilder` and
+DataFusion. `DeltaTable.count` and chDB's `count()` take their number from the log, without deletion
+vectors, and the former takes a file without statistics for an empty one. Filters of
+`to_pyarrow_table` lose rows of a file that has NaN, or texts of the last character of Unicode.
 
 **Times as partitions.** Delta keeps the time of a partition as text, in the time zone of the session
 that wrote it (here New York). A reader in another zone (here UTC) gets another time, and the hour

@@ -125,7 +125,7 @@ CASES = (
         after=cut_log,
     ),
     Case(
-        "statistics in the checkpoint only as columns",
+        "a checkpoint without statistics",
         _many(
             "ALTER TABLE {t} SET TBLPROPERTIES ('delta.checkpoint.writeStatsAsStruct' = 'true', "
             "'delta.checkpoint.writeStatsAsJson' = 'false')"

@@ -36,10 +36,16 @@ def joined(preprocessed: Preprocessed, **labels: Any) -> dict[str, Any]:
 
 
 def extracted(*rows: dict[str, Any], settings: Settings | None = None) -> list[dict[str, Any]]:
+    """The rows, with the same input in one Arrow batch and in several: Spark bounds a batch by its
+    rows or by its bytes, as its version wants."""
     mapper = extractions_mapper(settings or load(assignments=["labeler.fallback=body"]), SCHEMA, None)
     names = sorted(rows[0])
     batch = pa.RecordBatch.from_pylist([{name: row[name] for name in names} for row in rows])
-    return [row for out in mapper([batch]) for row in out.to_pylist()]
+    found = [row for out in mapper([batch]) for row in out.to_pylist()]
+    if len(rows) > 1:
+        parts = mapper([batch.slice(number, 1) for number in range(len(rows))])
+        assert [row for out in parts for row in out.to_pylist()] == found
+    return found
 
 
 def test_labels_cut_the_page() -> None:

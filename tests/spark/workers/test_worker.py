@@ -142,6 +142,15 @@ def test_a_task_that_ends_early_closes_what_it_reads(tmp_path: Path, monkeypatch
     assert set(closed) == {1}
 
 
+def test_columns_have_the_order_of_the_schema() -> None:
+    """Spark's `mapInArrow` never looks at their names: it takes them by position, and drops surplus
+    ones without a word."""
+    schema = pa.schema([("a", pa.int64()), ("b", pa.string()), ("c", pa.int64())])
+    (batch,) = worker.in_batches([{"surplus": 1, "b": "x", "a": 1}, {"c": 3, "a": 2}], schema)
+    assert batch.schema == schema
+    assert batch.to_pydict() == {"a": [1, 2], "b": ["x", None], "c": [None, 3]}
+
+
 def test_batches_are_bounded_by_rows_and_by_bytes() -> None:
     mapper = worker.in_batches([{"page_id": "a", "markdown": "x" * 100} for _ in range(150)], SCHEMA)
     assert [len(batch) for batch in mapper] == [64, 64, 22]
