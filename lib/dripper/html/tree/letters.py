@@ -13,8 +13,10 @@ from dripper.html.tree.elements import LINE_BREAKING
 
 _TAGS = b"\xf3"
 """First byte of U+E0000 to U+E007F in UTF-8; no other character in use begins with it."""
-_MARK = re.compile(rb"\xe2(?:\x80[\xaa-\xae]|\x81[\xa6-\xa9])")
-"""U+202A to U+202E and U+2066 to U+2069 in UTF-8."""
+_FIRST = b"\xe2"
+_MARKS = frozenset(chr(code).encode()[1:] for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A)))
+"""`_FIRST` and `_MARKS`: U+202A to U+202E and U+2066 to U+2069 in UTF-8, their first byte and the
+others."""
 _REFERENCE = re.compile(
     rb"&#(?:x0*(e00[0-7][0-9a-f]|202[a-e]|206[6-9])|0*(9175(?:0[4-9]|[1-9]\d)|9176[0-2]\d|91763[01]|823[4-8]|829[4-7]))(?![0-9a-f]);?",
     re.IGNORECASE,
@@ -37,18 +39,27 @@ def drop_shapeless(html: bytes) -> bytes:
     >>> drop_shapeless("a\U000e0041b &#xE0042;&#8238;c".encode())
     b'ab c'
     """
-    if b"&#" in html:
-        html = _REFERENCE.sub(_resolve, html)
+    html = _REFERENCE.sub(_resolve, html)
     if html.isascii():
         return html
     has_tags = _TAGS in html
-    if not has_tags and not _MARK.search(html):
+    if not has_tags and not _has_marks(html):
         return html
     text = html.decode("utf-8", "replace")
     if has_tags:
         flags = _FLAG.findall(text)
         text = "".join(_weave([_TAG_LETTER.sub("", piece) for piece in _FLAG.split(text)], flags))
     return _drop_marks(text).encode()
+
+
+def _has_marks(html: bytes) -> bool:
+    """Return whether a page has direction marks; a regular expression takes five times as long."""
+    at = html.find(_FIRST)
+    while at >= 0:
+        if html[at + 1 : at + 3] in _MARKS:
+            return True
+        at = html.find(_FIRST, at + 1)
+    return False
 
 
 def drop_escaped(json_text: str) -> str:

@@ -21,7 +21,8 @@ except ImportError:
     IN_C = False
 
 TOKEN = re.compile(r"(<!--.*?-->|<[^>]*>)", re.DOTALL)
-START, VOID, HIDDEN, END, DROP = range(5)
+START, VOID, HIDDEN, END, DROP, MARKED = range(6)
+"""Kinds of tags; MARKED ones are START once their element has been looked at."""
 
 
 _ROUNDS = 6
@@ -82,9 +83,12 @@ def scan(
     names, kinds_of, start_tags = read_names(set(parts[1::2]), void)
     tree = Tree(parts, names, void)
     rewritten = _read_tags(tree, start_tags, kinds_of, read_tags, sight)
-    kinds = bytes(map(kinds_of.__getitem__, parts[1::2]))
     if sight is not None:
-        kinds = _change(kinds, HIDDEN, sight.blank_unseen(parts))
+        kinds_of |= dict.fromkeys(sight.marked, MARKED)
+    kinds = bytes(map(kinds_of.__getitem__, parts[1::2]))
+    if sight is not None and MARKED in kinds:
+        marked = [match.start() * 2 + 1 for match in re.finditer(bytes([MARKED]), kinds)]
+        kinds = _change(_change(kinds, START, marked), HIDDEN, sight.blank_unseen(parts, marked))
     text_before = list(accumulate(map(len, map(str.strip, parts[::2])), initial=0)) if HIDDEN in kinds else []
     arrays = _find_elements(kinds, text_before, hidden_share if sight is None else 1.0)
     for rounds_left in range(_ROUNDS if text_before else 0, 0, -1):

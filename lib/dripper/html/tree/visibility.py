@@ -14,7 +14,6 @@ Every decision that depends on a start tag alone is made once for each distinct 
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
 from functools import lru_cache
 from itertools import accumulate
 
@@ -39,8 +38,8 @@ _ROOTS = ("<html", "<body")
 _NEVER = words("datalist desc meter progress")
 _CLOSED = words("dialog canvas")
 """Elements that show only the drawings of scripts, unless they are open."""
-_PLAYERS = words("video audio object")
-"""Elements that show their content only in browsers that cannot play them."""
+_MARKED = words("video audio object title")
+"""Elements that show their content only in browsers that cannot play them, and titles."""
 _PLAYS_NO_MORE = re.compile(r"flash|shockwave|java|silverlight|classid|\.swf|^<object(?!.* data=)", re.DOTALL)
 """Objects with content that every browser shows."""
 _LAZY = re.compile(r" (?:data-|loading=|srcset)")
@@ -81,8 +80,8 @@ class Sight:
         self._css, self._keeps_hidden = join_sheets(sheets) if sheets else "", keeps_hidden
         self._ways: dict[str, Way] = {}
         self._visible, self._spoken = set[str](), set[str]()
-        self._players: Sequence[str] = ()
-        self._titles: Sequence[str] = ()
+        self.marked: Collection[str] = ()
+        """The start tags of players and titles: `blank_unseen` looks at their elements."""
         self._has_formulas = False
         self._blanked = 0
         self.hidden_characters = 0
@@ -98,12 +97,11 @@ class Sight:
         names = tree.names
         there = set(names.values())
         self._has_formulas = "math" in there
-        self._titles = [tag for tag in tags if names[tag] == "title"] if "title" in there else []
         never = _NEVER & there
         ways = {tag: Way.NEVER for tag in tags if names[tag] in never} if never else {}
-        if _PLAYERS & there:
-            players = [tag for tag in tags if names[tag] in _PLAYERS]
-            self._players = [tag for tag in players if not _PLAYS_NO_MORE.search(tag.lower())]
+        if _MARKED & there:
+            marked = [tag for tag in tags if names[tag] in _MARKED]
+            self.marked = [tag for tag in marked if names[tag] == "title" or not _PLAYS_NO_MORE.search(tag.lower())]
         if not self._keeps_hidden and len(tags) < _MOST_TAGS:
             found = read_sheets(self._css, lambda: _find_keys(tree)) if self._css else NOTHING
             of_sheets = _match_rules(found.rules, tags, tree) if found.rules else {}
@@ -120,23 +118,24 @@ class Sight:
         self._ways = ways
         return ways
 
-    def blank_unseen(self, parts: list[str]) -> Iterator[int]:
+    def blank_unseen(self, parts: list[str], marked: Sequence[int]) -> Iterator[int]:
         """Blank the fallback content of players. Yield the start tags, as indexes of parts, of
-        titles that belong to drawings, not to the page."""
-        if self._players:
-            self._blank_players(parts)
-        self.hidden_characters = self._blanked
-        if self._titles:
-            within = next((index for index in range(1, len(parts), 2) if parts[index].startswith("<body")), 0)
-            for tag in self._titles:
-                self._ways[tag] = Way.NEVER
-                yield from _find_all(parts, tag, within)
+        titles that belong to drawings, not to the page.
 
-    def _blank_players(self, parts: list[str]) -> None:
-        before = list(accumulate(map(len, map(str.strip, parts[::2])), initial=0))
-        ends, last = dict[str, int](), 0
-        for first in sorted(place for tag in self._players for place in _find_all(parts, tag)):
-            end = f"</{parts[first][1:].partition(' ')[0].rstrip('>')}>"
+        Args:
+            marked: The places of the tags in `self.marked`, in order.
+        """
+        body = next((place for place in range(1, len(parts), 2) if parts[place].startswith("<body")), 0)
+        before, ends, last = list[int](), dict[str, int](), 0
+        for first in marked:
+            tag = parts[first]
+            if tag.startswith("<title"):
+                if first >= body:
+                    self._ways[tag] = Way.NEVER
+                    yield first
+                continue
+            before = before or list(accumulate(map(len, map(str.strip, parts[::2])), initial=0))
+            end = f"</{tag[1:].partition(' ')[0].rstrip('>')}>"
             if ends.get(end, 0) < first:
                 ends[end] = _find(parts, end, first)
             size = before[(ends[end] + 1) // 2] - before[(first + 1) // 2]
@@ -145,6 +144,7 @@ class Sight:
                 last = ends[end]
                 self._blanked += size
                 parts[first + 1 : last : 2] = [""] * ((last - first) // 2)
+        self.hidden_characters = self._blanked
 
     def choose_shown(self, parts: list[str], cuts: Sequence[tuple[int, int]], text_before: Sequence[int]) -> list[int]:
         """Return the start tags, as indexes of parts, of hidden elements that are shown
@@ -285,13 +285,6 @@ def _find(parts: list[str], part: str, start: int) -> int:
         return parts.index(part, start)
     except ValueError:
         return len(parts) - 2
-
-
-def _find_all(parts: list[str], part: str, start: int = 0) -> Iterator[int]:
-    with suppress(ValueError):
-        while True:
-            yield (start := parts.index(part, start))
-            start += 1
 
 
 def without_texts(tag: str) -> str:
