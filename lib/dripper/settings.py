@@ -3,8 +3,8 @@
 """
 
 import difflib
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Annotated, Any, Literal, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Annotated, Any, Literal, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
@@ -256,6 +256,21 @@ class SparkSettings(Section):
         return {str(key): str(item).lower() if isinstance(item, bool) else str(item) for key, item in value.items()}
 
 
+Output = Literal["main_html", "markdown", "images", "posts", "metadata"]
+OUTPUTS: tuple[Output, ...] = get_args(Output)
+"""The parts of an extraction that can be left out."""
+
+
+def name_rules(profile: str, outputs: Sequence[Output]) -> str:
+    """Return the name of a profile, for the column `versions`, with the outputs if some are left
+    out.
+
+    >>> name_rules("dripper", ["main_html", "metadata"])
+    'dripper (main_html, metadata)'
+    """
+    return profile if tuple(outputs) == OUTPUTS else f"{profile} ({', '.join(outputs)})"
+
+
 class Settings(Section):
     """Everything that can be set."""
 
@@ -263,6 +278,11 @@ class Settings(Section):
     """The rules that split a page into blocks. dripper: nothing visible is lost; mineru-1.0,
     mineru-1.1: byte for byte the input of these versions of MinerU-HTML, losses included; paper: as
     the Dripper paper says."""
+    outputs: tuple[Output, ...] = OUTPUTS
+    """The parts of an extraction that are made; the others cost nothing and are null. `text` needs
+    main_html. Without `posts`, a page is searched for posts only if the labeler calls it a
+    forum, as its main content depends on them. The column `versions` names a choice beside the
+    profile."""
     labeler: LabelerSettings = LabelerSettings()
     labels: LabelsSettings = LabelsSettings()
     reading: ReadSettings = ReadSettings()
@@ -275,6 +295,15 @@ class Settings(Section):
     layouts: LayoutSettings = LayoutSettings()
     cost: CostSettings = CostSettings()
     spark: SparkSettings = SparkSettings()
+
+    @field_validator("outputs", mode="before")
+    @classmethod
+    def _in_order(cls, value: object) -> object:
+        names = value.split(",") if isinstance(value, str) else value
+        if not isinstance(names, (list, tuple, set, frozenset)):
+            return value
+        asked = {"main_html" if name == "text" else name for name in names}
+        return [*(name for name in OUTPUTS if name in asked), *asked.difference(OUTPUTS)]
 
 
 GONE = frozenset(

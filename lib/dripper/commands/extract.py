@@ -21,6 +21,7 @@ from dripper.local.pages import PageOptions
 from dripper.local.sinks import STANDARD_OUTPUT, Destination
 from dripper.local.tables import Columns
 from dripper.page.extraction import extract_apart
+from dripper.page.rows import OF_OUTPUTS
 from dripper.places import local_place
 from dripper.settings import Settings
 from dripper.warc.open.source import ARCHIVE_NAME, is_http
@@ -120,7 +121,7 @@ def _add_outputs(extract: argparse.ArgumentParser) -> None:
     extract.add_argument(
         "--columns",
         metavar="A,B",
-        help="write only these columns (default: all but text)",
+        help="write only these columns (default: all but text); parts that no column needs are not made",
     )
     extract.add_argument(
         "--jobs",
@@ -138,8 +139,12 @@ def run(arguments: argparse.Namespace) -> int:
     for name in ("keep", "drop"):
         if getattr(arguments, name):
             stand_for[f"html.{name}"] = json.dumps(getattr(arguments, name))
-    settings = flags.settings(arguments, stand_for)
     destination = _choose_destination(arguments)
+    if destination is not None and destination.columns:
+        stand_for["outputs"] = json.dumps(
+            sorted({OF_OUTPUTS[name] for name in destination.columns if name in OF_OUTPUTS})
+        )
+    settings = flags.settings(arguments, stand_for)
     if destination is None:
         return _print_page(arguments, settings)
     return _write_pages(arguments, settings, destination)

@@ -3,14 +3,21 @@
 import multiprocessing
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from dripper.errors import MachineError, PageError, SettingsError
 from dripper.guard import GuardLimits
 from dripper.labels.registry import runs_staged
 from dripper.local.pool import map_in_order
-from dripper.page.extraction import Extraction, Extractor, checked_settings, make_failed, shared_extractor
+from dripper.page.extraction import (
+    Extraction,
+    Extractor,
+    add_outputs,
+    checked_settings,
+    make_failed,
+    shared_extractor,
+)
 from dripper.settings import Settings
 
 Page: TypeAlias = "str | bytes | tuple[str | bytes, str | None]"
@@ -23,6 +30,7 @@ def extract_many(
     *,
     jobs: int | None = None,
     settings: Settings | Mapping[str, Any] | None = None,
+    outputs: Sequence[str] | None = None,
     **options: Any,
 ) -> Iterator[Extraction]:
     """Return the main content of many pages: an iterator of Extractions, one a page, in the order
@@ -37,7 +45,7 @@ def extract_many(
         jobs: Processes, by default one per processor. They are forked from this one, with the
             limits that jobs have, so that a bad page costs an `error_code` and no other page; a
             labeler with an engine, such as `lm`, works in this process.
-        labeler, settings, options: As for `extract`.
+        labeler, settings, outputs, options: As for `extract`.
 
     >>> pages = ["<p>One.", ("<p>Two.", "https://example.org/2")]
     >>> [result.n_blocks for result in extract_many(pages, jobs=1)]
@@ -45,7 +53,7 @@ def extract_many(
     """
     if jobs is not None and jobs < 1:
         raise SettingsError(f"jobs={jobs}: the number of processes is at least 1")
-    resolved = checked_settings(labeler, settings, options)
+    resolved = checked_settings(labeler, add_outputs(settings, outputs), options)
     if multiprocessing.current_process().daemon:
         raise MachineError(
             "extract_many starts processes, which a worker of multiprocessing.Pool may not: call it in the main process"

@@ -34,9 +34,11 @@ from dripper.page.language import SAMPLE_CHARACTERS, detect
 from dripper.page.notices import is_notice
 from dripper.page.posts import NO_POSTS, THREAD, KeptPosts, PagePosts, find_page_posts
 from dripper.page.split import Decoded, split_into_blocks
-from dripper.settings import Settings
+from dripper.settings import OUTPUTS, Output, Settings
 
 DEFAULT_SETTINGS = Settings()
+_OF_MAIN_HTML: tuple[Output, ...] = ("main_html", "markdown", "images")
+"""The outputs that are made of main HTML."""
 KEPT, OF_THREAD = "html.keep", "post of a thread"
 """Two more reasons why a block is main unlike its label. The others are in `units.complete`, or
 name the fallback."""
@@ -60,7 +62,7 @@ class Extraction:
     its order. posts: the posts of a thread, or readers' comments, in the main content, in its
     order; a part of a post is enough. comments: whether most posts that the page shows are there
     (`in`, `out`); None: it shows none. hidden_chars: characters of text on the page that a person
-    does not see, and that are left out.
+    does not see, and that are left out. outputs: the setting of this name; other parts are empty.
     """
 
     main_html: str = ""
@@ -85,17 +87,22 @@ class Extraction:
     posts: tuple[Post, ...] = ()
     comments: str | None = None
     hidden_chars: int = 0
+    outputs: tuple[Output, ...] = OUTPUTS
 
     @property
     def text(self) -> str:
         """The main content as plain text, made of `main_html` on each call. The published scores
-        compare this text. Captions that are kept only for their images are left out."""
+        compare this text. Captions that are kept only for their images are left out. Raises
+        SettingsError if `outputs` leaves `main_html` out."""
+        if "main_html" not in self.outputs:
+            raise SettingsError("text is made of main_html, which the setting outputs leaves out: add it there")
         return html_core.to_text(self.main_html, with_captions=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all fields by name, of types that `json.dumps` writes: the object that
         `dripper extract --format json` prints."""
-        return asdict(self)
+        values = asdict(self)
+        return values | dict.fromkeys(set(OUTPUTS).difference(values.pop("outputs")))
 
     def __repr__(self) -> str:
         """Return one line without the page.
@@ -167,6 +174,7 @@ class Finisher:
 
     def __init__(self, settings: Settings = DEFAULT_SETTINGS) -> None:
         self._html, self._markdown = settings.html, settings.markdown
+        self._outputs, self._asked = settings.outputs, frozenset(settings.outputs)
         for selector in (*self._html.keep, *self._html.drop):
             try:
                 check_selector(selector)
@@ -194,7 +202,8 @@ class Finisher:
                 LABELER_FAILED if there are no labels and the fallback is `empty`. Else the limits
                 of the parser and of the output. Errors of `ask_labels` pass through.
         """
-        page = split_into_blocks(decoded, profile, url or None, self._html.hidden)
+        only_title = "metadata" not in self._asked
+        page = split_into_blocks(decoded, profile, url or None, self._html.hidden, only_title=only_title)
         url = url or find_own_address(decoded.utf8, page.metadata)
         labels, detail = ask_labels(page)
         choice = self._choose(page, decoded, labels, labeler, detail)
@@ -233,7 +242,7 @@ class Finisher:
             raise PageError(ErrorCode.LABELER_FAILED, detail)
         else:
             labels, method = fall_back(page, decoded.text, self._fallback, self._second)
-        completed, posts = _complete(page, labels.main, kind)
+        completed, posts = _complete(page, labels.main, kind, finds_posts="posts" in self._asked or kind == THREAD)
         main = np.array(completed.main, bool) | is_kept
         reasons = {
             index: completed.reasons.get(index) or (KEPT if is_kept[index] else method)
@@ -252,19 +261,25 @@ class Finisher:
         """Return the extraction made of the chosen blocks."""
         main_ids = [i for i, is_main in enumerate(choice.main.tolist(), 1) if is_main]
         title = (page.metadata.title if page.metadata is not None else None) or " ".join(page.title.split())
-        kept = choice.posts.keep(page, main_ids, title) if choice.posts.found else KeptPosts()
+        asked, is_found = self._asked, bool(choice.posts.found)
+        kept = choice.posts.keep(page, main_ids, title) if is_found and "posts" in asked else KeptPosts()
         if self._markdown.converter == "html2text":
             kept = kept._replace(marks={})  # It would write them as rules.
-        main_html, tree = self._write_main_html(page, main_ids, kept.marks, base)
-        images = list_images(tree, page.metadata.image if page.metadata is not None else None)
+        main_html, tree, images = "", None, list[tuple[ShownImage, str]]()
+        if not asked.isdisjoint(_OF_MAIN_HTML):
+            main_html, tree = self._write_main_html(page, main_ids, kept.marks, base)
+        if tree is not None and "images" in asked:
+            images = list_images(tree, page.metadata.image if page.metadata is not None else None)
         # The text of the blocks: reading the main HTML would cost ten times as much as the
         # detector.
         declared = page.metadata.language if page.metadata is not None else None
         sample = [page.blocks[i - 1].text for i in main_ids[:SAMPLE_CHARACTERS]]
         language, probability = detect("\n".join(sample), declared)
-        markdown, posts = place_posts(self._write_markdown(page, main_ids, tree, title), kept.posts)
+        markdown, posts = "", kept.posts
+        if tree is not None and "markdown" in asked:
+            markdown, posts = place_posts(self._write_markdown(page, main_ids, tree, title), kept.posts)
         return Extraction(
-            main_html=main_html,
+            main_html=main_html if "main_html" in asked else "",
             markdown=markdown,
             title=title,
             html_title=page.title,
@@ -275,11 +290,14 @@ class Finisher:
             method=choice.method,
             confidence=None if math.isnan(choice.confidence) else round(choice.confidence, 4),
             page_kind=choice.posts.kind,
-            metadata=_credit(page, base, choice.posts.found if choice.posts.kind == THREAD else ()),
+            metadata=_credit(page, base, choice.posts.found if choice.posts.kind == THREAD else ())
+            if "metadata" in asked
+            else None,
             images=place_images(images, markdown),
             posts=posts,
             comments=kept.comments,
             hidden_chars=page.hidden_characters,
+            outputs=self._outputs,
         )
 
     def _write_main_html(
@@ -331,12 +349,14 @@ def _credit(page: Page, base: Base | None, posts: Sequence[FoundPost]) -> Metada
     return replace(metadata, authors=authors, published=published, published_precision=find_precision(published))
 
 
-def _complete(page: Page, main: npt.NDArray[np.bool_], kind: str | None) -> tuple[Completed, PagePosts]:
+def _complete(
+    page: Page, main: npt.NDArray[np.bool_], kind: str | None, *, finds_posts: bool
+) -> tuple[Completed, PagePosts]:
     """Return the main blocks with the blocks that belong to them, and the page's posts, if its
     profile knows these."""
     if not html_core.find_profile(page.profile).keeps_units:
         return Completed(main.tolist(), {}), PagePosts(kind)
-    posts = find_page_posts(page, kind)
+    posts = find_page_posts(page, kind) if finds_posts else PagePosts(kind)
     completed = complete(page, main.tolist())
     reasons = dict(completed.reasons)
     with_posts = posts.complete(page, completed.main)

@@ -16,6 +16,7 @@ from dripper.extras import needed
 from dripper.html.metadata import Metadata, first_day
 from dripper.labels import Labels
 from dripper.page.finish import Extraction
+from dripper.settings import OUTPUTS, Output
 from dripper.warc import Record
 from dripper.warc.open.identity import find_crawl
 from dripper.warc.read.record import DAMAGES
@@ -23,6 +24,15 @@ from dripper.warc.read.record import DAMAGES
 if TYPE_CHECKING:
     from publicsuffixlist import PublicSuffixList
 Row = dict[str, Any]
+OF_OUTPUTS: Mapping[str, Output] = {
+    **{name: name for name in OUTPUTS},
+    "text": "main_html",
+    "markdown_chars": "markdown",
+    "text_sha256": "markdown",
+    "comments": "posts",
+    "published_date": "metadata",
+}
+"""The output (see the setting `outputs`) of which each column is made."""
 SURE, DOUBTFUL = 0.85, 0.5
 """Confidences: from SURE on, labels of pages are right; under DOUBTFUL, few are
 (docs/tables.md)."""
@@ -93,7 +103,7 @@ def extraction_columns(extraction: Extraction) -> Row:
         "published_date": first_day(extraction.metadata.published) if extraction.metadata is not None else None,
         "error_code": extraction.error_code.value if extraction.error_code else None,
         "error_detail": extraction.error_detail,
-    }
+    } | {name: None for name, output in OF_OUTPUTS.items() if output not in extraction.outputs and name != "text"}
 
 
 def charset_columns(of: object) -> Row:

@@ -58,15 +58,22 @@ class Decoded:
 
 
 def split_into_blocks(
-    decoded: Decoded, profile: str, url: str | None = None, hidden: Literal["drop", "keep"] = "drop"
+    decoded: Decoded,
+    profile: str,
+    url: str | None = None,
+    hidden: Literal["drop", "keep"] = "drop",
+    *,
+    only_title: bool = False,
 ) -> Page:
     """Return the page split into blocks, at least one. If it shows nothing but declares its text,
     that text is split. Raises PageError(EMPTY_PAGE), or as `preprocess` does.
 
     Args:
         hidden: See the setting `html.hidden`.
+        only_title: See `html.metadata.read_metadata`.
     """
-    page = html_core.preprocess_utf8(decoded.utf8, profile, url=url, keeps_hidden=hidden == "keep")
+    keeps_hidden = hidden == "keep"
+    page = html_core.preprocess_utf8(decoded.utf8, profile, url=url, keeps_hidden=keeps_hidden, only_title=only_title)
     if page.hints.declared:
         page = read_declared(page)
     if not page.blocks:

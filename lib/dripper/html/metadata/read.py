@@ -255,7 +255,9 @@ class _Metas:
         return (text for wanted in forms for form, texts in found if form == wanted for text in texts)
 
 
-def read_metadata(head: Head, tree: Tree, page_title: str = "", url: str | None = None) -> Metadata:
+def read_metadata(
+    head: Head, tree: Tree, page_title: str = "", url: str | None = None, *, only_title: bool = False
+) -> Metadata:
     """Return the metadata that a page declares about itself.
 
     The time is linear in the page's length; most of it goes to the distinct start tags.
@@ -264,6 +266,8 @@ def read_metadata(head: Head, tree: Tree, page_title: str = "", url: str | None 
         tree: The tree of its visible elements.
         page_title: The text of `<title>`.
         url: The address that the page was fetched from.
+        only_title: Whether to leave out dates, authors, organisations and tags, which take the most
+            time.
     """
     metas, data = _Metas(head.metas), JsonLd(head.objects)
     days = list(metas.dates(_PUBLISHED))
@@ -283,8 +287,8 @@ def read_metadata(head: Head, tree: Tree, page_title: str = "", url: str | None 
     name = SiteName(site, canonical, url)
     # On a shop's page, people named in visible elements wrote reviews.
     is_product = data.describes_product or any(kind.startswith("product") for kind in metas.each(_TYPES))
-    published = _find_published(days, data, visible, canonical or url or "", is_product)
-    modified = _find_modified(metas, data, visible)
+    published = None if only_title else _find_published(days, data, visible, canonical or url or "", is_product)
+    modified = None if only_title else _find_modified(metas, data, visible)
     title = choose_title(
         declared,
         tuple(visible.headings()),
@@ -296,7 +300,9 @@ def read_metadata(head: Head, tree: Tree, page_title: str = "", url: str | None 
         # Behind the name of the site, `<title>` has its slogan. Inner pages may declare the first
         # page as canonical.
         title = name.find_first(page_title) or (name.find_in(page_title, site) if " " not in title else None) or title
-    authors, organisations = _choose_authors(metas, data, visible, name, is_product or is_home, is_article)
+    authors, organisations = (
+        ((), ()) if only_title else _choose_authors(metas, data, visible, name, is_product or is_home, is_article)
+    )
     return Metadata(
         title=title,
         authors=authors,
@@ -306,7 +312,7 @@ def read_metadata(head: Head, tree: Tree, page_title: str = "", url: str | None 
         description=_take_first(map(remove_tags, descriptions)),
         canonical_url=canonical,
         image=_take_first(metas.each(IMAGES), data.image()),
-        tags=_choose_tags(metas, data, visible),
+        tags=() if only_title else _choose_tags(metas, data, visible),
         language=_choose_language(tree, metas, data),
         organisations=organisations,
         published_precision=find_precision(published),

@@ -141,6 +141,7 @@ def parse_page(
     url: str | None = None,
     find_unseen: FindUnseen = find_unseen,
     keeps_hidden: bool | None = None,
+    only_title: bool = False,
 ) -> ParsedPage:
     """Return the page's visible body as a tree, its title, hints and metadata.
 
@@ -156,6 +157,7 @@ def parse_page(
         find_unseen: Finds the elements that are removed before the page is scanned.
         keeps_hidden: Whether hidden text stays (see `tree.visibility`); None: only `read_tags` and
             `hidden_share` decide.
+        only_title: See `html.metadata.read_metadata`.
 
     Raises:
         PageError(PARSE_FAILED): If the parser would need seconds.
@@ -190,7 +192,9 @@ def parse_page(
         sight = Sight(sheets, keeps_hidden=keeps_hidden) if keeps_hidden is not None else None
         tree = scan(markup, HTML_VOID, read_tags, hidden_share, has_blanks=True, sight=sight)
     hidden = sight.hidden_characters if sight is not None else 0
-    return ParsedPage(tree, title, read_hints(head), read_metadata(head, tree, title, url), hidden)
+    return ParsedPage(
+        tree, title, read_hints(head), read_metadata(head, tree, title, url, only_title=only_title), hidden
+    )
 
 
 def _read_sheets(unseen: list[LexborNode]) -> list[str]:
@@ -296,7 +300,13 @@ class LosslessProfile:
     """Finds the invisible elements, before the page is scanned."""
 
     def preprocess(
-        self, html: bytes, limits: ParserLimits, url: str | None = None, *, keeps_hidden: bool = False
+        self,
+        html: bytes,
+        limits: ParserLimits,
+        url: str | None = None,
+        *,
+        keeps_hidden: bool = False,
+        only_title: bool = False,
     ) -> Page:
         """Return the page, given as UTF-8, split into blocks."""
         if self.keeps_units:
@@ -304,10 +314,10 @@ class LosslessProfile:
         parsed = parse_page(
             html, self.read_tags, self.hidden_share, limits,
             keep_players=self.places_media, opens_shadows=self.keeps_units, url=url, find_unseen=self.find_unseen,
-            keeps_hidden=keeps_hidden if self.keeps_units else None,
+            keeps_hidden=keeps_hidden if self.keeps_units else None, only_title=only_title,
         )  # fmt: skip
         if self.keeps_units and is_printed(parsed.tree) and (joined := join_printed_lines(html)) != html:
-            return self.preprocess(joined, limits, url, keeps_hidden=keeps_hidden)
+            return self.preprocess(joined, limits, url, keeps_hidden=keeps_hidden, only_title=only_title)
         if self.keeps_units:
             join_formulas(parsed.tree)
         page = self.split(parsed.tree, parsed.title)

@@ -39,12 +39,19 @@ class Profile(Protocol):
         ...
 
     def preprocess(
-        self, html: bytes, limits: ParserLimits, url: str | None = None, *, keeps_hidden: bool = False
+        self,
+        html: bytes,
+        limits: ParserLimits,
+        url: str | None = None,
+        *,
+        keeps_hidden: bool = False,
+        only_title: bool = False,
     ) -> Page:
         """Return the page, given as UTF-8, split into blocks. Raises PageError(PARSE_FAILED).
 
         Args:
             keeps_hidden: Whether hidden text stays; only `dripper` uses this.
+            only_title: See `html.metadata.read_metadata`.
         """
         ...
 
@@ -115,19 +122,21 @@ def preprocess_utf8(
     url: str | None = None,
     *,
     keeps_hidden: bool = False,
+    only_title: bool = False,
 ) -> Page:
     """Return `preprocess(html.decode(), profile, limits, url)` without decoding.
 
     Args:
         html: UTF-8 without errors, as `dripper.warc.to_utf8` gives it.
         keeps_hidden: See the setting `html.hidden`.
+        only_title: See `html.metadata.read_metadata`.
 
     >>> [block.text for block in preprocess_utf8("<p>é".encode()).blocks]
     ['é']
     """
     rules = find_profile(profile)
     try:
-        return rules.preprocess(html, limits, url, keeps_hidden=keeps_hidden)
+        return rules.preprocess(html, limits, url, keeps_hidden=keeps_hidden, only_title=only_title)
     except UnbalancedMarkupError as error:
         # No such page is known; if a parser writes one, it becomes an error row like any other.
         raise PageError(ErrorCode.PARSE_FAILED, str(error)) from error

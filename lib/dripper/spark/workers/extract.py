@@ -16,7 +16,7 @@ from dripper.page.finish import Extraction, Finisher
 from dripper.page.rows import Row, extraction_columns, is_whole, storable
 from dripper.page.split import Decoded
 from dripper.page.stages import finish_row, with_first_labels
-from dripper.settings import Settings
+from dripper.settings import Settings, name_rules
 from dripper.spark.workers.read import ProgressSink, in_batches
 from dripper.spark.workers.singleton import WorkerSingleton
 
@@ -81,7 +81,7 @@ def _extraction_row(row: Row, guard: Guard[Row, Extraction]) -> Row:
             extraction = Extraction(error_code=error.code, error_detail=error.detail or None)
     versions: dict[str, Any] = {
         "dripper": dripper.__version__,
-        "profile": row["profile"],
+        "profile": name_rules(row["profile"], extraction.outputs),
         "labeler": row["labeler"],
         "labeler_version": row["labeler_version"],
     }

@@ -56,7 +56,13 @@ class MineruProfile:
         return self.version.name
 
     def preprocess(
-        self, html: bytes, limits: ParserLimits, url: str | None = None, *, keeps_hidden: bool = False
+        self,
+        html: bytes,
+        limits: ParserLimits,
+        url: str | None = None,
+        *,
+        keeps_hidden: bool = False,
+        only_title: bool = False,
     ) -> Page:
         """Return the page, given as UTF-8, split into blocks; hidden text is treated as in
         MinerU-HTML."""

@@ -1,0 +1,75 @@
+"""Outputs that are not asked for are not made, and change nothing else."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import dripper
+from dripper.__main__ import main
+from dripper.errors import SettingsError
+from dripper.page.extraction import Extractor
+from dripper.page.finish import Finisher
+from dripper.page.rows import extraction_columns
+from dripper.settings import OUTPUTS, Output, Settings
+from support.labelled import labelled_pages
+
+EMPTY = {"main_html": "", "markdown": "", "images": (), "posts": (), "metadata": None}
+
+
+@pytest.mark.parametrize("left_out", OUTPUTS)
+def test_an_output_that_is_left_out_is_empty_and_the_others_are_equal(left_out: Output) -> None:
+    asked = [name for name in OUTPUTS if name != left_out]
+    for page in labelled_pages()[:3]:
+        whole, some = (dripper.extract(page.html, page.url, outputs=each) for each in (OUTPUTS, asked))
+        expected = replace(whole, **{left_out: EMPTY[left_out]}, outputs=tuple(asked))
+        if left_out == "markdown":
+            expected = replace(expected, images=tuple(replace(image, place=None) for image in whole.images))
+        if left_out == "posts":
+            expected = replace(expected, comments=None)
+        assert some == expected
+
+
+def test_work_for_an_output_that_is_left_out_is_not_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("_write_main_html", "_write_markdown"):
+        monkeypatch.setattr(Finisher, name, None)
+    for name in ("find_page_posts", "place_images"):
+        monkeypatch.setattr(f"dripper.page.finish.{name}", lambda *_: ())
+    monkeypatch.setattr("dripper.html.metadata.read._find_published", None)
+    assert Extractor(Settings(outputs=())).extract("<title>Rain</title><p>It rained all day.").title == "Rain"
+
+
+def test_text_is_made_of_main_html() -> None:
+    assert dripper.extract("<p>It rained all day.", outputs="text,metadata").text == "It rained all day."
+    with pytest.raises(SettingsError, match="add it there"):
+        _ = dripper.extract("<p>It rained all day.", outputs=["markdown"]).text
+
+
+def test_rows_have_null_and_say_what_was_asked() -> None:
+    extractor = Extractor(Settings(outputs=("markdown", "main_html")))
+    row = extraction_columns(extractor.extract("<p>It rained all day."))
+    null = ("images", "posts", "comments", "metadata", "published_date")
+    assert {name for name in null if row[name] is not None} == set()
+    assert None not in (row["markdown"], row["text_sha256"])
+    assert extractor.versions["profile"] == "dripper (main_html, markdown)"
+
+
+@pytest.mark.parametrize("outputs", [["markdwon"], "markdwon"])
+def test_a_wrong_name_is_one_sentence(outputs: list[str] | str) -> None:
+    with pytest.raises(SettingsError, match="markdwon"):
+        dripper.extract("<p>a", outputs=outputs)
+    with pytest.raises(SettingsError, match="write it there"):
+        dripper.extract("<p>a", settings=Settings(), outputs=["text"])
+
+
+def test_the_command_makes_only_what_its_columns_need(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = tmp_path / "page.html"
+    page.write_text("<title>Rain</title><p>It rained all day.")
+    assert main(["extract", str(page), "--columns", "title,text,versions"]) == 0
+    row = json.loads(capsys.readouterr().out)
+    assert (row["title"], row["text"], row["versions"]["profile"]) == (
+        "Rain",
+        "It rained all day.",
+        "dripper (main_html)",
+    )
