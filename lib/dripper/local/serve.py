@@ -190,10 +190,6 @@ class _Handler(BaseHTTPRequestHandler):
         except OSError:
             self.close_connection = True
 
-    def do_HEAD(self) -> None:
-        """Answer as to GET, without a body."""
-        self.do_GET()
-
     def do_GET(self) -> None:
         """Answer whether the service is up, and takes requests."""
         try:
@@ -205,6 +201,8 @@ class _Handler(BaseHTTPRequestHandler):
         if self.service.is_ending:
             return self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, _ENDING)
         return self._answer_json(HTTPStatus.OK, {"status": "ok", **self.service.versions})
+
+    do_HEAD = do_GET  # noqa: N815, http.server's name
 
     def do_POST(self) -> None:
         """Answer with the main content of the page in the body."""

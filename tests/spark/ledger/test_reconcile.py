@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from dripper.errors import DifferenceError
+from dripper.errors import DifferenceError, InputError
 from dripper.labels.config import load
 from dripper.spark.ledger.ledger import Ledger
 from dripper.spark.ledger.plan import LedgerEntry
@@ -358,7 +358,19 @@ def test_rows_that_go_while_a_run_is_at_work_are_told_at_its_end(spark: SparkSes
     tables.delete("extractions", "url = 'http://example.org/1'")
     (told,) = find_lost_rows(spark, tables, ledger)
     assert re.search(r"batch 1 has 1 row of 2 since version \d+ \(DELETE", told)
-    assert "--repair has the files of these batches read again" in told
+    assert "--repair has these batches read again" in told
+
+
+@pytest.mark.spark
+def test_a_table_that_is_removed_while_a_run_is_at_work_is_told_at_its_end(spark: SparkSession, tables: Tables) -> None:
+    """The next write of the run makes it anew, with its own rows."""
+    later = spark.createDataFrame(tables.read("extractions").where("batch = 2").toArrow())
+    shutil.rmtree(f"{tables.output}/extractions")
+    tables.append("extractions", later)
+    (told,) = find_lost_rows(spark, tables, Ledger(SparkBooks(spark, tables), "a run"))
+    assert "was removed while the run was at work: move the rest away, then jobs/maintain.py" in told
+    with pytest.raises(InputError, match="removed beside a run: choose another --output, or move it away"):
+        tables.exists("extractions")
 
 
 @pytest.mark.slow

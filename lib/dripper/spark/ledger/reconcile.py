@@ -31,7 +31,7 @@ from dripper.spark.ledger.plan import UNFINISHED, LedgerEntry, batches_of
 from dripper.spark.tables.books import Books
 from dripper.spark.tables.counts import BatchCounts, FileRows, rows_by_batch, rows_by_log
 from dripper.spark.tables.spark_books import SparkBooks
-from dripper.spark.tables.store import Tables
+from dripper.spark.tables.store import VERSION_PROPERTY, Tables
 from dripper.spark.wording import SHOWN, say_count
 
 logger = logging.getLogger(__name__)
@@ -116,14 +116,11 @@ def compare(
     ledger.number_above(counts.rows)
     unequal = find_differences(entries, counts.rows)
     leaving = forgotten.on_their_way(books) if unequal or every else {}
-    if unequal:
-        unequal = find_differences(entries, counts.rows, leaving)
-    checked = {} if counts.lost else _known_keys(entries)
-    if not every:
-        checked = {
-            n: each for n, each in checked.items() if n in counts.written and _is_rewritten(each, counts.written[n])
-        }
-    checked = {n: each for n, each in checked.items() if n not in leaving and n not in {each.batch for each in unequal}}
+    unequal = unequal and find_differences(entries, counts.rows, leaving)
+    left_out, known = leaving.keys() | {each.batch for each in unequal}, {} if counts.lost else _known_keys(entries)
+    checked = {
+        n: of for n, of in known.items() if n not in left_out and (every or _is_rewritten(of, counts.written.get(n)))
+    }
     if checked:
         found = books.count_files(TABLE, None if every else checked.keys())
         unequal += _compare_keys(checked, found)
@@ -149,10 +146,11 @@ def _known_keys(entries: Sequence[LedgerEntry]) -> dict[int, list[LedgerEntry]]:
     return by_batch
 
 
-def _is_rewritten(files: Sequence[LedgerEntry], written: datetime) -> bool:
-    """Whether the newest data file of a batch is newer than the last comparison of its rows."""
+def _is_rewritten(files: Sequence[LedgerEntry], written: datetime | None) -> bool:
+    """Whether the newest data file of a batch is newer than the last comparison of its rows; False
+    if its time is not known."""
     looks = [entry.checked_at for entry in files if entry.checked_at is not None]
-    return not looks or written > max(looks)
+    return written is not None and (not looks or written > max(looks))
 
 
 def _compare_keys(
@@ -182,7 +180,7 @@ def are_rows_of(readings: Sequence[LedgerEntry], rows: FileRows) -> bool:
 
 
 def settle(
-    books: Books, pages: Pages, ledger: Ledger, lease: Lease, adding: Collection[Rule] = ()
+    books: Books, pages: Pages, ledger: Ledger, lease: Lease, adding: Collection[Rule] = (), every: bool = False
 ) -> tuple[list[Difference], BatchCounts, Rules]:
     """Forget the pages that are to be forgotten, and return the result of `compare` and the rules
     that hold from then on. Pages are to be forgotten if somebody brought them back, or if an
@@ -192,6 +190,7 @@ def settle(
 
     Args:
         adding: Rules that are about to be noted.
+        every: As for `compare`.
     """
     rule_rows = books.read(forgotten.TABLE)
     of_adding = [{"kind": each.kind, "pattern": each.pattern} for each in adding]
@@ -199,7 +198,7 @@ def settle(
     rules = forgotten.rules_of(rule_rows)
     # The data files of a restored version keep their old times.
     is_restored = bool(rules) and pages.are_restored()
-    unequal, counts = compare(books, ledger, lease.confirm, every=is_restored)
+    unequal, counts = compare(books, ledger, lease.confirm, every=every or is_restored)
     batches = {each.batch for each in unequal}
     if rules and (batches or is_restored) and not counts.lost:
         drop_returned(books, pages, lease.check, rule_rows, batches)
@@ -212,7 +211,13 @@ def settle(
 
 
 def reconcile(
-    spark: SparkSession, tables: Tables, pages: Pages, ledger: Ledger, lease: Lease, adding: Collection[Rule] = ()
+    spark: SparkSession,
+    tables: Tables,
+    pages: Pages,
+    ledger: Ledger,
+    lease: Lease,
+    adding: Collection[Rule] = (),
+    every: bool = False,
 ) -> Rules:
     """Call `settle`, and return the rules that hold.
 
@@ -220,7 +225,7 @@ def reconcile(
     storage lacks its data files, or if rules are gone. Rows that were removed on purpose are no
     difference.
     """
-    unequal, counts, rules = settle(SparkBooks(spark, tables), pages, ledger, lease, adding)
+    unequal, counts, rules = settle(SparkBooks(spark, tables), pages, ledger, lease, adding, every)
     entries = ledger.entries()
     name, repair = tables.sql_name(TABLE), f"jobs/maintain.py --output {tables.output} --repair"
     if counts.lost:
@@ -249,17 +254,16 @@ def find_lost_rows(spark: SparkSession, tables: Tables, ledger: Ledger) -> list[
     """Return a sentence if `extractions` does not have the rows that the ledger counts, because
     somebody has changed one of the two since `reconcile`. Reads only Delta's log; if the log is out
     of reach, the next run reports the difference."""
+    repair = f"jobs/maintain.py --output {tables.output} --repair has these batches read again by the next run"
+    newest = tables.log(TABLE).newest()
+    if newest is not None and VERSION_PROPERTY not in newest.properties:  # A write of the run made it.
+        return [f"{tables.sql_name(TABLE)} was removed while the run was at work: move the rest away, then {repair}"]
     rows, entries = rows_by_log(tables.read(TABLE)), ledger.entries()
-    if rows is None or not find_differences(entries, rows):
-        return []
-    books = SparkBooks(spark, tables)
-    unequal = find_differences(entries, rows, forgotten.on_their_way(books))
-    if not unequal:
-        return []
-    return [
-        f"{describe_differences(spark, tables, unequal)}. Somebody changed them while the run was at work: "
-        f"jobs/maintain.py --output {tables.output} --repair has the files of these batches read again by the next run"
-    ]
+    unequal = find_differences(entries, rows) if rows is not None else []
+    if rows is not None and unequal:
+        unequal = find_differences(entries, rows, forgotten.on_their_way(SparkBooks(spark, tables)))
+    changed = "Somebody changed them while the run was at work"
+    return [f"{describe_differences(spark, tables, unequal)}. {changed}: {repair}"] if unequal else []
 
 
 def describe_differences(spark: SparkSession, tables: Tables, unequal: Sequence[Difference]) -> str:

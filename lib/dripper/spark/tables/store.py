@@ -116,7 +116,9 @@ class Tables:
         properties, schema = found
         name, version = self.sql_name(table), int(properties.get(VERSION_PROPERTY, 0))
         if not version:
-            raise InputError(f"{name} was made by another program: choose another --output")
+            raise InputError(
+                f"{name} was made by another program, or removed beside a run: choose another --output, or move it away"
+            )
         if version != SCHEMA_VERSION:
             raise InputError(
                 f"{name} has schema version {version}, this release ({describe_release()}) writes {SCHEMA_VERSION}: "

@@ -75,10 +75,8 @@ def _repair(tables: Tables, books: Books, ledger: Ledger, lease: Lease) -> Itera
     if mended.again:
         batches_again = _split_by_batch(mended.again, ledger)
         ledger.record(Plan(fresh=tuple(batches_again), moved=tuple(mended.again)))
-        names, them = (
-            list_names({entry.file.warc_file for entry in mended.again}),
-            "it" if len(mended.again) == 1 else "them",
-        )
+        names = list_names({entry.file.warc_file for entry in mended.again})
+        them = "it" if len(mended.again) == 1 else "them"
         yield f"{say_count(len(mended.again), 'file', 'is')} planned again, {names}: give {them} to the next run"
 
 
