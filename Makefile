@@ -325,7 +325,7 @@ $(NEIGHBOURS)/done: benchmarks/neighbours/pom.xml
 	$(call neighbour,pages,trafilatura==2.3.1 rs-trafilatura==0.1.1 resiliparse==2.0.1 html-to-markdown==3.21.2 html2text==2025.4.15)
 	$(call neighbour,readers,deltalake==1.6.6 polars==2.1.0 pyarrow==26.0.1)
 	$(call neighbour,duckdb,duckdb==1.5.5 duckdb-extension-delta==1.5.5 pyarrow==26.0.1 pytz)
-	$(call neighbour,daft,daft[deltalake]==0.7.26)
+	$(call neighbour,daft,daft==0.7.26 deltalake==1.6.6 pyarrow==25.0.1)
 	$(call neighbour,datafusion,datafusion==55.0.0 deltalake==1.6.6 pyarrow==26.0.1)
 	$(call neighbour,chdb,chdb==4.4.0 pyarrow==26.0.1)
 	$(call neighbour,spark,$(SPARK_4.2) pyarrow==26.0.1 pandas==2.3.3)
