@@ -13,12 +13,13 @@ PYTEST := $(BIN)/python -m pytest --numprocesses $(TEST_PROCESSES) $(BY_FILE)
 # Else each Python of the tests, and each that these start, would compile every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help run sql test test-fast test-all test-lab test-adapters test-runtimes test-vllm fuzz gate audit golden lock wheel bench bench-lm neighbours gpu-check gpu-bundle gpu-day report lint docs cpu encoder install clean
+.PHONY: help run sql tour test test-fast test-all test-lab test-adapters test-runtimes test-vllm fuzz gate audit golden lock wheel bench bench-lm neighbours gpu-check gpu-bundle gpu-day report lint docs cpu encoder install clean
 
 help:
 	@echo "Use"
 	@echo "  make run           installs, then runs the job over the sample archives -> ./$(OUTPUT)"
 	@echo "  make sql           Spark's SQL shell over ./$(OUTPUT); make sql QUERY='SELECT …' asks once"
+	@echo "  make tour          opens the notebook over the tables of make run in a browser"
 	@echo "  make install       $(VENV) with the package and what tests, training and evaluation need"
 	@echo "  make wheel         the package -> dist; DRIPPER_COMPILE=1 make wheel: with its C, for this platform"
 	@echo "Change"
@@ -62,7 +63,7 @@ $(VENV)/base: setup.py conf/constraints.txt $(shell find lib -name '*.c')
 
 $(VENV)/all: $(VENV)/base
 	@echo "installing what tests, training and evaluation need into $(VENV)"
-	@$(PIP) install $(PINNED) --no-build-isolation --editable ".[spark,test,train,eval,bench,lm,reader]"
+	@$(PIP) install $(PINNED) --no-build-isolation --editable ".[spark,test,train,eval,bench,lm,reader,docs]"
 	@$(PIP) install $(PINNED) --only-binary rs-trafilatura rs-trafilatura 2> /dev/null || { command -v cargo > /dev/null && \
 	    echo "building rs-trafilatura, which has no wheel for this Python (1 minute)" && \
 	    $(PIP) install $(PINNED) rs-trafilatura; } || echo "no rs-trafilatura without Rust: scores and benchmarks go without it"
@@ -81,6 +82,11 @@ sql: $(VENV)/base
 	@views="$$(mktemp)" && trap 'rm -f "$$views"' EXIT && sh conf/views.sh "$(OUTPUT)" > "$$views" && \
 	    PATH="$(CURDIR)/$(BIN):$$PATH" spark-sql --conf spark.sql.catalogImplementation=in-memory --conf spark.log.level=ERROR \
 	    --hiveconf hive.cli.errors.ignore=true -d output=$(OUTPUT) -i "$$views" $(if $(QUERY),-e "$$QUERY")
+
+tour: $(VENV)/base
+	@$(PIP) install $(PINNED) --no-build-isolation --editable ".[notebook]"
+	@test -d $(OUTPUT)/extractions || $(MAKE) run
+	@cd notebooks && DRIPPER_OUTPUT=$(abspath $(OUTPUT)) ../$(BIN)/python -m jupyterlab tour.ipynb
 
 test-fast: $(VENV)/all
 	@$(PYTEST) -m "not slow and not spark" --ignore tests/dripper_lab
@@ -345,8 +351,7 @@ bench: $(VENV)/all $(VENV)-bench/done
 	$(BIN)/python benchmarks/html_core.py --data $(DATA)
 	$(BIN)/python benchmarks/labeler_cpu.py --data $(DATA)
 
-docs: $(VENV)/base
-	@$(PIP) install $(PINNED) --no-build-isolation --editable ".[docs]"
+docs: $(VENV)/all
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict --site-dir site
 
 # ENCODER_MODEL=FOLDER NEUSCRAPER_MODEL=FOLDER: with these labelers, too; installs PyTorch.

@@ -149,7 +149,9 @@ EVAL = [
 BENCH = [
     "fastwarc>=0.15",
 ]
-DOCS = ["mkdocs-material>=9.5"]
+# The tour, notebooks/tour.ipynb.
+NOTEBOOK = ["ipykernel>=6.29", "jupyterlab>=4.2", "matplotlib>=3.9"]
+DOCS = ["mkdocs-material>=9.5", "mkdocstrings>=1.0", "mkdocstrings-python>=2.0"]
 
 # The labeler lm without its engine: the tokenizer, and a server's client.
 LM = [
@@ -281,6 +283,7 @@ setup(
         "eval": EVAL,
         "bench": BENCH,
         "docs": DOCS,
+        "notebook": [*SPARK, *NOTEBOOK],
     },
     ext_modules=extensions(),
     entry_points={"console_scripts": ["dripper = dripper.__main__:main"]},

@@ -42,6 +42,16 @@ def section(title: str) -> str:
     return re.split("^##+ ", behind, maxsplit=1, flags=re.MULTILINE)[0]
 
 
+STRUCT = re.compile(r"struct<(.*?)>(?=>?$)")
+"""The type of a struct, in a list or not, and its fields, which are below the table."""
+
+
+def shown(kind: str) -> str:
+    """Return a type as the documents show it: Markdown would take `<` for a tag."""
+    short = STRUCT.sub("struct", kind)
+    return f"`{short}`" if "<" in short else short
+
+
 def first_cells(text: str) -> set[str]:
     """Return the code words in the first cells of a table."""
     rows = re.findall(r"^\| (`.*?) \|", text, re.MULTILINE)
@@ -54,9 +64,13 @@ def test_every_column_stands_there_with_its_comment() -> None:
     for name, (schema, comment) in TABLES.items():
         known = TABLES["extractions"][0].names if name == "published" else ()
         own = [field for field in schema if field.name not in known]
-        rows = [f"| `{f.name}` | {f.dataType.simpleString()} | {f.metadata['comment']} |" for f in own]
+        types = {f.name: f.dataType.simpleString() for f in own}
+        rows = [f"| `{f.name}` | {shown(types[f.name])} | {f.metadata['comment']} |" for f in own]
         assert f"{comment}.\n" in section(f"`{name}`"), name
         assert "\n".join(["| column | type | holds |", "|---|---|---|", *rows]) in section(f"`{name}`"), name
+        words = " ".join(section(f"`{name}`").split())
+        for column, fields in ((each, STRUCT.search(kind)) for each, kind in types.items()):
+            assert not fields or f"- `{column}`: `{fields[1].replace(':', ' ').replace(',', ', ')}`" in words, column
     assert set(re.findall(r"^## `(\w+)`", TABLES_MD, re.MULTILINE)) == TABLES.keys()
 
 

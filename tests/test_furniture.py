@@ -225,4 +225,7 @@ def test_links_out_of_the_documents_become_names_of_files_in_the_site() -> None:
     on_page = runpy.run_path(str(ROOT / "docs/hooks.py"))["on_page_markdown"]
     page = SimpleNamespace(file=SimpleNamespace(src_uri="research/notes.md"))
     told = on_page("[settings](../../conf/base.yml), [card](../model_card_cpu.md), [here](x.md)", page=page)
-    assert told == "`conf/base.yml`, [card](../model_card_cpu.md), [here](x.md)"
+    assert told == "[settings](../settings.md), [card](../model_card_cpu.md), [here](x.md)"
+    assert (
+        on_page("[job](../jobs/run.py)", page=SimpleNamespace(file=SimpleNamespace(src_uri="a.md"))) == "`jobs/run.py`"
+    )
