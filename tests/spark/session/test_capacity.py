@@ -2,11 +2,23 @@
 tell them."""
 
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
+from py4j.protocol import Py4JJavaError
+from pyspark.sql import SparkSession
 
-from dripper.spark.session.capacity import UNTOLD_SLOTS, Live, live, most_executors, most_slots, properties, slots
+from dripper.spark.session.capacity import (
+    UNTOLD_SLOTS,
+    Live,
+    Losses,
+    count_losses,
+    live,
+    most_executors,
+    most_slots,
+    properties,
+    slots,
+)
 
 TAGS = "spark.databricks.clusterUsageTags."
 DYNAMIC = {"spark.dynamicAllocation.enabled": "true"}
@@ -82,3 +94,20 @@ def test_a_session_on_one_machine(spark: Any) -> None:
     assert live(spark) == Live(executors=0, slots=2)
     assert properties(spark)["spark.master"] == "local[2]"
     assert slots(spark) == 2
+
+
+@pytest.mark.spark
+def test_failed_tasks_are_losses(spark: Any) -> None:
+    def fail(_: int) -> None:
+        raise ValueError("no such luck")
+
+    before = count_losses(spark)
+    with pytest.raises(Py4JJavaError, match="no such luck"):
+        spark.sparkContext.parallelize([1], 1).foreach(fail)
+    spark.sparkContext._jsc.sc().listenerBus().waitUntilEmpty()
+    assert count_losses(spark).describe(before) == ["0 executors were lost, and 1 task failed and was tried again"]
+    assert count_losses(spark).describe(count_losses(spark)) == []
+
+
+def test_a_session_that_reports_no_losses() -> None:
+    assert count_losses(cast(SparkSession, object())) == Losses()

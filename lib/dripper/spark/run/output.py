@@ -26,6 +26,7 @@ from dripper.spark.ledger.reconcile import reconcile
 from dripper.spark.ledger.work import Work
 from dripper.spark.run.outcome import Outcome, Totals
 from dripper.spark.run.scheduler import IN_FLIGHT
+from dripper.spark.session.capacity import count_losses
 from dripper.spark.tables.log_store import require_log_store
 from dripper.spark.tables.spark_books import SparkBooks
 from dripper.spark.tables.store import Tables
@@ -70,6 +71,7 @@ def open_output(
     is_new = _bring_up_tables(tables, settings, is_staged)
     writers = _STAGES_AT_ONCE if is_staged else IN_FLIGHT
     run_lease, start = Lease(SparkBooks(spark, tables), writers=writers), time.monotonic()
+    losses = count_losses(spark)
     run_lease.take(
         is_new=is_new[lease.TABLE],
         job=job,
@@ -86,6 +88,7 @@ def open_output(
         run_lease.confirm_commits()
         if output_at_work.outcome is not None:
             ending = {"state": "ended", **_describe_ending(output_at_work.outcome, time.monotonic() - start)}
+            ending["complaints"] += count_losses(spark).describe(losses)
     except Exception as error:
         ending = {"state": "ended", "exit_code": 3, "complaints": [f"{type(error).__name__}: {error}"[:1000]]}
         raise

@@ -6,9 +6,11 @@ that is sized for the running executors would keep the cluster at that size.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from pyspark.sql import SparkSession
+
+from dripper.spark.wording import say_count
 
 UNTOLD_SLOTS = 200
 """Used for a session that does not report how far it may grow: 50 executors of 4 cores."""
@@ -94,6 +96,37 @@ def context_of(spark: SparkSession) -> Any:
         return spark.sparkContext
     except Exception:  # One of several types, by version.
         return None
+
+
+class Losses(NamedTuple):
+    """The executors that a session lost, and the tasks that failed in it."""
+
+    executors: int = 0
+    tasks: int = 0
+
+    def describe(self, before: "Losses") -> list[str]:
+        """Return a sentence if there are more than before.
+
+        >>> Losses(2, 5).describe(before=Losses(1, 1))
+        ['1 executor was lost, and 4 tasks failed and were tried again']
+        """
+        executors, tasks = self.executors - before.executors, self.tasks - before.tasks
+        if executors <= 0 and tasks <= 0:
+            return []
+        again = f"{say_count(tasks, 'task')} failed and {'was' if tasks == 1 else 'were'} tried again"
+        return [f"{say_count(executors, 'executor', 'was')} lost, and {again}"]
+
+
+def count_losses(spark: SparkSession) -> Losses:
+    """Return the losses of a session so far; none if it does not report them. Idle executors that
+    dynamic allocation gives back are not lost."""
+    try:
+        found: Any = spark.sparkContext._jsc.sc().statusStore().executorList(False)
+        executors = [found.apply(index) for index in range(found.size())]
+        lost = [not each.isActive() and "killed by driver" not in str(each.removeReason()) for each in executors]
+        return Losses(sum(lost), sum(each.failedTasks() for each in executors))
+    except Exception:  # As in `live`.
+        return Losses()
 
 
 def properties(spark: SparkSession) -> dict[str, str]:

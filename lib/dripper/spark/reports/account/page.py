@@ -32,7 +32,7 @@ def page(facts: RunFacts) -> str:
     parts = {
         "policy": policy(style),
         "style": style,
-        "run_id": escape(str(facts.run.get("run_id"))),
+        "title": escape(f"Run of {_moment(facts.moment('started_at')) or 'an unknown time'}"),
         "head": _head(facts),
         "counts": _counts(facts),
         "speed": _speed(facts),
@@ -50,6 +50,7 @@ def _head(facts: RunFacts) -> str:
     state, code = str(facts.run.get("state")), facts.run.get("exit_code")
     kind, words = _ENDS.get(code, ("bad", "")) if isinstance(code, int) else ("doubtful", "no end was heard of")
     about = [
+        ("Run", facts.run.get("run_id")),
         ("Output", facts.output),
         ("Input", facts.run.get("input")),
         ("Job", facts.run.get("job")),
@@ -119,11 +120,15 @@ def _cost(facts: RunFacts) -> str:
         ("core hours per million pages", figure(million)),
         ("per million pages", f"${million * rent:,.2f}"),
     ]
-    at_work = f", {figure(hours * 3600 / facts.seconds)} cores at work on average" if facts.seconds else ""
+    at_work = (
+        f", {figure(hours * 3600 / facts.seconds)} cores at work on average, over the whole run"
+        if facts.seconds
+        else ""
+    )
     return (
         _tiles(tiles)
         + f"<p>At ${rent:g} an hour for a core (setting <code>cost.core_dollars_per_hour</code>){at_work}. "
-        "Cores that were rented and waited are not in it, nor the driver, nor the stages <code>label</code> and "
+        "Not included: cores that waited, the driver, and the stages <code>label</code> and "
         "<code>extract</code> of a staged run.</p>" + times
     )
 
@@ -143,7 +148,7 @@ def _quality(facts: RunFacts) -> str:
     unknown = {"not known": facts.confidences[None]} if facts.confidences.get(None) else {}
     parts = [
         _tiles((name, f"{n / total:.0%}") for name, n in shares.items()),
-        f"<p>On labelled pages that no model was trained on, a confidence of {SURE:g} and more stands for a mean F1 of 0.96.</p>",
+        f"<p>On labelled pages that no model was trained on, a confidence of {SURE:g} or more means a mean F1 of 0.96.</p>",
         _shares("Pages, by confidence", bins | unknown),
         _shares("Pages, by kind", facts.kinds),
     ]
