@@ -10,7 +10,7 @@ import dripper
 
 ROOT = Path(__file__).parents[1]
 NAMES = {
-    "dripper": ("Extraction", "__version__", "eval", "extract", "extract_many", "html", "labels", "warc"),
+    "dripper": ("Extraction", "__version__", "eval", "extract", "extract_many", "html", "labels", "passages", "warc"),
     "dripper.html": ("Page", "Block", "preprocess", "prune", "to_markdown", "to_text"),
     "dripper.warc": ("Record", "FileReport", "read_records", "read_selected", "select", "decode", "expand"),
     "dripper.labels": ("Labeler", "LabelerEntry", "Labels", "SimplifiedPage", "load"),

@@ -14,14 +14,16 @@ if TYPE_CHECKING:
     from dripper import eval, html, labels, warc
     from dripper.local.many import extract_many
     from dripper.page.extraction import Extraction, extract
+    from dripper.page.passages import passages
 
 __version__ = "0.1.0"
-__all__ = ["Extraction", "__version__", "eval", "extract", "extract_many", "html", "labels", "warc"]
+__all__ = ["Extraction", "__version__", "eval", "extract", "extract_many", "html", "labels", "passages", "warc"]
 
 _PLACES = {
     "Extraction": "dripper.page.extraction:Extraction",
     "extract": "dripper.page.extraction:extract",
     "extract_many": "dripper.local.many:extract_many",
+    "passages": "dripper.page.passages:passages",
     **{name: f"dripper.{name}" for name in ("eval", "guard", "html", "labels", "warc")},
 }
 

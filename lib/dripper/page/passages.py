@@ -1,0 +1,190 @@
+"""Cuts Markdown into passages for search and for language models: pieces with their headings and
+their offsets, cut between blocks."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from dripper.labels.words import words_of
+from dripper.page.finish import Extraction
+
+_HEADING = re.compile(r"(#{1,6}) (.*)")
+_FENCE = re.compile(r"(`{3,}|~{3,})")
+_ITEM = re.compile(r"(?:[-*+]|\d+[.)]) ")
+_RULE = re.compile(r"(?:-{3,}|\*{3,}|_{3,})\s*$")
+_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
+_SENTENCE = re.compile(r"(?<=[.!?])[\"'”’)]*\s+|(?<=[。！？])|\n")
+"""The blanks behind a sentence, with the closing marks before them."""
+_PAIRS = (("[", "]"), ("(", ")"))
+_TOGGLES = "`*"
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A piece of Markdown. offset: its place in the Markdown, in characters from 0.
+    headings: the headings above it and at its beginning, the outermost first. kind: prose, list,
+    table or code, whichever has the most words; post for a piece of a post, with its author and
+    date. words: the number of words; in languages without blanks, of characters."""
+
+    text: str
+    offset: int
+    headings: tuple[str, ...]
+    kind: str
+    words: int
+    author: str | None = None
+    published: str | None = None
+
+
+class _Unit(NamedTuple):
+    kind: str
+    start: int
+    end: int
+
+
+def passages(result: Extraction | str, max_words: int = 200, posts: Iterable[Any] | None = None) -> list[Passage]:
+    """Return the passages of a result, in order. Together they are its Markdown without the rules
+    between posts.
+
+    A passage ends before a heading, at the end of a post, and before it has more than `max_words`
+    words. Paragraphs are cut between sentences. Tables, items of lists, quotations and code are
+    never cut, so that a passage with one of these may be longer.
+
+    Args:
+        result: An extraction, or the Markdown of a row.
+        posts: For Markdown, the column `posts` of the row: objects with `author`, `published` and
+            `offset`. An extraction has its own.
+
+    Raises ValueError if `max_words` is below 1.
+
+    >>> [(p.offset, p.headings) for p in passages("# Ferry\\n\\nAt noon.\\n\\n## Fare\\n\\nFree.")]
+    [(0, ('Ferry',)), (19, ('Ferry', 'Fare'))]
+    """
+    if max_words < 1:
+        raise ValueError(f"max_words must be 1 or more, not {max_words}")
+    markdown = result if isinstance(result, str) else result.markdown
+    found = posts if posts is not None else () if isinstance(result, str) else result.posts
+    placed = sorted((post for post in found if post.offset is not None), key=lambda post: post.offset or 0)
+    return list(_collect(markdown, max_words, placed))
+
+
+class _Open:
+    """The passage that is being collected."""
+
+    def __init__(self, markdown: str) -> None:
+        self._markdown = markdown
+        self.path: list[tuple[int, str]] = []
+        self.post: Any = None
+        self.clear()
+
+    def clear(self) -> None:
+        self._start, self._end = -1, -1
+        self.has_text = False
+        self._words = dict.fromkeys(("prose", "list", "table", "code"), 0)
+        self.words = 0
+
+    def add(self, unit: _Unit, words: int) -> None:
+        self._start, self._end = unit.start if self._end < 0 else self._start, unit.end
+        self.has_text |= unit.kind != "heading"
+        self._words["prose" if unit.kind == "heading" else unit.kind] += words
+        self.words += words
+
+    def close(self) -> Iterator[Passage]:
+        """Yield the passage, if it has anything, and begin another one."""
+        if self._end >= 0:
+            kind = "post" if self.post is not None else max(self._words, key=self._words.__getitem__)
+            who = (self.post.author, self.post.published) if self.post is not None else (None, None)
+            text, headings = self._markdown[self._start : self._end], tuple(name for _, name in self.path)
+            yield Passage(text, self._start, headings, kind, self.words, *who)
+        self.clear()
+
+
+def _collect(markdown: str, max_words: int, posts: Sequence[Any]) -> Iterator[Passage]:
+    """Yield passages: neighbouring units together, up to `max_words`."""
+    open_passage, number = _Open(markdown), 0
+    for unit in _split_long(markdown, max_words):
+        words = len(words_of(markdown[unit.start : unit.end]))
+        is_full = open_passage.has_text and open_passage.words + words > max_words
+        begins_post = number < len(posts) and unit.start >= (posts[number].offset or 0)
+        if begins_post or is_full or (unit.kind == "heading" and open_passage.has_text):
+            yield from open_passage.close()
+        while number < len(posts) and unit.start >= (posts[number].offset or 0):
+            open_passage.post, number = posts[number], number + 1
+        if unit.kind == "heading" and (match := _HEADING.match(markdown, unit.start)):
+            depth = len(match[1])
+            above = [each for each in open_passage.path if each[0] < depth]
+            open_passage.path = [*above, (depth, _ESCAPE.sub(r"\1", match[2].strip()))]
+        open_passage.add(unit, words)
+    yield from open_passage.close()
+
+
+def _split_long(markdown: str, max_words: int) -> Iterator[_Unit]:
+    """Yield the units, paragraphs of more than `max_words` words cut between sentences."""
+    for unit in _split(markdown):
+        text = markdown[unit.start : unit.end]
+        if unit.kind != "prose" or text.startswith(">") or len(words_of(text)) <= max_words:
+            yield unit
+        else:
+            yield from (_Unit("prose", unit.start + start, unit.start + end) for start, end in _cut(text, max_words))
+
+
+def _cut(text: str, max_words: int) -> Iterator[tuple[int, int]]:
+    """Yield the beginning and the end of each piece of a paragraph. It is not cut within brackets,
+    emphasis and code."""
+    start = at = end = count = 0
+    is_closed = True
+    marks = [0] * (len(_PAIRS) + len(_TOGGLES))
+    stops = [(match.end() - len(match[0]) + len(match[0].rstrip()), match.end()) for match in _SENTENCE.finditer(text)]
+    for stop, after in [*stops, (len(text), len(text))]:
+        piece = text[at:after]
+        more = len(words_of(piece))
+        if count and count + more > max_words and is_closed:
+            yield start, end
+            start, count = at, 0
+        bare = _ESCAPE.sub("", piece)
+        for index, (left, right) in enumerate(_PAIRS):
+            marks[index] += bare.count(left) - bare.count(right)
+        for index, mark in enumerate(_TOGGLES, len(_PAIRS)):
+            marks[index] ^= bare.count(mark) & 1
+        at, end, count, is_closed = after, stop, count + more, not any(marks)
+    yield start, len(text)
+
+
+def _split(markdown: str) -> Iterator[_Unit]:
+    """Yield the blocks of Markdown as this package writes it, each item of a list by itself. Rules
+    are left out."""
+    kind, start, end, at, fence, is_below_blank = "", 0, 0, 0, "", True
+    for line in markdown.split("\n"):
+        begin, at = at, at + len(line) + 1
+        if not fence and not line.strip():
+            is_below_blank = True
+            continue
+        if not fence and not _goes_on(kind, line, is_below_blank=is_below_blank):
+            if kind:
+                yield _Unit(kind, start, end)
+            kind, start = _find_kind(line), begin
+            fence = line[: len(line) - len(line.lstrip(line[0]))] if kind == "code" else ""
+        elif fence and line.startswith(fence) and not line.strip(fence[0]):
+            fence, is_below_blank = "", True
+            yield _Unit(kind, start, begin + len(line))
+            kind = ""
+            continue
+        end, is_below_blank = begin + len(line.rstrip()), False
+    if kind:
+        yield _Unit(kind, start, end)
+
+
+def _find_kind(line: str) -> str:
+    """Return the kind of block that begins with a line; "" for a rule."""
+    if _HEADING.match(line):
+        return "heading"
+    if _RULE.match(line):
+        return ""
+    return "table" if line[0] == "|" else "code" if _FENCE.match(line) else "list" if _ITEM.match(line) else "prose"
+
+
+def _goes_on(kind: str, line: str, *, is_below_blank: bool) -> bool:
+    """Return whether a line belongs to the block before it."""
+    if kind == "list" and line[0] == " ":
+        return True
+    return not is_below_blank and kind in ("prose", "table", "list") and _find_kind(line) in {kind, "prose"} - {"list"}
