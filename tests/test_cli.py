@@ -14,7 +14,7 @@ import zstandard
 
 from dripper.__main__ import main
 from dripper.errors import MachineError
-from dripper.html.markdown.output import Section
+from dripper.html.markdown.output import Markdown
 from support.warcs import page, pages, write_warc
 
 
@@ -226,7 +226,7 @@ def test_one_page_is_worked_on_in_a_process_of_its_own(
     file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(
-        "dripper.page.finish.write_sections", lambda *_, **__: os._exit(3) if parent_process() else [Section("")]
+        "dripper.page.finish.write_markdown", lambda *_, **__: os._exit(3) if parent_process() else Markdown([])
     )
     assert main(["extract", str(file), "--set", "limits.page_cpu_seconds=19"]) == 1
     assert "has no extraction (crashed" in capsys.readouterr().err

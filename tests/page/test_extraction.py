@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 import dripper
 from dripper.errors import ErrorCode, InputError, MachineError, SettingsError
 from dripper.html.blocks.page import Page
-from dripper.html.markdown.output import Section
+from dripper.html.markdown.output import Markdown
 from dripper.labels import Labels
 from dripper.labels.config import load, split_settings
 from dripper.page import extraction
@@ -330,8 +330,8 @@ def test_a_guarded_page_is_the_same_and_its_process_is_kept() -> None:
 
 def test_a_page_that_ends_its_process_is_an_error_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "dripper.page.finish.write_sections",
-        lambda *_, **__: os._exit(3) if multiprocessing.parent_process() else [Section("")],
+        "dripper.page.finish.write_markdown",
+        lambda *_, **__: os._exit(3) if multiprocessing.parent_process() else Markdown([]),
     )
     extraction = dripper.extract(HTML, guard=True, settings={"limits.page_cpu_seconds": 19})
     assert extraction.error_code is ErrorCode.CRASHED

@@ -32,9 +32,8 @@ def test_an_output_that_is_left_out_is_empty_and_the_others_are_equal(left_out: 
 
 
 def test_work_for_an_output_that_is_left_out_is_not_done(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("_write_main_html", "_write_markdown"):
-        monkeypatch.setattr(Finisher, name, None)
-    for name in ("find_page_posts", "place_images"):
+    monkeypatch.setattr(Finisher, "_write_markdown", None)
+    for name in ("find_page_posts", "cut_content"):
         monkeypatch.setattr(f"dripper.page.finish.{name}", lambda *_: ())
     monkeypatch.setattr("dripper.html.metadata.read._find_published", None)
     assert Extractor(Settings(outputs=())).extract("<title>Rain</title><p>It rained all day.").title == "Rain"

@@ -8,6 +8,8 @@ from them, and each tag is inert by itself.
 
 import re
 from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
 from urllib.parse import quote
 
 from dripper.html.tree.elements import words
@@ -43,70 +45,6 @@ _SCHEMES = words(
 _MEDIA = re.compile(
     r"data:(?:image/(?:png|gif|jpe?g|webp|avif|bmp|x-icon|vnd\.microsoft\.icon)|audio/|video/)", re.IGNORECASE
 )
-_CLOBBERING = (
-    words(
-        "__defineGetter__ __defineSetter__ __lookupGetter__ __lookupSetter__ __proto__ acceptCharset accessKey action "
-        "activeElement addEventListener adoptedStyleSheets adoptNode after alinkColor all anchors animate append "
-        "appendChild applets assignedSlot attachInternals attachShadow attributes attributeStyleMap autocapitalize "
-        "autocomplete autofocus baseURI before bgColor blur body captureEvents caretPositionFromPoint caretRangeFromPoint "
-        "characterSet charset checkValidity checkVisibility childElementCount childNodes children classList className "
-        "clear click clientHeight clientLeft clientTop clientWidth cloneNode close closest compareDocumentPosition "
-        "compatMode computedStyleMap constructor contains contentEditable contentType cookie createAttribute "
-        "createAttributeNS createCDATASection createComment createDocumentFragment createElement createElementNS "
-        "createEvent createExpression createNodeIterator createNSResolver createProcessingInstruction createRange "
-        "createTextNode createTouch createTouchList createTreeWalker currentCSSZoom currentScript dataset defaultView "
-        "designMode dir dispatchEvent doctype documentElement documentURI domain draggable editContext elementFromPoint "
-        "elements elementsFromPoint embeds enctype enterKeyHint evaluate execCommand exitFullscreen exitPictureInPicture "
-        "exitPointerLock featurePolicy fgColor firstChild firstElementChild focus fonts forms fragmentDirective "
-        "fullscreen fullscreenElement fullscreenEnabled getAnimations getAttribute getAttributeNames getAttributeNode "
-        "getAttributeNodeNS getAttributeNS getBoundingClientRect getClientRects getElementById getElementsByClassName "
-        "getElementsByName getElementsByTagName getElementsByTagNameNS getHTML getRootNode getSelection hasAttribute "
-        "hasAttributeNS hasAttributes hasChildNodes hasFocus hasOwnProperty hasStorageAccess head hidden hidePopover id "
-        "images implementation importNode inert innerHTML innerText inputEncoding inputMode insertAdjacentElement "
-        "insertAdjacentHTML insertAdjacentText insertBefore isConnected isContentEditable isDefaultNamespace isEqualNode "
-        "isPrototypeOf isSameNode lang lastChild lastElementChild lastModified length linkColor links localName location "
-        "lookupNamespaceURI lookupPrefix matches method moveBefore name namespaceURI nextElementSibling nextSibling "
-        "nodeName nodeType nodeValue nonce normalize noValidate offsetHeight offsetLeft offsetParent offsetTop "
-        "offsetWidth open outerHTML outerText ownerDocument parentElement parentNode parseHTMLUnsafe "
-        "pictureInPictureElement pictureInPictureEnabled plugins pointerLockElement popover prefix prepend prerendering "
-        "previousElementSibling previousSibling propertyIsEnumerable queryCommandEnabled queryCommandIndeterm "
-        "queryCommandState queryCommandSupported queryCommandValue querySelector querySelectorAll readyState referrer rel "
-        "releaseEvents relList remove removeAttribute removeAttributeNode removeAttributeNS removeChild "
-        "removeEventListener replaceChild replaceChildren replaceWith reportValidity requestFullscreen "
-        "requestStorageAccess requestSubmit reset role rootElement scripts scroll scrollBy scrollHeight scrollingElement "
-        "scrollIntoView scrollLeft scrollTo scrollTop scrollWidth setAttribute setAttributeNode setAttributeNodeNS "
-        "setAttributeNS setHTML setHTMLUnsafe shadowRoot showPopover slot spellcheck startViewTransition style "
-        "styleSheets submit tabIndex tagName target textContent timeline title toggleAttribute togglePopover "
-        "toLocaleString toString translate URL valueOf virtualKeyboardPolicy visibilityState vlinkColor wasDiscarded "
-        "webkitHidden webkitMatchesSelector webkitVisibilityState write writeln writingSuggestions xmlEncoding "
-        "xmlStandalone xmlVersion "
-    )
-    .union(
-        "aria" + name
-        for name in words(
-            "Atomic AutoComplete Busy Checked ColCount ColIndex ColIndexText ColSpan Current Description Disabled Expanded "
-            "HasPopup Hidden Invalid KeyShortcuts Label Level Live Modal MultiLine MultiSelectable Notify Orientation "
-            "Placeholder PosInSet Pressed ReadOnly Relevant Required RoleDescription RowCount RowIndex RowIndexText RowSpan "
-            "Selected SetSize Sort ValueMax ValueMin ValueNow ValueText "
-        )
-    )
-    .union(
-        "on" + name
-        for name in words(
-            "abort auxclick beforeinput beforematch beforetoggle blur cancel canplay canplaythrough change click close "
-            "contextlost contextmenu contextrestored copy cuechange cut dblclick drag dragend dragenter dragleave dragover "
-            "dragstart drop durationchange emptied ended error focus formdata gotpointercapture input invalid keydown "
-            "keypress keyup load loadeddata loadedmetadata loadstart lostpointercapture mousedown mouseenter mouseleave "
-            "mousemove mouseout mouseover mouseup paste pause play playing pointercancel pointerdown pointerenter "
-            "pointerleave pointermove pointerout pointerover pointerrawupdate pointerup progress ratechange readystatechange "
-            "reset resize scroll scrollend securitypolicyviolation seeked seeking select slotchange stalled submit suspend "
-            "timeupdate toggle touchcancel touchend touchmove touchstart visibilitychange volumechange waiting "
-            "webkitanimationend webkitanimationiteration webkitanimationstart webkittransitionend wheel "
-        )
-    )
-)
-"""Properties of `document` and of forms: a script that reads one would get the element with that id
-or name instead. DOMPurify drops these names too."""
 _WINDOWS = words("_blank _self _parent _top")
 """The windows that a link may open in. Browsers give a new window no way back (`noopener`, since
 2021), but a named window has one."""
@@ -126,6 +64,13 @@ NOTABLE = re.compile(rf""" (on[^\t\n\f\r =>"]*|{_NAMES})="([^"]*)\"""")
 """An attribute to examine, in a tag with double quotes around every value, none inside a value, and
 spaces between attributes."""
 _NOTABLE_NAME = re.compile(rf"""[\t\n\f\r /"'](?:on|(?:{_NAMES})[\t\n\f\r =/>])""")
+
+
+@cache
+def _read_clobbering() -> frozenset[str]:
+    """Return the properties of `document` and of forms: a script that reads one would get the
+    element with that id or name instead. DOMPurify drops these names too."""
+    return words(files("dripper.html").joinpath("clobbering.txt").read_text("utf-8"))
 
 
 def find_notable(tags: Sequence[str]) -> set[str]:
@@ -150,9 +95,9 @@ def reaches_scripts(tag: str) -> bool:
     """
     # A serialiser writes one space before an attribute, and no quotation mark within a value.
     start, name = tag.find(' id="'), tag.find(' name="')
-    if start >= 0 and tag[start + 5 : tag.find('"', start + 5)] in _CLOBBERING:
+    if start >= 0 and tag[start + 5 : tag.find('"', start + 5)] in _read_clobbering():
         return True
-    if name >= 0 and tag[name + 7 : tag.find('"', name + 7)] in _CLOBBERING:
+    if name >= 0 and tag[name + 7 : tag.find('"', name + 7)] in _read_clobbering():
         return True
     if 'target="' in tag and _TARGET.search(tag) is not None:
         return True
@@ -201,7 +146,7 @@ def is_inert(attribute: str, value: str) -> bool:
     if name.startswith("on") or name in _DROPPED:
         return False
     if name in ("id", "name"):
-        return value not in _CLOBBERING
+        return value not in _read_clobbering()
     if name in ("target", "formtarget"):
         return value.lower() in _WINDOWS
     if name == "style" and "\\" in value:

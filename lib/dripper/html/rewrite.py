@@ -20,7 +20,7 @@ from dripper.html.media.addresses import IMAGE_TAGS, show_pictures, use_best_add
 from dripper.html.media.players import link_films
 from dripper.html.tree.elements import HTML_VOID
 from dripper.html.tree.parser import OUTPUT_FLOOR, output_limit, refuse_large
-from dripper.html.tree.scan import StartTag
+from dripper.html.tree.scan import StartTag, make_tree
 from dripper.html.tree.tree import Tree, escape_attribute, raw_attributes, unescape
 from dripper.html.tree.urls import Base, rewrite_set
 from dripper.settings import HtmlSettings
@@ -46,21 +46,38 @@ def rewrite(main_html: str, settings: HtmlSettings, base: Base | None = None, *,
     >>> "".join(tree.parts)
     '<p><a href="https://e.org/b">c</a></p>'
     """
-    limit = output_limit(len(main_html))
-    tags = Tags(settings.inert, base if settings.absolute_links else None, limit, best_images=is_pruned)
-    # A share of 1.0: elements that could run are removed, however much of the page's text is in
-    # them.
-    tree = read_main_html(main_html, tags.read, 1.0, is_pruned=is_pruned)
-    if tags.growth * len(tree) > limit - len(main_html):
+    tree = read_main_html(main_html, is_pruned=is_pruned)
+    rewrite_tree(tree, settings, base, best_images=is_pruned)
+    if is_pruned and link_films(tree):
+        tree = make_tree(tree.parts, HTML_VOID)
+    return tree
+
+
+def rewrite_tree(tree: Tree, settings: HtmlSettings, base: Base | None, *, best_images: bool = True) -> None:
+    """Rewrite the tags of a tree of main HTML in place, as `rewrite` does; removed elements and
+    their parts become empty.
+
+    Args:
+        best_images: Whether images get the best of their addresses.
+    """
+    size = sum(map(len, tree.parts))
+    limit = output_limit(size)
+    tags = Tags(settings.inert, base if settings.absolute_links else None, limit, best_images=best_images)
+    changed = tags.read([tag for tag in tree.names if tag[1:2] != "/"])
+    hidden = {tag for tag, start in changed.items() if start.hidden}
+    for element in tree.outermost(tree.tagged(hidden)):
+        tree.replace(element, "")
+    if len(changed) > len(hidden):
+        tree.names |= {start.markup: tree.names[tag] for tag, start in changed.items() if not start.hidden}
+        tree.parts[1::2] = [changed[tag].markup if tag in changed else tag for tag in tree.parts[1::2]]
+    if tags.growth * len(tree) > limit - size:
         refuse_large("main HTML", sum(map(len, tree.parts)), limit)
     if settings.inert and not UNWRAPPED.isdisjoint(tree.tags):
         for element in tree.named(UNWRAPPED):
             tree.retag(element, "", "")
         tree.names[""] = ""
-    if is_pruned:
+    if best_images:
         show_pictures(tree)
-        tree = link_films(tree)
-    return tree
 
 
 class Tags:
@@ -84,7 +101,7 @@ class Tags:
         for tag in tags:
             name = tag[1 : tag.find(" ")]
             if self._inert and name in REMOVED:
-                changed[tag] = StartTag("" if name in HTML_VOID else tag, hidden=True)
+                changed[tag] = StartTag(tag, hidden=True)
             elif " " in tag:
                 reaches = tag in reaching and reaches_scripts(tag)
                 start_tag = use_best_address(tag) if name in IMAGE_TAGS and self._best_images else tag

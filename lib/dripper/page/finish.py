@@ -13,16 +13,15 @@ import numpy.typing as npt
 from dripper import html as html_core
 from dripper.errors import ErrorCode, PageError, SettingsError
 from dripper.html.blocks.page import Page
-from dripper.html.markdown import load_html2text, write_sections
-from dripper.html.markdown.images import ShownImage, list_images, place_images
+from dripper.html.content import Content, cut_content
+from dripper.html.markdown import load_html2text, write_markdown
+from dripper.html.markdown.images import ShownImage
 from dripper.html.markdown.inert import write_inert_line
-from dripper.html.markdown.output import Section
-from dripper.html.markdown.posts import Post, cut_marks, place_posts
-from dripper.html.media.roles import replace_icons
+from dripper.html.markdown.output import Heads, Markdown
+from dripper.html.markdown.posts import Post
 from dripper.html.metadata import Metadata, find_own_address, says_title
 from dripper.html.metadata.dates import find_precision
 from dripper.html.selectors import check_selector, find_kept_blocks
-from dripper.html.tree.tree import Tree
 from dripper.html.tree.urls import Base
 from dripper.html.units.complete import Completed, complete, note_changes
 from dripper.html.units.posts import FoundPost
@@ -263,24 +262,22 @@ class Finisher:
         title = (page.metadata.title if page.metadata is not None else None) or " ".join(page.title.split())
         asked, is_found = self._asked, bool(choice.posts.found)
         kept = choice.posts.keep(page, main_ids, title) if is_found and "posts" in asked else KeptPosts()
-        if self._markdown.converter == "html2text":
-            kept = kept._replace(marks={})  # It would write them as rules.
-        main_html, tree, images = "", None, list[tuple[ShownImage, str]]()
+        content = None
         if not asked.isdisjoint(_OF_MAIN_HTML):
-            main_html, tree = self._write_main_html(page, main_ids, kept.marks, base)
-        if tree is not None and "images" in asked:
-            images = list_images(tree, page.metadata.image if page.metadata is not None else None)
+            content = cut_content(page, main_ids, self._html, base, kept.posts, with_images="images" in asked)
         # The text of the blocks: reading the main HTML would cost ten times as much as the
         # detector.
         declared = page.metadata.language if page.metadata is not None else None
         sample = [page.blocks[i - 1].text for i in main_ids[:SAMPLE_CHARACTERS]]
         language, probability = detect("\n".join(sample), declared)
-        markdown, posts = "", kept.posts
-        if tree is not None and "markdown" in asked:
-            markdown, posts = place_posts(self._write_markdown(page, main_ids, tree, title), kept.posts)
+        markdown, images, posts = Markdown([]), tuple[ShownImage, ...](), tuple(kept.posts.values())
+        if content is not None:
+            if "markdown" in asked:
+                markdown = self._write_markdown(page, main_ids, content, title)
+            images, posts = _place(content, markdown)
         return Extraction(
-            main_html=main_html if "main_html" in asked else "",
-            markdown=markdown,
+            main_html=content.main_html if content is not None and "main_html" in asked else "",
+            markdown=markdown.text if "markdown" in asked else "",
             title=title,
             html_title=page.title,
             language=language,
@@ -293,45 +290,31 @@ class Finisher:
             metadata=_credit(page, base, choice.posts.found if choice.posts.kind == THREAD else ())
             if "metadata" in asked
             else None,
-            images=place_images(images, markdown),
+            images=images,
             posts=posts,
             comments=kept.comments,
             hidden_chars=page.hidden_characters,
             outputs=self._outputs,
         )
 
-    def _write_main_html(
-        self, page: Page, main_ids: list[int], marks: Mapping[int, str], base: Base | None
-    ) -> tuple[str, Tree]:
-        """Return the main HTML for the output, and the tree from which its Markdown is written,
-        with these marks in it."""
-        profile = html_core.find_profile(page.profile)
-        pruned = page.prune(main_ids, profile.places_media, marks)
-        is_ours = profile.main_html_scans
-        tree = html_core.rewrite(pruned, self._html, base, is_pruned=is_ours)
-        if profile.places_media:
-            replace_icons(tree)
-        # The main HTML of MinerU's profile is MinerU's, byte for byte.
-        return "".join(cut_marks(tree)) if is_ours else pruned, tree
-
-    def _write_markdown(self, page: Page, main_ids: list[int], tree: Tree, title: str) -> list[Section]:
-        """Return the Markdown by sections, below the page's title unless the main content begins
-        with it."""
-        tops = tree.find("h1") if "h1" in tree.tags else ()
+    def _write_markdown(self, page: Page, main_ids: list[int], content: Content, title: str) -> Markdown:
+        """Return the Markdown, below the page's title unless the main content begins with it."""
         is_added = self._markdown.title == "include" and bool(title)
-        is_said = is_added and any(says_title([tree.text(top)], title) for top in tops)
-        if not tree.parts:
-            return [Section("")]
-        sections = write_sections(tree, self._markdown, is_below=is_added and not is_said)
-        first, *posts = sections
-        if not is_added or is_said or not (first.text.strip() or posts):
-            return sections
-        line = write_inert_line(title, "# ")
-        top, _, rest = first.text.partition("\n")
-        if top.strip("*_ ") == line.removeprefix("# "):
-            return [Section(f"{line}\n\n{rest.lstrip()}"), *posts]
-        is_said = says_title((page.blocks[item - 1].text for item in main_ids), title)
-        return sections if is_said else [Section(f"{line}\n\n{first.text}"), *posts]
+        tops = map(content.tree.text, content.tree.find("h1")) if is_added else ()
+        is_added = is_added and not any(says_title([top], title) for top in tops)
+        is_said = is_added and says_title((page.blocks[item - 1].text for item in main_ids), title)
+        heads = Heads(write_inert_line(title, "# ") if is_added else "", is_said, content.posts)
+        return write_markdown(content.tree, self._markdown, heads, is_below=is_added)
+
+
+def _place(content: Content, markdown: Markdown) -> tuple[tuple[ShownImage, ...], tuple[Post, ...]]:
+    """Return the images and the posts with their places in the Markdown."""
+    offsets = markdown.find_offsets() if content.images or content.posts else []
+    places = {element: offsets[line] + column for element, (line, column) in markdown.images.items()}
+    starts = {rule: offsets[line] for rule, line in markdown.posts.items()}
+    images = (replace(image, place=places.get(element)) for element, image in content.images.items())
+    posts = (replace(post, offset=starts.get(rule)) for rule, post in content.posts.items())
+    return tuple(images), tuple(posts)
 
 
 def _credit(page: Page, base: Base | None, posts: Sequence[FoundPost]) -> Metadata | None:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from dripper.html.blocks.page import Page
-from dripper.html.markdown.posts import Post, write_mark
+from dripper.html.markdown.posts import Post
 from dripper.html.units.posts import FoundPost, are_remarks, find_paths, find_posts
 
 THREAD = "forum"
@@ -22,10 +22,8 @@ _LEAST_KEPT = 0.25
 class KeptPosts(NamedTuple):
     """Posts of main content."""
 
-    posts: tuple[Post, ...] = ()
-    """The posts, still without their places in the Markdown."""
-    marks: Mapping[int, str] = {}
-    """Markup to write before a block, by the block's id: the first main block of each post."""
+    posts: Mapping[int, Post] = {}
+    """The posts, still without their places in the Markdown, by the id of the first main block."""
     comments: str | None = None
     """`in` if most posts of the page are main, else `out`; None: the page shows none."""
 
@@ -79,12 +77,12 @@ class PagePosts(NamedTuple):
             firsts[owner] = block.item_id
             if page.elements.tags[block.element] != "h1" and block.text.strip() != title:
                 begun.add(owner)
-        order = sorted(firsts)
-        return KeptPosts(
-            tuple(Post(post.author, post.published, None, post.id, post.reply_to) for post in map(self.found.__getitem__, order)),
-            {firsts[owner]: write_mark(number) for number, owner in enumerate(order)},
-            "in" if 2 * len(order) > len(self.found) else "out",
-        )  # fmt: skip
+        kept = {
+            firsts[owner]: Post(post.author, post.published, None, post.id, post.reply_to)
+            for owner, post in enumerate(self.found)
+            if owner in firsts
+        }
+        return KeptPosts(kept, "in" if 2 * len(kept) > len(self.found) else "out")
 
 
 NO_POSTS = PagePosts()

@@ -35,8 +35,18 @@ class Slice(NamedTuple):
     is_run: bool
     is_caption: bool = False
     """Whether it is the caption of an image, kept for the image's sake."""
-    mark: str = ""
-    """Markup that is written before it."""
+    post: int | None = None
+    """The id of its block, if a post begins there."""
+
+
+class Cut(NamedTuple):
+    """The kept parts of a page."""
+
+    parts: list[str]
+    """Texts and tags, alternating, as in `Tree.parts`."""
+    posts: dict[int, int]
+    """The index in `parts` of the rule (`<hr>`) before each post, which is not in main HTML, by the
+    id of the block."""
 
 
 def prune_mapping(mapping_html: str, main_ids: Collection[int]) -> str:
@@ -55,23 +65,23 @@ def prune_mapping(mapping_html: str, main_ids: Collection[int]) -> str:
             slices[ids[tag]] = Slice(parent, first, last, False)
             bare = _ITEM_ID.sub(">", tag)
             tree.parts[first], tree.names[bare] = bare, tree.tags[element]
-    return _cut(tree, _choose(slices, main_ids, len(slices)))
+    return "".join(_cut(tree, _choose(slices, main_ids, len(slices))).parts)
 
 
-def prune_blocks(
+def cut_blocks(
     tree: Tree,
     blocks: Sequence[Block],
     main_ids: Collection[int],
     *,
     with_media: bool = False,
     picture: str | None = None,
-    marks: Mapping[int, str] = {},
-) -> str:
-    """Return the same main HTML as `prune`, from the tree in memory.
+    posts: Collection[int] = (),
+) -> Cut:
+    """Return the parts of the same main HTML as `prune`, from the tree in memory.
 
     Args:
         picture: The address of the picture that the page declares as its own.
-        marks: Markup by the id of the block before which it is written.
+        posts: The ids of the blocks with which posts begin.
     """
     ids = {int(item_id) for item_id in main_ids}
     slices = {
@@ -80,7 +90,7 @@ def prune_blocks(
             block.first,
             block.last,
             block.is_run,
-            mark=marks.get(block.item_id, ""),
+            post=block.item_id if block.item_id in posts else None,
         )
         for block in blocks
         if block.item_id in ids
@@ -106,16 +116,18 @@ def _add_media(
     return sorted(slices + added, key=lambda part: part.first) if added else slices
 
 
-def _cut(tree: Tree, slices: list[Slice]) -> str:
+def _cut(tree: Tree, slices: list[Slice]) -> Cut:
     """Return the slices inside their ancestors. Each ancestor opens and closes once, so the time is
     linear in the size of the kept parts."""
     cutter = _Cutter(tree, _find_kept_cells(tree, slices))
     for part in slices:
         cutter.go_to(part.owner, part)
-        cutter.out.append(part.mark)
+        if part.post is not None:
+            cutter.posts[part.post] = len(cutter.out)
+            cutter.add_tag("<hr>")
         cutter.add(part)
     cutter.go_to(-1, None)
-    return "".join(cutter.out)
+    return Cut(cutter.out, cutter.posts)
 
 
 def _find_kept_cells(tree: Tree, slices: list[Slice]) -> dict[int, set[int]]:
@@ -159,7 +171,9 @@ class _Cutter:
         self.next_child = {row: row + 1 for row in self.rows}
         self.numbers: dict[int, dict[int, int]] = {}
         self.last_number: dict[int, int] = {}
-        self.out: list[str] = []
+        self.out: list[str] = [""]
+        """Texts and tags, alternating; the last one is a text."""
+        self.posts: dict[int, int] = {}
         self.open: list[int] = []
         self.line: int | None = None
         """The part that was written last, if text may continue its line."""
@@ -181,7 +195,7 @@ class _Cutter:
             element = open_elements.pop()
             if element in self.rows:
                 self.fill_row(element, tree.closes[element])
-            self.out.append(tree.parts[tree.closes[element]])
+            self.add_tag(tree.parts[tree.closes[element]])
             self.pass_tag(element, tree.closes[element])
         path, innermost = [], open_elements[-1] if open_elements else -1
         while owner != innermost:
@@ -192,11 +206,15 @@ class _Cutter:
         for element in reversed(path):
             if tree.parents[element] in self.rows:
                 self.fill_row(tree.parents[element], tree.opens[element])
-            self.out.append(self.start_item(element) if tree.tags[element] == "li" else tree.parts[tree.opens[element]])
+            self.add_tag(self.start_item(element) if tree.tags[element] == "li" else tree.parts[tree.opens[element]])
             open_elements.append(element)
             self.pass_tag(element, tree.opens[element])
         if part is not None and open_elements and open_elements[-1] in self.rows:
             self.fill_row(open_elements[-1], part.first)
+
+    def add_tag(self, tag: str) -> None:
+        """Write a tag."""
+        self.out += tag, ""
 
     def fill_row(self, row: int, before: int) -> None:
         """Write the cells that begin before part `before` as empty cells, in a row with several
@@ -204,7 +222,8 @@ class _Cutter:
         tree, child = self.tree, self.next_child[row]
         while child <= tree.lasts[row] and tree.opens[child] < before:
             if tree.tags[child] in CELLS and tree.opens[child] not in self.rows[row]:
-                self.out.append(f"{tree.start_tag(child)}</{tree.tags[child]}>")
+                self.add_tag(tree.start_tag(child))
+                self.add_tag(f"</{tree.tags[child]}>")
             child = tree.lasts[child] + 1
         self.next_child[row] = child
 
@@ -225,14 +244,20 @@ class _Cutter:
             self.pass_gap(self.line, part.first)
             n_written = int(self.ends_in_break)
             n_missing = 2 - n_written if n_written + self.n_left_out > 1 else 0
-            self.out += ["<br>"] * max(n_missing, int(self.is_broken))
+            self.out += ["<br>", ""] * max(n_missing, int(self.is_broken))
             if self.has_blank and not (self.is_broken or n_missing or self.ends_in_break):
-                self.out.append(" ")
-        self.out += self.tree.parts[part.first : part.last + 1]
+                self.out[-1] += " "
+        parts, first, at = self.tree.parts, part.first, len(self.out)
+        if first % 2 == 0:
+            self.out[-1] += parts[first]
+            first += 1
+        self.out += parts[first : part.last + 1]
         if part.is_caption:
-            self.out[part.first - part.last - 1] = mark_caption(self.tree.parts[part.first])
-        if not part.is_run and self.tree.names[self.tree.parts[part.first]] == "li":
-            self.out[part.first - part.last - 1] = self.start_item(bisect_left(self.tree.opens, part.first))
+            self.out[at] = mark_caption(parts[first])
+        if not part.is_run and self.tree.names[parts[first]] == "li":
+            self.out[at] = self.start_item(bisect_left(self.tree.opens, first))
+        if len(self.out) % 2 == 0:
+            self.out.append("")
         self.line = part.last if part.is_run else None
         self.is_broken, self.has_blank, self.n_left_out = False, False, 0
         self.ends_in_break = self.is_break(part.last)
@@ -255,9 +280,9 @@ class _Cutter:
             return
         gap = self.tree.parts[before + 1 : part.first]
         if any(self.tree.names.get(tag) in LINE_BREAKING for tag in gap[before % 2 :: 2]):
-            self.out.append("<br>")
+            self.add_tag("<br>")
         elif any(gap[1 - before % 2 :: 2]):
-            self.out.append(" ")
+            self.out[-1] += " "
 
     def start_item(self, element: int) -> str:
         """Return the start tag of an `li`; an item of an `ol` keeps its number if items before it
@@ -346,14 +371,21 @@ class Page:
             self._mapping = write_mapping(self.elements, self.blocks)
         return self._mapping
 
-    def prune(self, main_ids: Collection[int], with_media: bool = False, marks: Mapping[int, str] = {}) -> str:
+    def prune(self, main_ids: Collection[int], with_media: bool = False) -> str:
         """Return the page's main HTML. Without media it equals
         `dripper.html.prune(self.mapping_html, main_ids, self.profile)`.
 
         Args:
             with_media: Whether to keep images among main blocks too, with their captions (see
                 `media.place`), and the image that the metadata declare as the page's own.
-            marks: Markup by the id of the block before which it is written.
+        """
+        return "".join(self.cut(main_ids, with_media).parts)
+
+    def cut(self, main_ids: Collection[int], with_media: bool = False, posts: Collection[int] = ()) -> Cut:
+        """Return the parts of `prune(main_ids, with_media)`, with the places of posts.
+
+        Args:
+            posts: The ids of the blocks with which posts begin.
         """
         picture = self.metadata.image if self.metadata is not None else None
-        return prune_blocks(self.elements, self.blocks, main_ids, with_media=with_media, picture=picture, marks=marks)
+        return cut_blocks(self.elements, self.blocks, main_ids, with_media=with_media, picture=picture, posts=posts)

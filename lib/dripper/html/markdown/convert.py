@@ -4,10 +4,11 @@ Dripper paper scored (4.2.2, "Html+MD"; GPL-3.0, installed apart).
 The module `writer` describes the method.
 """
 
+import sys
 from typing import Any
 
 from dripper.extras import import_extra
-from dripper.html.markdown.output import Section
+from dripper.html.markdown.output import NO_HEADS, Heads, Markdown, Output
 from dripper.html.markdown.text import read_main_html
 from dripper.html.markdown.writer import Writer
 from dripper.html.tree.parser import output_limit
@@ -49,20 +50,20 @@ def to_markdown(main_html: str, *, is_pruned: bool = False, settings: MarkdownSe
     """
     if not main_html.strip():
         return ""
-    return "\n\n".join(
-        section.text for section in write_sections(read_main_html(main_html, is_pruned=is_pruned), settings)
-    )
+    return write_markdown(read_main_html(main_html, is_pruned=is_pruned), settings).text
 
 
-def write_sections(
-    tree: Tree, settings: MarkdownSettings = DEFAULT_MARKDOWN, *, is_below: bool = False
-) -> list[Section]:
-    """Return the Markdown of a tree of main HTML, cut where posts begin. The tree cannot be used
-    again, because its parts are rewritten.
+def write_markdown(
+    tree: Tree, settings: MarkdownSettings = DEFAULT_MARKDOWN, heads: Heads = NO_HEADS, *, is_below: bool = False
+) -> Markdown:
+    """Return the Markdown of a tree of main HTML.
 
     Args:
-        is_below: Whether a title will be written above it: then headings go down a level.
+        heads: The lines above the content and above posts.
+        is_below: Whether headings go down a level, as the title is expected above.
     """
-    if settings.converter == "html2text":
-        return [Section(convert_with_html2text("".join(tree.parts), settings))]
-    return Writer(tree, settings, output_limit(sum(map(len, tree.parts))), is_below=is_below).write().sections()
+    if settings.converter != "html2text":
+        return Writer(tree, settings, output_limit(sum(map(len, tree.parts))), heads, is_below=is_below).write()
+    output = Output(sys.maxsize, heads)
+    output.write(convert_with_html2text("".join(tree.parts), settings).strip().split("\n"))
+    return output.finish()

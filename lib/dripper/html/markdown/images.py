@@ -1,18 +1,13 @@
 """Lists the images of main content: the column `images`."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from dripper.html.markdown.inert import write_destination
 from dripper.html.media.captions import pair_captions, read_text
 from dripper.html.media.pictures import find_images, read_pixels
 from dripper.html.media.roles import find_roles
 from dripper.html.tree.tree import Tree, attribute
-
-_MOST_MISSED = 200
-"""Number of images missing from the Markdown after which the search stops: each one costs a search
-through the whole Markdown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +35,8 @@ class ShownImage:
         return asdict(self)
 
 
-def list_images(tree: Tree, picture: str | None = None) -> list[tuple[ShownImage, str]]:
-    """Return the images of a tree of main HTML in document order, without their places, each with
-    its address as Markdown writes it.
+def list_images(tree: Tree, picture: str | None = None) -> dict[int, ShownImage]:
+    """Return the images of a tree of main HTML by element, in document order, without their places.
 
     Args:
         picture: The address of the picture that the page declares as its own.
@@ -53,30 +47,12 @@ def list_images(tree: Tree, picture: str | None = None) -> list[tuple[ShownImage
     elements = [image.element for image in images]
     for caption, captioned in pair_captions(tree, elements):
         captions |= dict.fromkeys(captioned, read_text(tree, caption))
-    listed: list[tuple[ShownImage, str]] = []
+    listed: dict[int, ShownImage] = {}
     for (element, inner), role in zip(images, roles, strict=True):
         tag = tree.start_tag(inner)
         address = (attribute(tag, "poster" if tree.tags[inner] == "video" else "src") or "").strip()
         if address and not address.startswith("data:"):
             alt = " ".join((attribute(tag, "alt") or "").split()) or None
             width, height = read_pixels(tag, "width") or None, read_pixels(tag, "height") or None
-            image = ShownImage(address, alt, captions.get(element), None, width, height, role)
-            listed.append((image, write_destination(address, attribute(tag, "title") or "", alt or "")))
+            listed[inner] = ShownImage(address, alt, captions.get(element), None, width, height, role)
     return listed
-
-
-def place_images(images: Sequence[tuple[ShownImage, str]], markdown: str) -> tuple[ShownImage, ...]:
-    """Return images with their places in the Markdown, which has them in the same order.
-
-    >>> place_images([(ShownImage("/a.jpg"), "/a.jpg")], "See ![it](/a.jpg)")[0].place
-    4
-    """
-    placed: list[ShownImage] = []
-    position = n_missed = 0
-    for image, destination in images:
-        # The text before the next image may be a link to the image's own file.
-        first = markdown.find("![", position) if n_missed < _MOST_MISSED else -1
-        end = markdown.find(f"]({destination})", first) if first >= 0 else -1
-        placed.append(replace(image, place=markdown.rfind("![", first, end)) if end >= 0 else image)
-        position, n_missed = (end + 1, n_missed) if end >= 0 else (position, n_missed + 1)
-    return tuple(placed)

@@ -16,9 +16,10 @@ from dripper.html.units.lines import join_lines
 
 HOLE = "\ufdd2{}\ufdd3"
 """A placeholder for code, a formula or a checkbox, by its number."""
-LINK, IMAGE, TARGET = "\ufdd4", "\ufdd5", "\ufdd6{}\ufdd3"
+LINK, IMAGE, TARGET = "\ufdd4", "\ufdd5{}\ufdd3", "\ufdd6{}\ufdd3"
 """Marks at the beginning of a link's text, at the beginning of an image's text, and at the end of
-either. The end mark has the number of the destination."""
+either. The mark of an image has the number of its element, and stays in the unit; the end mark has
+the number of the destination."""
 EMPHASIS = {"strong": ("\ufde6", "\ufde7"), "em": ("\ufde8", "\ufde9"), "del": ("\ufdea", "\ufdeb")}
 """The marks at both ends of each kind of emphasis."""
 OPENERS = "\ufde6\ufde8\ufdea"
@@ -49,13 +50,13 @@ _RULE = re.compile(r"([*_-])[ \t]*(?:[*_-][ \t]*){2,}$")
 _UNDERLINE = re.compile(r"==*[ \t]*$")
 _DELIMITERS = re.compile(r"[ \t|:-]*$")
 _TASK = re.compile(r"\[[ xX]\]")
-_WORD_IN_BRACKETS = re.compile(f"\\[[^\\[\\]\n{LINK}{IMAGE}{TARGET[0]}]*\\](?![:(])")
+_WORD_IN_BRACKETS = re.compile(f"\\[[^\\[\\]\n{LINK}{IMAGE[0]}{TARGET[0]}]*\\](?![:(])")
 """Brackets that are harmless at the start of a line. Any others may begin the definition of a link,
 which in some renderers continues over empty lines."""
 _STARS, _LINES, _TILDES, _TICKS = map(re.compile, (r"\*+", "_+", "~+", "`+"))
 _PRICE = re.compile(r"\$(?=\s?[0-9])")
 _BRACKETS = re.compile(
-    f"[{LINK}{IMAGE}]|{TARGET[0]}|\\[[^\\[\\]\\\\\n{LINK}{IMAGE}{TARGET[0]}]*\\](?![(\\[:])|[\\[\\]]"
+    f"[{LINK}{IMAGE[0]}]|{TARGET[0]}|\\[[^\\[\\]\\\\\n{LINK}{IMAGE[0]}{TARGET[0]}]*\\](?![(\\[:])|[\\[\\]]"
 )
 _BACKSLASH = re.compile("\\\\(?=[!-/:-@\\[-`{-~\ufdd2-\ufdeb\n]|$)")
 _TAG = re.compile(r"<(?=[A-Za-z/!?]|[^\s<>]*@)")
@@ -181,7 +182,7 @@ def write_unit(unit: str, holes: Sequence[str], mark: str = "", *, in_table: boo
         return unit
     if f"{LINK}[" in unit:
         unit = _IN_BRACKETS.sub(rf"{LINK}\\[\1\\]", unit)
-    unit = _EDGE.sub(_write_mark, unit.replace(f"{LINK}^", f"{LINK}&#94;").replace(LINK, "[").replace(IMAGE, "!["))
+    unit = _EDGE.sub(_write_mark, unit.replace(f"{LINK}^", f"{LINK}&#94;").replace(LINK, "["))
     if "\ufdd3" not in unit:
         return unit
 
@@ -282,7 +283,7 @@ def _escape_brackets(unit: str) -> str:
     def replaced(match: re.Match[str]) -> str:
         nonlocal depth
         bracket = match[0]
-        if bracket in (LINK, IMAGE):
+        if bracket in (LINK, IMAGE[0]):
             depth += 1
         elif bracket == TARGET[0]:
             depth = max(0, depth - 1)

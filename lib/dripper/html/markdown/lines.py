@@ -55,16 +55,12 @@ class OpenList:
 
 
 class LineWriter:
-    """Writes the lines of one tree.
+    """Writes the lines of one tree."""
 
-    Args:
-        limit: Characters that may be written.
-    """
-
-    def __init__(self, tree: Tree, settings: MarkdownSettings, limit: int) -> None:
+    def __init__(self, tree: Tree, settings: MarkdownSettings, out: Output) -> None:
         self._tree = tree
         self._settings = settings
-        self._out = Output(limit)
+        self._out = out
         self._holes: list[str] = []
         self._texts = _read_texts(tree, self._holes)
         join_ordinals(tree, self._texts)

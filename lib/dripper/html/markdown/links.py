@@ -112,5 +112,6 @@ class LinkWriter(LineWriter):
             self._pieces.append(alt)
             return True
         self._holes.append(write_destination(address, title, said))
-        self._pieces += [IMAGE, alt, TARGET.format(len(self._holes) - 1)]
+        self._out.has_images = True
+        self._pieces += [IMAGE.format(element), alt, TARGET.format(len(self._holes) - 1)]
         return True

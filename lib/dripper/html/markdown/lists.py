@@ -103,8 +103,6 @@ class ListWriter(LineWriter):
 
     def _begin_list(self, element: int, tag: str) -> bool:
         tree = self._tree
-        if self._cell is not None or self._n_inline:
-            return self._begin_block(element, tag)
         items = list_items(tree, element)
         is_ordered = tree.tags[element] == "ol"
         if not is_ordered and items and all(find_first_heading(tree, self._look, item) for item in items):
@@ -145,8 +143,6 @@ class ListWriter(LineWriter):
 
     def _begin_item(self, element: int, tag: str) -> bool:
         tree, look = self._tree, self._look
-        if self._cell is not None or self._n_inline:
-            return self._begin_block(element, tag)
         owner = self._lists[-1] if self._lists else None
         around = tree.parents[element]
         if owner is None and tree.tags[around] == "ol":
@@ -208,7 +204,7 @@ class ListWriter(LineWriter):
 
     def _begin_terms(self, element: int, tag: str) -> bool:
         rows = list_terms(self._tree, self._look, element)
-        if not rows or self._cell is not None or self._n_inline:
+        if not rows:
             return self._begin_block(element, tag)
         for child in self._tree.children(element):
             if self._tree.tags[child] == "div":

@@ -1,9 +1,13 @@
 """Collects lines of Markdown, with empty lines between blocks, and the prefix of each line in items
 and quotations."""
 
-from itertools import pairwise
+import re
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
+from dripper.html.markdown.inert import IMAGE
+from dripper.html.markdown.posts import Post, write_head
 from dripper.html.tree.parser import refuse_large
 
 TIGHT, AFTER_LIST, APART = range(3)
@@ -18,12 +22,44 @@ class _Container(NamedTuple):
     """Beginning of all other lines."""
 
 
-class Section(NamedTuple):
-    """The Markdown of a post, or the Markdown before the first post."""
+_RULE = "---"
+_IMAGE = re.compile(IMAGE.format("([0-9]+)"))
 
-    text: str
-    number: int | None = None
-    """Number of the post; None: before the first one."""
+
+class Markdown(NamedTuple):
+    """Markdown with the places of its blocks, images and posts."""
+
+    lines: Sequence[str]
+    blocks: Sequence[tuple[int, int]] = ()
+    """First line of each block, and the line behind its last one, in order. A block is a paragraph,
+    a heading, a table, code; the first paragraph of an item has the item's mark."""
+    images: Mapping[int, tuple[int, int]] = {}
+    """Line and column of the `![` of each image, by the element that shows it."""
+    posts: Mapping[int, int] = {}
+    """The first line of each post, by the rule before it."""
+
+    @property
+    def text(self) -> str:
+        """The Markdown, which ends with one newline."""
+        return "\n".join(self.lines) + "\n"
+
+    def find_offsets(self) -> list[int]:
+        """Return the offset of each line in `text`, in characters, and the length of `text`."""
+        return list(accumulate((len(line) + 1 for line in self.lines), initial=0))
+
+
+class Heads(NamedTuple):
+    """The lines that are written above the content and above posts."""
+
+    title: str = ""
+    """The page's title as a heading. If the first line says just that, it becomes the heading."""
+    is_said: bool = False
+    """Whether the content says the title below its first line, so that no heading is added."""
+    posts: Mapping[int, Post] = {}
+    """Posts by the rule (`hr`) before them."""
+
+
+NO_HEADS = Heads()
 
 
 class Output:
@@ -32,7 +68,7 @@ class Output:
     Raises PageError(OUTPUT_TOO_LARGE) as soon as it has more than `limit` characters.
     """
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, heads: Heads) -> None:
         self.gap = TIGHT
         self.mark = ""
         """Mark of the item or quotation that the next line begins."""
@@ -48,8 +84,14 @@ class Output:
         self._containers: list[_Container] = []
         self._pending = 0
         """Number of containers that have no line yet: the innermost ones."""
-        self._posts: list[tuple[int, int]] = []
-        """The number of each post, and the number of lines written before it."""
+        self._heads = heads
+        self._rule: int | None = None
+        """The rule before the post that the next line begins."""
+        self._posts: dict[int, int] = {}
+        self._blocks: list[tuple[int, int]] = []
+        self._images: dict[int, tuple[int, int]] = {}
+        self.has_images = False
+        """Whether lines may have marks of images."""
 
     def write(self, lines: list[str]) -> None:
         """Write a block."""
@@ -60,6 +102,8 @@ class Output:
             self._prefix += "".join(container.rest for container in opened)
             lines[0] = "".join(container.first for container in opened) + lines[0]
             self.mark = ""
+        if (self._rule is not None or not self._lines) and not self._begin(lines):
+            return
         if self._lines and self.gap:
             self._lines.append(before.rstrip())
         self.gap, self.ended = TIGHT, ""
@@ -72,13 +116,50 @@ class Output:
         self._size += sum(map(len, lines)) + len(before) + len(lines)
         if self._size > self._limit:
             self.refuse(0)
+        first = len(self._lines)
+        self._blocks.append((first, first + len(lines)))
+        if self.has_images:
+            lines = [self._place_images(line, at) if IMAGE[0] in line else line for at, line in enumerate(lines, first)]
         self._lines += lines
 
-    def begin_post(self, number: int) -> None:
+    def _begin(self, lines: list[str]) -> bool:
+        """Write the lines above a block that is the first one, or the first of a post: title, rule,
+        author and date. Return whether lines of the block are left."""
+        rule, self._rule = self._rule, None
+        if lines and not self._lines:
+            lines[0] = lines[0].lstrip()
+        if self._heads.title and not self._lines:
+            is_line = rule is None and lines[0].strip("*_ ") == self._heads.title.removeprefix("# ")
+            self._write_head(self._heads.title if is_line or not self._heads.is_said else "")
+            del lines[:is_line]
+        if rule is not None and ((head := write_head(self._heads.posts[rule], "\n".join(lines))) or lines):
+            is_below = self._posts or any(line[:1] not in ("", "#") for line in self._lines)
+            self._write_head(_RULE if is_below and not self._lines[-1].endswith(_RULE) else "")
+            self._posts[rule] = len(self._lines) + bool(self._lines)
+            self._write_head(head)
+            self.gap = APART
+        return bool(lines)
+
+    def _write_head(self, line: str) -> None:
+        if line:
+            self._lines += ["", line] if self._lines else [line]
+            self._blocks.append((len(self._lines) - 1, len(self._lines)))
+            self.gap = APART
+
+    def _place_images(self, line: str, number: int) -> str:
+        """Return a line with `![` in place of the marks of images, and note the columns."""
+        written, *images = _IMAGE.split(line)
+        for element, text in zip(images[::2], images[1::2], strict=True):
+            self._images[int(element)] = number, len(written)
+            written += f"![{text}"
+        return written
+
+    def begin_post(self, rule: int) -> None:
         """Begin the Markdown of a post, unless an item or a quotation is open."""
         if not self._containers:
-            self._posts.append((number, len(self._lines)))
-            self.gap, self.ended = APART, ""
+            if self._rule is not None:
+                self._begin([])
+            self._rule, self.gap, self.ended = rule, APART, ""
             self.n_blocks += 1
 
     def refuse(self, size: int) -> None:
@@ -108,18 +189,10 @@ class Output:
         else:
             self._prefix = self._prefix.removesuffix(container.rest)
 
-    def text(self) -> str:
-        """Return all lines, with a line break at the end."""
-        return "\n".join(self._lines).strip() + "\n"
-
-    def sections(self) -> list[Section]:
-        """Return the text in parts: before the first post, and each post."""
-        if not self._posts:
-            return [Section(self.text())]
-        starts = [0, *(start for _, start in self._posts), len(self._lines)]
-        texts = ["\n".join(self._lines[start:end]).strip("\n") for start, end in pairwise(starts)]
-        texts[0], texts[-1] = texts[0].lstrip(), texts[-1].rstrip()
-        return [
-            Section(text, number)
-            for text, number in zip(texts, [None, *(each for each, _ in self._posts)], strict=True)
-        ]
+    def finish(self) -> Markdown:
+        """Return all that is written."""
+        if self._rule is not None:
+            self._begin([])
+        if self._lines:
+            self._lines[-1] = self._lines[-1].rstrip()
+        return Markdown(self._lines, self._blocks, self._images, self._posts)

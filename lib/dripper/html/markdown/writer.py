@@ -7,7 +7,7 @@ link.
 
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 from dripper.html.markdown.code import find_code_boxes
@@ -18,7 +18,7 @@ from dripper.html.markdown.links import LinkWriter
 from dripper.html.markdown.lists import ListWriter
 from dripper.html.markdown.look import STRUCTURE
 from dripper.html.markdown.notes import find_notes
-from dripper.html.markdown.output import APART, Output
+from dripper.html.markdown.output import APART, NO_HEADS, Heads, Markdown, Output
 from dripper.html.markdown.repeats import find_repeated_headings, find_twins
 from dripper.html.markdown.tables import TableWriter
 from dripper.html.tree.elements import HEADINGS, LINE_BREAKING, words
@@ -28,6 +28,8 @@ from dripper.settings import MarkdownSettings
 _BLOCKS = LINE_BREAKING - {"br", "noscript"} | {"video", "audio"}
 _IN_NO_HEADING = STRUCTURE - {"pre"}
 _CODE = words("code kbd samp tt")
+_LISTS = words("ul ol menu li dl")
+"""Elements that are plain blocks in a cell, a heading or a link."""
 _UNREAD = words("select datalist iframe script style template noembed noframes xmp plaintext head title")
 """Elements that write nothing: fields to fill in, and elements without readable text."""
 _EDIT_LINK = re.compile(r'class="(?:[^"]*\s)?mw-editsection[\s"]')
@@ -54,15 +56,19 @@ class Writer(LinkWriter, ListWriter, TableWriter):
         limit: Characters that may be written.
         is_below: Whether a title will be written above: then all headings go down a level if there
             is an `h1`.
+        heads: The lines above the content and above posts.
     """
 
-    def __init__(self, tree: Tree, settings: MarkdownSettings, limit: int, *, is_below: bool = False) -> None:
-        super().__init__(tree, settings, limit)
+    def __init__(
+        self, tree: Tree, settings: MarkdownSettings, limit: int, heads: Heads = NO_HEADS, *, is_below: bool = False
+    ) -> None:
+        super().__init__(tree, settings, Output(limit, heads))
         self._card_links = {}
         tops = tree.find("h1")
         self._lower_from = -1 if is_below and tops else tops[0] if len(tops) > 1 else len(tree)
-        self._quoting = dict[int, str]()
-        self._set_apart_posts()
+        self._quoting = dict[int, int]()
+        if heads.posts:
+            self._set_apart_posts(sorted(heads.posts))
         if "blockquote" in tree.tags:
             self._set_apart_indented()
         self._repeated = find_repeated_headings(tree, self._look)
@@ -75,34 +81,34 @@ class Writer(LinkWriter, ListWriter, TableWriter):
         """The start tags of elements that may be a formula or a link that edits a section, or that
         have a role."""
 
-    def _set_apart_posts(self) -> None:
-        """Do not write the elements around the marks of posts as lists, quotations or tables. Also
-        do not write as a quotation an element with the start tag of the quotation around most of
-        the marks: it also holds the text of a post."""
+    def _set_apart_posts(self, rules: Sequence[int]) -> None:
+        """Do not write the elements around the rules before posts as lists, quotations or tables.
+        Also do not write as a quotation an element with the start tag of the quotation around most
+        of the rules: it also holds the text of a post."""
         tree, holders = self._tree, Counter[str]()
-        marks = tree.tagged({tag for tag in tree.names if tag[:10] == "<hr _post="})
-        for mark, following in pairwise([*marks, len(tree)]):
+        for rule, following in pairwise([*rules, len(tree)]):
             end = tree.opens[following] if following < len(tree) else len(tree.parts)
-            above, holder = tree.parents[mark], ""
+            above, holder = tree.parents[rule], ""
+            self._roles[rule] = "post"
             for around in tree.nearest(above, _NEAREST):
-                if tree.tags[around] == "blockquote" and self._leads(around, mark, end):
-                    self._roles |= {mark: "gone", around: "quotation"}
-                    self._quoting[around], above = tree.start_tag(mark), tree.parents[around]
+                if tree.tags[around] == "blockquote" and self._leads(around, rule, end):
+                    self._roles |= {rule: "gone", around: "quotation"}
+                    self._quoting[around], above = rule, tree.parents[around]
                     break
             while above >= 0 and above not in self._roles:
                 self._roles[above] = "div"
                 holder = tree.start_tag(above) if tree.tags[above] == "blockquote" else holder
                 above = tree.parents[above]
             holders[holder] += " class=" in holder
-        if marks and 2 * max(holders.values()) > len(marks):
+        if 2 * max(holders.values()) > len(rules):
             self._roles |= dict.fromkeys(tree.tagged({max(holders, key=holders.__getitem__)}), "div")
 
-    def _leads(self, element: int, mark: int, end: int) -> bool:
-        """Return whether a quotation around the mark of a post is a quotation at the beginning of
-        that post."""
+    def _leads(self, element: int, rule: int, end: int) -> bool:
+        """Return whether a quotation around the rule before a post is a quotation at the beginning
+        of that post."""
         opens, closes, says = self._tree.opens, self._tree.closes, self._look.says
         is_body = _BODY.search(self._tree.start_tag(element)) is not None
-        return not is_body and not says(opens[element], opens[mark]) and says(closes[element], end)
+        return not is_body and not says(opens[element], opens[rule]) and says(closes[element], end)
 
     def _set_apart_indented(self) -> None:
         """Do not write a `blockquote` that holds almost all text of the page as a quotation: old
@@ -112,7 +118,7 @@ class Writer(LinkWriter, ListWriter, TableWriter):
             if self._look.size(element) > least:
                 self._roles[element] = "div"
 
-    def write(self) -> Output:
+    def write(self) -> Markdown:
         """Write the Markdown, and return it."""
         tree, texts, ends, roles, pieces = self._tree, self._texts, self._ends, self._roles, self._pieces
         out, closes = self._out, tree.closes
@@ -150,7 +156,7 @@ class Writer(LinkWriter, ListWriter, TableWriter):
                 self._begin_link(element, self._card_links[element])
         pieces += texts[position:]
         self._flush()
-        return self._out
+        return out.finish()
 
     def _read_kinds(self) -> dict[str, int]:
         """Return the tags that begin a line, and the tags that need a handler."""
@@ -175,6 +181,8 @@ class Writer(LinkWriter, ListWriter, TableWriter):
             self._at_end(element, do_nothing)
             return False
         name = role or self._tree.tags[element]
+        if name in _LISTS and (self._cell is not None or self._n_inline):
+            return self._begin_block(element, tag)
         handler = (_ROLES.get(name) if role else None) or _HANDLERS.get(name)
         return handler(self, element, tag) if handler else name in _BLOCKS and self._begin_block(element, tag)
 
@@ -213,11 +221,14 @@ class Writer(LinkWriter, ListWriter, TableWriter):
     def _write_rule(self, element: int, tag: str) -> bool:
         self._break()
         if self._cell is None and not self._n_inline:
-            number = attribute(tag, "_post")
-            if number is None:
-                self._out.write(["---"])
-            else:
-                self._out.begin_post(int(number))
+            self._out.write(["---"])
+            self._out.gap = APART
+        return True
+
+    def _begin_post(self, element: int, tag: str) -> bool:
+        self._break()
+        if self._cell is None and not self._n_inline:
+            self._out.begin_post(element)
             self._out.gap = APART
         return True
 
@@ -266,7 +277,7 @@ class Writer(LinkWriter, ListWriter, TableWriter):
         return True
 
     def _quote_in_post(self, element: int, tag: str) -> bool:
-        self._write_rule(element, self._quoting[element])
+        self._begin_post(self._quoting[element], tag)
         return self._begin_quotation(element, tag)
 
     def _begin_quotation(self, element: int, tag: str) -> bool:
@@ -317,6 +328,7 @@ _ROLES: dict[str, _Handler] = {
     "mark": Writer._write_mark,
     "note": Writer._begin_note,
     "gone": Writer._leave_out,
+    "post": Writer._begin_post,
     "quotation": Writer._quote_in_post,
 }
 """Handlers of the parts of lists, tables and notes, whatever the names of their elements."""

@@ -12,8 +12,6 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from dripper.html.inert import clean_inert_address
 from dripper.html.media.captions import mark_caption
-from dripper.html.tree.elements import HTML_VOID
-from dripper.html.tree.scan import scan
 from dripper.html.tree.tree import Tree, attribute, escape_attribute
 
 STAND_IN = "bdo"
@@ -87,21 +85,24 @@ def read_film(tree: Tree, element: int) -> str:
     return "" if address.startswith(("data:", "blob:")) else address
 
 
-def link_films(tree: Tree) -> Tree:
-    """Return a tree of main HTML with a link in each video and in place of each placeholder. The
-    links are marked like captions, as they are no text of the page."""
-    films = find_films(tree)
-    for element in films:
+def link_films(tree: Tree) -> list[int]:
+    """Write a link into each video of main HTML and in place of each placeholder: four more parts.
+    Return the indexes before which these were inserted, ascending; the tree has to be made anew
+    from its parts. The links are marked like captions, as they are no text of the page."""
+    links = list[tuple[int, list[str]]]()
+    for element in find_films(tree):
         address = clean_inert_address(read_film(tree, element)) or ""
         if not address or not tree.parts[tree.opens[element]]:
             continue
         tag = mark_caption(f'<a href="{escape_attribute(address)}">')
-        link = f"{tag}{escape_attribute(address)}</a>"
         first, last = tree.opens[element], tree.closes[element]
         if tree.tags[element] == STAND_IN:
-            tree.replace(element, link)
+            tree.replace(element, "")
         else:
             # The texts in there are for browsers without videos.
             tree.parts[first + 1 : last : 2] = [""] * ((last - first) // 2)
-            tree.parts[last - 1] = link
-    return scan("".join(tree.parts), HTML_VOID) if films else tree
+        links.append((last, [tag, escape_attribute(address), "</a>", ""]))
+    links.sort()
+    for last, link in reversed(links):
+        tree.parts[last:last] = link
+    return [last for last, _ in links]

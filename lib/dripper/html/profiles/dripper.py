@@ -97,7 +97,6 @@ _UNSEEN = ", ".join(sorted(_NEVER_SEEN))
 """Invisible elements that are read first (see `read_head`), and elements with content that is
 serialised unescaped and so would not scan. This is one query, which costs its length times the
 page's. All other invisible elements are found by their start tags (`tree.visibility`)."""
-DISPLAY_NONE = re.compile(r"(?:^|;)\s*display\s*:\s*none\b", re.IGNORECASE)
 
 _RAW_NAMES = "|".join(RAW_TEXT).encode()
 _RAW_START = re.compile(rb"<(%s)(?=[\s/])[^<>]*/>" % _RAW_NAMES, re.IGNORECASE)

@@ -107,6 +107,22 @@ def scan(
     return tree
 
 
+def make_tree(parts: list[str], void: Collection[str]) -> Tree:
+    """Return the tree of texts and tags that alternate, as `split` returns them. An empty tag is an
+    element without a name and without markup.
+
+    Raises:
+        UnbalancedMarkupError: If tags do not balance.
+    """
+    names, kinds, _ = read_names(set(parts[1::2]) - {""}, void)
+    names[""], kinds[""] = "", VOID
+    arrays = _find_elements(bytes(map(kinds.__getitem__, parts[1::2])), [], 1.0)
+    if arrays is None:
+        raise UnbalancedMarkupError
+    parents, opens, closes, lasts, _ = arrays
+    return Tree(parts, names, void, [names[parts[index]] for index in opens], parents, lasts, opens, closes)
+
+
 def _find_elements(kinds: bytes, text_before: list[int], hidden_share: float) -> Elements | None:
     return (scan_c.elements if IN_C else find_elements)(kinds, text_before, hidden_share)
 

@@ -125,10 +125,12 @@ class Tree:
         self.parts[self.opens[element]], self.parts[self.closes[element]] = start, end
 
     def replace(self, element: int, markup: str) -> None:
-        """Replace the element and its content with markup; the emptied parts keep their places in
-        `parts`."""
-        first, last = self.opens[element], self.closes[element]
+        """Replace the element and its content with markup; the emptied parts and elements keep
+        their places."""
+        first, last, n_elements = self.opens[element], self.closes[element], self.lasts[element] + 1 - element
         self.parts[first : last + 1] = [markup] + [""] * (last - first)
+        self.tags[element : element + n_elements] = [""] * n_elements
+        self.names[""] = ""
 
     def children(self, element: int) -> list[int]:
         """Return the child elements in document order."""

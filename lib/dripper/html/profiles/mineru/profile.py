@@ -7,7 +7,7 @@ from profile `dripper`: the paragraphs that are dropped, and the places of the i
 """
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import partial
 
@@ -81,7 +81,7 @@ V1_0, V1_1 = MINERU.values()
 class ExactPage(Page):
     """A page that cuts its main HTML as MinerU-HTML does."""
 
-    def prune(self, main_ids: Collection[int], with_media: bool = False, marks: Mapping[int, str] = {}) -> str:
+    def prune(self, main_ids: Collection[int], with_media: bool = False) -> str:
         """Return `prune_exactly(self.mapping_html, main_ids)`, with or without media."""
         return prune_exactly(self.mapping_html, main_ids, MINERU[self.profile].version)
 

@@ -1,0 +1,71 @@
+"""Holds the main content of a page as a value: a tree of its own, with the places of posts and
+images. Main HTML and Markdown are written from it."""
+
+from bisect import bisect_left
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from dripper.html.blocks.page import Page
+from dripper.html.markdown.images import ShownImage, list_images
+from dripper.html.markdown.posts import Post
+from dripper.html.media.players import link_films
+from dripper.html.media.roles import replace_icons
+from dripper.html.profiles.registry import find_profile
+from dripper.html.rewrite import rewrite, rewrite_tree
+from dripper.html.tree.elements import HTML_VOID
+from dripper.html.tree.scan import make_tree
+from dripper.html.tree.tree import Tree
+from dripper.html.tree.urls import Base
+from dripper.settings import HtmlSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """The main content of a page."""
+
+    main_html: str
+    tree: Tree
+    """The tree of main HTML."""
+    posts: Mapping[int, Post]
+    """Posts, in their order, by the rule (`hr`) before their first block. These rules have no
+    markup."""
+    images: Mapping[int, ShownImage]
+    """Images by the element that shows them, in document order; still without their places in the
+    Markdown."""
+
+
+def cut_content(
+    page: Page,
+    main_ids: Collection[int],
+    settings: HtmlSettings,
+    base: Base | None = None,
+    posts: Mapping[int, Post] = {},
+    *,
+    with_images: bool = True,
+) -> Content:
+    """Return the main content of a page. Raises PageError(OUTPUT_TOO_LARGE), as `rewrite` does.
+
+    Args:
+        base: The base of the page's relative addresses; None: they stay relative.
+        posts: Posts by the id of their first main block.
+        with_images: Whether images are listed.
+    """
+    profile = find_profile(page.profile)
+    picture = page.metadata.image if page.metadata is not None else None
+    if not profile.main_html_scans:
+        # The main HTML of MinerU's profile is MinerU's, byte for byte.
+        main_html = page.prune(main_ids)
+        tree = rewrite(main_html, settings, base, is_pruned=False)
+        return Content(main_html, tree, {}, list_images(tree, picture) if with_images else {})
+    parts, rules = page.cut(main_ids, profile.places_media, posts)
+    tree = make_tree(parts, HTML_VOID)
+    rewrite_tree(tree, settings, base)
+    if links := link_films(tree):
+        tree = make_tree(tree.parts, HTML_VOID)
+        rules = {block: rule + 4 * bisect_left(links, rule) for block, rule in rules.items()}
+    if profile.places_media:
+        replace_icons(tree)
+    for rule in rules.values():
+        tree.parts[rule] = ""
+    elements = {bisect_left(tree.opens, rules[block]): post for block, post in posts.items()}
+    return Content("".join(tree.parts), tree, elements, list_images(tree, picture) if with_images else {})

@@ -1,0 +1,51 @@
+"""Main content as a value: the places of posts, images and blocks."""
+
+import dripper
+from dripper.html import preprocess
+from dripper.html.content import cut_content
+from dripper.html.markdown import write_markdown
+from dripper.html.markdown.output import Heads
+from dripper.html.markdown.posts import Post
+from dripper.settings import HtmlSettings
+
+ANN, BO = Post("Ann", "2024-05-03"), Post("Bo")
+
+
+def test_posts_and_images_have_places_in_the_tree() -> None:
+    page = preprocess("<div><p>One <img src=a.png alt=A><video src=/f.mp4></video></p></div><div><p>Two</p></div>")
+    content = cut_content(page, page.item_ids, HtmlSettings(), None, {1: ANN, 2: BO})
+    tree = content.tree
+    assert content.main_html == "".join(tree.parts)
+    assert "<hr" not in content.main_html
+    assert [tree.tags[rule] for rule in content.posts] == ["hr", "hr"]
+    assert [tree.text(tree.parents[rule]).strip()[:3] for rule in content.posts] == ["One", "Two"]
+    assert [tree.start_tag(element) for element in content.images] == ['<img src="a.png" alt="A">']
+    markdown = write_markdown(tree, heads=Heads("# T", False, content.posts))
+    assert [markdown.lines[line] for line in markdown.posts.values()] == ["**Ann** · 2024-05-03", "**Bo**"]
+    ((line, column),) = markdown.images.values()
+    assert markdown.lines[line][column:] == "![A](a.png)"
+
+
+def test_an_image_is_found_beside_the_same_markup_in_code() -> None:
+    (image,) = dripper.extract(
+        "<p>Write <code>![A](a.png)</code> for <img src=a.png alt=A> in Markdown.</p>", labeler="all"
+    ).images
+    assert image.place == len("Write `![A](a.png)` for ")
+
+
+def test_removed_elements_leave_the_places_of_posts() -> None:
+    page = preprocess("<div><p>One <svg><set></set><text>x</text></svg></p></div><div><p>Two</p></div>")
+    content = cut_content(page, page.item_ids, HtmlSettings(), None, {len(page.blocks): BO})
+    assert "<set" not in content.main_html
+    assert [content.tree.text(content.tree.parents[rule]) for rule in content.posts] == ["Two"]
+
+
+def test_blocks_of_markdown_have_places() -> None:
+    page = preprocess("<h1>A</h1><p>b<br>c</p><ul><li>d<li>e</ul><table><tr><th>f<th>g<tr><td>1<td>2</table>")
+    content = cut_content(page, page.item_ids, HtmlSettings())
+    markdown = write_markdown(content.tree)
+    offsets = markdown.find_offsets()
+    assert offsets[-1] == len(markdown.text)
+    assert [markdown.text[offsets[first] : offsets[end] - 1] for first, end in markdown.blocks] == [
+        "# A", "b  \nc", "- d", "- e", "| f | g |\n| --- | --- |\n| 1 | 2 |"
+    ]  # fmt: skip
