@@ -13,6 +13,8 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
+from dripper.html.metadata.words import CHANGES, compile_words
+
 _YEARS = range(1900, 2101)
 _BUDDHIST = 543
 """Years that the Thai calendar is ahead."""
@@ -53,16 +55,6 @@ _SHORT_YEAR = re.compile(
 _IN_ADDRESS = re.compile(r"/((?:19|20)\d\d)[/-](\d{1,2})[/-](\d{1,2})(?![\d])")
 
 
-_CHANGE = re.compile(
-    r"(?:\b|_|(?<=last)|(?<=post))(?:updat|modif|revised?\b|revision|edited|reviewed|changed|amended|z?a[ck]?tuali[sz]|geändert|änderung|"
-    r"bearbeitet|überarbeitet|stand:|mise? à jour|maj\b|révis|actualitz|revisad|editad|alterad|aggiorna|bijgewerkt|gewijzigd|"
-    r"aangepast|herzien|zmodyfik|zmienion|edytowan|обновл|измен[её]н|отредакт|güncelle|değiştir|düzenlen|uppdater|oppdater|"
-    r"opdater|[äæe]ndr(?:ad|et)|redig(?:ert|eret|erad)|diperbarui|pembaruan|diubah|disunting|frissít|módosít|päivit|muokat|"
-    r"upraven|změn|ενημ[εέ]ρ|τροποπο|оновл|змінен|відредаг|cập nhật|chỉnh sửa|sửa đổi|تحديث|التحديث|تعديل|התעדכן|עודכן|עדכון)"
-    r"|更新|改訂|改定|修[订訂改正]|最終編集|수정|업데이트|갱신|อัปเดต|อัพเดท|ปรับปรุง|แก้ไข",
-    re.IGNORECASE,
-)
-"""Words for a change of a page."""
 _LETTERS = re.compile(r"[^\W\d_]")
 
 
@@ -111,7 +103,7 @@ def cut_dates(text: str) -> str:
 
 def says_change(text: str) -> bool:
     """Return whether a text speaks of a change, as "Last updated" does."""
-    return _CHANGE.search(text) is not None
+    return compile_words(CHANGES).search(text) is not None
 
 
 def label_dates(line: str) -> list[tuple[str, bool]]:

@@ -13,6 +13,7 @@ from functools import cached_property
 from itertools import chain, islice
 
 from dripper.html.metadata.dates import cut_dates, has_two_dates, label_dates, parse_date, says_change
+from dripper.html.metadata.words import REMARKS, compile_words
 from dripper.html.tree.elements import LINE_BREAKING, words
 from dripper.html.tree.permalinks import is_permalink
 from dripper.html.tree.tree import Tree, attribute, unescape
@@ -48,15 +49,6 @@ _OF_OTHERS = re.compile(
     re.IGNORECASE,
 )
 """Words in the class or id of elements that hold readers' comments, or the form for them."""
-_REMARKS = re.compile(
-    r"[\W\d]*(?:[^\W\d_]+\s+){0,2}(?:comments?|responses?|repl(?:y|ies)|discussions?|activity|reactions?|feedback|kommentare?|antworten|"
-    r"meinungen|commentaires?|réactions?|réponses?|avis|comentarios?|comentários?|respuestas?|respostas?|opiniones|commenti|commento|"
-    r"risposte|reacties|reactie|komentarze|komentarz|opinie|odpowiedzi|комментари[йия]|коментар[іи]|отзывы|ответы|yorum(?:lar)?|"
-    r"kommentarer?|svar|komentar|tanggapan|hozzászólások|kommentit|kommentti|vastaukset|komentáře|diskuse|σχόλια|bình luận|تعليقات|"
-    r"التعليقات|ความคิดเห็น|コメント|評論|评论|留言|回复|回覆|댓글|답글)[\W\d]*(?:\s[^\W\d_]+){0,4}[\W\d]*",
-    re.IGNORECASE,
-)
-"""Headings above readers' comments."""
 _LOWER_HEADINGS = words("h2 h3 h4 h5 h6 legend")
 _OF_OTHER_PAGES = re.compile(
     r"\A<aside\b|[\s\"'](?:widget|widget[-_][\w-]+|sidebar|(?:related|recent|latest|popular)[-_](?:posts?|articles|news))[\s\"']",
@@ -212,17 +204,9 @@ class Visible:
         """
         first = next(iter(self._titles), 0)
         for is_after in (True, False):
-            for element, text in self._changes if is_change else self._dates:
-                if (element > first) == is_after and element != first:
+            for element, text, of_change in self._dated:
+                if of_change == is_change and (element > first) == is_after and element != first:
                     yield text
-
-    @cached_property
-    def _dates(self) -> list[tuple[int, str]]:
-        return [(element, text) for element, text, is_change in self._dated if not is_change]
-
-    @cached_property
-    def _changes(self) -> list[tuple[int, str]]:
-        return [(element, text) for element, text, is_change in self._dated if is_change]
 
     @cached_property
     def _dated(self) -> list[tuple[int, str, bool]]:
@@ -426,12 +410,9 @@ class Visible:
     def _below_remarks(self) -> list[tuple[int, int]]:
         """Elements from a heading such as "Responses" to the end of the element around it."""
         tree = self._tree
-        headings = tree.named(_LOWER_HEADINGS)
-        above = [(element, tree.parents[element]) for element in headings if _REMARKS.fullmatch(self._text(element))]
+        headings, remarks = tree.named(_LOWER_HEADINGS), compile_words(REMARKS)
+        above = [(element, tree.parents[element]) for element in headings if remarks.fullmatch(self._text(element))]
         return [(element, tree.lasts[around]) for element, around in above if tree.tags[around] != "html"]
-
-    def _is_remark(self, element: int) -> bool:
-        return any(first < element <= last for first, last in self._below_remarks)
 
     def _of_others(self, element: int, marks: re.Pattern[str] = _OF_OTHERS) -> bool:
         """Return whether an element belongs to readers' comments or reviews, or, with other
@@ -441,7 +422,8 @@ class Visible:
         while element >= 0 and element not in answers:
             path.append(element)
             element = tree.parents[element]
-        answer = answers.get(element, False) or (bool(path) and marks is _OF_OTHERS and self._is_remark(path[0]))
+        remarks = self._below_remarks if path and marks is _OF_OTHERS else ()
+        answer = answers.get(element, False) or any(first < path[0] <= last for first, last in remarks)
         for around in reversed(path):
             tag = tree.parts[tree.opens[around]]
             is_looked_at = not answer and tree.tags[around] not in _OF_PAGES and len(tag) <= _LONGEST_TAG

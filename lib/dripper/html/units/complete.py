@@ -105,13 +105,13 @@ class Blocks:
     def find_places(self, records: Sequence[int]) -> Iterable[list[int]]:
         """Return the blocks at each place in some records: blocks with equal start tags from the
         record down."""
-        places = dict[tuple[str, ...], list[int]]()
+        places, parts, opens = dict[tuple[str, ...], list[int]](), self.tree.parts, self.tree.opens
         for record in records:
             inside = self.inside(record)
             for index in inside if len(inside) <= _MOST_BLOCKS else ():
                 path = self.tree.nearest(self.blocks[index].element, _DEEPEST)
                 if record in path and self.blocks[index].text:
-                    tags = tuple(self.tree.start_tag(each) for each in path[path.index(record) :])
+                    tags = tuple([parts[opens[each]] for each in path[path.index(record) :]])
                     places.setdefault(tags, []).append(index)
         return places.values()
 
@@ -195,16 +195,18 @@ def add_siblings(page: Blocks, main: list[bool]) -> None:
         texts = [
             [index for index in page.inside(record)[:_MOST_BLOCKS] if page.blocks[index].text] for record in records
         ]
+        if len({main[index] for each in texts for index in each}) < 2:
+            continue
         heads = [each[0] for each in texts if len(each) > 1 and main[each[1]]]
         if len(heads) >= _MOST_SIBLINGS * len(records):
-            says = Counter(page.blocks[each[0]].text for each in texts if len(each) > 1)
+            says = Counter([page.blocks[each[0]].text for each in texts if len(each) > 1])
             before, after = page.inside(records[0]).start - 1, page.inside(records[-1]).stop
             is_between = before >= 0 and main[before] and after < len(main) and main[after]
             are_names = is_between and max(map(len, texts)) <= _NAME_AND_TEXT
             for head in heads:
                 main[head] = main[head] or (says[page.blocks[head].text] == 1 if page.is_link(head) else are_names)
         for place in page.find_places(records):
-            if len(place) > 2 and _MOST_SIBLINGS * len(place) <= sum(main[index] for index in place) < len(place):
+            if len(place) > 2 and _MOST_SIBLINGS * len(place) <= sum([main[index] for index in place]) < len(place):
                 for index in place:
                     main[index] = main[index] or not page.is_link(index)
 
@@ -214,12 +216,12 @@ def _find_missing(page: Blocks, main: list[bool]) -> list[int]:
     or in an element like one."""
     said = [index for index, block in enumerate(page.blocks) if block.text]
     kept = [index for index in said if main[index]]
-    tags = {page.tree.start_tag(page.blocks[index].element) for index in kept}
-    missing = list[int]()
+    tags, missing = {page.tree.start_tag(page.blocks[index].element) for index in kept}, list[int]()
     for index, following in pairwise(said):
         element = page.blocks[index].element
-        is_between = kept and kept[0] < index < kept[-1] and page.tree.start_tag(element) in tags
-        if not main[index] and (main[following] or is_between):
+        if not main[index] and (
+            main[following] or (kept and kept[0] < index < kept[-1] and page.tree.start_tag(element) in tags)
+        ):
             missing.append(element)
     return missing
 

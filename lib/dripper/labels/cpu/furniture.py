@@ -14,6 +14,7 @@ from itertools import pairwise
 import numpy as np
 
 from dripper.html import Page
+from dripper.html.metadata.words import COMMENTS, compile_words
 from dripper.html.tree.elements import CONSENT, words
 from dripper.html.units.headings import find_headings
 from dripper.labels.arrays import BoolArray
@@ -33,13 +34,6 @@ _DIALOG = re.compile(
     re.IGNORECASE,
 )
 """Names of dialogs, and of lists of cookies; not states of a page that has one."""
-_COMMENTS = re.compile(
-    r"[\W\d]*(?:[^\W\d_]+\s+){0,2}(?:comments?|kommentare?|commentaires?|coment[aá]rios?|commento|commenti|reacties|komentarze|"
-    r"комментари[йия]|коментар[іи]|yorum(?:lar)?|kommentarer|komentar|hozzászólások|kommentit|komentáře|σχόλια|bình luận|"
-    r"التعليقات|ความคิดเห็น|コメント|評論|评论|댓글)[\W\d]*",
-    re.IGNORECASE,
-)
-"""Headings above readers' comments."""
 _LONGEST_NAME = 40
 _WHOLE = words("html body main article")
 _SHARE = 0.4
@@ -60,8 +54,9 @@ def find_comments(page: Page) -> BoolArray | None:
 
     Without them, ROUGE-5 F1 is higher on 6 of 4,452 training pages and lower on 2.
     """
+    comments = compile_words(COMMENTS)
     names = {
-        i for i, each in enumerate(page.blocks) if len(each.text) < _LONGEST_NAME and _COMMENTS.fullmatch(each.text)
+        i for i, each in enumerate(page.blocks) if len(each.text) < _LONGEST_NAME and comments.fullmatch(each.text)
     }
     found = np.zeros(len(page.blocks), dtype=bool)
     for heading in find_headings(page.elements, page.blocks) if names else ():
