@@ -100,9 +100,8 @@ class LabelerSettings(Section):
     two, instead of `escalate_below`."""
     fallback: Literal["auto", "cpu", "trafilatura", "body", "empty"] = "auto"
     """For a page without one main block, or without usable labels: the labeler `cpu`, Trafilatura's
-    choice, every block, or an empty extraction. auto: as the labeler's entry says: `cpu` for the
-    labeler `lm`; every block for `cpu`, which marks none only if no block has a word;
-    Trafilatura for the others."""
+    choice, every block, or an empty extraction. auto: `cpu` for the labeler `lm`,
+    every block for `cpu`, Trafilatura for the others."""
     staged: bool | None = None
     """Whether pages are labelled in a stage of their own, between tables (pages, blocks, labels),
     or on the way through one pass. null: as the labeler's entry says; `lm` wants a stage, as it

@@ -5,6 +5,7 @@ already in a table; `label_udf` labels their blocks.
 """
 
 from collections.abc import Mapping
+from dataclasses import astuple
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 
     from dripper.settings import Settings
 
-__all__ = ["extract_column", "label_udf", "register"]
+__all__ = ["extract_column", "label_udf", "register", "register_passages"]
 
 
 def extract_column(
@@ -73,6 +74,23 @@ def register(
     from dripper.spark import html_column
 
     html_column.register(spark, name, checked_settings(labeler, settings, options), text)
+
+
+def register_passages(spark: "SparkSession", name: str = "dripper_passages") -> None:
+    """Register a function for SQL in this session that cuts Markdown into passages: `SELECT url,
+    inline(dripper_passages(markdown, posts, 200)) FROM extractions`.
+
+    It takes the columns `markdown` and `posts`, and the most words of a passage. The last two are
+    optional. It returns an array of structs with the fields of `dripper.page.passages.Passage`;
+    null for null.
+    """
+    from dripper.page.passages import passages
+
+    def cut(markdown: str | None, posts: Any = None, max_words: int = 200) -> list[Any] | None:
+        return None if markdown is None else [astuple(each) for each in passages(markdown, max_words, posts or ())]
+
+    fields = "text:string,offset:int,headings:array<string>,kind:string,words:int,author:string,published:string"
+    spark.udf.register(name, cut, f"array<struct<{fields}>>")
 
 
 def label_udf(

@@ -31,14 +31,13 @@ class CpuSettings(Section):
 
     comments: Wish = "auto"
     """Readers' comments under an article, a product, a video. Posts of a forum are content and
-    stay. auto: as the labelled pages mostly have it, without."""
+    stay. auto: without, as in most labelled pages."""
     title: Wish = "auto"
-    """The heading that repeats the page's title. auto: as the labelled pages mostly have it,
-    without on articles."""
+    """The heading that repeats the page's title. auto: without it on articles, with it
+    on other pages, as in most labelled pages."""
     focus: str | float = "balanced"
-    """Whether to rather leave something out (precision) or to rather take too much (recall), or
-    neither (balanced); a number from 0 to 1: blocks that are main with this probability are taken,
-    and no others."""
+    """precision: leave out blocks in doubt; recall: take blocks in doubt; balanced: neither. A
+    number from 0 to 1: take the blocks that are main with at least this probability."""
 
     @field_validator("focus")
     @classmethod
