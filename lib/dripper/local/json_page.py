@@ -8,7 +8,7 @@ _OPEN = re.compile(r"\s*(\{)")
 _MEMBER = re.compile(r'\s*"(html|url|format)"\s*:\s*(?=")')
 _NEXT = re.compile(r"\s*(,|\}(?=\s*\Z))")
 
-FORM = '{"html": "…", "url": "…", "format": "…"}, all strings, of which html is needed'
+FORM = '{"html": "…", "url": "…", "format": "…"}, all strings; only html is needed'
 
 
 def read_json_page(body: bytes) -> dict[str, str]:

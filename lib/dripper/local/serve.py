@@ -64,8 +64,8 @@ class _Budget:
         self._lock = threading.Lock()
 
     def take(self, n_bytes: int, held: int) -> bool:
-        """Take bytes, or give back the bytes that are held if there are not as many, so that of
-        many bodies that grow together only one is refused. Return whether they were taken."""
+        """Take bytes, or give back the held bytes if fewer are left: when many bodies grow
+        together, only one is refused. Return whether they were taken."""
         with self._lock:
             is_room = n_bytes <= self._free
             self._free += -n_bytes if is_room else held
@@ -263,8 +263,8 @@ class _Handler(BaseHTTPRequestHandler):
             raise _RefusalError(HTTPStatus.BAD_REQUEST, "the request has two lengths")
         if codings and codings[0].strip().lower() != "chunked":
             raise _RefusalError(HTTPStatus.NOT_IMPLEMENTED, "of transfer codings only chunked is known")
-        # Memory of its own, of which the system gives the pages that are written to, and takes back
-        # all: a heap that grows in many threads keeps three times as much.
+        # A map of its own: the system lends only the pages that are written to, and takes all of
+        # them back. A heap that grows in many threads keeps three times as much.
         with mmap(-1, limit) as body:
             if codings:
                 self._read_chunks(body)

@@ -32,7 +32,7 @@ OF_OUTPUTS: Mapping[str, Output] = {
     "comments": "posts",
     "published_date": "metadata",
 }
-"""The output (see the setting `outputs`) of which each column is made."""
+"""The output (see the setting `outputs`) that each column is made from."""
 SURE, DOUBTFUL = 0.85, 0.5
 """Confidences: from SURE on, labels of pages are right; under DOUBTFUL, few are
 (docs/tables.md)."""

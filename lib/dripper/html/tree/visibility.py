@@ -223,7 +223,7 @@ def _find_keys(tree: Tree) -> set[str]:
 
 
 def _find_spoken(classes: Mapping[str, str]) -> set[str]:
-    """Return the tags whose class names them as text for screen readers.
+    """Return the tags with a class that names them as text for screen readers.
 
     Args:
         classes: The classes of each tag.
