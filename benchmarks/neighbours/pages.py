@@ -51,9 +51,8 @@ and html2text convert the whole page. `make neighbours` runs all of it anew.
 """
 NOTES = """
 Not right here, on purpose or not yet: `noscript` counts as visible, because many pages have their
-images or whole text in it; text outside a shadow root stays though no slot shows it; short text with
-`aria-hidden` counts as hidden, as it mostly repeats or decorates; and a link around a heading and a
-paragraph looks like a teaser of another page.
+images or whole text in it; short text with `aria-hidden` counts as hidden, as it mostly repeats or
+decorates; and a link around a heading and a paragraph looks like a teaser of another page.
 """
 
 

@@ -21,6 +21,12 @@ from dripper.html import preprocess
             "</slot></my-b></template>light</my-a>",
             ["[light]"],
         ),
+        # No browser shows content outside of the slots.
+        ("<p>a</p><my-a><template shadowrootmode=open><p>b</p></template><p>c</p>d</my-a>", ["a", "b"]),
+        (
+            "<p>a</p><my-a><template shadowrootmode=open><slot name=t></slot></template>d<p slot=t>b</p></my-a>",
+            ["a", "b"],
+        ),
         # Templates that nothing attaches show nothing, in a root neither.
         ("<template><p>a</p></template><p>b", ["b"]),
         ("<my-a><template shadowrootmode=open><template><p>a</p></template><p>b</p></template></my-a>c", ["b", "c"]),

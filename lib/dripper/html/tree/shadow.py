@@ -35,19 +35,24 @@ def open_roots(html: bytes) -> bytes:
 
 
 def fill_slots(document: LexborHTMLParser) -> None:
-    """Move the content that a page passes to a component into its slots, in place. Content that
-    fits no slot is not shown, and stays at its place."""
+    """Move the content that a page passes to a component into its slots, in place. No browser
+    shows content that fits no slot: it goes into a hidden element behind the root."""
     for root in reversed(document.css(f"span[{_MARK}]")[:_MOST_ROOTS]):
         slots: dict[str, LexborNode] = {}
+        unseen: LexborNode | None = None
         for slot in root.css("slot"):
             slots.setdefault(slot.attributes.get("name") or "", slot)
         filled, given = set[str](), root.next
-        for _ in range(_MOST_GIVEN if slots else 0):
+        for _ in range(_MOST_GIVEN):
             if given is None:
                 break
             node, given = given, given.next
             name = (node.attributes.get("slot") or "") if node.is_element_node else ""
-            if name not in slots or not (name or node.is_element_node or node.text().strip()):
+            if not (name or node.is_element_node or node.text().strip()):
+                continue
+            if name not in slots:
+                unseen = unseen or _insert_hidden(document, root)
+                unseen.insert_child(node, move=True)
                 continue
             if name not in filled:
                 slots[name].inner_html = ""
@@ -56,3 +61,11 @@ def fill_slots(document: LexborHTMLParser) -> None:
         for slot in slots.values():
             slot.unwrap()
         del root.attrs[_MARK]
+
+
+def _insert_hidden(document: LexborHTMLParser, root: LexborNode) -> LexborNode:
+    """Return a new hidden element right behind a root."""
+    element = document.create_node("span")
+    element.attrs["hidden"] = ""
+    root.insert_after(element)
+    return root.next or element  # the document has a copy of it
