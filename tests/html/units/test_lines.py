@@ -14,7 +14,7 @@ SENTENCES = [
     (
         "<p>a <{0}>b</{0}> c",
         "a b c",
-        "ruby rb del ins bdi data tt slot output meter progress o:p g-emoji relative-time",
+        "ruby rb del ins bdi data tt slot output o:p g-emoji relative-time",
     ),
     ("<p>a <{0}><m-x>b</m-x></{0}> c", "a b c", "mjx-container span x-y"),
     ("<p>a <b><{0}>b</{0}></b> c", "a b c", "g-emoji ins"),
