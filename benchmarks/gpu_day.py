@@ -94,7 +94,8 @@ def plan(options: argparse.Namespace) -> list[Step]:
 def main(arguments: Sequence[str]) -> int:
     """Run the steps; return 0, or 1 where a command failed or had no time."""
     options = parse(arguments)
-    for signal_ in (signal.SIGTERM, signal.SIGHUP):
+    # A job in the background of a script begins with SIGINT ignored.
+    for signal_ in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
         signal.signal(signal_, stop)
     options.out.mkdir(parents=True, exist_ok=True)
     report = options.out / "gpu_day.json"
