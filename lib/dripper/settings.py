@@ -301,8 +301,8 @@ class Settings(Section):
         names = value.split(",") if isinstance(value, str) else value
         if not isinstance(names, (list, tuple, set, frozenset)):
             return value
-        asked = {"main_html" if name == "text" else name for name in names}
-        return [*(name for name in OUTPUTS if name in asked), *asked.difference(OUTPUTS)]
+        asked = ["main_html" if name == "text" else name for name in names]
+        return [*(name for name in OUTPUTS if name in asked), *(name for name in asked if name not in OUTPUTS)]
 
 
 GONE = frozenset(

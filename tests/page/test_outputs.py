@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -60,6 +61,12 @@ def test_a_wrong_name_is_one_sentence(outputs: list[str] | str) -> None:
         dripper.extract("<p>a", outputs=outputs)
     with pytest.raises(SettingsError, match="write it there"):
         dripper.extract("<p>a", settings=Settings(), outputs=["text"])
+
+
+@pytest.mark.parametrize("outputs", [5, [{"text": 1}], [["text"]]])
+def test_another_type_is_one_sentence(outputs: Any) -> None:
+    with pytest.raises(SettingsError, match="outputs"):
+        dripper.extract("<p>a", outputs=outputs)
 
 
 def test_the_command_makes_only_what_its_columns_need(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -225,7 +225,7 @@ def add_outputs(
         return settings
     if isinstance(settings, Settings):
         raise SettingsError("outputs= beside Settings(...): write it there, as Settings(outputs=[…])")
-    return {**(settings or {}), "outputs": outputs if isinstance(outputs, str) else tuple(outputs)}
+    return {**(settings or {}), "outputs": outputs}
 
 
 def extract_guarded(settings: Settings, html: str | bytes, url: str | None = None) -> Extraction:
