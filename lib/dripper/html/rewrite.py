@@ -16,10 +16,10 @@ from dripper.html.inert import (
     remove_opener,
 )
 from dripper.html.markdown.text import read_main_html
-from dripper.html.media.addresses import IMAGE_TAGS, show_pictures, use_best_address
+from dripper.html.media.addresses import show_pictures
 from dripper.html.media.players import link_films
 from dripper.html.tree.elements import HTML_VOID
-from dripper.html.tree.parser import OUTPUT_FLOOR, output_limit, refuse_large
+from dripper.html.tree.parser import output_limit, refuse_large
 from dripper.html.tree.scan import StartTag, make_tree
 from dripper.html.tree.tree import Tree, escape_attribute, raw_attributes, unescape
 from dripper.html.tree.urls import Base, rewrite_set
@@ -62,7 +62,7 @@ def rewrite_tree(tree: Tree, settings: HtmlSettings, base: Base | None, *, best_
     """
     size = sum(map(len, tree.parts))
     limit = output_limit(size)
-    tags = Tags(settings.inert, base if settings.absolute_links else None, limit, best_images=best_images)
+    tags = Tags(settings.inert, base if settings.absolute_links else None, limit)
     changed = tags.read([tag for tag in tree.names if tag[1:2] != "/"])
     hidden = {tag for tag, start in changed.items() if start.hidden}
     for element in tree.outermost(tree.tagged(hidden)):
@@ -86,11 +86,10 @@ class Tags:
     growth: the largest number of characters by which a tag became longer.
     """
 
-    def __init__(self, inert: bool, base: Base | None, limit: int = OUTPUT_FLOOR, *, best_images: bool = False) -> None:
+    def __init__(self, inert: bool, base: Base | None, limit: int) -> None:
         self._inert = inert
         self._base = base
         self._limit = limit
-        self._best_images = best_images
         self._written = 0
         self.growth = 0
 
@@ -104,10 +103,7 @@ class Tags:
                 changed[tag] = StartTag(tag, hidden=True)
             elif " " in tag:
                 reaches = tag in reaching and reaches_scripts(tag)
-                start_tag = use_best_address(tag) if name in IMAGE_TAGS and self._best_images else tag
-                if (reaches or start_tag != tag or tag in notable) and (
-                    new := self._rewrite(name, start_tag, reaches)
-                ) != tag:
+                if (reaches or tag in notable) and (new := self._rewrite(name, tag, reaches)) != tag:
                     changed[tag] = StartTag(new)
                     self.growth = max(self.growth, len(new) - len(tag))
         return changed

@@ -19,6 +19,13 @@ from dripper.settings import HtmlSettings
         ('<img src="a.jpg" data-lazy-srcset="b.jpg 800w">', "b.jpg"),
         ('<img src="a.jpg" data-link="/story">', "a.jpg"),
         ('<img data-src="/image?id=1">', "/image?id=1"),
+        ('<img src="data:image/gif;base64,R0" data-original="https://x.y/a">', "https://x.y/a"),
+        ('<img src="a.jpg" data-src="{{ template }}">', "a.jpg"),
+        ('<img data-srcset="s.jpg 480w, l.jpg 1080w, m.jpg 800w" src="data:,">', "l.jpg"),
+        ('<img data-id="7" src="a.jpg">', "a.jpg"),
+        ('<img data-src="/a.jpg?x=1&amp;y=%222%22">', "/a.jpg?x=1&amp;y=%222%22"),
+        ('<img src="a.jpg" srcset="  , ,b.jpg 2w 3h,c.jpg x">', "b.jpg"),
+        ('<img srcset="https://x/a,b.jpg 100w, https://x/c.jpg 50w">', "https://x/a,b.jpg"),
     ],
 )
 def test_the_best_address_is_the_source(tag: str, source: str) -> None:

@@ -12,8 +12,7 @@ _ADDRESS = re.compile(r"(?!.*\s)(?:(?:https?:)?//.|/.)", re.IGNORECASE | re.DOTA
 _LAZY = re.compile(r"data-(?:[a-z]+-)*(?:src|original|lazy|actualsrc|echo|image|img)(?:-[a-z]+)?")
 """Attributes in which loaders keep an address, which need not end like a picture's."""
 _SIZE = re.compile(r"(\d{1,6}(?:\.\d{1,6})?)[wx]")
-IMAGE_TAGS = frozenset({"img", "amp-img"})
-_SHOWING = IMAGE_TAGS | {"source"}
+_SHOWING = frozenset({"img", "amp-img", "source"})
 
 
 def find_addresses(tree: Tree, element: int) -> list[str]:
@@ -101,7 +100,7 @@ def show_pictures(tree: Tree) -> None:
                 first, last = tree.opens[element], tree.closes[element]
                 tree.parts[first + 1 : last + 1] = [""] * (last - first)
                 tree.names[""] = ""
-                _write(tree, element, "<img" + tree.start_tag(element)[len("<amp-img") :], "img")
+                _write(tree, element, use_best_address("<img" + tree.start_tag(element)[len("<amp-img") :]), "img")
 
 
 def _write(tree: Tree, element: int, tag: str, name: str) -> None:

@@ -16,6 +16,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from dripper.html.blocks.page import Page, prune_mapping
 from dripper.html.blocks.segment import classify, number, segment
 from dripper.html.blocks.simplify import CUTOFF, TABLE_CUTOFF, WRAPPER
+from dripper.html.media.addresses import use_best_address
 from dripper.html.media.players import replace_frame
 from dripper.html.metadata import Metadata, read_metadata
 from dripper.html.tree import shadow
@@ -24,73 +25,9 @@ from dripper.html.tree.head import HEAD, Hints, read_head, read_hints
 from dripper.html.tree.letters import drop_shapeless
 from dripper.html.tree.parser import DEFAULT_LIMITS, ParserLimits, parse_document, read_title, refuse_costly
 from dripper.html.tree.scan import ReadTags, StartTag, scan
-from dripper.html.tree.tree import Tree, attribute, escape_attribute
+from dripper.html.tree.tree import Tree
 from dripper.html.tree.visibility import HIDDEN_SHARE, Sight
 from dripper.html.units.lines import find_in_line, is_printed, join_formulas, join_printed_lines, write_annotations
-
-_LAZY = (
-    "data-src",
-    "data-original",
-    "data-lazy-src",
-    "data-lazy",
-    "data-actualsrc",
-    "data-echo",
-    "data-url",
-    "data-hi-res-src",
-)
-_LAZY_SETS = ("data-srcset", "data-lazy-srcset", "srcset")
-_NAMES = re.compile(f" ({'|'.join([*_LAZY, *_LAZY_SETS])})=")
-_ADDRESS = re.compile(
-    r"(?!.*\s)(?:(?:https?:)?//.|[^{}<>:]+\.(?:jpe?g|png|gif|webp|avif|svg|bmp)\b|/.)", re.IGNORECASE | re.DOTALL
-)
-"""The beginning of an address without white space, which the lookahead excludes once for all
-alternatives."""
-
-
-def use_real_address(tag: str) -> str:
-    """Return an `img` start tag with the address that a browser would finally show as its `src`.
-
-    Lazy loaders keep that address in `data-src` or a similar attribute, or in `srcset`, and leave
-    `src` empty or with a `data:` picture or a placeholder.
-
-    >>> use_real_address('<img src="data:image/gif;base64,R0lG" data-src="/a.jpg">')
-    '<img src="/a.jpg" data-src="/a.jpg">'
-    """
-    names = set(_NAMES.findall(tag)) if " data-" in tag or " srcset=" in tag else set()
-    if not names:
-        return tag
-    source = attribute(tag, "src")
-    own_source = (source or "").strip()
-    real = next(
-        (value for name in _LAZY if name in names and _ADDRESS.match(value := (attribute(tag, name) or "").strip())),
-        "",
-    )
-    if not real and (not own_source or own_source.startswith("data:")):
-        real = next((address for name in _LAZY_SETS if (address := choose_largest(attribute(tag, name) or ""))), "")
-    if not real or real == own_source:
-        return tag
-    new = f' src="{escape_attribute(real)}"'
-    if source is not None:
-        return re.sub(r'(?<=[\t\n\f\r "])src="[^"]*"', lambda _: new[1:], tag, count=1)
-    return tag[:4] + new + tag[4:]
-
-
-def choose_largest(candidates: str) -> str:
-    """Return the address with the largest descriptor of a `srcset` (HTML standard 4.8.4.2.1), or
-    "".
-
-    >>> choose_largest("a.jpg 480w, b.jpg 1080w")
-    'b.jpg'
-    """
-    best, best_size = "", -1.0
-    for candidate in re.split(r",\s+|,(?=https?:|/)", candidates.strip()):
-        address, _, descriptor = candidate.strip(" ,\t\n").partition(" ")
-        match = re.fullmatch(r"(\d+(?:\.\d+)?)[wxh]", descriptor.strip())
-        size = float(match.group(1)) if match else 1.0
-        if address and not address.startswith("data:") and size > best_size:
-            best, best_size = address, size
-    return best
-
 
 _NEVER_SEEN = words(HEAD.replace(",", "")) | words("style template noembed iframe noframes xmp plaintext")
 _UNSEEN = ", ".join(sorted(_NEVER_SEEN))
@@ -248,9 +185,8 @@ def close_raw_text(html: bytes) -> bytes:
 
 
 def read_tags(tags: list[str]) -> dict[str, StartTag]:
-    """Return the image start tags that have a real address other than `src`."""
-    images = [tag for tag in tags if tag[:5] == "<img "]
-    return {tag: StartTag(real) for tag in images if (real := use_real_address(tag)) != tag}
+    """Return the image start tags that have a better address than their `src`."""
+    return {tag: StartTag(best) for tag in tags if tag[:5] == "<img " and (best := use_best_address(tag)) != tag}
 
 
 def _remove(document: LexborHTMLParser, unseen: list[LexborNode], keep_players: bool) -> None:

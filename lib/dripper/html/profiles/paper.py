@@ -10,7 +10,8 @@ import re
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from dripper.html.profiles.dripper import LosslessProfile, use_real_address
+from dripper.html.profiles.dripper import LosslessProfile
+from dripper.html.profiles.dripper import read_tags as read_images
 from dripper.html.tree.elements import CONSENT, words
 from dripper.html.tree.head import HEAD
 from dripper.html.tree.scan import StartTag
@@ -29,10 +30,9 @@ _NAMES = words("nav footer header")
 
 
 def read_tags(tags: list[str]) -> dict[str, StartTag]:
-    """Return the start tags of elements that the paper removes, and images with their real
+    """Return the start tags of elements that the paper removes, and images with their best
     address."""
-    special = {tag: StartTag(use_real_address(tag)) for tag in tags if tag.startswith("<img ")}
-    return special | {tag: StartTag(tag, hidden=True) for tag in tags if is_removed(tag)}
+    return read_images(tags) | {tag: StartTag(tag, hidden=True) for tag in tags if is_removed(tag)}
 
 
 def is_removed(tag: str) -> bool:
