@@ -27,17 +27,18 @@ from dripper_lab.train.weights import SEEN_BY_START
 _CARD = """\
 # Model card: labeler `cpu`
 
-Version `{version}`: the first 12 hex digits of the SHA-256 of `cpu_weights.npz`; it stands in every row it labels.
+Version `{version}`: the first 12 hex digits of the SHA-256 of `cpu_weights.npz`, which is in every row that it labels.
 
 **Task.** Marks each block of a web page `main` or `other`, in any language, without a GPU. Output per block: label and
-probability; per page: its kind (`page_kind`), and the ROUGE-5 F1 that labels like these have reached on pages like this
+probability; per page: its kind (`page_kind`), and the ROUGE-5 F1 that similar labels have reached on similar pages
 (`confidence`).
 
 **Model.** {parameters} parameters (int16): a linear layer over {features} features of the block, {layers} dilated
-separable convolutions over the sequence of blocks, means over each block's {levels} containers, a doubt of blocks outside the
-container that holds most of what is main, and the set of blocks of highest expected F1. Where that is under {doubtful}, {others}
-smaller networks are asked too, and the mean logit counts{kept_note}. Arithmetic is exact,
-so that labels and probabilities are the same bits on every machine.
+separable convolutions over the sequence of blocks, means over each block's {levels} containers, a lower probability
+for blocks outside the container with most of the main content, and the set of blocks with the highest expected F1. If
+that F1 is under {doubtful}, {others}
+smaller networks are asked too, and the mean logit counts{kept_note}. Arithmetic is exact, so labels and
+probabilities are the same bits on every machine.
 
 **Made by** `make cpu`, which is `python -m dripper_lab.train.cpu --data DIR --output DIR --folds {folds}{flags}`,
 in {minutes:.0f} CPU minutes. Arguments:
@@ -48,8 +49,8 @@ in {minutes:.0f} CPU minutes. Arguments:
 
 ## Training data
 
-Rows marked bad or duplicate, and pages no block of which holds their truth, are left out; the {empty} pages without main
-content (error pages, login walls, menus alone) stay. {stages}A kind of page with n pages comes n^{power:g} times in an epoch, in
+Rows marked bad or duplicate, and pages without a block of their main text, are left out; the {empty} pages without main
+content (error pages, login walls, only menus) stay. {stages}A kind of page with n pages comes n^{power:g} times in an epoch, in
 proportion.
 
 {data_sets}
@@ -59,9 +60,9 @@ Digest of the examples (features, words, labels, order): `{digest}`; of those wh
 
 ## Scores
 
-ROUGE-5 F1 over words against the truth, {scored} of {folds} folds by site held out: each page is labelled by networks that saw
-no page of its site{unseen}. The shipped weights are trained on all pages with the same recipe, so these are scores of the
-recipe{without_kept}. Ceiling: what the best choice of blocks reaches.
+ROUGE-5 F1 over words against the labelled text, {scored} of {folds} folds by site held out: each page is labelled by networks that
+saw no page of its site{unseen}. The shipped weights are trained on all pages with the same recipe, so these are scores of the
+recipe{without_kept}. Ceiling: the F1 of the best choice of blocks.
 
 All pages: **{rouge5:.4f}** ({n} pages; ceiling {ceiling:.4f}; F1 over the words of the blocks {f1:.4f}). Mean over kinds of
 pages: **{macro:.4f}**.
@@ -70,15 +71,15 @@ pages: **{macro:.4f}**.
 
 {scores}
 
-Pages of other collections, which no training saw: see
+For pages of other collections, which are in no training, see
 [research/labeler_cpu.md](research/labeler_cpu.md#every-kind-of-page).
 
 ## Kinds of pages
 
-Read after the network by multinomial logistic regression, from means of the features and of what the network knows of blocks:
-over blocks, words and words that are likely main; and from {structure} counts of the page's elements, fields and declared
-types. The labels of blocks do not depend on it. Held-out sites: **{accuracy:.3f}** of the pages get their kind
-({kind_accuracy:.3f} on the mean of the kinds). Error pages count as nothing.
+The kind is predicted after the network by multinomial logistic regression. Its inputs are means of the features and
+of the network's activations, over blocks, words and words that are likely main, and {structure} counts of the page's
+elements, fields and declared types. The labels of blocks do not depend on it. Held-out sites:
+**{accuracy:.3f}** of the pages get their kind ({kind_accuracy:.3f} on the mean of the kinds). Error pages count as `nothing`.
 
 {kinds}
 
@@ -99,21 +100,22 @@ without main content {low:.0%} have a confidence under 0.5.
 
 {confidence}
 
-What is left where doubtful pages are sent elsewhere (risk: 1 − mean ROUGE-5 F1 of the pages kept, surest first):
+The risk if doubtful pages are handled elsewhere (1 − mean ROUGE-5 F1 of the pages kept, most certain first):
 
 {coverage}
 
-What a reader of the least sure pages (a language model, a person) would bring, were it as good as a second annotator, whose
-blocks have an F1 of {reader} with the first one's:
+The gain from a better labeler of the least certain pages (a language model, a person), if it is as good as a second
+annotator, with an F1 of {reader} with the first one's:
 
 {reader_table}
 
 ## Conventions
 
-`labels.cpu.comments` and `labels.cpu.title` (auto, include, exclude) say what counts as main where annotators disagree. The
-switch is a second output, learned after the network and used only where it is asked for: `auto` does without it. It learned
-comments from {commented} of the pages above with made-up comments put under their main content, and from {plain} pages with
-comments that their truth leaves out. Against the truths as they are (mostly without comments and titles), on held-out sites:
+`labels.cpu.comments` and `labels.cpu.title` (auto, include, exclude) decide about parts on which annotators
+disagree. The switch is a second output, trained after the network and used only on request: `auto` does not use it.
+It was trained on {commented} of the pages above with made-up comments below their main content, and on {plain} pages
+with comments that are not labelled main. Scores against the original labels (mostly without comments and titles), on
+held-out sites:
 
 {switch}
 
@@ -121,8 +123,9 @@ comments that their truth leaves out. Against the truths as they are (mostly wit
 
 - Trained on {trained:,} pages, {articles:.0%} of them articles, most in English: expect less on kinds of pages with few
   examples above.
-- Annotators disagree on comments, titles and captions. Left alone, the labels follow the habits of these sets.
-- Sees what the server sent. Content that a script fetches later is not on the page; JSON-LD is evidence, never content.
+- Annotators disagree on comments, titles and captions. By default, the labels follow the conventions of these sets.
+- The labeler sees the page as the server sent it. Content that a script fetches later is not on the page;
+  JSON-LD is evidence, never content.
 - A block is kept or dropped whole.
 """
 

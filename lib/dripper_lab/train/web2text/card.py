@@ -15,15 +15,15 @@ from dripper_labelers.web2text.weights import Weights
 _CARD = """\
 # Model card: labeler `web2text`
 
-Version `{version}`: the first 12 hex digits of the SHA-256 of `web2text_weights.npz`; it stands in every row it labels.
+Version `{version}`: the first 12 hex digits of the SHA-256 of `web2text_weights.npz`, which is in every row that it labels.
 
 **Task.** Marks each block of a web page `main` or `other`, without a GPU. Output per block: label and probability; per page: the
-F1 that its probabilities let expect (`confidence`).
+F1 that its probabilities predict (`confidence`).
 
 **Model.** Web2Text (Vogels, Ganea, Eickhoff 2018) on blocks: 128 features of each block in the collapsed DOM and 25 of each pair
 of neighbours, two convolutional networks of five layers with {parameters} weights (int16), and the most probable sequence of
-labels. Arithmetic is exact, so that labels are the same on every machine. [labeler_web2text.md](labeler_web2text.md) says what
-is as in the paper and what is not.
+labels. Arithmetic is exact, so labels are the same on every machine. [labeler_web2text.md](labeler_web2text.md)
+lists the differences from the paper.
 
 **Made by** `python -m dripper_lab.train.web2text --data DIR --output DIR` in {minutes:.0f} CPU minutes. Arguments:
 
@@ -39,24 +39,24 @@ Rows marked bad or duplicate, and pages no block of which holds their truth, are
 
 ## Scores
 
-On pages of sites that were held out, by these weights. F1 over words against the truth, mean over pages; ceiling: what the best
-choice of blocks reaches.
+These are scores of these weights on pages of held-out sites: F1 over words against the labelled text, as the mean
+over pages. Ceiling: the F1 of the best choice of blocks.
 
 Held out: **{f1:.4f}** ({n} pages; ceiling {ceiling:.4f}). The weight of pairs ({pair_weight:g}) and the bias of main
-({main_bias:g}) are those of the highest F1 on these pages, out of {tried}, so that it is a little too high. With the paper's weight
+({main_bias:g}) are those with the highest F1 on these pages, out of {tried}, so it is a little too high. With the paper's weight
 of pairs, 0.1, and no bias: {paper_f1:.4f}. Without pairs: {alone_f1:.4f}.
 
 {scores}
 
-Over blocks that all count the same: accuracy {leaf.accuracy:.3f}, precision {leaf.precision:.3f}, recall {leaf.recall:.3f}, F1
+With equal weight for all blocks: accuracy {leaf.accuracy:.3f}, precision {leaf.precision:.3f}, recall {leaf.recall:.3f}, F1
 {leaf.f1:.3f}.
 
 ## Limits
 
-- Blocks are weighed by what stands next to them, seven at a time: a long list, or a long article in the middle of nothing like
-  it, is decided piece by piece.
+- Blocks are judged with their neighbours, seven at a time: a long list, or a long article in different surroundings,
+is decided piece by piece.
 - Most of the pages are English articles.
-- Annotators disagree on comments, titles and captions. The labels follow the habits of these sets.
+- Annotators disagree on comments, titles and captions. The labels follow the conventions of these sets.
 """
 
 
