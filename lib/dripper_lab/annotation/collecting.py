@@ -123,6 +123,8 @@ def _truth_row(row: Mapping[str, Any], page: Page) -> dict[str, Any]:
     truth = {name: row[name] for name in _KEPT if row.get(name) is not None}
     truth |= {"file": f"html/{row['id']}.html", "source": row["repository"], "page_type": row["kind"]}
     truth |= {"main_blocks": row["main"], "n_blocks": row["n_blocks"]}
+    if second := row.get("second"):
+        truth |= {"main_blocks_second": second["main"], "page_type_second": second["kind"]}
     return truth | describe_truth(page, from_ranges(row["main"], row["n_blocks"]))
 
 

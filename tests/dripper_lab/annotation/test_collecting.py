@@ -76,6 +76,7 @@ def test_a_recipe_gives_a_training_set(clones: tuple[Path, str], tmp_path: Path)
     assert names_with(Role.TRAIN_SHIPS, folder=tmp_path) == ["unlabelled-web-training"]
     (page,) = read_pages(tmp_path, "unlabelled-web-training")
     assert (page.page_type, page.host, page.more["main_blocks"]) == ("service", "e.org", "2-3")
+    assert (page.more["page_type_second"], page.more["main_blocks_second"]) == ("service", "3")
 
 
 @pytest.mark.parametrize(
@@ -141,7 +142,7 @@ def test_unlabelled_web_is_labelled_in_form_and_of_no_evaluation() -> None:
         answer_of(each, each["n_blocks"], each["id"])
         if "second" in each:
             answer_of(each["second"] | {"sure": 3}, each["n_blocks"], each["id"])
-    assert sum("second" in each for each in rows) == 58
+    assert sum("second" in each for each in rows) == 127
     assert not {each["host"] for each in rows} & {each["host"] for each in read_recipe("web_kinds_2_evaluation")}
 
 
