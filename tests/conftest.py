@@ -1,9 +1,9 @@
-"""What tests share: one Spark session a process, the folder of private data beside the checkout,
+"""Shared fixtures: one Spark session per process, the folder of private data next to the checkout,
 the sample WARCs.
 
-`make test` and its like run the files of tests in several processes (pytest-xdist,
-`--dist loadfile`): a test may share its folders, ports and environment with the tests of its file
-alone. What the marker `slow` means is said in README.md.
+`make test` and its like run the files of tests in several processes (pytest-xdist, `--dist
+loadfile`): a test may share its folders, ports and environment only with the tests of its file.
+README.md explains the marker `slow`.
 """
 
 import fcntl
@@ -31,7 +31,7 @@ SHARED = ROOT.parent / "shared"
 os.environ.setdefault("VLLM_CPU_KVCACHE_SPACE", "1")
 
 # Tests are never timed: a busy machine, or a first call that loads a dictionary, is no failure.
-# What must pass before a change lands gives the same answer for the same commit; `make test-all`
+# The tests before a landing give the same result for the same commit; `make test-all`
 # draws other examples each time, as does `make fuzz`.
 settings.register_profile("explore", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("gate", settings.get_profile("explore"), derandomize=True)
@@ -59,7 +59,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def _draws(items: list[pytest.Item]) -> dict[str, list[pytest.Item]]:
-    """Return the tests of each draw: dear ones of one kind, of which each commit runs one."""
+    """Return the tests of each draw: expensive tests of one kind, of which each commit runs one."""
     draws: dict[str, list[pytest.Item]] = {}
     for item in items:
         for mark in item.iter_markers("draw"):
@@ -84,7 +84,7 @@ def _delta_is_fetched(request: pytest.FixtureRequest) -> None:
 
 @pytest.fixture(scope="session")
 def setup_py() -> dict[str, Any]:
-    """The names of setup.py: what it requires, by extra, and what it compiles. Nothing is built."""
+    """The names of setup.py: requirements by extra, and C modules. Nothing is built."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "argv", ["setup.py", "--name"])
         patch.setenv("DRIPPER_COMPILE", "0")
@@ -142,7 +142,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator["SparkSession"]:
         alone(tmp_path_factory.getbasetemp().parent / "session.lock"),
         pytest.MonkeyPatch.context() as patch,
     ):
-        # Workers import the test modules whose functions they are sent, and what those import.
+        # Workers import the test modules of the functions that they get, and their imports.
         patch.setenv("PYTHONPATH", str(ROOT / "tests"), prepend=os.pathsep)
         session = open_session(settings.spark, "tests")
     with pytest.MonkeyPatch.context() as patch:

@@ -15,7 +15,7 @@ from support.warcs import page, pages, write_warc
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A page, an archive of two, and what is no page."""
+    """A page, an archive of two pages, and a file that is not a page."""
     made = tmp_path_factory.mktemp("site")
     (made / "a.html").write_bytes(b'<meta name="author" content="Ann Lee">' + page(1)[1])
     (made / "b.html").write_bytes(b"%PDF-1.7")

@@ -72,7 +72,7 @@ def test_what_cannot_work_is_told_before_any_page() -> None:
 
 
 def test_an_actor_has_as_many_gpus_as_are_asked_for() -> None:
-    """GPUs that Ray is only told of."""
+    """Ray gets a number of GPUs that do not exist."""
     ray.shutdown()
     with ray_of_two_processors(gpus=2):
         made = extract_dataset(dataset(*pages(0, 3)), settings=STAGED, num_gpus=2, loader=load_where)

@@ -18,7 +18,7 @@ from support.stage_labelers import HashLabeler, load_dead, load_hash, load_poiso
 from support.warcs import page
 
 STAGED = {"labeler.name": "all", "labeler.staged": True}
-"""A labeler of simplified HTML without weights, whose place those of the tests take."""
+"""A labeler of simplified HTML without weights, which tests replace with their own."""
 HOSTILE = [b"", b"<html><body></body></html>", b"%PDF-1.7\nx", b"<div>" * 60_000, None]
 ERRORS = ["empty_page", "empty_page", "not_html", "parse_failed", "empty_page"]
 
@@ -96,7 +96,7 @@ def test_only_pages_below_a_confidence_reach_the_engine() -> None:
     assert 0 < sum(goes_on) < len(htmls)
     methods = [row["method"] for row in run(table(*htmls), plan)]
     assert [method != "cpu" for method in methods] == goes_on
-    # It knows no page here: those of `cpu` stand in, and the rows say so.
+    # It labels no page here: the labels of `cpu` are used, and the rows say so.
     assert {method for method in methods if method != "cpu"} == {"cpu:instead_of_true"}
 
 

@@ -44,8 +44,8 @@ class Page:
 
     @property
     def content_type(self) -> str:
-        """What a correct server says: UTF-8 where the bytes are, else nothing, so that the page's
-        own `meta` counts."""
+        """The header of a correct server: UTF-8 if the bytes are, else no charset, so that the
+        page's own `meta` counts."""
         try:
             self.html.decode("utf-8")
         except UnicodeDecodeError:

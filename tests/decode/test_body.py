@@ -179,7 +179,7 @@ def test_any_bytes_give_a_body_or_a_page_error(stored: bytes, chunks: bool, codi
         decode_body(stored, "chunked" if chunks else "", coding, LIMIT)
 
 
-# What begins like gzip is taken for it.
+# A body that begins like gzip is read as gzip.
 @given(st.binary(max_size=2000).filter(lambda body: not body.startswith(GZIP_MAGIC)), st.integers(1, 500))
 def test_joining_chunks_is_the_inverse_of_cutting(body: bytes, size: int) -> None:
     assert decode_body(chunked(body, size), "chunked", "identity", LIMIT).payload == body

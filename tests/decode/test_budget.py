@@ -1,5 +1,5 @@
-"""Archives that were built to keep a reader busy: what they cost grows as they do, what they give
-is what is in them, and the next record is read."""
+"""Archives that were built to keep a reader busy: the cost grows linearly, all contents come out,
+and the next record is read."""
 
 import gzip
 import random
@@ -60,8 +60,7 @@ class Counting:
 
 @pytest.fixture
 def work(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """What is done: bytes that are read, inflated and searched, and boundaries that are looked
-    at."""
+    """The work: bytes that are read, decompressed and searched, and boundaries that are checked."""
     done = [0]
 
     def count(n: int) -> None:
@@ -96,7 +95,7 @@ def test_work_grows_as_the_archive_does(name: str, work: list[int], tmp_path: Pa
         records, _ = read(tmp_path / f"a.{ending}", build(size))
         spent.append(work[0] - before)
         assert records
-    # What every archive costs is a part of it.
+    # The fixed cost of an archive is a part of it.
     assert spent[2] - spent[1] < 2.3 * max(spent[1] - spent[0], spent[0] / 2)
 
 

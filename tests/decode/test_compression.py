@@ -1,4 +1,4 @@
-"""Every member format by itself: what comes out, where it ends, and what is left of a damaged
+"""Every member format by itself: the output, the end of the member, and the rest of a damaged
 one."""
 
 import bz2
@@ -44,7 +44,7 @@ NOISE = random.Random(1).randbytes(200_000) + b"a line of text\n" * 7_000
 
 
 def inflated(new: Callable[[], Decompressor], stored: bytes) -> tuple[bytes, bytes, str]:
-    """What `inflate_member` yields, the bytes after it, and what is wrong."""
+    """The output of `inflate_member`, the bytes after it, and the problem."""
     parts: list[bytes] = []
     member = inflate_member(new, stored)
 
@@ -104,7 +104,7 @@ def test_a_clipped_member_gives_its_start_and_says_so(name: str) -> None:
     new, pack = FORMATS[name]
     stored = pack(NOISE)
     data, rest, problem = inflated(new, stored[: len(stored) // 2])
-    # All but what may be within the last block: of zstd up to 128 KiB, of lz4 64, of bzip2 900.
+    # All except the last block: up to 128 KiB for zstd, 64 for lz4, 900 for bzip2.
     assert NOISE.startswith(data)
     assert len(data) > {"zstd": 0, "lz4": -1, "bzip2": -1}.get(name, 20_000)
     assert (rest, problem) == (b"", "it ends too early")

@@ -1,4 +1,4 @@
-"""What is HTML, whatever the header says."""
+"""HTML is recognized by its bytes, whatever the header says."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What is kept out by hash is not trained on, whichever of its names the list has."""
+"""Pages that are reserved by hash are not trained on, under any of their names."""
 
 import json
 from hashlib import sha256

@@ -1,4 +1,4 @@
-"""Records, and what the same position is in records beside."""
+"""Records, and the same position in neighbouring records."""
 
 import time
 

@@ -1,5 +1,5 @@
-"""The truth of a labelled page: its blocks, and the ROUGE-5 of a choice of them, which is that of
-the report."""
+"""The labels of a page: its blocks, and the ROUGE-5 of a choice of blocks, which equals the
+report's."""
 
 import numpy as np
 import pytest

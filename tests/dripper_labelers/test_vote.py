@@ -1,4 +1,4 @@
-"""Votes: what their names say, who wins, what it is worth, and what the registry knows of them."""
+"""Votes: their names, the winner, the confidence, and their entry in the registry."""
 
 from collections.abc import Sequence
 

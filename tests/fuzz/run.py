@@ -2,8 +2,8 @@
 
     python tests/fuzz/run.py TARGET CORPUS [FOLDER …] -max_total_time=60
 
-Options are libFuzzer's. A find is written to the working directory; put what is left of it after
-`-minimize_crash=1` into tests/data/fuzz/TARGET, where `test_finds.py` replays it.
+Options are libFuzzer's. A find is written to the working directory; put its minimized form
+(`-minimize_crash=1`) into tests/data/fuzz/TARGET, where `test_finds.py` replays it.
 """
 
 import sys
@@ -13,7 +13,7 @@ import atheris
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-# Of what is imported here the branches are counted, which guides the fuzzer.
+# The branches of modules imported here are counted, which guides the fuzzer.
 with atheris.instrument_imports(include=["dripper"]):
     from fuzz.targets import TARGETS
 from fuzz.seeds import write_seeds

@@ -1,5 +1,5 @@
-"""What fuzzing starts with: small inputs of every kind that a target knows, so that it need not
-find out what a header or a tag is."""
+"""The first inputs of fuzzing: small inputs of every kind, so that the fuzzer need not discover
+headers and tags."""
 
 import gzip
 from collections.abc import Iterator

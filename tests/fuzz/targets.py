@@ -1,6 +1,6 @@
-"""What is fuzzed: functions of bytes that raise where something is wrong.
+"""The targets of fuzzing: functions of bytes that raise if something is wrong.
 
-`run.py` drives them by Atheris; `test_finds.py` calls them with what was once a find, and needs no
+`run.py` drives them by Atheris; `test_finds.py` calls them with earlier finds, and needs no
 Atheris.
 """
 
@@ -32,7 +32,7 @@ _RENDER = markdown_it.MarkdownIt("commonmark", {"html": True}).enable(["table", 
 def fuzz_records(data: bytes) -> None:
     """Archives: no exception; each record is a page, or skipped and counted.
 
-    The first byte says under which ending the archive stands.
+    The first byte chooses the ending of the archive's name.
     """
     ending = ENDINGS[data[0] % len(ENDINGS)] if data else "warc"
     with tempfile.TemporaryDirectory() as folder:
@@ -82,8 +82,8 @@ def fuzz_markdown(data: bytes) -> None:
 
 
 def fuzz_metadata(data: bytes) -> None:
-    """Whole pages with the labeler `cpu`: what a page says of itself is JSON, no page is an error
-    of ours."""
+    """Whole pages with the labeler `cpu`: metadata is valid JSON, and no page is an internal
+    error."""
     page = _extractor().extract(data, ADDRESS)
     assert page.error_code is None or page.error_code.value != "internal", page.error_detail
     json.dumps(asdict(page), default=str, ensure_ascii=False).encode()

@@ -1,4 +1,4 @@
-"""What fuzzing once found stays mended; and the targets hold for real pages and archives."""
+"""Faults that fuzzing found stay fixed, and the targets pass for real pages and archives."""
 
 from pathlib import Path
 

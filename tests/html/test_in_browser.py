@@ -54,8 +54,8 @@ def main_html(html: str) -> str:
 
 
 def left_after(browser: Chromium, pages: Sequence[str]) -> list[tuple[Sequence[str], list[str]]]:
-    """Return the pages of which the browser writes something that could run, and what that is; and
-    those, some together, in which something did run."""
+    """Return the pages for which the browser writes something that could run, with these parts; and
+    the pages, possibly several together, in which something did run."""
     left = list[tuple[Sequence[str], list[str]]]()
     for start in range(0, len(pages), AT_ONCE):
         batch = pages[start : start + AT_ONCE]

@@ -71,7 +71,7 @@ def test_no_soup_of_attributes_hides_one(soup: list[str]) -> None:
         ('<p style="color: red">t</p>', '<p style="color: red">t</p>'),
         ("<object data=x><p>fallback</p></object>", "<p>fallback</p>"),
         (
-            # What stands in a video is for browsers without videos: a link to it is of more use.
+            # The contents of a video element are for browsers without video; a link is more useful.
             "<video src=/v.mp4 autoplay>t</video>",
             '<video src="https://e.org/v.mp4" autoplay="">'
             '<a href="https://e.org/v.mp4" data-dripper="caption">https://e.org/v.mp4</a></video>',

@@ -1,4 +1,4 @@
-"""CSS selectors of what is kept and what is dropped."""
+"""CSS selectors of kept and of dropped elements."""
 
 import numpy as np
 import pytest

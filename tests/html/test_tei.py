@@ -1,4 +1,4 @@
-"""TEI XML: what is written for what, and what the DTD of Trafilatura's users says of real pages."""
+"""TEI XML: its elements, and validation of real pages by the DTD of Trafilatura's users."""
 
 import re
 from collections import Counter
@@ -20,7 +20,7 @@ UNDECLARED = re.compile(r"element (cell|code|row|table)\b|Element (table|code) i
 
 
 def body(main_html: str) -> str:
-    """Return what stands in the entry."""
+    """Return the contents of the entry."""
     return re.search('<div type="entry">(.*)</div></body>', to_tei(main_html, TeiSource()), re.DOTALL)[1]  # type: ignore[index]
 
 

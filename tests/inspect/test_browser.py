@@ -1,4 +1,4 @@
-"""The document in a browser: what is seen, keys, corrections that become a data set, and pages that
+"""The document in a browser: its view, keys, corrections that become a data set, and pages that
 try to break out."""
 
 import io

@@ -1,4 +1,4 @@
-"""Rows become views: their pages are read again, and what does not fit together is said."""
+"""Rows become views: their pages are read again, and differences are reported."""
 
 from dataclasses import replace
 from pathlib import Path

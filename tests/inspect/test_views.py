@@ -1,4 +1,4 @@
-"""What is to be seen of a page is what was decided about it."""
+"""The view of a page shows the decisions about it."""
 
 import hashlib
 from collections.abc import Sequence

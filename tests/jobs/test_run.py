@@ -1,6 +1,6 @@
 """`jobs/run.py` as people start it: flags, an exit code, and words a person can act on.
 
-A process is started where the process is what is tested; elsewhere the job's main is called.
+A process is started only if the test is about the process; otherwise the job's main is called.
 """
 
 import os
@@ -49,7 +49,7 @@ def rows(output: Path, *columns: str) -> list[dict[str, object]]:
 
 
 def by_page(output: Path) -> dict[object, dict[str, object]]:
-    """The rows without what differs from run to run."""
+    """The rows without the columns that differ from run to run."""
     return {row["page_id"]: {name: value for name, value in row.items() if name not in OF_RUN} for row in rows(output)}
 
 
@@ -63,7 +63,7 @@ def four_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @dataclass(frozen=True)
 class FirstRun:
-    """A run as a process of its own, what it told, and the mark that all its processes carry."""
+    """A run as a separate process, its output, and the mark that all its processes carry."""
 
     told: "subprocess.CompletedProcess[str]"
     output: Path
@@ -187,8 +187,8 @@ def test_a_file_that_vanished_ends_with_exit_code_4(
 
 @pytest.mark.slow
 def test_spark_submit_as_on_emr_writes_the_same_rows(four_files: Path, first_run: FirstRun, tmp_path: Path) -> None:
-    """conf/emr/submit.sh as it stands, on a cluster of processes, with a Python that has the
-    dependencies but not the package: what the workers import comes out of the zip."""
+    """conf/emr/submit.sh, unchanged, on a cluster of processes, with a Python that has the
+    dependencies but not the package: workers import the package from the zip."""
     bare = str(Path(sys.base_prefix) / "bin" / f"python{sys.version_info.major}.{sys.version_info.minor}")
     packages = os.pathsep.join(path for path in sys.path if path.endswith("site-packages"))
     environment = ENVIRONMENT | {"PYTHONPATH": packages, "PYSPARK_PYTHON": bare, "PYTHON": bare}

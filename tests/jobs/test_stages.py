@@ -1,5 +1,4 @@
-"""The mains of the staged run: three commands over the same output, and what a dry run says of
-them."""
+"""The mains of the staged run: three commands over the same output, and a dry run of them."""
 
 from pathlib import Path
 

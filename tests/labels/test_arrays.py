@@ -18,7 +18,7 @@ class Library:
 
 
 def test_the_threads_come_back_when_the_last_one_is_out() -> None:
-    """As two threads do whose labelers overlap: the second came while there was one, and left
+    """As with two threads with overlapping labelers: the second entered during the first, and left
     later."""
     library = Library()
     first, second = ExitStack(), ExitStack()

@@ -1,4 +1,4 @@
-"""Chains of labelers: who decides which page, and what happens where the next one fails."""
+"""Chains of labelers: the labeler that decides each page, and a failure of the next one."""
 
 from collections.abc import Sequence
 
@@ -26,8 +26,7 @@ PAGES = [preprocess(f"<p>page {i}<p>two") for i in range(4)]
 
 
 class Rule:
-    """Marks the first block, and is as sure of page i as `confidence[i]` says; fails where that is
-    a PageError."""
+    """Marks the first block, with `confidence[i]` for page i; fails if that is a PageError."""
 
     version = "1"
 
@@ -59,7 +58,7 @@ def test_each_next_one_sees_what_the_one_before_is_not_sure_of() -> None:
 
 
 class SimplifiedRule(Rule):
-    """A rule that reads simplified HTML, and notes what those before it found."""
+    """A rule that reads simplified HTML, and notes the labels of the previous ones."""
 
     def __init__(self, name: str, confidence: Sequence[float | None]) -> None:
         super().__init__(name, confidence)

@@ -39,7 +39,7 @@ def test_a_failed_batch_is_tried_in_halves() -> None:
     assert [isinstance(outcome, str) for outcome in outcomes] == [i == 2 for i in range(8)]
     assert outcomes[2] == "RuntimeError: cannot read this"
     assert isinstance(engine.labeler, Recording)
-    # The last 1 of the failing page is followed by the short page that tells whose fault it was.
+    # The last 1 of the failing page is followed by the short page that shows the cause.
     assert engine.labeler.sizes == [8, 4, 2, 2, 1, 1, 1, 4]
 
 
@@ -56,7 +56,7 @@ def _no_garbage() -> Iterator[None]:
 @given(st.lists(st.sampled_from(["good", "poison", "short", "deadly"]), max_size=8), st.booleans())
 def test_every_page_gets_its_own_outcome(texts: list[str], dies: bool) -> None:
     """Whatever fails, and however often the engine dies: one outcome a page, in order, failed
-    exactly where its page fails."""
+    exactly if its page fails."""
     bad = {"deadly"} if dies else {"poison", "short"}
     outcomes = Engine(DyingLabeler if dies else PoisonedLabeler).label([simplified(text) for text in texts])
     assert [isinstance(outcome, str) for outcome in outcomes] == [text in bad for text in texts]

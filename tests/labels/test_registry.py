@@ -96,7 +96,7 @@ def test_a_section_is_of_the_class_of_its_labeler() -> None:
 
 
 class Plugin:
-    """What importlib.metadata gives for a package that registers a labeler."""
+    """The entry point in importlib.metadata of a package that registers a labeler."""
 
     value = "other_package.labeler:ENTRY"
 

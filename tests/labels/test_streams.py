@@ -1,4 +1,4 @@
-"""Making things in a thread: order, limits, what is raised, the end of the thread. Packs."""
+"""Making things in a thread: order, limits, exceptions, the end of the thread. Packs."""
 
 import threading
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What makes two blocks the same for their layout, and what does not."""
+"""Equality of blocks for their layout."""
 
 import numpy as np
 
@@ -31,7 +31,7 @@ def test_texts_are_the_same_but_for_case_white_space_and_numbers() -> None:
 
 
 def test_they_are_the_same_on_every_machine() -> None:
-    """They are stored, and meet those of later crawls."""
+    """They are stored, and compared with fingerprints of later crawls."""
     made = fingerprints(preprocess("<body class=x><p id=y>Some text 1</p></body>"))
     assert made.paths.tolist() == [-4362401376512553029]
     assert made.texts.tolist() == [3970430517335886632]

@@ -1,4 +1,4 @@
-"""What representatives of a layout say of its other pages, and when that is not taken."""
+"""Labels of a layout's representatives for its other pages, and when they are not used."""
 
 import numpy as np
 from hypothesis import given
@@ -20,7 +20,7 @@ Kept = tuple[PageBlocks, Labels]
 
 
 def kept(paths: list[int], texts: list[int], odds: list[float], words: int = 10) -> Kept:
-    """A page whose own labels are main where their log odds are above 0."""
+    """A page with its own labels: main if the log odds are above 0."""
     numbers = np.array(odds, np.float32)
     prints = Fingerprints(np.array(paths, np.int64), np.array(texts, np.int64))
     page = PageBlocks(prints, np.full(len(paths), words, np.int32), numbers)

@@ -1,4 +1,4 @@
-"""From what is typed to files."""
+"""From command line arguments to files."""
 
 import os
 from pathlib import Path

@@ -34,7 +34,7 @@ PAGES = 12
 
 @pytest.fixture(scope="module")
 def crawl(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Pages as files and in an archive, and what is no page."""
+    """Pages as files and in an archive, and a file that is not a page."""
     folder = tmp_path_factory.mktemp("crawl")
     for number in range(PAGES):
         (folder / f"{number}.html").write_bytes(page(number)[1])

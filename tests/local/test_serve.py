@@ -29,7 +29,7 @@ LIMITS = load(assignments=["limits.page_cpu_seconds=1", "reading.page_bytes=8000
 
 @pytest.fixture(scope="module")
 def port() -> Iterator[int]:
-    """A server with one process a page, of which there are two."""
+    """A server with two processes, one per page."""
     with closing(Service(LIMITS, 2)) as service, make_server(service, "127.0.0.1", 0) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield server.server_port
@@ -56,7 +56,7 @@ def test_the_header_says_the_charset_of_html_alone(port: int) -> None:
     body = "<p>Es regnete überall, bis zum Hafen.".encode("cp1252")
     kind = "text/html; charset=windows-1252"
     assert "überall" in ask(port, "POST", "/extract?format=text", body, Content_Type=kind)[2]
-    form = "application/x-www-form-urlencoded; charset=koi8-r"  # what curl says of any file
+    form = "application/x-www-form-urlencoded; charset=koi8-r"  # curl's default for any file
     assert "überall" in ask(port, "POST", "/extract?format=text", body, Content_Type=form)[2]
 
 
@@ -159,7 +159,7 @@ def test_large_bodies_have_a_budget_and_keep_no_small_page_out(port: int) -> Non
         except TimeoutError:
             held += 1
         except OSError:
-            pass  # a refusal, of which the rest of the body has cut the answer
+            pass  # a refusal: the rest of the body cut off the response
     assert held == 4
     for connection in waiting:
         connection.close()

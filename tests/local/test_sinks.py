@@ -83,7 +83,7 @@ def test_a_file_a_page(site: Path, tmp_path: Path, capsys: pytest.CaptureFixture
     assert main(command) == 0
     notes = tmp_path / "notes"
     files = sorted(str(file.relative_to(notes)) for file in notes.rglob("*.md"))
-    # Two pages of one name, and those of archives, have a few digits of their ids.
+    # Pages of equal names, and pages of archives, have a few digits of their ids.
     assert [name.rpartition("-")[0] or name for name in files] == [
         *("a.md", "example.org/100", "example.org/101", "news/a.md", "news/b", "news/b"),
     ]

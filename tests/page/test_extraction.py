@@ -1,4 +1,4 @@
-"""One page's way without Spark: what every result promises."""
+"""The extraction of one page without Spark: guarantees of every result."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""Languages of real sentences; no answer where there is too little text."""
+"""Languages of real sentences; no answer if there is too little text."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -58,7 +58,7 @@ SHORT_TEXTS = [
 
 
 def count(declares: Callable[[str], str | None]) -> Counter[str]:
-    """Count what becomes of the lines that nothing was chosen on."""
+    """Count the outcomes for the lines that were not used to choose anything."""
     outcomes: Counter[str] = Counter()
     for number, (code, text) in enumerate(SHORT_TEXTS):
         if number % 4 > 1:

@@ -1,4 +1,4 @@
-"""What the table of extractors says of this one."""
+"""This extractor's column in the table of extractors."""
 
 import re
 from pathlib import Path

@@ -1,5 +1,5 @@
-"""Posts on their way: which are kept, where they stand in the Markdown, and what they say of their
-page."""
+"""Posts through the extraction: which are kept, their positions in the Markdown, and metadata from
+them."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -50,7 +50,7 @@ def test_posts_are_set_apart_and_headed():
 
 
 def test_what_holds_the_text_of_posts_is_no_quotation():
-    """That of the second begins with its title, which stands outside."""
+    """The quotation of the second begins with its title, which is outside."""
     held = '<blockquote class="body"><p>{text} {i}</p><p>Post {i}.</p><blockquote><p>Oak?</p></blockquote></blockquote>'
     html = thread().replace("<h3>Re: Wheels</h3>", "")
     for i in range(1, 5):

@@ -24,7 +24,7 @@ def read_field(result: Any, name: str) -> Any:
 
 
 def extract(case: dict[str, Any], folder: Path) -> Any:
-    """Return what becomes of a case's page, or of the one page of its archive with its address."""
+    """Return the extraction of a case's page, or of the page with its address in its archive."""
     path = FOLDER / case["file"]
     if path.suffix == ".html":
         return EXTRACTOR.extract(path.read_bytes(), case.get("url"))

@@ -1,4 +1,4 @@
-"""One title heads the Markdown, and stands in the columns and in metadata."""
+"""The same title is above the Markdown, in the columns and in metadata."""
 
 import pytest
 

@@ -15,7 +15,7 @@ def main() -> None:
 
 
 def pages(**length: int | str) -> list[bytes]:
-    """Return three records; `length` is what the second says of its own."""
+    """Return three records; `length` is the length that the second one states."""
     return [
         warc("http://example.org/1", http(page(1))),
         warc("http://example.org/2", http(page(2)), **length),
@@ -54,7 +54,7 @@ def faults() -> dict[str, bytes]:
 
 
 def coded(body: bytes, header: str) -> bytes:
-    """Return an HTTP response whose header says how its body is coded."""
+    """Return an HTTP response with a header for the coding of its body."""
     return f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n{header}\r\n\r\n".encode() + body
 
 

@@ -1,4 +1,4 @@
-"""The command: the example of docs/annotation.md as it stands, and wrong usage in one sentence."""
+"""The command: the example in docs/annotation.md, and wrong usage in one sentence."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Answers and what is wrong with them."""
+"""Answers and their errors."""
 
 import pytest
 

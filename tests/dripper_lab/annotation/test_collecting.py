@@ -1,5 +1,4 @@
-"""A recipe and the repositories that it names give a data set; what cannot be had is counted, by
-its reason."""
+"""A recipe and its repositories give a data set; missing pages are counted by reason."""
 
 import gzip
 import json

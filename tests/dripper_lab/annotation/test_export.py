@@ -1,4 +1,4 @@
-"""The export: what annotators read, and the pages that it was made of."""
+"""The export: the texts for annotators, and the pages that they are made from."""
 
 import gzip
 import hashlib

@@ -1,4 +1,4 @@
-"""Conversations to fine-tune on: what the labeler lm asks, and what it should be answered."""
+"""Conversations for fine-tuning: the prompts of the labeler lm, and the right answers."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""From answers to a data set, and what is said of answers that cannot be used."""
+"""From answers to a data set, and messages about unusable answers."""
 
 import json
 from pathlib import Path

@@ -8,7 +8,7 @@ from support.small_set import labelled, write_set
 
 
 def test_the_papers_equation() -> None:
-    """Table 1: 3.206e13 FLOPs for the median page, whose lengths need not be the median lengths."""
+    """Table 1: 3.206e13 FLOPs for the median page, which need not have the median lengths."""
     assert flops(np.array([31987.0]), np.array([675.0]))[0] == pytest.approx(3.206e13, rel=0.04)
     # L d (9 + 6 + 4) + L d² (3 + 2)
     assert flops(np.array([3.0]), np.array([2.0]))[0] == 28 * 1024 * 19 + 28 * 1024**2 * 5

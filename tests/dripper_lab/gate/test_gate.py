@@ -26,7 +26,8 @@ def only_title(page: LabelledPage, url: str | None) -> dripper.Extraction:
 
 
 def write_bounds(folder: Path, text: str) -> str:
-    """Bounds of a test's own: those of the checkout are for `make gate`, which measures all."""
+    """Bounds for a test. The bounds of the checkout are for `make gate`, which measures
+    everything."""
     (folder / "bounds.toml").write_text(text)
     return str(folder / "bounds.toml")
 

@@ -1,4 +1,4 @@
-"""The estimates are those that docs/labeler_lm.md states."""
+"""The estimates match docs/labeler_lm.md."""
 
 import re
 from pathlib import Path

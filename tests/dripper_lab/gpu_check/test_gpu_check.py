@@ -1,4 +1,4 @@
-"""The check from end to end, on tiny random checkpoints and a CPU; and what it says where a step
+"""The check from end to end, on tiny random checkpoints and a CPU, and its message if a step
 fails."""
 
 import io

@@ -1,5 +1,5 @@
-"""The commands that a GPU is lent for, on the CPU with tiny models: every step runs, writes what it
-found as it ends, and is not run twice; a run that is stopped leaves nothing behind."""
+"""The commands for a borrowed GPU, on the CPU with tiny models: every step runs, writes its
+findings as it ends, and is not run twice; a stopped run leaves nothing behind."""
 
 import json
 import os
@@ -23,7 +23,7 @@ COMMANDS = ("laws", "encoder_rates", "lm_rates", "reader_0", "encoder")
 
 
 def gpu_day(out: Path, *flags: str) -> tuple[int, dict[str, dict[str, object]]]:
-    """Run `make gpu-day`; return whether it failed, and what was found."""
+    """Run `make gpu-day`; return the exit code and the findings."""
     told = [f"GPU_DAY_PYTHON={sys.executable}", f"GPU_DAY={out}"]
     told.append(f"GPU_DAY_FLAGS={shlex.join(['--tiny', '--device', 'cpu', *flags])}")
     ended = subprocess.run(["make", "gpu-day", *told], cwd=ROOT, check=False, capture_output=True, timeout=3000)
@@ -72,7 +72,7 @@ out, step = sys.argv[1], "import subprocess; subprocess.run(['sleep', '600'])"
 gpu_day.plan = lambda _: [gpu_day.Step("naps", 0.01, [gpu_day.Command(f"nap_{n}", ["-c", step]) for n in range(2)])]
 sys.exit(gpu_day.main(["--out", out, *sys.argv[2:]]))
 """
-"""A day with two commands at once, each of which has started a process of its own."""
+"""A day with two commands at once, and each has started a process."""
 
 
 def start_naps(out: Path, *flags: str) -> subprocess.Popen[bytes]:

@@ -1,5 +1,5 @@
-"""What tests of training share: a compiler that does not optimise, as they wait for it and hardly
-for what it makes."""
+"""Shared fixtures of training tests: a compiler without optimisation, because compiling takes
+longer than running."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""What a training leaves beside its checkpoint."""
+"""The files that a training writes next to its checkpoint."""
 
 import json
 from pathlib import Path

@@ -29,7 +29,7 @@ ARGUMENTS = ["--data", str(FOLDER), "--sets", "wcxb-dev", "--folds", "2", "--epo
 def output(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("trained") / "new"
     keep = str(files("dripper.labels.cpu").joinpath("cpu_weights.npz"))
-    # That those of the recipe can be trained: tests/dripper_lab/train/test_optimise.py.
+    # tests/dripper_lab/train/test_optimise.py trains the networks of the recipe.
     small = partial(
         Recipe, width=8, pool_width=2, shape=Shape((1, 2), (1,)), other_width=6, other_shape=Shape((2,), (0,))
     )

@@ -1,5 +1,5 @@
-"""Where models in PyTorch learn: what a step computes is all on the model's own device. That device
-is `meta` here, which holds no numbers, and takes no tensor of another."""
+"""Training in PyTorch: a step computes everything on the model's device. Here this device is
+`meta`, which holds no numbers and refuses tensors of other devices."""
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext

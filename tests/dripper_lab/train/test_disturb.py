@@ -1,4 +1,4 @@
-"""What training does to features."""
+"""Disturbances of features in training."""
 
 from dataclasses import replace
 

@@ -27,7 +27,7 @@ def test_packed_pages_give_the_logits_of_single_pages() -> None:
     for example in examples:
         exact = choose_operations(example.blocks.starts, example.blocks.ends)
         alone = forward(exact_matrices, RECIPE.shape, snap(example.blocks.features.copy()), exact)
-        # Training does not round: what is allowed is the rounding of labelling, 1/256 an
+        # Training does not round, so the tolerance is the rounding of labelling: 1/256 per
         # activation, through ten layers.
         assert np.allclose(packed[offset : offset + len(alone)], alone, atol=0.05)
         offset += len(alone)
@@ -44,6 +44,5 @@ def test_convolution_and_means_stop_at_the_page() -> None:
         taps = np.ones((3, 6), np.float32)
         results.append((ops.convolve(x, taps, 4)[:10], ops.container_means(x, np.full(6, 1.0, np.float32))[:10]))
     assert np.array_equal(results[0][0], results[1][0])
-    # A mean is a difference of running sums: what stands before or after may change its last bits
-    # in float32.
+    # A mean is a difference of running sums, so other blocks may change its last bits in float32.
     assert np.allclose(results[0][1], results[1][1], atol=1e-4)

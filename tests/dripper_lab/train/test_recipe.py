@@ -1,4 +1,4 @@
-"""The arguments of a run, those of the networks that give a second opinion, and the mix of kinds of
+"""The arguments of a run and of the networks for a second opinion, and the mix of kinds of
 pages."""
 
 from dataclasses import asdict, replace

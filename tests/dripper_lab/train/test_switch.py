@@ -26,7 +26,7 @@ def network() -> Weights:
 
 
 def page(number: int) -> Example:
-    """A page whose comments show in one feature, its title in another."""
+    """A page with one feature for comments, and another for the title."""
     example = made_example(number)
     features = example.blocks.features.copy()
     features[:, 5], features[:, 6] = -1, -1

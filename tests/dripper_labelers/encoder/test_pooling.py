@@ -57,7 +57,7 @@ def test_weights_that_are_missing_are_told(tmp_path: Path) -> None:
 
 
 class Failing:
-    """Stands for a network whose passes fail."""
+    """A fake network with failing passes."""
 
     precision, batch_tokens = "float32", 0
 

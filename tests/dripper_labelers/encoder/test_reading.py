@@ -1,4 +1,4 @@
-"""What a checkpoint says about how it reads."""
+"""A checkpoint's description of its input."""
 
 from pathlib import Path
 

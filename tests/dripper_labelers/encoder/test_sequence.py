@@ -112,7 +112,7 @@ def test_a_tokenizer_without_the_separator_is_refused(folder: Path) -> None:
 
 
 def test_a_separator_that_only_the_weights_know_is_the_next_token(folder: Path) -> None:
-    """As Pulpie's code adds it, where the weights have a row for it."""
+    """As Pulpie's code adds it, if the weights have a row for it."""
     from transformers import AutoTokenizer
 
     n_tokens, known = len(AutoTokenizer.from_pretrained(folder)), Reading(separator="<|block|>")

@@ -65,7 +65,7 @@ def test_nodes_see_each_other(model: Path) -> None:
 
 
 def changed(model: Path, folder: Path, **changes: object) -> Path:
-    """Return a copy of a checkpoint whose shape says something else."""
+    """Return a copy of a checkpoint with another shape."""
     copy = shutil.copytree(model, folder)
     (copy / FILE).write_text(json.dumps(json.loads((copy / FILE).read_text()) | changes))
     return copy

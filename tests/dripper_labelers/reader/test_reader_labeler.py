@@ -1,4 +1,4 @@
-"""The reader changes blocks in doubt alone, by both labelers, and says what it needs."""
+"""The reader changes only blocks in doubt, by both labelers, and names its missing requirements."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -48,7 +48,7 @@ def reader(encoder: Encoder, tmp_path: Path) -> ReaderLabeler:
 
 
 def drafts() -> list[SimplifiedPage]:
-    """Return the committed pages with what `cpu` says of them."""
+    """Return the committed pages with the labels of `cpu`."""
     return [SimplifiedPage.of(page, labels) for page, labels in zip(pages(), load("cpu").label(pages()), strict=True)]
 
 

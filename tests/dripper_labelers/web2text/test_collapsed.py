@@ -1,4 +1,4 @@
-"""The collapsed DOM: what is merged, what hangs where, whatever the depth."""
+"""The collapsed DOM: merged elements and their parents, at any depth."""
 
 import numpy as np
 

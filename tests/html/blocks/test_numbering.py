@@ -1,4 +1,4 @@
-"""From paragraphs to numbered blocks: text, line breaks, what counts as shown."""
+"""From paragraphs to numbered blocks: text, line breaks, visible elements."""
 
 import pytest
 

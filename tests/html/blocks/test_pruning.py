@@ -33,7 +33,7 @@ def kept(html, main_ids):
         ("<ul><li>a<li><p>b</ul>", [2], "<ul><li><p>b</p></li></ul>"),
         ("a<p>b</p>c", [1, 2, 3], "a<p>b</p>c"),
         ("<a href=x><div>a</div><div>b</div></a>", [2], '<a href="x"><div>b</div></a>'),
-        # Unknown elements are blocks, yet stand in a line.
+        # Unknown elements are blocks, but inline.
         ("<kw>a</kw><sup> </sup><kw>b</kw>", [1, 2], "<kw>a</kw> <kw>b</kw>"),
         ("<p><kw>a</kw>\n<i>b</i></p>", [1, 2], "<p><kw>a</kw> <i>b</i></p>"),
         ("<p><kw>a</kw><kw>x</kw><kw>b</kw></p>", [1, 3], "<p><kw>a</kw> <kw>b</kw></p>"),

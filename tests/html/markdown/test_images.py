@@ -1,4 +1,4 @@
-"""The images of an extraction, and where they stand in its Markdown."""
+"""The images of an extraction, and their positions in its Markdown."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Markdown shows what main HTML shows, in four renderers that pass HTML through, and nothing that a
+"""Markdown shows the same as main HTML in four renderers that pass HTML through, and nothing that a
 page's text could forge."""
 
 from html import escape
@@ -41,7 +41,7 @@ PLACE = st.sampled_from(PLACES)
 def differences(html: str, renderers: list[str] | None = None) -> list[str]:
     """Which renderers show another text than main HTML has, or elements that it has not."""
     markdown = to_markdown(html)
-    if "$" in markdown:  # A formula, whose backslashes are LaTeX's.
+    if "$" in markdown:  # A formula: its backslashes are LaTeX.
         return []
     return [f"{name}: {markdown!r}" for name in renderers or RENDERERS if differs(markdown, html, name)]
 

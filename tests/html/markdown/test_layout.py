@@ -1,4 +1,4 @@
-"""What main HTML becomes where Markdown cannot say what stands there."""
+"""Main HTML that Markdown cannot express."""
 
 import itertools
 import re
@@ -113,7 +113,7 @@ WRAPPERS = ["font", "span", "x-list", "div", "center", "form"]
 
 
 def write_list(name: str, items: Items, wrapper: str = "") -> str:
-    """Return a list with lists as items, whose items stand in a wrapper if there is one."""
+    """Return a list with lists as items. If a wrapper is given, it is around the items."""
     inside = "".join(f"<li>{item if isinstance(item, str) else write_list(name, item, wrapper)}</li>" for item in items)
     return f"<{name}><{wrapper}>{inside}</{wrapper}></{name}>" if wrapper else f"<{name}>{inside}</{name}>"
 
@@ -134,7 +134,7 @@ def test_what_stands_between_a_list_and_its_items_changes_nothing(name: str, ite
 @given(PIECES)
 def test_no_word_is_lost_however_elements_are_nested(html: str) -> None:
     numbers = itertools.count()
-    html = re.sub("word", lambda _: f"word{next(numbers)}", html)  # what is said twice may go
+    html = re.sub("word", lambda _: f"word{next(numbers)}", html)  # repeated text may be removed
     assert to_markdown(html).count("word") == html.count("word")
 
 

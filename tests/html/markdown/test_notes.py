@@ -1,4 +1,4 @@
-"""Footnotes: each mark has its note, each note its mark, and no link leads to what is not there."""
+"""Footnotes: each mark has its note, each note its mark, and no link leads nowhere."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What becomes of the constructs of real pages: `pairs.txt` has each as HTML and as Markdown."""
+"""Constructs of real pages: `pairs.txt` has each as HTML and as Markdown."""
 
 from pathlib import Path
 
@@ -30,7 +30,7 @@ SAYS_LESS = {
     "numbers of steps in a list that counts",
     "words for screen readers beside what is shown",
 }
-"""What works only in a browser or is said twice is left out; a box is drawn with brackets."""
+"""Text that works only in a browser, or is repeated, is left out; a box is drawn with brackets."""
 
 
 @pytest.mark.parametrize(("name", "html", "markdown"), PAIRS, ids=[name for name, _, _ in PAIRS])

@@ -1,5 +1,5 @@
-"""Plain text is what the library html-text makes of the same main HTML, which the scores are
-computed on."""
+"""Plain text equals the output of the library html-text for the same main HTML. Scores use this
+text."""
 
 import html_text
 import pytest

@@ -1,4 +1,4 @@
-"""Which images and captions stand among main blocks, and which do not."""
+"""The images and captions that belong to main blocks, and others that do not."""
 
 import re
 
@@ -12,7 +12,7 @@ STORY = "What makes a paragraph the main content of a page like this is that it 
 
 
 def keep(html: str) -> str:
-    """Return the main HTML of a page whose blocks with `STORY` are main, with its images."""
+    """Return the main HTML, with images, of a page in which the blocks with `STORY` are main."""
     page = preprocess(html)
     main = find_main(page)
     written = page.prune(main, with_media=True)
@@ -73,7 +73,7 @@ def test_what_is_no_content_stays_out(markup: str) -> None:
 def test_a_picture_is_shown_once_whatever_its_size() -> None:
     card = "<div><img src=/rain-300x200.jpg></div>"
     assert find_shown(surround(f"<div><img src=/rain.jpg?w=9></div>{card}")) == ["/rain.jpg?w=9"]
-    # Unless it is in a figure or among text, or a program tells pictures apart.
+    # Unless it is in a figure or among text, or a program distinguishes images.
     assert len(find_shown(surround(f"<div><img src=/rain.jpg></div><figure>{card}</figure>"))) == 2
     assert len(find_shown(surround(f"<p>{STORY} <img src=/rain.jpg></p><p>{STORY} <img src=/rain.jpg></p>"))) == 2
     assert len(find_shown(surround("<div><img src=/t.php?of=1.jpg></div><div><img src=/t.php?of=2.jpg></div>"))) == 2

@@ -1,4 +1,4 @@
-"""What small pages declare, source by source, and which source counts before which."""
+"""The declarations of small pages, source by source, and the order of sources."""
 
 import json
 from datetime import date

@@ -1,4 +1,4 @@
-"""Profiles by name, and what all of them promise."""
+"""Profiles by name, and the guarantees of all of them."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a page says about itself."""
+"""The declarations of a page about itself."""
 
 import pickle
 

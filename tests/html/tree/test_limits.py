@@ -1,4 +1,4 @@
-"""What is refused before it is parsed, and that nothing near real pages is."""
+"""Pages that are refused before parsing. Nothing close to a real page is."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Words end where a browser shows that they do, with white space between them or without."""
+"""Words end at the same places as in a browser, with or without white space between them."""
 
 import pytest
 

@@ -132,7 +132,7 @@ def test_equal_tags_are_one_string_in_c() -> None:
 def test_elements_are_the_same_in_c(drawn: list[int], hidden_share: float, seed: int) -> None:
     from dripper.html.tree import scan_c
 
-    # An end that has no beginning is left out; what is open at the end is closed.
+    # An end tag without a start tag is left out; open elements are closed at the end.
     kinds, n_open = list[int](), 0
     for kind in drawn:
         if kind != module.END or n_open:

@@ -1,4 +1,4 @@
-"""What a person does not see stays out; what a person can open, or scripts show, stays in."""
+"""Hidden text stays out; text that a person can open, or that scripts show, stays in."""
 
 from collections import Counter
 

@@ -130,7 +130,7 @@ LONG = "Much text of a page, of which a heading is a small part."
         ("<aside><p>x</p><h3>Related</h3></aside><p>text</p>", ["text"], ["text"]),
         ("<h1>Title</h1><p>text</p>", ["text"], ["text"]),
         ("<h3>Author:</h3><p>a</p><h3>Author:</h3><p>b</p>", ["a", "b"], ["a", "b"]),
-        # What announces nothing.
+        # Headings without content.
         (f"<p>{LONG}</p><h2>More</h2><p>menu</p>", ["text", "More"], [LONG]),
         ("<p>text</p><h2>More</h2><p>menu</p><h3>Sub</h3><p>text", ["text", "More"], ["text", "More", "Sub", "text"]),
         ("<div><h2>Lead</h2><p>menu</p></div><p>text</p>", ["text", "Lead"], ["Lead", "text"]),

@@ -13,8 +13,8 @@ MENU = "<ul><li>Home</li><li>Recipes with an egg</li></ul>"
 
 
 def mark(head: str, items: str, main: tuple[int, ...] = (0,)) -> list[str]:
-    """Return the main blocks of a page: a step, the ingredients and a menu, of which `main` are
-    main before."""
+    """Return the main blocks of a page: a step, the ingredients and a menu. `main` are the blocks
+    that were main before."""
     page = preprocess(f"{head}<p>Mix it all, and bake it.</p><ul>{items}</ul>{MENU}")
     after = complete(page, [index in main for index in range(len(page.blocks))]).main
     return [block.text for block, is_main in zip(page.blocks, after, strict=True) if is_main]

@@ -1,4 +1,4 @@
-"""What a browser sets in one line is one block, and reads as one."""
+"""Elements that a browser sets in one line are one block, with one text."""
 
 import pytest
 

@@ -19,7 +19,7 @@ def write(post, before="", after="", n=4):
 
 
 def find(post, before="", after="", *, n=4, is_thread=False):
-    """Return author, date, id, and what it answers, of each post of a page."""
+    """Return the author, date, id and answered post of each post of a page."""
     return [post[1:5] for post in find_posts(write(post, before, after, n), is_thread=is_thread)]
 
 
@@ -105,7 +105,7 @@ def test_what_a_date_states_goes_before_its_words():
 
 
 def test_rows_of_many_shapes_are_not_all_searched_for_heads(monkeypatch):
-    """Each search reads what is around its rows, so that 4,000 shapes in one table took 3 s."""
+    """Each search reads the surroundings of its rows, so 4,000 shapes in one table took 3 s."""
     searched, find_heads = [], Groups._find_heads
     monkeypatch.setattr(Groups, "_find_heads", lambda *given: searched.append(1) or find_heads(*given))
     row = '<tr class="post-{}"><td><a class="username" href="/user/{}">{}</a> <time datetime="2024-05-03">x</time>{}'

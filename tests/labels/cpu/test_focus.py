@@ -1,4 +1,4 @@
-"""Main content stands in one place."""
+"""Main content is in one container."""
 
 import numpy as np
 import pytest

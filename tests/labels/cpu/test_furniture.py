@@ -1,4 +1,4 @@
-"""What is never main content: lists of dialling codes, and dialogs that ask for consent."""
+"""Elements that are never main content: lists of dialling codes, and consent dialogs."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Reasons: every feature has a group, and a group says what its loss would change."""
+"""Reasons: every feature has a group, and a group's reason is the change without it."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Labels are the same bits on every processor: tried by taking away what this one can do."""
+"""Labels are the same bits on every processor: tested by disabling features of this one."""
 
 import os
 import subprocess

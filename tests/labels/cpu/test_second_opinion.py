@@ -1,4 +1,4 @@
-"""A second opinion on pages where the network promises little."""
+"""A second opinion on pages with a low expected F1."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""The file of weights: what is written is what is read, and a wrong file is named."""
+"""The file of weights: reading returns the written weights, and the error names a wrong file."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -42,7 +42,8 @@ def _tokenizers_are_read_once() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def tiny(tmp_path_factory: pytest.TempPathFactory, simplified: list[SimplifiedPage]) -> Callable[[str], Path]:
-    """Makes a checkpoint, by its name in MODELS, whose labels on real pages are about half main."""
+    """Makes a checkpoint, by its name in MODELS. About half of its labels on real pages are
+    main."""
     pytest.importorskip("torch", reason="needs PyTorch: make test-vllm installs it")
     return cache(lambda name: make_checkpoint(tmp_path_factory.mktemp(name) / "tiny", simplified[:3], **MODELS[name]))
 

@@ -1,6 +1,6 @@
-"""Beside MinerU-HTML's published code (PyPI mineru-html 1.1.2): the same tokens are read, the
-answers that we hold the model to are among those that theirs lets it write, and texts are read
-alike. Beside that of 1.0.0: its state machine writes the same tokens."""
+"""Beside MinerU-HTML's published code (PyPI mineru-html 1.1.2): the same tokens are read, our
+answer forms are among the forms that theirs allows, and texts are parsed alike. Compared with
+1.0.0, the state machine writes the same tokens."""
 
 import re
 from pathlib import Path
@@ -22,7 +22,7 @@ from support.tiny_lm import HUNYUAN, copy_tokenizer, make_config, tokenizer_fold
 pytestmark = pytest.mark.vllm
 
 BARE = ("mineru_html", "mineru_html.process", "mineru_html.inference")
-"""Their `__init__` import what is not run: Trafilatura, Markdown, other engines."""
+"""Their `__init__` import packages that are not used here: Trafilatura, Markdown, other engines."""
 
 READ = """
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""What a checkpoint's folder says."""
+"""The contents of a checkpoint's folder."""
 
 import json
 from pathlib import Path

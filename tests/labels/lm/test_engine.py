@@ -1,5 +1,5 @@
-"""Starting vLLM: what it is told, and what a person is told where it does not start. vLLM itself is
-a stand-in here."""
+"""Starting vLLM: its arguments, and the message if it does not start. vLLM itself is a fake
+here."""
 
 import os
 from pathlib import Path
@@ -40,7 +40,7 @@ def encoder(tmp_path: Path) -> Any:
 
 @pytest.fixture
 def fake(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
-    """Stands for the modules of vLLM; keeps what `LLM` was given."""
+    """Fake modules of vLLM; keeps the arguments of `LLM`."""
     made = SimpleNamespace(current_platform=Platform(), given=None, fails=None)
 
     def start(**options: object) -> object:
@@ -153,7 +153,7 @@ def test_an_error_in_one_line(error: Exception, line: str) -> None:
 
 
 class Broken:
-    """An engine whose work fails; `mends` tells whether it forgets its requests."""
+    """An engine that fails; `mends` is whether it forgets its requests."""
 
     def __init__(self, mends: bool) -> None:
         self.requests = {"1-a": None, "2-b": None}

@@ -26,7 +26,7 @@ from support.processes import of_session, shared_memory
 
 pytestmark = pytest.mark.vllm
 
-# What the other decoders are held against.
+# The reference for the other decoders.
 SETTINGS = {
     "json": {},
     "as prompt v0 shows it": {"answer": "json_v0"},
@@ -120,7 +120,7 @@ def test_parallel_gives_the_state_machines_labels(
         parallel._decoder._cache_tokens = 5000
         assert same(parallel.label_simplified(simplified), oracle["labels"])
 
-        # From the second pass on, what did not change comes from the cache; from the second page
+        # From the second pass on, unchanged tokens come from the cache; from the second page
         # on, the instruction.
         prompts = sum(
             len(parallel.encoder.job(window).prompt_ids)
@@ -172,7 +172,7 @@ def test_a_page_object_a_page_without_blocks_and_a_page_that_fails(checkpoint: P
         # The engine lives on.
         assert np.array_equal(parallel.label([page])[0].main, labels.main)
 
-        # What all prompts begin with is computed once: a block of the cache has 128 tokens on a
+        # The common start of all prompts is computed once: a block of the cache has 128 tokens on a
         # CPU.
         new = SimplifiedPage('<html><body><p _item_id="1">New.</p></body></html>', 1)
         before = parallel.stats()

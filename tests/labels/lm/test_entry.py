@@ -1,4 +1,4 @@
-"""What the program knows of the labeler `lm` before it is loaded."""
+"""The entry of the labeler `lm`, before it is loaded."""
 
 import subprocess
 import sys

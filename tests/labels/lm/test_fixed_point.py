@@ -85,7 +85,7 @@ def test_the_first_draft_may_be_right() -> None:
 
 
 def test_the_worst_case_ends_after_as_many_passes_as_blocks() -> None:
-    """Each label is main only where the one before it is."""
+    """Each label is main only if the previous one is."""
 
     def score(drafts: Sequence[Draft]) -> list[FloatArray]:
         return [np.where(np.concatenate([[True], one.main[:-1]]), 1.0, -1.0)[one.settled :] for one in drafts]

@@ -1,4 +1,4 @@
-"""A checkpoint that would rather write another form than the one that is set is told of."""
+"""A warning if a checkpoint prefers another form to the configured one."""
 
 import logging
 from pathlib import Path
@@ -128,8 +128,8 @@ def test_the_state_machine_asks_for_the_next_token(
 
 @pytest.mark.vllm
 def test_the_logits_are_the_models(checkpoint: Path, simplified: list[SimplifiedPage], caplog: Any) -> None:
-    """Two rows of the output matrix became several: what the check sees is what transformers
-    computes."""
+    """The output matrix has several rows instead of two: the check sees the same logits as
+    transformers."""
     import torch
     import transformers
 

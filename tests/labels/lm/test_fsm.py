@@ -1,4 +1,4 @@
-"""The state machine: what is read from its output, and what it does to logits."""
+"""The state machine: parsing its output, and its effect on logits."""
 
 from types import SimpleNamespace
 

@@ -17,7 +17,7 @@ SPECIAL = ("<answer>", "</answer>")
 
 @cache
 def make_tokenizer(special: bool = False) -> Any:
-    """Return a tokenizer of bytes in which words and what stands between two labels are tokens too.
+    """Return a tokenizer of bytes in which words and the separators of labels are tokens too.
 
     special: whether the tags of the tagged forms are special tokens.
     """

@@ -84,7 +84,7 @@ def margins_of_transformers(
 def test_labels_are_those_of_transformers(
     hunyuan: Path, some: list[SimplifiedPage], parallel: tuple[list[Labels], PageEncoder]
 ) -> None:
-    """Of an answer whose every label is the better one after those before it, all are the greedy
+    """If every label of an answer is the better one after the labels before it, all are the greedy
     ones."""
     labels, encoder = parallel
     assert 0.1 < np.concatenate([one.main for one in labels]).mean() < 0.9

@@ -39,7 +39,7 @@ class Characters:
 
 
 class Rule:
-    """Every block whose number in its window is odd is main, with the margin of its number."""
+    """Every block with an odd number in its window is main, with its number as the margin."""
 
     def __init__(self) -> None:
         self.form_check: FormCheck | None = None

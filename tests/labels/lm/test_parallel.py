@@ -1,5 +1,5 @@
-"""What the decoder `parallel` asks of an engine and takes from its answers; the engine is a table
-of logits."""
+"""The requests of the decoder `parallel` and its use of the answers; the engine is a table of
+logits."""
 
 from collections.abc import Iterator, Sequence
 from types import SimpleNamespace
@@ -29,7 +29,7 @@ def logits(ids: Sequence[int]) -> Any:
 
 class Engine:
     """A pooling engine with a prefix cache of blocks of 4 tokens, by salt; returns rows only for
-    what it did not have. It forgets what it has not read for longest where it would hold more than
+    tokens that were not cached. It evicts the least recently used blocks if it would hold more than
     `capacity` blocks."""
 
     def __init__(self, capacity: int = 1 << 30) -> None:
@@ -124,7 +124,7 @@ def test_no_more_pages_share_a_pass_than_the_cache_can_hold() -> None:
     decoded = decoder_of(small, tokens).decode(JOBS)
     assert max(small.batches) < 30
     assert sum(one.tokens for one in decoded) == sum(one.tokens for one in decoder_of(large).decode(JOBS))
-    # What it would cost to have all pages in each pass.
+    # The cost with all pages in each pass.
     lockstep = decoder_of(Engine(capacity=tokens // 4)).decode(JOBS)
     assert sum(one.tokens for one in lockstep) > 1.5 * sum(one.tokens for one in decoded)
     assert all(np.array_equal(one.main, two.main) for one, two in zip(decoded, lockstep, strict=True))

@@ -1,4 +1,4 @@
-"""What a checkpoint writes by itself, and which form it finds likely: `dripper lm probe`."""
+"""A checkpoint's free answers, and the likelihood of each form: `dripper lm probe`."""
 
 from collections.abc import Sequence
 from pathlib import Path

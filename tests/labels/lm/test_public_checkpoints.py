@@ -1,6 +1,6 @@
 """The table of public checkpoints in docs/labeler_lm.md, row by row: a tiny random checkpoint of
 that architecture and name is taken as the row says, refuses blocks of other profiles, and labels
-those of its own."""
+blocks of its own profile."""
 
 import gc
 import json
@@ -38,7 +38,7 @@ SHAPES: Mapping[str, Mapping[str, Any]] = {
     "HunYuanDenseV1ForCausalLM": HUNYUAN,
     "EuroBertForTokenClassification": {"max_position_embeddings": 8192},
 }
-"""What in the config.json of each architecture is other than in that of the tiny models."""
+"""The entries in the config.json of each architecture that differ from the tiny models."""
 
 Row = Mapping[str, str]
 
@@ -82,7 +82,7 @@ def test_every_row_is_of_a_labeler_that_is_tested() -> None:
 
 @pytest.mark.parametrize("name", OF_LM)
 def test_a_model_is_taken_as_its_row_says(tmp_path: Path, name: str) -> None:
-    """By its folder's name, and by what its config.json remembers where that is another."""
+    """By its folder's name, and by the name in its config.json if the folder has another name."""
     row, made = ROWS[name], config_only(tmp_path, name)
     renamed = made.rename(tmp_path / "model") if name == OF_LM[0] else made
     if renamed is not made:
@@ -178,8 +178,7 @@ def check_labels(row: Row, labels: Sequence[Labels]) -> None:
 
 
 def check_labeler(row: Row, made: LmLabeler) -> list[Labels]:
-    """Check that an engine that runs applies what the row says; return its labels of the row's
-    pages."""
+    """Check that a running engine applies the row; return its labels of the row's pages."""
     encoder = made.encoder
     said = encoder.prompt.name, encoder.templates.form.name, encoder.tokenizer._chat, encoder.context
     assert said == (row["prompt"], row["answer"], row["chat"], tokens(row))
@@ -188,7 +187,7 @@ def check_labeler(row: Row, made: LmLabeler) -> list[Labels]:
 
 @pytest.fixture(scope="session")
 def in_torch(models: Mapping[str, Path], prompts: Path) -> Mapping[str, list[Labels]]:
-    """What each checkpoint labels without vLLM."""
+    """The labels of each checkpoint without vLLM."""
     labels = {}
     for name in OF_LM:
         with started(models[name], prompts, "transformers") as made:

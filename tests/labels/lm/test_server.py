@@ -66,7 +66,7 @@ def completion(text: str, tokens: int = 7) -> bytes:
 
 
 def right(_stub: Stub, body: dict[str, Any]) -> tuple[int, dict[str, str], bytes]:
-    """Every block main whose number is even."""
+    """Every block with an even number is main."""
     blocks = body["structured_outputs"]["regex"].count("(main|other)")
     return 200, {}, completion("".join(f"{item}{'other' if item % 2 else 'main'}" for item in range(1, blocks + 1)))
 

@@ -17,7 +17,7 @@ Encode = Callable[[str], list[int]]
 
 
 def tokenizer(pattern: str) -> Encode:
-    """A tokenizer that splits by a pattern and numbers what it has not seen."""
+    """A tokenizer that splits by a pattern and numbers new words."""
     vocabulary: dict[str, int] = {}
     return lambda text: [vocabulary.setdefault(token, len(vocabulary)) for token in re.findall(pattern, text)]
 

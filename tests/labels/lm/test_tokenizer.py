@@ -50,7 +50,7 @@ def test_a_page_cannot_end_its_own_prompt() -> None:
 
 @pytest.fixture
 def bracketed() -> Any:
-    """A tokenizer whose marks stand in brackets, as Mistral's do."""
+    """A tokenizer with its marks in brackets, as in Mistral's."""
     transformers = pytest.importorskip("transformers", reason="needs the extra [lm]")
     from tokenizers import AddedToken, Tokenizer, models, pre_tokenizers
 

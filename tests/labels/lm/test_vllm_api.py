@@ -1,5 +1,5 @@
-"""What this project uses of vLLM is there, in each version that it may be run with: read from the
-wheels themselves, as no machine has all of them installed."""
+"""Each supported version of vLLM has all names that this project uses: read from the wheels
+themselves, because no machine has all of them installed."""
 
 import ast
 from pathlib import Path
@@ -59,7 +59,7 @@ READ = {
     "vllm.v1.worker.gpu.sample.logits_processor:LogitsContext": "expanded_idx_mapping pos",
     "vllm.v1.worker.gpu.sample.logits_processor:LogitsProcRequestState": "max_num_reqs device prompt_len",
 }
-"""What is read of objects that vLLM makes."""
+"""The attributes that are read from vLLM's objects."""
 
 OF_SOURCE = {"vllm", "vllm.platforms", "vllm.v1.sample.logits_processor"} | {
     "vllm.v1.worker.gpu.sample.logits_processor"
@@ -84,7 +84,7 @@ def test_what_is_called_takes_what_it_is_given(version: str) -> None:
     for place, names in CALLED.items():
         found, method = find(wheel, place)
         known, any_other = wheel.parameters(found, method)
-        # LLM hands on what it does not name itself.
+        # LLM passes on arguments that it does not name itself.
         lacking = set(names.split()) - known - (fields if any_other else set())
         assert not lacking, f"vLLM {version}: {place} does not take {sorted(lacking)}"
 

@@ -1,5 +1,5 @@
-"""Layouts in staged runs of chains, on real WARC files and real Delta: what the next labeler says
-of a few pages reaches pages that it never saw."""
+"""Layouts in staged runs of chains, on real WARC files and real Delta: the next labeler's labels of
+a few pages are transferred to pages that it never saw."""
 
 import shutil
 from collections import Counter
@@ -88,7 +88,7 @@ def rows_of(spark: SparkSession, output: Path, table: str = "extractions") -> li
 def preprocessed(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Ran:
     """After the first stage."""
     folder = tmp_path_factory.mktemp("layouts")
-    # Those of one kind say the opposite of those of the other, and both kinds are representatives.
+    # The labels of one kind contradict those of the other, and both kinds are representatives.
     split = [
         story("split.org", subject, is_true=("story", "offer")[i % 2], extra=("even", "odd")[i % 2])
         for i, subject in enumerate(SUBJECTS)
@@ -160,9 +160,9 @@ def test_a_run_that_is_killed_after_any_of_its_commits_asks_nobody_twice_and_wri
         ("dripper.spark.run.label_stage.LabelStage.label", load_true, ()),
         # The answers are there. From now on nothing is chosen, nobody is asked.
         ("dripper.spark.run.label_stage.check_rows", load_true, ("dripper.spark.layouts.stage.choices",)),
-        # What they teach is stored.
+        # Their examples are stored.
         ("dripper.spark.layouts.stage.template_labels", load_dead, ("dripper.spark.layouts.stage.choices",)),
-        # The labels of the others stand beside them, and the ledger does not know.
+        # The labels of the others are written, but not in the ledger.
         ("dripper.spark.layouts.stage._count_methods", load_dead, ("dripper.spark.layouts.stage.with_examples",)),
     )
     for point, loader, forbidden in points:

@@ -1,5 +1,5 @@
 """Pages that are forgotten, in every order: no row of them stays or comes back, no other is lost,
-and the counts close. On tables in memory; tests/spark/tables/test_forget.py has those of Delta."""
+and the counts close. On tables in memory; tests/spark/tables/test_forget.py tests Delta."""
 
 import re
 from typing import Any
@@ -109,7 +109,7 @@ def test_rows_that_somebody_brought_back_go_with_the_next_start(caplog: pytest.L
 
 
 def test_so_they_do_where_the_ledger_was_restored_with_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Then it counts them, and only the history tells that there is something to look for."""
+    """Then it counts them, and only the history shows that there is something to look for."""
     here, before = forgot()
     for table, files in before.items():
         restore(here, table, files)

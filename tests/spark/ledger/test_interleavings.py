@@ -1,8 +1,8 @@
-"""Drivers that meet in every order: no row is lost, none is there twice, whoever is killed, stands
-still or comes back. No Spark: the tables are in memory (support.memory_books), and behave as those
+"""Drivers that meet in every order: no row is lost, none is there twice, whichever is killed,
+pauses or comes back. No Spark: the tables are in memory (support.memory_books), and behave as those
 of Delta (tests/spark/tables/test_books.py).
 
-What ever failed is kept below, step by step.
+Orders that once failed are kept below, step by step.
 """
 
 from collections.abc import Callable, Iterator
@@ -22,7 +22,7 @@ def world(**more: Archive) -> World:
 
 
 def steps_of(here: World) -> int:
-    """Return how often a driver that is alone stands still."""
+    """Return how often a single driver pauses."""
     alone, steps = here.driver(), 1
     while alone.turn():
         steps += 1
@@ -60,7 +60,7 @@ WORLDS: dict[str, Callable[[], World]] = {
 
 
 SOME_SLOW = [0, *(pytest.param(number, marks=pytest.mark.slow) for number in range(1, 7))]
-"""What a test of many orders is cut into; the first part is enough for `make test`."""
+"""The parts of a test of many orders; the first is enough for `make test`."""
 
 
 @pytest.mark.parametrize("chunk", SOME_SLOW)
@@ -146,7 +146,7 @@ def test_one_that_stands_still_and_comes_back_in_the_middle_of_anothers_work(kin
 
 
 def test_one_that_was_away_while_it_compared_tables_accuses_nobody() -> None:
-    """It had read the rows before, and the ledger after, another one wrote both: it told people to
+    """It had read the rows before, and the ledger after, another one wrote both: it asked people to
     restore a table."""
     here = world()
     away = here.driver()
@@ -171,7 +171,7 @@ def test_a_driver_that_is_killed_cleans_nothing_up() -> None:
 
 def moved_and_used_again(here: World, chance: Random, night: int) -> None:
     """Move a folder away or swap two, note it, however often that is killed, and put other archives
-    into the place; one run may have stood still in the middle of its work since before."""
+    into the place; one run may have paused in the middle of its work since before."""
     still = after(here, chance.randrange(60)) if chance.random() < 0.3 else None
     swap = [Move("latest", "tmp"), Move("other", "latest"), Move("tmp", "other")]
     for move in chance.choice([[Move("latest", f"night-{night}")], swap]):

@@ -1,5 +1,5 @@
 """Two drivers on one output: whatever the moment, one works and the other ends with a sentence. On
-tables in memory; test_lease_on_delta.py has what is Delta's."""
+tables in memory; test_lease_on_delta.py tests Delta."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -20,7 +20,7 @@ def storage() -> Storage:
 
 
 def books_of(storage: Storage) -> MemoryBooks:
-    """What one driver has of it."""
+    """One driver's view of the storage."""
     return MemoryBooks(storage, lambda _: None, lambda _: None)
 
 
@@ -186,7 +186,7 @@ def test_a_driver_that_slept_hears_of_the_loss_of_its_lease_before_its_next_comm
     with pytest.raises(BusyError, match="another run has taken this output over"):
         slept.check()
     other.end("ended", exit_code=0)
-    # One that is alive says so where it was away for long.
+    # A living driver says so if it was away for long.
     alive = Lease(books_of(storage), beat_seconds=3600, awake=seconds)
     alive.take()
     commits = len(storage.table("runs").commits)

@@ -1,5 +1,4 @@
-"""The lease on real Delta: what the tests in memory take for granted of it, and what an OPTIMIZE
-does."""
+"""The lease on real Delta: the assumptions of the tests in memory, and an OPTIMIZE."""
 
 import threading
 from pathlib import Path

@@ -1,5 +1,5 @@
 """The ledger: planned, finished, failed, tried again, given up. On tables in memory;
-test_ledger_on_delta.py has what is Delta's."""
+test_ledger_on_delta.py tests Delta."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -72,7 +72,7 @@ def test_suspects_get_batches_of_their_own(ledger: Ledger) -> None:
 
 
 def test_what_is_known_is_what_is_written(ledger: Ledger) -> None:
-    """After each write a ledger that was there before says what one that reads anew does."""
+    """After each write, a ledger that existed before agrees with one that reads again."""
     books = ledger._books
     ledger.record(make_plan(files("a", "b", "c"), ledger.entries(), BatchSize(2, 1 << 40)))
     again = Plan(fresh=(Batch(5, files("b")),), moved=(LedgerEntry(PlannedFile("b"), 1, "failed"),))

@@ -71,7 +71,7 @@ WRITES: dict[str, tuple[Callable[[Ledger], object], str, str]] = {
     "record": (lambda ledger: ledger.record(AGAIN), "b", "planned"),
     "set aside": (lambda ledger: ledger.set_aside(Batch(1, files("a")), "it crashed", NOW), "a", "set_aside"),
 }
-"""What writes, the file that it is about, and the state that this has then."""
+"""The writer, its file, and the new state of this file."""
 
 
 @pytest.mark.draw("optimize")

@@ -1,4 +1,4 @@
-"""Selections by an index in the job: their records are those of a whole reading, each once,
+"""Selections by an index in the job: they give the same records as reading whole files, each once,
 whatever was read before."""
 
 from pathlib import Path

@@ -120,7 +120,7 @@ CHANGES = [
     (OLD, "done", PlannedFile("a", 11, "etag:x"), True),
     (OLD, "done", PlannedFile("a", 10, "etag:y"), True),
     (OLD, "planned", PlannedFile("a", 11, "etag:y"), False),
-    # What a list names is not looked for; what another storage says cannot be compared.
+    # Files of a list are not looked up; versions of another storage cannot be compared.
     (OLD, "done", PlannedFile("a"), False),
     (OLD, "done", PlannedFile("a", 10, "mtime:7"), False),
     (PlannedFile("a"), "done", OLD, False),

@@ -1,5 +1,5 @@
-"""What people do to the tables is noticed before a run works, named, and mended: exit code 0 means
-that the rows are there."""
+"""Changes by people to the tables are noticed before a run works, named, and repaired: exit code 0
+means that the rows are there."""
 
 import re
 import shutil
@@ -46,7 +46,7 @@ def entry(name: str, batch: int, state: str = "done", pages: int = 3, **more: An
         ([entry("a", 1), entry("b", 1, "failed", 2), entry("c", 2, "set_aside", 0)], {1: (5, 5), 2: (0, 0)}),
         # On its way: any number, before its commit as after.
         ([entry("a", 1, "planned", 0)], {1: (0, None)}),
-        # Its old rows are in batch 1, or not any more; those of b are there in any case.
+        # Its old rows are in batch 1, or not any more; the rows of b are there in any case.
         ([entry("a", 2, "planned", replaces=1), entry("b", 1)], {1: (3, None), 2: (0, None)}),
         ([entry("a", 2, "preprocessed", 9, replaces=1), entry("b", 1)], {1: (3, None), 2: (0, None)}),
         # A batch is redone as a whole.
@@ -202,7 +202,7 @@ def removed(table: str) -> Damage:
 
 
 def lost(pattern: str) -> Damage:
-    """As a rule of a bucket deletes old files, of which Delta knows nothing."""
+    """As a lifecycle rule of a bucket deletes old files, without Delta."""
 
     def damage(_: SparkSession, tables: Tables) -> None:
         for path in Path(tables.output, "extractions").glob(pattern):
@@ -298,7 +298,7 @@ def test_damage_is_named_before_anything_is_written_then_mended(
 def test_rows_of_an_earlier_reading_that_came_back_stay_until_the_next(
     spark: SparkSession, first_night: Path, tables: Tables
 ) -> None:
-    """As of a file that was read again, where the table was restored to before that."""
+    """As with a file that was read again, if the table was restored to an earlier version."""
     archive = str(first_night / "in/a.warc")
     assert run(spark, archive, tables.output, ONE_BY_ONE, redo=archive).exit_code == 0
     spark.sql(f"RESTORE TABLE {tables.sql_name('extractions')} TO VERSION AS OF 2")
@@ -338,7 +338,7 @@ def test_nothing_is_published_from_rows_that_are_not_as_counted_and_lost_ones_ar
 def test_new_batches_are_numbered_above_all_that_a_table_has(
     spark: SparkSession, first_night: Path, tmp_path: Path
 ) -> None:
-    """Also above those of `pages`, whose ledger is lost."""
+    """Also above the numbers in `pages`, if the ledger is lost."""
     output, archives = str(tmp_path / "out"), str(first_night / "in")
     staged = load(assignments=["batch.files=1", "labeler.name=all", "labeler.staged=true"])
     run_stages(spark, ("preprocess",), output, staged, archives)

@@ -110,7 +110,7 @@ def test_files_that_have_moved_are_done_and_are_opened_where_they_are() -> None:
     assert seen.redo == {"s3://old/x"}
     plan = make_plan(seen.files, known, BatchSize(9, 9))
     assert [file.warc_file for batch in plan.fresh for file in batch.files] == ["s3://new/y"]
-    # Once it was read there, the version is that of this copy, and tells when it changes.
+    # Once it was read there, the version is the copy's, and shows when it changes.
     seen = rename_to_first_names(given, [Move("s3://old", "s3://new")], [entry("s3://old/x", path="s3a://new/x")])
     assert seen.files[0].version == "etag:9"
     bigger = rename_to_first_names(Input((PlannedFile("s3://new/x", 12),)), [Move("s3://old", "s3://new")], known)
@@ -125,7 +125,7 @@ def test_most_of_the_new_files_look_as_if_they_had_moved() -> None:
     check_not_moved([alike, other], known)
     check_not_moved([PlannedFile("/srv/a/1/x.warc"), PlannedFile("/srv/a/1/y.warc", 11)], known)
     check_not_moved([PlannedFile("/srv/a/1/x.warc", 10)], [])
-    # What was moved away is there again, or was never away.
+    # Moved files are there again, or were never away.
     known = locate(known, [Move("/mnt", "/srv")])
     with pytest.raises(InputError, match=r"such as /mnt/a/1/x.warc and /srv/a/1/x.warc; .*--relocated /srv=/mnt, "):
         check_not_moved([PlannedFile("/mnt/a/1/x.warc#2", 10, path="/mnt/a/1/x.warc")], known)

@@ -1,5 +1,5 @@
 """Archives that have moved, in every order: each is known under its first name, and none is read
-twice. On tables in memory; test_relocated.py has those of Delta."""
+twice. On tables in memory; test_relocated.py tests Delta."""
 
 from dripper.errors import InputError
 from dripper.spark.ledger.relocated import Move, read_paths

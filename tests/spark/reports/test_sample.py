@@ -1,5 +1,5 @@
-"""The sample of an estimate: a few pages of a few files, nothing that ends it, and what labelling
-on CPUs costs by it."""
+"""The sample of an estimate: a few pages of a few files, nothing that ends it, and its estimate for
+labelling on CPUs."""
 
 from collections.abc import Sequence
 from pathlib import Path

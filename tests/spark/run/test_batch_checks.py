@@ -73,7 +73,7 @@ def test_a_file_of_which_nothing_was_told_is_missed_by_what_was_told_alone() -> 
 
 
 def test_a_file_told_twice_is_one_report_that_fits_the_rows(spark: SparkSession) -> None:
-    """As after the loss of an executor, whose tasks run again: here with another outcome."""
+    """As after the loss of an executor: its tasks run again, here with another outcome."""
     other = told("x", IDS[:1])
     for reports in ([X, other, Y], [other, X, Y], [X, X, Y, Y]):
         found = match_reports_to_rows(BATCH, reports, rows(spark, x=IDS[:2]))
@@ -93,7 +93,7 @@ def test_the_reports_of_parts_are_one_in_whatever_order_they_come(spark: SparkSe
 
 
 def test_a_span_that_took_longer_the_second_time_is_no_other_outcome() -> None:
-    """With an outcome a time, eight spans told twice would be 256 ways to put a file together."""
+    """If times counted, eight spans reported twice would give 256 combinations for a file."""
     assert len(join_file_reports("x", [FIRST, SECOND, FIRST | {"task_ms": 999}, SECOND | {"slowest_page": None}])) == 1
 
 

@@ -79,8 +79,8 @@ def test_the_least_sure_quarter_goes_on_and_every_page_is_one_row(
 
 @pytest.mark.slow
 def test_where_the_next_labeler_fails_the_first_one_decides(spark: SparkSession, tmp_path: Path) -> None:
-    """Stage by stage, and the last one is told of no labeler. Pages of which the first is sure
-    never reach the next one."""
+    """Stage by stage, and the last one gets no labeler. Pages that the first is sure of never reach
+    the next one."""
     poison = ("http://example.org/poison", b"<p>this is poison<p>and more")
     archive = str(write_warc(tmp_path / "a.warc", [*pages(1, 3), poison, ("http://example.org/e", b"<html></html>")]))
     chain = ["labeler.name=cpu,all", "labeler.staged=true", "labeler.escalate_below=1"]

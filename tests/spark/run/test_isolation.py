@@ -47,7 +47,7 @@ class MemoryLedger:
 
 
 class Slow(int):
-    """A count whose reader is overtaken before it writes."""
+    """A count that changes before its reader writes."""
 
     def __add__(self, other: int) -> "Slow":
         time.sleep(0.002)
@@ -72,7 +72,7 @@ def test_failures_of_batches_in_flight_are_all_counted() -> None:
 
 
 def work_off(poison: set[str], names: Sequence[str], slots: int = 2) -> tuple[list[str], dict[str, str]]:
-    """Return the files that were done, and those that were set aside."""
+    """Return the files that were done, and the files that were set aside."""
     ledger, done = MemoryLedger(), []
 
     def attempt(batch: Batch, tasks: Tasks) -> None:

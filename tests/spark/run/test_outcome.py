@@ -1,5 +1,4 @@
-"""What batches add up to, and how a run ended: in sentences that say what to do, and an exit
-code."""
+"""The sums of batches, and the end of a run: messages with the remedy, and an exit code."""
 
 from typing import Any
 

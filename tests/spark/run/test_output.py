@@ -1,4 +1,4 @@
-"""What the table `runs` keeps of a run."""
+"""A run's row in the table `runs`."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What a person sees while a job works."""
+"""The progress messages of a job."""
 
 import logging
 import time
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Clock:
-    """Seconds that pass when told."""
+    """A clock that a test moves."""
 
     def __init__(self) -> None:
         self.now = 100.0
@@ -38,7 +38,7 @@ def info(caplog: pytest.LogCaptureFixture) -> None:
 
 
 def told(caplog: pytest.LogCaptureFixture) -> list[str]:
-    """What the module said; Py4J has a word, too, where it lost an old connection."""
+    """The messages of the module. Py4J logs a message, too, if it lost an old connection."""
     return [record.getMessage() for record in caplog.records if record.name == module.__name__]
 
 

@@ -1,4 +1,4 @@
-"""The study's figures: what their boxes and bars are of, by hand, and the command."""
+"""The study's figures: the data of their boxes and bars, computed by hand, and the command."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""HTML of extractors becomes what the truth is."""
+"""HTML of extractors is converted to the form of the labelled text."""
 
 import pytest
 

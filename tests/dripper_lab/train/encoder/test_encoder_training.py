@@ -1,4 +1,4 @@
-"""A small encoder learns from the committed pages, and the labeler reads what was saved."""
+"""A small encoder learns from the committed pages, and the labeler reads the checkpoint."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What a step of training goes down: weights of blocks and classes, and what a teacher says."""
+"""The loss of a training step: weights of blocks and classes, and the teacher's outputs."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A small causal model learns from the committed pages, and the labeler lm reads what was saved."""
+"""A small causal model learns from the committed pages, and the labeler lm reads the checkpoint."""
 
 import json
 from pathlib import Path

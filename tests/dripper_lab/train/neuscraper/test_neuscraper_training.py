@@ -1,4 +1,4 @@
-"""A small one learns from the committed pages, and the labeler reads what was saved."""
+"""A small NeuScraper learns from the committed pages, and the labeler reads the checkpoint."""
 
 import json
 from pathlib import Path

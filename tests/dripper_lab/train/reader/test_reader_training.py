@@ -1,4 +1,4 @@
-"""The reader learns from the committed pages, and the labeler reads what was saved."""
+"""The reader learns from the committed pages, and the labeler reads the saved files."""
 
 import json
 from collections.abc import Sequence
@@ -203,7 +203,7 @@ def test_a_training_that_is_stopped_goes_on(
 def test_the_graph_says_what_the_network_says(
     base: Path, tables: Tables, examples: list[Example], tmp_path: Path
 ) -> None:
-    """But for what seven bits lose."""
+    """Except for the rounding to seven bits."""
     torch = pytest.importorskip("torch", reason=WHY_NOT)
     onnx = pytest.importorskip("onnx", reason=WHY_NOT)
     onnxruntime = pytest.importorskip("onnxruntime", reason=WHY_NOT)

@@ -1,5 +1,5 @@
-"""The training loop: it learns, it is the same each time, and it computes what labelling
-computes."""
+"""The training loop: it learns, it is the same each time, and its outputs equal those of
+labelling."""
 
 from dataclasses import replace
 
@@ -16,7 +16,7 @@ RECIPE = Recipe(steps=250, excerpts=16, excerpt_leaves=6, dropout=0.0)
 
 
 def sequences(seed: int) -> Sequences:
-    """A leaf is 1 where the one before it has a positive first feature."""
+    """A leaf is 1 if the previous leaf has a positive first feature."""
     draw = np.random.default_rng(seed)
     features = [draw.normal(size=(length, 3)) for length in (1, 5, 12, 9, 20)]
     outcomes = [np.concatenate([[0], each[:-1, 0] > 0]).astype(np.int64) for each in features]

@@ -10,8 +10,8 @@ from dripper.labels.cpu.features.characters import PageCharacters, hash_word
 from dripper.labels.words import words_of
 from support.labelled import pages
 
-# The one character whose lower case is two, the second of them no letter: `words_of` cuts the word
-# there.
+# The only character with a lower case of two characters. The second is not a letter: `words_of`
+# cuts the word there.
 CAPITAL_I_WITH_DOT = "\u0130"
 texts_of_any_kind = st.lists(
     st.one_of(st.text(), st.text("aB1 .,!?\n_-é你好かกั가²½Ⅷ٣ß")).map(lambda text: text.replace(CAPITAL_I_WITH_DOT, "")),

@@ -1,4 +1,4 @@
-"""What class names tell."""
+"""The meaning of class names."""
 
 import re
 

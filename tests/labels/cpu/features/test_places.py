@@ -1,4 +1,4 @@
-"""Where blocks stand in the tree, and how many of their characters are inside links."""
+"""The positions of blocks in the tree, and their number of characters inside links."""
 
 import numpy as np
 import pytest
@@ -63,7 +63,7 @@ def test_sums_in_elements_and_above_them_against_a_plain_walk(number: int) -> No
     places = find_places(page)
     n_elements, ones = len(places.parents), np.ones(len(page.blocks))
     assert places.sums_in(ones).tolist() == (places.ends_in - places.starts_in).tolist()
-    # So large that sums wrap, as those of hashes do.
+    # So large that sums overflow, like sums of hashes.
     values = np.arange(1, n_elements + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     above = [0]
     for element in range(1, n_elements):
