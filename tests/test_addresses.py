@@ -1,4 +1,4 @@
-"""Nothing secret in what is logged."""
+"""Logs contain no secrets."""
 
 import pytest
 from hypothesis import given

@@ -22,8 +22,8 @@ LAYERS = {
     "page": ("page",),
     "programs": ("eval", "spark", "local", "inspect", "adapters", "commands"),
 }
-"""From the bottom to the top, and in a layer from left to right: a part imports only what comes
-before it. docs/architecture.md draws it."""
+"""From the bottom to the top, and in a layer from left to right: a part imports only earlier parts.
+docs/architecture.md draws it."""
 PARTS = [part for layer in LAYERS.values() for part in layer]
 
 
@@ -44,7 +44,7 @@ def _imports(module: Path) -> Iterator[tuple[str, int]]:
 
 
 def package_and_part(module: Path) -> tuple[str, str]:
-    """Return the package of a module and what stands below it: `dripper`, `warc`."""
+    """Return the package of a module and the part below it: `dripper`, `warc`."""
     parts = module.relative_to(LIB).with_suffix("").parts
     return parts[0], parts[1]
 
@@ -62,7 +62,7 @@ def test_imports_point_down() -> None:
 
 
 def test_rooms_import_one_way() -> None:
-    """Of folders side by side, at any depth, none imports what imports it, directly or through
+    """Sibling folders, at any depth, do not import each other in a cycle, directly or through
     others."""
     list(TopologicalSorter(rooms()).static_order())
 
@@ -83,7 +83,7 @@ def rooms() -> dict[str, set[str]]:
 
 @cache
 def _folder(name: str) -> tuple[str, ...]:
-    """Return the folder that an import leads to: a package itself, else that of the module."""
+    """Return the folder that an import leads to: a package itself, or the folder of the module."""
     parts = name.split(".")
     while parts and not LIB.joinpath(*parts).is_dir():
         parts.pop()

@@ -1,9 +1,9 @@
 """No construct makes a stage's work grow faster than the page.
 
-Work is counted, not timed: lines of the package that run, which are the same on every machine. What
-C does within a line (regular expressions, the parser) is not seen so: those constructs go through
-the page process, whose limit on CPU time is many times what they take, and a small part of what
-they took before."""
+Work is counted, not timed: lines of the package that run, which are the same on every machine. Work
+in C within a line (regular expressions, the parser) is not counted. So those constructs go through
+the page process, with a limit on CPU time that is many times their cost now, and a small part of
+their earlier cost."""
 
 import sys
 from pathlib import Path
@@ -24,18 +24,19 @@ from support.constructs import CONSTRUCTS
 PACKAGE = str(Path(dripper.__file__).parent)
 SIZE = 1_500
 AT_THE_LIMIT = 200_000
-"""Characters; what a limit of the parser refuses at that size may grow faster up to there."""
+"""Characters; constructs that a limit of the parser refuses at that size may grow faster up to
+there."""
 MOST = 2.5
-"""By how much more work may grow from 2n to 4n than from n to 2n: by 2 where it is linear, by 4
-with its square."""
+"""The largest allowed ratio of the growth of work from 2n to 4n and from n to 2n: 2 if linear, 4 if
+quadratic."""
 BY_DEPTH = {"<code> nested", "<table> nested", "katex nested", "MathJax nested"}
-"""Work grows with the depth, of which Markdown knows no more than 500: at most 3 s a MB."""
+"""Work grows with the depth, and Markdown limits the depth to 500: at most 3 s per MB."""
 QUICK = [
     *("<h1><span> nested", "itemprop=author nested", "itemprop=datePublished nested", "class=byline nested"),
     *("bylines below 900", "dates below 900", "itemprop=author many", "<blockquote> nested", "<h1> nested"),
     *("rules that hide", "rules that show again", "@media nested", "hidden beside buttons", "isolates open"),
 ]
-"""What grew faster once; all constructs take half a minute."""
+"""Constructs that once grew faster; all constructs take half a minute."""
 IN_C = {
     "srcset of commas": 250_000,
     "srcset of ', '": 250_000,

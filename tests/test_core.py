@@ -1,4 +1,4 @@
-"""The core alone: where no extra is installed, pages are extracted, and what is missing is one
+"""The core alone: without extras, pages are extracted, and the error for a missing package is one
 sentence."""
 
 import subprocess

@@ -1,5 +1,4 @@
-"""What the documents say of the tables is what the tables are; their SQL, Python and commands run
-as they stand."""
+"""The documents describe the tables correctly, and their SQL, Python and commands run unchanged."""
 
 import csv
 import gzip
@@ -37,7 +36,7 @@ TABLES_MD = "".join(
 
 
 def section(title: str) -> str:
-    """Return what stands under a heading of the pages on tables that begins with `title`."""
+    """Return the text under a heading of the pages on tables that begins with `title`."""
     behind = re.split(rf"^##+ {re.escape(title)}", TABLES_MD, maxsplit=1, flags=re.MULTILINE)[1]
     return re.split("^##+ ", behind, maxsplit=1, flags=re.MULTILINE)[0]
 
@@ -94,8 +93,8 @@ def statements(text: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def clone(spark: "SparkSession", sample: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A folder with all that the examples name, also the tables of a run. Relative paths start
-    there, those of Spark too."""
+    """A folder with all files of the examples, and the tables of a run. Relative paths start there,
+    also Spark's."""
     from dripper.settings import Settings
     from dripper.spark.run.run import run
     from dripper.spark.tables.schemas import TABLES
@@ -260,8 +259,7 @@ JOBS = [words for words in WORDS if words[1:] and words[1].startswith("jobs/")]
 
 
 def test_every_command_of_the_documents_is_of_a_kind_that_is_tried() -> None:
-    # What `make` names is looked up below; `annotate` and data sets of one's own have tests of
-    # their own.
+    # Targets of `make` are looked up below; `annotate` and one's own data sets have separate tests.
     known = {
         "dripper",
         "curl",

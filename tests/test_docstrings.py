@@ -1,4 +1,4 @@
-"""Docstrings begin with the thing's name, and name what there is."""
+"""Docstrings begin with a name for the thing, and refer only to existing names."""
 
 import ast
 import re
@@ -14,7 +14,7 @@ RIDDLE = re.compile(r"(?:What|Who|How|Where|Which|Why|When|Of|Those|That|As|In|B
 NAME = re.compile(r"`~?((?:[A-Za-z_]\w*\.)+[A-Za-z_]\w*)(?:`|\()")
 FILE = re.compile(r"\.(?:c|css|csv|gz|html|jpg|json|jsonl|log|md|npz|png|py|toml|txt|xz|yml)$")
 ELSEWHERE = re.compile(r"(?:spark|delta|encoder|str|l0|me|p|catalog)\.|dripper\.schema_version$")
-"""Settings of Spark, examples, weights of others, and what tables call their properties."""
+"""Settings of Spark, examples, weights of others, and properties of tables."""
 
 
 @cache
@@ -61,7 +61,7 @@ def test_docstrings_of_constants_name_the_thing() -> None:
 
 
 def test_docstrings_name_what_there_is() -> None:
-    """Names with dots: of modules and what is in them, of settings, of attributes."""
+    """Names with dots: of modules and their contents, of settings, of attributes."""
     gone = [
         f"{name}: {named}"
         for name, (tree, _) in modules().items()
@@ -82,7 +82,7 @@ def exists(named: str) -> bool:
     settings = set(keys())
     if any(key == named or key.startswith(f"{named}.") for key in settings):
         return True
-    # An attribute of what some function calls so: that much has to be anywhere.
+    # An attribute of some argument: the name must exist somewhere.
     known = frozenset().union(*(names for _, names in modules().values()))
     return len(parts) == 2 and known.issuperset(parts)
 

@@ -1,4 +1,4 @@
-"""The examples in docstrings give what stands below them."""
+"""The examples in docstrings give the output below them."""
 
 import doctest
 from importlib import import_module

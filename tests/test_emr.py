@@ -1,4 +1,4 @@
-"""conf/emr/submit.sh with a spark-submit and a yarn that only write down what they are told."""
+"""conf/emr/submit.sh with a fake spark-submit and yarn that only record their arguments."""
 
 import json
 import os
@@ -43,7 +43,7 @@ esac
 
 
 class Emr:
-    """A node of a cluster whose programs are fakes."""
+    """A node of a cluster with fake programs."""
 
     def __init__(self, folder: Path) -> None:
         self.told = folder / "submitted" / "told"

@@ -1,4 +1,4 @@
-"""What stands around the program for strangers: licences, changelog, citation, and the forms and
+"""The files around the program for newcomers: licences, changelog, citation, and the forms and
 workflows of GitHub."""
 
 import re
@@ -23,7 +23,7 @@ WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
 def test_every_package_that_users_install_is_listed_with_its_licence(setup_py: dict[str, Any]) -> None:
     script = runpy.run_path(str(ROOT / "docs/make_licences.py"))
     listed = set((ROOT / "docs/licences.md").read_text().splitlines())
-    # What another Python or platform needs too is listed as well.
+    # Packages for another Python or platform are listed as well.
     assert set(script["rows"](setup_py).values()) <= listed
     named = {row.split(" | ")[0].removeprefix("| ") for row in listed if row.startswith("| ")}
     direct = {
@@ -35,7 +35,7 @@ def test_every_package_that_users_install_is_listed_with_its_licence(setup_py: d
 
 
 def test_every_locked_package_is_listed_with_its_licence() -> None:
-    """But for what no system needs that the package is for."""
+    """Except packages for systems that are not supported."""
     listed = set(re.findall(r"^\| (\S+) \| \S", (ROOT / "docs/licences.md").read_text(), re.MULTILINE))
     locked = [
         Requirement(each)
@@ -137,8 +137,8 @@ ELSEWHERE = {"tests/eval_common.py"}
 
 
 def files_named(name: str) -> list[Path]:
-    """Return the files whose path ends like this: a document may leave out the folders that it is
-    about."""
+    """Return the files with this ending of their paths: a document may leave out its own
+    folders."""
     return [path for path in CODE if f"/{path.relative_to(ROOT)}".endswith(f"/{name}")]
 
 
@@ -153,7 +153,7 @@ def test_documents_name_files_that_exist(document: Path) -> None:
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: str(document.relative_to(ROOT)))
 def test_documents_name_modules_and_what_is_in_them(document: Path) -> None:
-    """`dripper.labels.entry.Entry`: a module, and a name that stands in it."""
+    """`dripper.labels.entry.Entry`: a module, and a name in it."""
     other = r"\.(?:py|zip|tar\.gz|labelers|profiles|formats)$"  # archives of the package, and groups of entry points
     for name in re.findall(r"\bdripper(?:_lab|_labelers)?(?:\.\w+)+", document.read_text()):
         package, rest = ROOT / "lib", name.split(".")

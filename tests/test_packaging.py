@@ -1,4 +1,4 @@
-"""What is around the code: the bundle, the notebook's form, the pins, the preflight."""
+"""The files around the code: the bundle, the notebook's form, the pins, the preflight."""
 
 import ast
 import json
@@ -204,7 +204,8 @@ def test_every_job_tells_of_failures_and_is_tagged_and_repeats_no_wrong_usage() 
             assert task["max_retries"] == 0, key
             is_maintenance = task["spark_python_task"]["python_file"].endswith("maintain.py")
             assert ("--tries" in task["spark_python_task"]["parameters"]) != is_maintenance, key
-            # A run whose leaves succeed has succeeded: tasks that others follow tell of themselves.
+            # A run succeeds if its last tasks succeed, so tasks with followers must report their
+            # own failures.
             assert len(job["tasks"]) == 1 or task["email_notifications"]["on_failure"] == ["${var.notify}"], key
 
 
@@ -223,7 +224,7 @@ def test_what_is_extracted_is_published_and_maintained() -> None:
 
 
 def test_the_staged_job_splits_pages_as_its_checkpoint_reads_them() -> None:
-    """The defaults fit: the task `label` would refuse what `preprocess` makes else."""
+    """The defaults fit: otherwise the task `label` would refuse the output of `preprocess`."""
     variables = yaml.safe_load((ROOT / "databricks.yml").read_text())["variables"]
     job = jobs_of_the_bundle()["extract_main_content_staged"]
     parameters = {each["name"]: each["default"] for each in job["parameters"]}
@@ -286,7 +287,7 @@ def test_every_dependency_is_pinned(setup_py: dict[str, Any]) -> None:
 
 
 def test_the_lock_has_hashes_and_the_same_versions(setup_py: dict[str, Any]) -> None:
-    """What it lacks, `make lock` adds."""
+    """`make lock` adds missing packages."""
     entries = re.split(r"\n(?=[a-z])", (ROOT / "conf/lock.txt").read_text())[1:]
     locked = {}
     for entry in entries:
@@ -346,8 +347,8 @@ def test_html2text_has_an_extra_of_its_own(setup_py: dict[str, Any]) -> None:
 
 
 def wheel_built(folder: Path, **environment: str) -> tuple[str, list[str]]:
-    """Build the package's wheel; return its name, and those of the files in it."""
-    # A copy: `build` and what is compiled in place would serve the next build.
+    """Build the package's wheel; return its name, and the names of the files in it."""
+    # A copy, because the next build would reuse `build` and files compiled in place.
     source = shutil.copytree(
         ROOT, folder / "source", ignore=shutil.ignore_patterns(".*", "build", "tests", "*.so", "*.egg-info")
     )
@@ -497,14 +498,13 @@ EXTRAS = {
     "dripper_lab/gpu_check": ["ENCODER"],
     "dripper_lab/train/neuscraper": ["ENCODER"],
 }
-"""What parts of the library may import beside what every installation has."""
+"""Packages that parts of the library may import in addition to those of every installation."""
 NAMED_OTHERWISE = {"llama_index": ["llama-index-core"], "haystack": ["haystack-ai"]}
-"""Packages that this environment lacks, by what is imported."""
+"""Packages that this environment lacks, by the imported name."""
 
 
 def test_every_import_is_declared(setup_py: dict[str, Any]) -> None:
-    """What one machine happens to have installed, or an extra brings, must not be missing on the
-    next."""
+    """A package that is installed by chance, or by another extra, must not be missing elsewhere."""
     providers = NAMED_OTHERWISE | dict(packages_distributions())
     missing = set()
     for module in (ROOT / "lib").rglob("*.py"):
@@ -544,8 +544,8 @@ def normal(requirement: str) -> str:
 
 
 def third_party(module: ast.Module) -> set[str]:
-    """Return what a module imports when it runs, wherever in it, but for the standard library and
-    this package."""
+    """Return the packages that a module imports when it runs, anywhere in it, without the standard
+    library and this package."""
     nodes = list(ast.walk(module))
     checks = [node for node in nodes if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
     for_types = {child for check in checks for child in ast.walk(check)}

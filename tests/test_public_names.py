@@ -1,4 +1,4 @@
-"""The names that users, notebooks and other programs call stay where they are."""
+"""The names that users, notebooks and other programs call do not move."""
 
 import re
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""What is written twice, in Python or numpy and in C, extracts the same from whole pages, bit by
+"""Code that exists twice, in Python or numpy and in C, extracts the same from whole pages, bit by
 bit."""
 
 import importlib

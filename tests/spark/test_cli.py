@@ -142,7 +142,7 @@ NO_SPACE = PySparkException("[TASK_WRITE_FAILED] Task failed.\nCaused by: java.i
 def test_what_spark_raises_is_a_sentence(
     error: Exception, code: int, words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Also between the taking of the lease and the batches, each of which is told by itself."""
+    """Also between taking the lease and the batches, which report their errors themselves."""
     assert failing(error) == code
     told = capsys.readouterr().err
     assert words in told

@@ -1,4 +1,4 @@
-"""Pages that are in a table: each row stays, with what `dripper.extract` makes of its page."""
+"""Pages in a table: each row stays, with the result of `dripper.extract` for its page."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -31,7 +31,7 @@ class Output:
         return outcome
 
     def plan(self, warcs: str | Path) -> Plan:
-        """Return what a run would do."""
+        """Return the plan of a run."""
         return dry_plan(self.spark, str(warcs), self.folder, Settings())
 
     def rows(self) -> list[tuple[str, str]]:

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.spark
 def test_every_stage_killed_after_its_rows_is_done_again_with_the_same_rows(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The kill falls where it hurts most: the rows are committed, the ledger does not know."""
+    """The kill is at the worst moment: the rows are committed, the ledger does not know."""
     archive = str(write_warc(tmp_path / "a.warc", pages(1, 3)))
     output = tmp_path / "out"
 
@@ -97,8 +97,9 @@ def test_labels_that_were_committed_before_a_kill_are_kept_while_they_answer_the
 
 
 def killed_for(table: str, append: Callable[..., object]) -> Callable[..., object]:
-    """Return what raises instead of appending to this table, once it has rows: which pages a commit
-    has goes by their ids, and these by the folder of the test, so that the first may have none."""
+    """Return a function that raises instead of appending to this table, once it has rows. The pages
+    of a commit depend on their ids, and these on the folder of the test, so the first commit may
+    have none."""
 
     def killed_or_append(tables: Tables, to: str, *rest: object, **options: object) -> object:
         has_rows = to == table and not tables.read(to).isEmpty()
@@ -149,7 +150,7 @@ def test_rows_that_were_deleted_before_they_are_labelled_put_the_batch_back(
 
 @pytest.mark.draw("put back")
 def test_rows_of_another_version_put_the_batch_back(spark: SparkSession, preprocessed: Preprocessed) -> None:
-    """Another version may split pages into other blocks than those that were labelled."""
+    """Another version may split pages into other blocks than the labelled ones."""
     output, tables = str(preprocessed.output), Tables(spark, str(preprocessed.output))
     tables.change("pages", f"UPDATE {tables.sql_name('pages')} SET dripper = '0.0.9' WHERE url LIKE '%/1'")
     label = run_stages(spark, ["label"], output, STAGED, loader=load_hash)

@@ -46,7 +46,7 @@ def test_what_the_labeler_warns_of_stands_in_the_last_lines(
 
 
 def test_all_stages_give_the_rows_of_the_fused_job(spark: SparkSession, sample: Path, tmp_path: Path) -> None:
-    """The labeler `all` runs both ways: every column but what names it."""
+    """The labeler `all` runs both ways: every column except the ones that name it."""
     fused = run(spark, str(sample), str(tmp_path / "fused"), load(assignments=["labeler.name=all"]))
     staged = run(spark, str(sample), str(tmp_path / "staged"), STAGED)
     assert (fused.complaints, staged.complaints) == ((), ())
@@ -147,7 +147,8 @@ def test_pages_that_the_labeler_fails_on_go_to_the_fallback(spark: SparkSession,
 
 @pytest.mark.slow
 def test_an_engine_that_never_works_ends_the_stage_and_says_so(spark: SparkSession, preprocessed: Preprocessed) -> None:
-    """Not: an error row for every page of the crawl. The next run ends what this one left."""
+    """There must not be an error row for every page of the crawl. The next run does the rest of the
+    work."""
     archive, output = preprocessed.archive, str(preprocessed.output)
     outcome = run(spark, archive, output, STAGED, loader=load_dead)
     assert len(outcome.complaints) == 1
@@ -212,7 +213,7 @@ def test_labelers_of_whole_pages_cannot_run_staged(spark: SparkSession, tmp_path
 def test_a_model_that_is_not_there_is_one_sentence_of_the_batch(
     spark: SparkSession, preprocessed: Preprocessed, tmp_path: Path
 ) -> None:
-    """The driver cannot tell: the folder may be on the machines with GPUs only."""
+    """The driver cannot know: the folder may be only on the machines with GPUs."""
     nowhere = load(assignments=["labeler.name=lm", f"labels.lm.model={tmp_path}/nowhere"])
     outcome = run_stages(spark, ["label"], str(preprocessed.output), nowhere)
     assert outcome.ledger["preprocessed"] == 1

@@ -1,2 +1,2 @@
-"""What several tests use: made archives and pages, small models, jobs to run and to kill. Nothing
+"""Helpers of several tests: made archives and pages, small models, jobs to run and to kill. Nothing
 here is collected as a test."""

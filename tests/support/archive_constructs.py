@@ -1,5 +1,5 @@
-"""Archives that repeat one construct, as often as asked: what makes reading cost more than the
-archive is worth.
+"""Archives that repeat one construct, a given number of times, to make reading expensive for the
+size of the archive.
 
 A function a construct. A new one is a line in `ARCHIVES`; `benchmarks/complexity.py` measures it,
 and `tests/decode/test_budget.py` guards it from then on."""
@@ -32,8 +32,8 @@ def stored_block(data: bytes) -> bytes:
 
 
 def in_phase(n: int) -> bytes:
-    """Members of one stored block each, which all end at the same byte; what follows belongs to
-    all."""
+    """Members of one stored block each, which all end at the same byte; the bytes after it belong
+    to all."""
     size, found = 15 + len(SMALL), b""
     for i in range(n):
         length = (n - i) * size - 15
@@ -148,7 +148,7 @@ def skippable_frames(n: int) -> bytes:
 
 
 def arc_lines(n: int) -> bytes:
-    """Lines that begin as those of ARC records do, and are none."""
+    """Lines that begin like the headers of ARC records, but are not."""
     return (
         arc("http://e.org/1", http(page(1))) + b"http://e.org/ 1.2.3.4 x \n" * n + arc("http://e.org/2", http(page(2)))
     )
@@ -212,4 +212,4 @@ ARCHIVES: Mapping[str, tuple[ArchiveConstruct, int, str]] = {
     "line ends": (line_ends, 20_000, "warc"),
     "zeros": (zeros, 100_000, "warc.gz"),
 }
-"""Each with how many to begin with, and what the archive's name ends with."""
+"""Each with its first number of repetitions, and the ending of the archive's name."""

@@ -13,8 +13,8 @@ STORAGES = ("plain", "gzip", "gzip whole", "zstd", "lz4")
 
 @dataclass(frozen=True)
 class Built:
-    """An archive. spans: of each record, where it is stored (start, end), and for a whole gzip
-    where it is inflated."""
+    """An archive. spans: of each record, its stored bytes (start, end), and for a whole gzip its
+    decompressed bytes."""
 
     data: bytes
     spans: list[tuple[int, int]]
@@ -27,7 +27,7 @@ def http(body: bytes, content_type: str = "text/html; charset=utf-8", status: st
 
 
 def warc(url: str, block: bytes, kind: str = "response", length: int | str | None = None, **fields: str) -> bytes:
-    """Return a WARC record. length: what its header says instead of the truth."""
+    """Return a WARC record. length: a false length for its header."""
     said = len(block) if length is None else length
     more = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in fields.items())
     head = (

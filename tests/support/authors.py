@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def fetch_packages(folder: Path, *requirements: str) -> Path:
-    """Unpack pure wheels into a folder and return it; skips where the index cannot be reached."""
+    """Unpack pure wheels into a folder and return it; skips if the index cannot be reached."""
     command = ["download", "--quiet", "--no-deps", "--only-binary=:all:", "--dest", str(folder)]
     told = subprocess.run(
         [sys.executable, "-m", "pip", "--disable-pip-version-check", *command, *requirements],
@@ -34,10 +34,10 @@ def fetch_packages(folder: Path, *requirements: str) -> Path:
 
 
 def run_authors(packages: Path, code: str, asked: object, names: Iterable[str] = ()) -> Any:
-    """Return what a program prints as JSON, with the packages in reach.
+    """Return the JSON that a program prints, with the packages on its path.
 
-    asked: what it reads as JSON. names: of packages whose own `__init__` is left out, as it imports
-    more than is run.
+    asked: its input, as JSON. names: of packages without their own `__init__`, which imports more
+    than is needed.
     """
     bare = "".join(
         f"package = types.ModuleType({name!r}); package.__path__ = [{str(packages / name.replace('.', '/'))!r}]\n"

@@ -1,4 +1,4 @@
 """Labelers that load nothing without a checkpoint, or a package with a model."""
 
 NEED_A_CHECKPOINT = frozenset({"lm", "encoder", "neuscraper", "reader"})
-"""Their own tests make one, and hold what other tests ask of every labeler."""
+"""Their own tests make one, and include the tests that other labelers get elsewhere."""

@@ -14,7 +14,7 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
 MACOS = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
 
 PATIENCE_SECONDS = 60
-"""Far above what a busy machine takes."""
+"""Far more than a busy machine needs."""
 
 Message = dict[str, Any]
 
@@ -25,7 +25,7 @@ def find_chromium() -> str | None:
 
 
 class Chromium:
-    """One browser with one page. `events`: what it told beside answers, such as requests and
+    """One browser with one page. `events`: its messages other than answers, such as requests and
     console messages."""
 
     def __init__(self, folder: Path, width: int = 1500, height: int = 950) -> None:
@@ -148,7 +148,7 @@ class Chromium:
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": value}])
 
     def screenshot(self, file: Path) -> None:
-        """Take a picture of what can be seen, as PNG."""
+        """Take a screenshot of the visible part, as PNG."""
         file.write_bytes(base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"]))
 
     def requests(self) -> list[str]:

@@ -1,5 +1,5 @@
-"""Pages that repeat one construct, as many times as fit a size: what makes a stage's time grow
-faster than the page.
+"""Pages that repeat one construct, as many times as fit a size, to make a stage's time grow faster
+than the page.
 
 A generator a construct. A new one is a line in a table here; `benchmarks/complexity.py` measures it
 and `tests/test_complexity.py` guards it from then on."""
@@ -23,7 +23,7 @@ def repeated(unit: str, before: str = "", after: str = "") -> Construct:
 
 
 def nested(start: str, end: str, inside: str = "x", before: str = "", after: str = "") -> Construct:
-    """Return a construct whose elements stand in each other."""
+    """Return a construct of nested elements."""
 
     def page(size: int) -> str:
         starts = list(_numbered(start, size * len(start) // (len(start) + len(end))))
@@ -43,7 +43,7 @@ def _numbered(unit: str, size: int) -> Iterator[str]:
 
 
 def below(outer: str, unit: str, before: str = "", after: str = "") -> Construct:
-    """Return a construct of two halves: elements in each other, and what stands within them all."""
+    """Return a construct of two parts: nested elements, and the content of the innermost."""
     within = repeated(unit)
 
     def page(size: int) -> str:
@@ -474,7 +474,8 @@ UNENDED: Mapping[str, Construct] = {
     "<td><i class></td> without a table": repeated("<td><p><i class=c{i}></td>"),
     '<i a=">"> with class': repeated('<p><i a=">{i}">'),
 }
-"""What keeps a parser searching, or opens ever more again: limits refuse it."""
+"""Constructs that keep a parser searching, or open more and more elements again: limits refuse
+them."""
 COUNTED: Mapping[str, Construct] = {
     "<video> nested": nested("<video>", "</video>"),
     "<video src> nested": nested("<video src=/a.mp4>", "</video>"),
@@ -516,7 +517,7 @@ COUNTED: Mapping[str, Construct] = {
     "<math><mtr> many": repeated("<mtr><mtd><mi>x</mi></mtd></mtr>", before="<math><mtable>", after="</mtable></math>"),
     "<math><mi> in one": repeated("<mi>x</mi>", before="<math><mrow>", after="</mrow></math>"),
 }
-"""What made a stage look at each of many things for each of many others."""
+"""Constructs that once made a stage compare many things with many others."""
 
 CONSTRUCTS: Mapping[str, Construct] = {
     **NESTED, **MISNESTED, **ALONE, **ATTRIBUTES, **TEXTS, **STATED, **SEEN, **UNENDED, **COUNTED,

@@ -1,4 +1,4 @@
-"""What could run in HTML, and vectors that try to."""
+"""Parts of HTML that could run, and vectors that try to."""
 
 import re
 from pathlib import Path
@@ -45,8 +45,8 @@ SCRIPT = re.compile(
 
 
 def dangers(html: str) -> list[str]:
-    """What could run in HTML, as a browser reads it; what `noscript` hides where scripts run is
-    looked at too."""
+    """Parts of HTML that could run, as a browser parses it, including the contents of
+    `noscript`."""
     found = []
     for node in parse_document(html).css("*"):
         if node.tag.lower() in EXECUTABLE:

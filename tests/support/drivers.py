@@ -1,8 +1,8 @@
-"""Drivers of runs over tables in memory, which take turns as a test says: each stands still before
-and after every commit, and there it may be killed, or forgotten for an hour.
+"""Drivers of runs over tables in memory, which take turns under a test's control: each pauses
+before and after every commit, and there it may be killed, or left for an hour.
 
-What they do is the run's own: lease, reconciliation, plan, ledger, isolation, the checks of
-batches. Only the pages are made up: a file has some, named after its version.
+They run the real code: lease, reconciliation, plan, ledger, isolation, the checks of batches. Only
+the pages are made up: a file has some, named after its version.
 """
 
 import threading
@@ -68,7 +68,7 @@ class Archive:
 
 @dataclass(frozen=True)
 class Given:
-    """What a driver is told to do."""
+    """The orders of a driver."""
 
     names: frozenset[str]
     redo: frozenset[str]
@@ -76,12 +76,12 @@ class Given:
     forget: frozenset[Rule]
     """Pages that it is to forget; then it reads no files."""
     move: Move | None
-    """What it is to note; then it reads no files."""
+    """The move to record; then it reads no files."""
 
 
 @dataclass
 class World:
-    """What drivers share: tables, archives, and a clock that nobody of them has."""
+    """The state that drivers share: tables, archives, and a clock that none of them sees."""
 
     archives: dict[str, Archive]
     """By their names: the address under which they were read first, with a number where others
@@ -122,15 +122,15 @@ class World:
         return self.storage.table("extractions").rows()
 
     def ledger(self) -> dict[str, Row]:
-        """Return the rows of the ledger, by file, each of which there is once."""
+        """Return the rows of the ledger by file; each file has one row."""
         rows = self.storage.table("warc_files").rows()
         by_file = {row["warc_file"]: row for row in rows}
         assert len(by_file) == len(rows), f"a file twice: {rows}"
         return by_file
 
     def assert_whole(self) -> None:
-        """Every page of the newest version of every file is one row, but for those that are
-        forgotten, no other is there, and the ledger says so."""
+        """Every page of the newest version of every file is one row, except forgotten pages; there
+        are no other rows, and the ledger agrees."""
         ledger = self.ledger()
         told = self.storage.table("forgotten").rows()
         assert {row["state"] for row in told} <= {"done"}
@@ -158,16 +158,16 @@ class World:
 
 
 class Driver:
-    """One run in a thread that goes on only when it is told to."""
+    """One run in a thread that continues only on command."""
 
     def __init__(self, world: World, holder: str, skew_seconds: float, given: Given) -> None:
         self.world = world
         self._given = given
         self.at = ""
-        """Where it stands still: `begin append runs`, `commit …`, `after …`, `read …`, `sleep`."""
+        """The place of its pause: `begin append runs`, `commit …`, `after …`, `read …`, `sleep`."""
         self.wakes = 0.0
         self.outcome: BaseException | None = None
-        """What ended it; None: it came to its end."""
+        """The exception that ended it; None: it finished."""
         self.failed: dict[int, str] = {}
         """Batches that it left, and why."""
         self._skew = timedelta(seconds=skew_seconds)
@@ -198,8 +198,8 @@ class Driver:
         return self.has_begun and not self._thread.is_alive()
 
     def turn(self, order: BaseException | None = None) -> str:
-        """Let it go on to where it stands still next, and return where; "": it is over. order: what
-        happens to it instead."""
+        """Let it continue to its next pause, and return the place; "": it is over. order: an
+        exception to raise there instead."""
         if not self.has_begun:
             self.has_begun = True
             self._thread.start()
@@ -213,14 +213,14 @@ class Driver:
         return self.at
 
     def kill(self) -> None:
-        """End it where it stands."""
+        """End it at its pause."""
         self._is_killed = True
         self.lease._stop.set()
         if self.has_begun and not self.is_over:
             self.turn(Killed())
 
     def go_until(self, place: str, times: int = 1) -> None:
-        """Let it go on until it stands at a place for the so-manieth time."""
+        """Let it continue until it pauses at a place for the given time."""
         while times:
             assert self.turn(), f"it ended before it came to {place}: {self.outcome!r}"
             times -= self.at == place
@@ -252,8 +252,8 @@ class Driver:
         self._beat_if_due()
 
     def _beat_if_due(self) -> None:
-        """Do what the lease's own thread does every half a minute, where no other beat is under
-        way."""
+        """Do the work of the lease's own thread every half a minute, if no other beat is in
+        progress."""
         is_held = bool(self.books.fence) and not self.lease._stop.is_set()
         if not is_held or self._is_beating or self.lease._lock.locked() or self._seconds() < self._beat_at:
             return
@@ -261,7 +261,7 @@ class Driver:
         try:
             self.lease._beat()
         except (BusyError, PySparkException):
-            pass  # It is told before the next commit.
+            pass  # It learns of it before the next commit.
         finally:
             self._is_beating = False
 

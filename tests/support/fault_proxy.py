@@ -19,7 +19,7 @@ _NO_LINGER = struct.pack("ii", 1, 0)
 
 
 class Fault(StrEnum):
-    """What may happen to one request."""
+    """The faults of one request."""
 
     SLOW_DOWN = "slow down"
     TOO_MANY = "too many requests"
@@ -49,7 +49,7 @@ OF_RANGES = frozenset({Fault.OTHER_RANGE, Fault.NO_RANGE, Fault.GARBLED_RANGE})
 
 
 class FaultProxy(ThreadingHTTPServer):
-    """Passes GET and HEAD on to `target`; `choose` says what happens to each request (method,
+    """Passes GET and HEAD on to `target`; `choose` returns the fault of each request (method,
     path)."""
 
     daemon_threads = True
@@ -66,7 +66,7 @@ class FaultProxy(ThreadingHTTPServer):
         self.lock = threading.Lock()
 
     def decide(self, method: str, path: str, headers: dict[str, str]) -> tuple[Fault | None, float]:
-        """Return what happens to a request, and at which part of its body."""
+        """Return the fault of a request, and the part of its body at which it occurs."""
         with self.lock:
             self.requests.append((method, path, headers))
             fault = self.choose(method, path)
@@ -79,7 +79,7 @@ class FaultProxy(ThreadingHTTPServer):
             return fault, self.random.random()
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Clients that go away are what this is about."""
+        """Ignore clients that disconnect, because this is intended here."""
 
 
 def seeded(seed: int, share: float, kinds: tuple[Fault, ...] = tuple(Fault)) -> Callable[[str, str], Fault | None]:

@@ -26,7 +26,7 @@ class GoldenPage:
 
     @property
     def about(self) -> dict[str, Any]:
-        """The page's address, where it comes from, and its licence."""
+        """The page's address, source and licence."""
         about: dict[str, Any] = json.loads((self.folder / "about.json").read_text(encoding="utf-8"))
         return about
 
@@ -44,7 +44,7 @@ class GoldenPage:
 
 
 def _list_facts(extraction: dripper.Extraction) -> dict[str, Any]:
-    """Return what is known of a page beside its text; nothing that is empty."""
+    """Return the facts about a page other than its text, without empty ones."""
     facts = {
         "title": extraction.title,
         "language": extraction.language,

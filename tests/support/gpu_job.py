@@ -1,5 +1,5 @@
-"""A staged run on a cluster of two workers with one pretended GPU each; prints where its stages
-ran, as JSON.
+"""A staged run on a cluster of two workers with one fake GPU each; prints the places of its stages
+as JSON.
 
 Arguments: a WARC file, an output folder, a script that prints the GPUs of a machine.
 """
@@ -34,7 +34,7 @@ STAGES = {"gpus": 1, "engines": 1, "executor_cores": 1, "executor_memory": "512m
 
 
 class WhereLabeler(HashLabeler):
-    """Its version tells which resources its task has."""
+    """Its version shows the resources of its task."""
 
     def __init__(self) -> None:
         context = TaskContext.get()
@@ -46,7 +46,7 @@ def load_where(settings: Settings) -> WhereLabeler:
 
 
 def settings_with(script: str) -> Settings:
-    """Settings of a standalone cluster inside this process, whose workers find a GPU by
+    """Settings of a standalone cluster inside this process, with workers that find a GPU by
     `script`."""
     paths = os.pathsep.join([str(ROOT / "lib"), str(ROOT / "tests"), os.environ.get("PYTHONPATH", "")])
     given = {f"stages.{key}={value}" for key, value in STAGES.items()} | {f"stages.gpu_discovery_script={script}"}
@@ -82,7 +82,7 @@ def places(spark: SparkSession) -> dict[str, Any]:
 
 
 def main(archive: str, output: str, script: str) -> None:
-    """Run and tell."""
+    """Run, and print the result."""
     settings = settings_with(script)
     spark = open_session(settings.spark, "gpu test")
     outcome = run(spark, archive, output, settings, loader=load_where)

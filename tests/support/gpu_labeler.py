@@ -20,8 +20,8 @@ MEETING_SECONDS = 180
 
 
 class GpuLabeler(HashLabeler):
-    """Its version is `container told visible GPU`: YARN's container, the addresses that the task
-    was told, CUDA_VISIBLE_DEVICES, and which GPU that is by nvidia-smi."""
+    """Its version is `container told visible GPU`: YARN's container, the task's GPU addresses,
+    CUDA_VISIBLE_DEVICES, and which GPU that is by nvidia-smi."""
 
     name = "gpu"
 

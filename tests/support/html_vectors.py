@@ -46,8 +46,7 @@ def vectors(name: str) -> tuple[dict[str, Any], ...]:
 
 @cache
 def vectors_1_0(name: str) -> tuple[dict[str, Any], ...]:
-    """Return the rows of one file with what 1.0.0 makes of them, where the file has what 1.1.2
-    does."""
+    """Return the rows of one file with the output of 1.0.0 in place of that for 1.1.2."""
     made = ("simplified", "mapping" if name.startswith("simplify") else "", "main_html", "error")
     given = [{key: value for key, value in row.items() if key not in made} for row in vectors(name)]
     return tuple(row | told for row, told in zip(given, vectors(f"{name}_1_0"), strict=True))

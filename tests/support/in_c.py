@@ -1,4 +1,4 @@
-"""What is written twice, in Python or numpy and in C: tests for both."""
+"""Tests of functions that exist twice, in Python or numpy and in C."""
 
 from collections.abc import Iterator
 from types import ModuleType
@@ -8,13 +8,13 @@ import pytest
 
 
 def needs_c(module: ModuleType) -> pytest.MarkDecorator:
-    """Skip a test where what `module` has in C is not compiled."""
+    """Skip a test if the C code of `module` is not compiled."""
     reason = "the package was installed without a C compiler (or with DRIPPER_COMPILE=0)"
     return pytest.mark.skipif(not module.IN_C, reason=reason)
 
 
 def in_each_language(module: ModuleType) -> Any:
-    """Return a fixture that runs every test of a file with what `module` has in C, and without."""
+    """Return a fixture that runs every test of a file with the C code of `module`, and without."""
 
     @pytest.fixture(
         autouse=True, scope="module", params=[False, pytest.param(True, marks=needs_c(module))], ids=["plain", "c"]

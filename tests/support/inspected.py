@@ -1,4 +1,4 @@
-"""What is inside a document of `dripper inspect`."""
+"""The contents of a document of `dripper inspect`."""
 
 import base64
 import gzip
@@ -13,10 +13,10 @@ def scripts(html: str) -> dict[str, str]:
 
 
 def unpacked(text: str) -> bytes:
-    """Return what a packed piece of data holds."""
+    """Return the contents of packed data."""
     return gzip.decompress(base64.b64decode(text))
 
 
 def index_of(html: str) -> dict[str, Any]:
-    """Return the list of pages and what stands beside it."""
+    """Return the list of pages, and the data with it."""
     return dict(json.loads(scripts(html)["index"]))

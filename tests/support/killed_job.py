@@ -1,5 +1,5 @@
-"""A staged run to be killed in the stage `label`: two cores, an engine that tells where it is and
-then takes its time.
+"""A staged run to be killed in the stage `label`: two cores, an engine that reports its place and
+then waits.
 
 Arguments: WARC files, an output folder, the file in which the engine writes its process id, and a
 checkpoint for the labeler lm or nothing.
@@ -49,7 +49,7 @@ def load_slow(settings: Settings) -> HashLabeler:
 
 
 def main(archives: str, output: str, told: str, model: str) -> int:
-    """Run until killed; 3 as the jobs' exit code where the run ends short."""
+    """Run until killed; 3, the jobs' exit code, if the run ends early."""
     fixed = ["spark.master=local[2]", "labeler.staged=true", f"labeler.name={'lm' if model else 'all'}"]
     fixed += [f"labels.lm.model={model}", "labels.lm.dtype=float32"]
     settings = load([ROOT / "conf" / "local.yml"], [*fixed, f"labels.lm.prompt_folder={told}"])

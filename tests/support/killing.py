@@ -1,5 +1,5 @@
-"""Runs that are killed: in place of a step; or a staged one in its stage `label`, and what must not
-stay of it."""
+"""Runs that are killed: in place of a step; or a staged one in its stage `label`, and checks that
+nothing of it remains."""
 
 import os
 import signal
@@ -31,7 +31,7 @@ def killed(*_: object, **__: object) -> None:
 
 
 def write_archive(folder: Path) -> Path:
-    """Write what the run reads."""
+    """Write the input of the run."""
     return write_warc(folder / "a.warc", pages(1, N_PAGES))
 
 
@@ -83,7 +83,7 @@ class Job:
         return of_session(self.process.pid)
 
     def end(self) -> None:
-        """Leave nothing behind where a test fails."""
+        """Leave nothing behind if a test fails."""
         for process in self.alive():
             os.kill(process, signal.SIGKILL)
         self.process.wait()
@@ -102,7 +102,7 @@ def assert_nothing_stays(job: Job, who: str) -> None:
 
 
 def assert_the_next_run_ends_it(spark: SparkSession, job: Job, folder: Path) -> None:
-    """Every page is there, once; what was preprocessed before the kill is not done again."""
+    """Every page is there once; pages that were preprocessed before the kill are not done again."""
     outcome = run(spark, str(job.archive), str(folder / "out"), SETTINGS, loader=load_hash)
     assert (outcome.complaints, outcome.totals.files) == ((), 0)
     rows = Tables(spark, str(folder / "out")).read("extractions").collect()

@@ -1,4 +1,4 @@
-"""What ledgers of tests are given: files, and reports of their reading."""
+"""Input for ledgers in tests: files, and reports of their reading."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ SIZE = BatchSize(10, 1 << 40)
 
 
 def report(name: str, **more: Any) -> dict[str, Any]:
-    """Return what is told of a file that was read: three records, one of them a page."""
+    """Return the report of a file that was read: three records, one of them a page."""
     zero = {"size_bytes": 5, "bytes_read": 5, "records": 3, "pages": 1, "failed_pages": 0, "skipped": {"status": 2}}
     more = {"error_kind": "gone"} | more if "error" in more else more
     zero |= {"version": None, "error_kind": None, "clipped": False, "problems": [], "n_problems": 0, "error": None}

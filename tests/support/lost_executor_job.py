@@ -1,4 +1,4 @@
-"""A staged run on a cluster of two executors, of which one is killed while it labels; prints how
+"""A staged run on a cluster of two executors; one is killed while it labels; prints how
 often a page was labelled, and the run's complaints, as JSON.
 
 Arguments: a WARC file, an output folder, stages.commit_pages, labelled pages after which to
@@ -60,7 +60,7 @@ def kill_executor(noted: Path, after_pages: int) -> None:
 
 
 def main(archive: str, output: str, commit_pages: str, after_pages: str) -> None:
-    """Run and tell."""
+    """Run, and print the result."""
     noted = Path(output).with_name("noted")
     paths = os.pathsep.join([str(ROOT / "lib"), str(ROOT / "tests"), os.environ.get("PYTHONPATH", "")])
     given = [f"spark.properties.{key}={value}" for key, value in PROPERTIES.items()]

@@ -9,7 +9,7 @@ from dripper_lab.truth import Texts
 
 
 def made_example(number: int, blocks: int = 30) -> Example:
-    """Return a page whose blocks are main exactly where their first feature is positive."""
+    """Return a page in which blocks are main exactly if their first feature is positive."""
     draw = np.random.default_rng(number)
     features = draw.normal(size=(blocks, len(NAMES)))
     features[:, 1:] *= 0.1

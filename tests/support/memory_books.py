@@ -18,7 +18,8 @@ from dripper.spark.tables.store import BOOKS
 
 
 def memory_key(page_id: str) -> int:
-    """Return what is summed over the pages of a file, which have no hexadecimal ids here."""
+    """Return the number that is summed over the pages of a file; they have no hexadecimal ids
+    here."""
     return zlib.crc32(page_id.encode())
 
 
@@ -28,7 +29,7 @@ Pause = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Commit:
-    """What a commit did to the data files of a table."""
+    """The changes of a commit to the data files of a table."""
 
     added: dict[int, tuple[Row, ...]]
     removed: frozenset[int]
@@ -211,7 +212,7 @@ class MemoryBooks:
         found.commits.append(mine)
         if sequence is not None:
             found.seen[sequence[0]] = sequence[1]
-        # As told here, whatever others commit before this driver goes on.
+        # As of now, whatever others commit before this driver continues.
         version = len(found.commits)
         self._pause(f"after {what} {table}")
         return version

@@ -1,4 +1,4 @@
-"""The pages of an output in memory, of which some are to be forgotten."""
+"""The pages of an output in memory; some are to be forgotten."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping

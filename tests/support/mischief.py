@@ -1,6 +1,6 @@
-"""What people do to the tables of a run that was killed, or has ended: rows deleted, tables dropped
-or restored, pages forgotten, archives moved, files joined beside a run. Each is followed by what a
-person would do, as the messages say it."""
+"""Changes by people to the tables of a run that was killed, or has ended: rows deleted, tables
+dropped or restored, pages forgotten, archives moved, files compacted during a run. Each is followed
+by the remedy in the messages."""
 
 import logging
 import random
@@ -32,16 +32,16 @@ _TRIES = 8
 
 @dataclass(slots=True)
 class Mischief:
-    """What was done to the tables of one output after the other."""
+    """The changes to the tables of each output, in order."""
 
     chance: random.Random
     kill_share: float = 0.5
-    """Calls of forget, relocate and repair whose driver is killed."""
+    """Share of calls of forget, relocate and repair with a killed driver."""
     done: Counter[str] = field(default_factory=Counter)
     killed: Counter[str] = field(default_factory=Counter)
     """Tools by name."""
     named: Counter[str] = field(default_factory=Counter)
-    """What runs said: differences that a run named, and ended with 3."""
+    """The messages of runs: differences that a run named before it ended with 3."""
     differences: list[str] = field(default_factory=list)
     _left: int = ACTS_AN_OUTPUT
     _forgotten: set[str] = field(default_factory=set)
@@ -51,7 +51,7 @@ class Mischief:
 
     def act(self, job: Job, output: Path) -> Job | None:
         """Do one thing to the tables of the output; return the job as a person would start it next,
-        or None where nothing is left to do. Only between runs."""
+        or None if nothing is left to do. Only between runs."""
         if not self._left or not (output / "extractions").exists() or not (output / "warc_files").exists():
             return None
         self._left -= 1
@@ -66,7 +66,7 @@ class Mischief:
         return act(job, output)
 
     def mend(self, job: Job, output: Path, told: str) -> bool:
-        """Repair the tables where a run said so; return whether it did."""
+        """Repair the tables if a run asked for it; return whether it did."""
         if "--repair" not in told:
             return False
         self.named["differences named"] += 1
@@ -74,8 +74,8 @@ class Mischief:
         return True
 
     def compared(self, expected: Content, got: Content) -> tuple[Content, Content]:
-        """Return both as they have to be equal: without forgotten pages, and of the ledger what a
-        rebuilt one can know."""
+        """Return both as they have to be equal: without forgotten pages, and with only those
+        columns of the ledger that can be rebuilt."""
         rows = {key: row for key, row in expected[0].items() if key not in self._forgotten}
         pages = Counter(row["warc_file"] for row in rows.values())
         want = {name: {"pages": pages[name]} for name in expected[1]}
@@ -88,7 +88,7 @@ class Mischief:
         return {"done": done, "tools killed": dict(self.killed), "runs": dict(self.named)}
 
     def end(self) -> None:
-        """Wait for what goes on beside, and bring the archives back for the next output."""
+        """Wait for background work, and bring the archives back for the next output."""
         if self._thread is not None:
             self._thread.join()
         if self._moved_from is not None:

@@ -1,4 +1,4 @@
-"""Constructs of today's HTML, each in a short page, and what a browser shows of it."""
+"""Constructs of today's HTML, each in a short page, with its display in a browser."""
 
 import re
 from collections.abc import Mapping

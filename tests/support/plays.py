@@ -1,4 +1,4 @@
-"""Drivers that take turns by chance, and what has to be true after the last of them."""
+"""Drivers that take turns at random, and the checks after the last of them."""
 
 from collections.abc import Sequence
 from random import Random
@@ -22,7 +22,7 @@ def play(
     forget: Sequence[str] = (),
 ) -> list[Driver]:
     """Let drivers take turns by chance, with kills, long silences and a storage that fails, until
-    all are over, those that were silent as well; return them.
+    all are over, including silent ones; return them.
 
     kills, zombies, faults: how likely each is at a turn. forget: ids of pages; some of the drivers
     are to forget one of them.
@@ -70,6 +70,7 @@ def last_run(world: World) -> None:
 
 
 def problems(drivers: Sequence[Driver]) -> list[BaseException]:
-    """Return what ended drivers other than a kill, a busy output and a storage that failed."""
+    """Return the exceptions that ended drivers, other than kills, busy outputs and storage
+    failures."""
     expected = (Killed, BusyError, InputError, PySparkException)
     return [d.outcome for d in drivers if d.outcome is not None and not isinstance(d.outcome, expected)]

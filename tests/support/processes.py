@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 def require_proc() -> None:
-    """Skip where there is no /proc."""
+    """Skip if there is no /proc."""
     if not (PROC / "self" / "maps").is_file():
         pytest.skip("processes are looked for in /proc, which is Linux's")
 
@@ -34,7 +34,7 @@ def of_session(leader: int) -> dict[int, str]:
 
 
 def parent(process: int) -> int:
-    """Return the process that started this one; 0 where it has ended."""
+    """Return the process that started this one; 0 if it has ended."""
     try:
         return int((PROC / str(process) / "stat").read_text().rpartition(")")[2].split()[1])
     except OSError:
@@ -52,7 +52,7 @@ def shared_memory(processes: dict[int, str]) -> set[Path]:
 
 
 def wait_for(what: Callable[[], T], seconds: float) -> T:
-    """Return what a function returns as soon as that is true, or at the end of the time."""
+    """Return the result of a function as soon as it is true, or at the end of the time."""
     end = time.monotonic() + seconds
     while not (found := what()) and time.monotonic() < end:
         time.sleep(0.2)

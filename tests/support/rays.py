@@ -16,7 +16,7 @@ os.environ["RAY_raylet_start_wait_time_s"] = "600"  # noqa: SIM112
 
 @contextmanager
 def ray_of_two_processors(gpus: int = 0) -> Iterator[None]:
-    """Keep a Ray whose workers import this project and its tests. gpus: pretended ones."""
+    """Keep a Ray with workers that import this project and its tests. gpus: number of fake GPUs."""
     import ray
 
     path = os.pathsep.join([str(TESTS.parent / "lib"), str(TESTS), os.environ.get("PYTHONPATH", "")])
@@ -34,7 +34,7 @@ def ray_of_two_processors(gpus: int = 0) -> Iterator[None]:
 
 
 class WhereLabeler(HashLabeler):
-    """Marks all blocks; its name tells how many GPUs its actor has, and its address."""
+    """Marks all blocks; its name shows the number of its actor's GPUs, and the actor's address."""
 
     def __init__(self) -> None:
         import ray

@@ -1,4 +1,4 @@
-"""Markdown as other programs show it: what a reader sees, and which elements are there.
+"""Markdown as other programs render it: the visible text, and the elements.
 
 HTML is passed through, as careless sites have it.
 """
@@ -17,11 +17,11 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 _EXPECTED = frozenset(
     {"p", "br", "hr", "strong", "em", "del", "tbody", "thead", "ul", "ol", "pre", "code", "s", "-undef"}
 )
-"""What Markdown has by itself, and runs nothing; `s` is the strikethrough of markdown-it."""
+"""Elements of Markdown's own syntax, which run nothing; `s` is the strikethrough of markdown-it."""
 _STRUCTURE = frozenset({"li", "h1", "h2", "h3", "h4", "h5", "h6", "table", "tr", "blockquote"})
 _UNSEEN = re.compile(r"(?s)<(ruby|rt|rp|rb)\b[^>]*>|</(ruby|rt|rp|rb)>")
 _CONTROLS = "select, datalist, input, .mw-editsection"
-"""What only works in a browser, and Markdown leaves out."""
+"""Elements that work only in a browser, and are left out of Markdown."""
 _OWN_MARK = re.compile(r"[\s\u200b]*(?:[-*•·●▪◦‣∙■►➢❖▢☐□◻❏❑](?=\s|$)|[▢☐□◻❏❑•●▪◦‣]|[0-9]{1,4}[.)](?=\s|$))")
 """A mark that a page wrote beside its list's own, which may be left out."""
 _FOOTNOTE = re.compile(r"\[\^[0-9]+\]")
@@ -29,7 +29,7 @@ _WORD = re.compile(r"[^\W\d_]{3,}")
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _BLANK = re.compile("[\\s\u00ad\u200b]+")
 _RAISED = re.compile("\\^(?=[-+\u2212\u2013]?[0-9])")
-"""What Markdown says of `<sup>`."""
+"""`<sup>` in Markdown."""
 
 
 def _cmark(text: str) -> str:
@@ -79,7 +79,7 @@ def elements(html: str) -> Counter[str]:
 
 def forged(rendered: str, main_html: str, renderer: str) -> list[str]:
     """Return the names of the elements that are there more often than in main HTML."""
-    # What is structure to Python-Markdown, and not to CommonMark, is no danger.
+    # Structure that only Python-Markdown sees is harmless.
     expected = _EXPECTED | _STRUCTURE | {"td", "th"} if renderer == "Python-Markdown" else _EXPECTED | {"td", "th"}
     there = elements(main_html)
     if 'class="footnotes"' in rendered:
@@ -88,7 +88,7 @@ def forged(rendered: str, main_html: str, renderer: str) -> list[str]:
         # A row that is a table by itself becomes an item, as terms and meanings do.
         expected = expected | {"li"}
     if there["h1"] > 1:
-        # The second and what is below it go down a level.
+        # The second and the headings below it go down a level.
         found = elements(rendered)
         expected = expected | set(_HEADINGS)
         if sum(found[name] for name in _HEADINGS) > sum(there[name] for name in _HEADINGS):

@@ -1,10 +1,10 @@
-"""Rows of logits where there is no torch."""
+"""Rows of logits without torch."""
 
 from typing import Any
 
 
 class Rows:
-    """What torch gives: a tensor that knows `float` and `numpy`."""
+    """A fake tensor of torch, with `float` and `numpy`."""
 
     def __init__(self, rows: Any) -> None:
         self._rows = rows

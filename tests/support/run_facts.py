@@ -1,4 +1,4 @@
-"""A made run, and one whose every text is an attack."""
+"""A made run, and one in which every text is an attack."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

@@ -38,8 +38,8 @@ TRUE_ENTRY = LabelerEntry(name="slow_true", load=lambda _: SlowTrueLabeler(), fa
 
 
 def registered(folder: Path) -> Path:
-    """Make of `folder` what, on a process's path, registers the labelers as an installed package
-    would; return it."""
+    """Write files to `folder` that register the labelers like an installed package, if it is on a
+    process's path; return it."""
     told = folder / "slow_labeler-1.dist-info"
     told.mkdir(parents=True)
     (told / "METADATA").write_text("Metadata-Version: 2.1\nName: slow-labeler\nVersion: 1\n")

@@ -98,7 +98,8 @@ class Here:
 
 
 def run_here(settings: run.RunSettings) -> list[SetScoring]:
-    """Run a whole evaluation without the process that scores a set, whose start takes seconds."""
+    """Run a whole evaluation without the process that scores a set, because its start takes
+    seconds."""
     with pytest.MonkeyPatch.context() as patch:
         here = SimpleNamespace(get_context=lambda _: SimpleNamespace(Process=Here))
         patch.setattr(run, "multiprocessing", here)

@@ -1,5 +1,5 @@
-"""The whole job over a storage that misbehaves, and its tables beside those of a run on a storage
-that does not."""
+"""The whole job over a storage that misbehaves, and its tables compared with a run on a reliable
+storage."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -16,7 +16,7 @@ Work = Callable[[str, Path, Sequence[str]], int]
 
 @dataclass(slots=True)
 class Nights:
-    """What came of it. codes: exit codes of the runs, until all was done."""
+    """The outcome. codes: exit codes of the runs, until all was done."""
 
     faults: Counter[Fault] = field(default_factory=Counter)
     codes: list[int] = field(default_factory=list)
@@ -30,7 +30,7 @@ def nights(
     """Run the job once without faults, and into another output with them until all is done; the
     last of `most_runs` has none.
 
-    choose: as of `FaultProxy`, told the method and the path of a request.
+    choose: as in `FaultProxy`, by the method and the path of a request.
     """
     told = Nights()
     with storage(n_files, n_pages) as (endpoint, _), faulty(endpoint, lambda *_: None) as proxy:

@@ -1,5 +1,5 @@
-"""Archives read through a storage that misbehaves, and what came of each beside what is really in
-it."""
+"""Archives read through a storage that misbehaves, and the result of each compared with its real
+contents."""
 
 import json
 import time
@@ -27,7 +27,7 @@ Reading = tuple[list[Record], FileReport]
 
 @dataclass(slots=True)
 class Night:
-    """What a number of readings came to. differences: sentences; a failed file's rows must be the
+    """The results of a number of readings. differences: sentences; a failed file's rows must be the
     first of the true ones."""
 
     files: int = 0
@@ -37,7 +37,7 @@ class Night:
     differences: list[str] = field(default_factory=list)
 
     def add(self, path: str, got: Reading, true: Reading) -> None:
-        """Compare a file as it was read with what it is."""
+        """Compare the reading of a file with its real contents."""
         records, report = got
         self.files += 1
         self.rows += len(records)
@@ -86,8 +86,8 @@ def _connect(endpoint: str) -> "S3Client":
 def read(
     key: str, endpoint: str, scheme: str, timeout_seconds: float, max_attempts: int, span: Span | None = None
 ) -> Reading:
-    """Read one archive, or a span of it, through S3's protocol or plain HTTP; what is in it bears
-    the same names whatever the endpoint."""
+    """Read one archive, or a span of it, through S3's protocol or plain HTTP; its contents have the
+    same names for every endpoint."""
     s3 = S3Settings(
         endpoint_url=endpoint,
         region="us-east-1",

@@ -66,7 +66,7 @@ def make_model(architecture: str, vocabulary: int, **changes: Any) -> Any:
 
 
 def make_encoder(folder: Path, architecture: str = "bert", form: str = "html", **changes: Any) -> Path:
-    """Write a checkpoint, and how it reads pages where that is not Pulpie's way."""
+    """Write a checkpoint, and its description if it does not read pages like Pulpie."""
     pytest.importorskip("torch", reason=WHY_NOT)
     folder.mkdir(parents=True, exist_ok=True)
     tokenizer = make_tokenizer(folder, form)

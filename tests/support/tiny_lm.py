@@ -30,7 +30,7 @@ MAIN, OTHER = 3817, 1575
 
 
 def tokenizer_folder() -> Path:
-    """The folder with the real tokenizer; skips where there is none."""
+    """The folder with the real tokenizer; skips if there is none."""
     pytest.importorskip("transformers", reason="needs the extra [lm]")
     if not (TOKENIZER / "tokenizer.json").is_file():
         pytest.skip(
@@ -48,7 +48,7 @@ HUNYUAN: dict[str, Any] = {
     "rope_scaling": {"type": "dynamic", "alpha": 1000.0, "factor": 1.0, "beta_fast": 32, "beta_slow": 1, "mscale": 1.0},
     "use_qk_norm": True,
 }
-"""What in the config.json of MinerU-HTML v1.1 is other than in that of v1.0, a Qwen3."""
+"""Entries in the config.json of MinerU-HTML v1.1 that differ from v1.0, a Qwen3."""
 MODELS: dict[str, dict[str, Any]] = {
     "qwen3": {},
     "hunyuan": HUNYUAN,
@@ -89,7 +89,7 @@ def copy_tokenizer(folder: Path) -> None:
 
 @dataclass(frozen=True)
 class Sample:
-    """An input with its answer: token ids, and the positions whose next token is a label."""
+    """An input with its answer: token ids, and the positions before a label."""
 
     ids: list[int]
     before_labels: list[int]
@@ -112,12 +112,12 @@ def make_checkpoint(
     prompt_folder: str = "",
     **changes: object,
 ) -> Path:
-    """Write a checkpoint whose labels on the given pages are about half main.
+    """Write a checkpoint with about half main labels on the given pages.
 
-    sharpness: of attention; more makes labels depend more on single tokens, labels before them
-    among those. device: where it is made. prompt_folder: of the public prompts, for a folder that
-    has the name of a public checkpoint. changes: to the config of a Qwen3, `HUNYUAN` for one of
-    those.
+    sharpness: of attention; with more, labels depend more on single tokens, including earlier
+    labels. device: the device that makes it. prompt_folder: of the public prompts, for a folder
+    that has the name of a public checkpoint. changes: to the config of a Qwen3, `HUNYUAN` for one
+    of those.
     """
     make = partial(_make_checkpoint, folder, pages, sharpness, device, prompt_folder, **changes)
     if "vllm" not in sys.modules:
@@ -156,8 +156,8 @@ def _make_checkpoint(
 
 
 def _balance(torch: Any, model: Any, samples: Sequence[Sample]) -> None:
-    """Take from the row of main what makes its mean margin differ from 0; the row is an input too,
-    so a few times."""
+    """Shift the row of main until its mean margin is 0; the row is an input too, so this is
+    repeated."""
     rows = model.model.embed_tokens.weight
     for _ in range(4):
         ids = [torch.tensor([one.ids], device=rows.device) for one in samples]

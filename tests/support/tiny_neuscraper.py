@@ -19,7 +19,7 @@ def make_base(folder: Path) -> Path:
 
 
 def make_neuscraper(folder: Path, **changes: object) -> Path:
-    """Write a checkpoint that reads chunks of 40 nodes, about half of which are main."""
+    """Write a checkpoint that reads chunks of 40 nodes, with about half of them main."""
     torch = pytest.importorskip("torch", reason=WHY_NOT)
     from dripper_labelers.neuscraper.checkpoint import Shape, load_tokenizer
     from dripper_labelers.neuscraper.labeler import compute_logits

@@ -9,7 +9,7 @@ Messages = Sequence[dict[str, str]]
 
 
 def tokens_of(tokenizer: Any, messages: Messages) -> tuple[list[int], int]:
-    """Return the tokens of a conversation, and where the answer begins."""
+    """Return the tokens of a conversation, and the start of the answer."""
     frame = {"tokenize": False, "enable_thinking": False}
     asked = tokenizer.apply_chat_template(messages[:-1], add_generation_prompt=True, **frame)
     whole = tokenizer.apply_chat_template(messages, add_generation_prompt=False, **frame)

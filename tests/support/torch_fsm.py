@@ -1,5 +1,5 @@
 """The state machine of the labeler `lm` in transformers alone: label by label, with the model's own
-attention and cache; what the decoder in PyTorch is held against where there is no vLLM."""
+attention and cache; the reference for the decoder in PyTorch without vLLM."""
 
 from typing import Any
 

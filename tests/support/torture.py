@@ -1,5 +1,4 @@
-"""Kills at random moments: runs of the main job whose processes get SIGKILL, and what has come of
-their tables in the end."""
+"""Kills at random moments: runs of the main job get SIGKILL, and their final tables are checked."""
 
 import logging
 import os
@@ -33,7 +32,7 @@ FATAL = ("driver", "JVM")
 KINDS = (*FATAL, "executor", "daemon", "worker", "page process")
 _POLL_SECONDS = 0.05
 Content = tuple[dict[str, Any], dict[str, Any]]
-"""Rows of `extractions` by page, and those of the ledger by file."""
+"""Rows of `extractions` by page, and rows of the ledger by file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +92,7 @@ def write_archives(folder: Path, n_files: int, n_pages: int) -> Path:
 
 def prepared(folder: Path, settings: Sequence[str], n_files: int, n_pages: int, selects: bool = False) -> Job:
     """Return the job over archives that are written below `folder`; over all their records by an
-    index where it selects."""
+    index if it selects."""
     archives = folder / "archives"
     path = folder / "path"
     if not archives.exists():
@@ -106,8 +105,8 @@ def prepared(folder: Path, settings: Sequence[str], n_files: int, n_pages: int, 
 
 
 def by_kind(processes: Mapping[int, str], driver: int) -> dict[str, list[int]]:
-    """Return the processes of a run by what they are. Page processes are forks of workers, and
-    these of a daemon, all with its command line: their parents tell them apart."""
+    """Return the processes of a run by kind. Page processes are forks of workers, and workers are
+    forks of a daemon, all with its command line: only their parents distinguish them."""
     found: dict[str, list[int]] = {kind: [] for kind in KINDS}
     for process, command in processes.items():
         if kind := _kind(process, command, processes, driver):
@@ -132,8 +131,8 @@ def _kind(process: int, command: str, processes: Mapping[int, str], driver: int)
 
 
 def content(output: Path) -> Content:
-    """Return the rows of `extractions` by page, and those of the ledger by file, without what
-    differs from run to run."""
+    """Return the rows of `extractions` by page, and the rows of the ledger by file, without the
+    columns that differ from run to run."""
     tables = []
     for table, key in (("extractions", "page_id"), ("warc_files", "warc_file")):
         rows = DeltaTable(str(output / table)).to_pyarrow_table().to_pylist()
@@ -153,7 +152,7 @@ def differences(expected: Content, got: Content) -> list[str]:
 
 
 class Meddler(Protocol):
-    """Does to tables what people do (`support.mischief`)."""
+    """Changes tables as people do (`support.mischief`)."""
 
     differences: list[str]
 
@@ -180,7 +179,7 @@ class Torture:
     seconds: float
     """How long that took."""
     cluster: int | None = None
-    """The process whose session holds the executors."""
+    """The process with the session of the executors."""
     second_share: float = 0.25
     """Runs beside which a second driver is started."""
     kills_a_run: int = 4
@@ -245,7 +244,7 @@ class Torture:
         return self.chance.uniform(0, self.seconds)
 
     def _next_kind(self) -> str:
-        """One of those that were killed least."""
+        """One of the kinds that were killed least."""
         tried = self.killed + self.missed
         fewest = min(tried[kind] for kind in self.kinds)
         return self.chance.choice([kind for kind in self.kinds if tried[kind] == fewest])
@@ -268,7 +267,7 @@ class Torture:
         return False
 
     def _find(self, process: "subprocess.Popen[str]", kind: str) -> list[int]:
-        """Wait for processes of that kind; none where the run ended before."""
+        """Wait for processes of that kind; none if the run ended before."""
         while process.poll() is None:
             alive = of_session(process.pid) | (of_session(self.cluster) if self.cluster else {})
             if found := by_kind(alive, process.pid)[kind]:
@@ -338,7 +337,7 @@ class _Second:
 
 
 def finish(process: "subprocess.Popen[str]") -> tuple[int, str]:
-    """Wait for the job's end; return its exit code and what it said."""
+    """Wait for the job's end; return its exit code and its output."""
     told, _ = process.communicate(timeout=PATIENCE_SECONDS)
     return process.returncode, told
 
@@ -357,10 +356,10 @@ _SPARKS_OWN_LOG = "-Dlog4j2.configurationFile=classpath:org/apache/spark/log4j2-
 @contextmanager
 def cluster(folder: Path, path: Path) -> Iterator[tuple[str, int]]:
     """Run a cluster of Spark's own kind, with two workers of different names; yield its master, and
-    the process whose session holds it.
+    the process with its session.
 
-    Spark runs no second copy of a task on the machine of the first, so that a local-cluster, whose
-    workers all have one name, would never speculate.
+    Spark runs no second copy of a task on the machine of the first, so a local-cluster, in which
+    all workers have one name, would never speculate.
     """
     log = folder / "cluster.log"
     script = (

@@ -34,7 +34,7 @@ def write_page(case: Case) -> str:
 
 
 def is_right(case: Case, text: str) -> bool:
-    """Tell whether a text of the page has what a person sees, and nothing else of the part."""
+    """Return whether a text of the page has the visible text, and nothing else of the part."""
     if case["kind"] == "hidden":
         is_shapeless = any(0xE0000 <= ord(letter) < 0xE0080 or letter == "\u202e" for letter in text)
         return "SECRET" not in text and not is_shapeless

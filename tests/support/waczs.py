@@ -17,7 +17,7 @@ def build_wacz(
     archives: Mapping[str, bytes], others: Mapping[str, bytes] | None = None, streamed: bool = False
 ) -> bytes:
     """Return a WACZ. archives: by name in `archive/`. others: further members, by their names.
-    streamed: sizes stand behind the members, as tools write that cannot seek."""
+    streamed: sizes come after the members, as written by tools that cannot seek."""
     out = _Unseekable() if streamed else io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as container:
         for name, data in archives.items():

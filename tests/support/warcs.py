@@ -12,7 +12,7 @@ Response = tuple[str, bytes]
 
 
 def write_warc(path: Path, responses: Iterable[Response], content_type: str = "text/html; charset=utf-8") -> Path:
-    """Write one response record for each page, gzipped by record where the name ends in .gz."""
+    """Write one response record for each page, gzipped by record if the name ends in .gz."""
     with path.open("wb") as stream:
         writer = WARCWriter(stream, gzip=path.suffix == ".gz")
         for url, body in responses:

@@ -1,5 +1,5 @@
-"""Reads what a wheel on the package index defines, without installing it or fetching all of it:
-names are followed through its modules by their syntax alone."""
+"""Reads the definitions in a wheel on the package index, without installing it or fetching all of
+it: names are followed through its modules by their syntax alone."""
 
 import ast
 import io
@@ -20,7 +20,7 @@ Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef | ast.Assign 
 
 
 class Found(NamedTuple):
-    """A definition, and the module that it stands in."""
+    """A definition, and its module."""
 
     module: str
     node: Definition
@@ -74,13 +74,12 @@ class Wheel:
         self._parsed: dict[str, ast.Module | None] = {}
 
     def metadata(self) -> str:
-        """Return what the wheel says of itself."""
+        """Return the metadata of the wheel."""
         name = next(name for name in self._files if name.endswith(".dist-info/METADATA"))
         return self._opened.read(name).decode()
 
     def find(self, module: str, name: str) -> Found | None:
-        """Return where a name of a module is defined, however often it is imported on the way, or
-        None."""
+        """Return the definition of a name in a module, through any number of imports, or None."""
         tree = self._tree(module)
         if tree is None:
             return None
@@ -96,8 +95,8 @@ class Wheel:
         return self._lazy(module, tree, name)
 
     def members(self, found: Found) -> set[str]:
-        """Return the names that instances of a class have: fields, methods and what its methods
-        set, those of its bases too."""
+        """Return the names that instances of a class have: fields, methods and attributes that its
+        methods set, including its bases."""
         names = set[str]()
         for each in self._classes(found):
             assert isinstance(each.node, ast.ClassDef)
@@ -113,8 +112,9 @@ class Wheel:
         return names
 
     def parameters(self, found: Found, method: str = "") -> tuple[set[str], bool]:
-        """Return what a function, a method or (no method) a class takes by name, and whether it
-        takes any other name too. A class without `__init__` takes its fields, as dataclasses do."""
+        """Return the keyword arguments of a function, a method or (no method) a class, and whether
+        it takes any other name too. A class without `__init__` takes its fields, as dataclasses
+        do."""
         if isinstance(found.node, ast.FunctionDef):
             return _parameters(found.node)
         for each in self._classes(found):
@@ -160,7 +160,7 @@ class Wheel:
 
 @cache
 def open_wheel(requirement: str) -> Wheel:
-    """Return a wheel of the index that pip is set to; skips where it cannot be reached."""
+    """Return a wheel of the index that pip is set to; skips if it cannot be reached."""
     command = (
         "install --quiet --dry-run --ignore-installed --no-deps --only-binary=:all: --use-feature=fast-deps --report -"
     )
@@ -181,8 +181,8 @@ def open_wheel(requirement: str) -> Wheel:
 
 
 def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """Yield a module's statements, those within `if` and `try` too; what is there for types alone
-    comes first, where else lies what stands in for it."""
+    """Yield a module's statements, also within `if` and `try`. Branches for type checkers come
+    first; their replacements are in `else`."""
     for node in body:
         yield node
         for name in ("body", "orelse", "finalbody"):

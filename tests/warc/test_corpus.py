@@ -65,8 +65,7 @@ def test_no_file_is_an_error_and_every_report_closes(corpus: dict[str, Any]) -> 
 
 
 def test_records_agree_where_the_other_reader_came_to_the_end(corpus: dict[str, Any]) -> None:
-    # It reads to the end of a block whose length is missing, and so over the five records behind
-    # it.
+    # It reads a block without a length to the end, and so also the five records after it.
     swallowed = {"invalid-warcrecord-1.warc": 6}
     for name, entry, _, report in good(corpus):
         assert report.records == swallowed.get(name, entry["records"]), name
@@ -79,7 +78,7 @@ def test_pages_agree(corpus: dict[str, Any]) -> None:
 
 def test_files_that_the_other_reader_gave_up_have_more_in_them(corpus: dict[str, Any]) -> None:
     for name, (entry, _, report) in corpus.items():
-        if entry["error"] and not name.endswith("broken.warc"):  # there it counted what stands inside a broken record
+        if entry["error"] and not name.endswith("broken.warc"):  # there it counted text inside a broken record
             assert report.records >= entry["records"], name
 
 
@@ -88,7 +87,7 @@ def test_what_is_clipped_is_said_to_be(corpus: dict[str, Any]) -> None:
 
 
 def test_bodies_have_the_bytes_that_the_other_reader_saw(corpus: dict[str, Any]) -> None:
-    # Only where it counted the same pages: its bytes are those of all statuses.
+    # Only if it counted the same pages: it counts the bytes of all statuses.
     for name, entry, records, report in good(corpus):
         if report.pages == entry["html"]:
             assert sum(len(record.payload) for record in records) == entry["html_bytes"], name

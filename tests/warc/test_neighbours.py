@@ -1,4 +1,4 @@
-"""What the table of readers of archives says of this one."""
+"""This reader's column in the table of readers of archives."""
 
 import re
 from contextlib import closing

@@ -41,7 +41,7 @@ def assert_closed(spark: SparkSession, outcome: Outcome, output: Path) -> None:
 
 @dataclass(frozen=True)
 class SampleRun:
-    """One run over the sample, for the tests that look at what came of it."""
+    """One run over the sample, for tests of its results."""
 
     output: Path
     outcome: Outcome
@@ -124,7 +124,7 @@ def test_every_shared_archive_is_accounted_for(
 
 
 def test_an_archive_that_is_cut_short_is_named_until_somebody_dismisses_it(spark: SparkSession, tmp_path: Path) -> None:
-    """What is before the cut is kept."""
+    """Pages before the cut are kept."""
     whole = write_warc(tmp_path / "a.warc.gz", pages(1, 3)).read_bytes()
     (tmp_path / "a.warc.gz").write_bytes(whole[: len(whole) - 100])
     output = str(tmp_path / "out")

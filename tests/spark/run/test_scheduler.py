@@ -15,7 +15,7 @@ BATCHES = [Batch(number, ()) for number in range(1, 7)]
 
 
 def nothing() -> None:
-    """What cancels nothing."""
+    """A cancel function that does nothing."""
 
 
 def test_what_fails_is_told_and_the_others_go_on() -> None:

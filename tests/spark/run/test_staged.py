@@ -1,4 +1,4 @@
-"""What a stage looks at before it works, in memory; test_stage_run.py has whole runs."""
+"""The checks of a stage before it works, in memory; test_stage_run.py has whole runs."""
 
 from typing import Any
 
@@ -10,8 +10,7 @@ from dripper.spark.tables.batches import Batch, PlannedFile
 
 
 class Counted:
-    """The rows of a batch in the table `pages`, of which nothing is asked but how many a file
-    has."""
+    """The rows of a batch in the table `pages`, used only to count the rows of each file."""
 
     def __init__(self, **rows: int) -> None:
         self._rows = rows

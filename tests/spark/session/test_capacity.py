@@ -1,5 +1,5 @@
 """How far a session may grow: by its properties, as YARN, Kubernetes, Databricks and Spark Connect
-tell them."""
+report them."""
 
 from types import SimpleNamespace
 from typing import Any, cast
@@ -29,8 +29,7 @@ NONE_UP = Live(executors=0, slots=0)
 @pytest.mark.parametrize(
     ("given", "up", "expected"),
     [
-        # Dynamic allocation: what it may grow to counts, not the nothing that is up when a job
-        # starts.
+        # Dynamic allocation: its maximum counts, not the executors at the start of a job (none).
         (ON_EMR | {"spark.dynamicAllocation.maxExecutors": "20"}, NONE_UP, 80),
         (ON_EMR | {"spark.dynamicAllocation.maxExecutors": "20", "spark.task.cpus": "2"}, NONE_UP, 40),
         (ON_EMR | {"spark.dynamicAllocation.maxExecutors": "20", "spark.executor.instances": "2"}, NONE_UP, 80),
@@ -54,10 +53,10 @@ NONE_UP = Live(executors=0, slots=0)
         ({TAGS + "clusterScalingType": "fixed_size", TAGS + "clusterWorkers": "4"}, Live(1, 16), 64),
         ({TAGS + "clusterScalingType": "fixed_size", TAGS + "clusterWorkers": "0"}, Live(0, 16), 16),
         ({TAGS + "clusterScalingType": "autoscaling"}, Live(1, 16), UNTOLD_SLOTS),
-        # Spark Connect tells properties at most.
+        # Spark Connect reports at most properties.
         ({}, None, UNTOLD_SLOTS),
         ({"spark.executor.instances": "10", "spark.executor.cores": "8"}, None, 80),
-        # What nobody should write is read as not told.
+        # Nonsensical values are ignored.
         (ON_EMR | {"spark.dynamicAllocation.maxExecutors": "0"}, NONE_UP, UNTOLD_SLOTS),
         ({"spark.executor.instances": "6", "spark.executor.cores": "1", "spark.task.cpus": "4"}, Live(1, 3), 3),
     ],

@@ -1,4 +1,4 @@
-"""The archive of classes: where it is used, and that nothing but time depends on it."""
+"""The CDS archive: when it is used, and that only time depends on it."""
 
 import os
 import subprocess

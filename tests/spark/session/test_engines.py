@@ -71,8 +71,7 @@ def test_a_session_without_a_context_keeps_its_platforms_workers() -> None:
 
 @pytest.mark.slow
 def test_only_the_stage_label_runs_on_executors_with_gpus(tmp_path: Path, python: str) -> None:
-    """Executors of two resource profiles on a standalone cluster; whose GPUs are a script's
-    word."""
+    """Executors of two resource profiles on a standalone cluster; a script reports fake GPUs."""
     script = tmp_path / "gpus.sh"
     script.write_text('#!/bin/sh\necho \'{"name": "gpu", "addresses": ["0"]}\'\n')
     script.chmod(0o755)

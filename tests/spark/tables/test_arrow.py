@@ -1,4 +1,4 @@
-"""Arrow's schemas are those that Spark itself makes."""
+"""Arrow schemas equal the schemas that Spark makes."""
 
 import pytest
 from pyspark.sql import SparkSession

@@ -1,5 +1,4 @@
-"""The books on Delta and those in memory are the same to whoever uses them, so that what is shown
-on the one holds for the other."""
+"""The books on Delta and in memory behave the same, so tests on one are valid for the other."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -46,7 +45,7 @@ def told(books: Books, where: Where = EVERY_ROW) -> list[dict[str, Any]]:
 
 
 def amended(books: Books) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-    """Return the rows, each with what it is to become: in another batch, with another map."""
+    """Return the rows, each with its new values: another batch and another map."""
     return [(each, each | {"batch": 4, "skipped": {"x": 1}}) for each in books.read("warc_files", at_least("batch", 1))]
 
 

@@ -129,7 +129,8 @@ def test_a_late_commit_changes_nothing_and_its_driver_hears_of_it(spark: SparkSe
 @pytest.mark.draw("lane")
 @pytest.mark.parametrize("lane", [0, 1])
 def test_a_commit_under_way_fails_when_another_takes_over(spark: SparkSession, tmp_path: Path, lane: int) -> None:
-    """As of a killed client of Spark Connect, whose query goes on. Nobody else writes its batch."""
+    """As with a killed client of Spark Connect with a running query. Nobody else writes its
+    batch."""
     Tables(spark, str(tmp_path)).create("runs")
     Tables(spark, str(tmp_path)).create("labels")
     tables, a = taken(spark, str(tmp_path))
@@ -192,7 +193,7 @@ def test_an_output_whose_runs_are_gone_takes_commits_as_before(spark: SparkSessi
 def test_a_run_that_stood_still_while_another_did_its_work_changes_nothing(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
-    """It stands still between a look at the lease and the commit, as a machine that is put to sleep
+    """It pauses between a check of the lease and the commit, as a machine that is put to sleep
     does, and another run, of other files, begins and ends meanwhile, with the same batch number."""
     for name in "ab":
         write_warc(tmp_path / f"{name}.warc", pages(ord(name), 3))

@@ -1,5 +1,5 @@
-"""Readers without Spark, over `extractions` as it is made, and after what people turn on: right, or
-refused, or wrong as docs/tables.md says."""
+"""Readers without Spark, over `extractions` as created, and after people turn on features: right,
+refused, or wrong, as in docs/tables.md."""
 
 import shutil
 from collections.abc import Callable

@@ -188,7 +188,7 @@ def test_no_data_file_that_is_read_holds_what_is_forgotten_and_what_is_not_so_is
     assert "names no page; like it are http://example.org/11, which" in told.err
     for table in names:
         assert not live_urls(tables, table) & {url for url, _ in BAD}, table
-    # What cannot be deleted is not noted: no run could go on with it.
+    # A rule that cannot be applied is not recorded, because no run could continue with it.
     spark.sql(f"ALTER TABLE {names['extractions']} SET TBLPROPERTIES ('delta.appendOnly' = 'true')")
     assert job("forget").main([*flags, "--url", "http://example.org/11"]) == 2
     assert "extractions` is append-only" in capsys.readouterr().err
@@ -225,7 +225,8 @@ def test_many_rules_are_told_in_one_line() -> None:
 
 @pytest.mark.slow
 def test_nothing_is_left_between_stages_nor_of_layouts(spark: SparkSession, tmp_path: Path) -> None:
-    """Of a run by layout whose batches are preprocessed: what is left goes on to its end."""
+    """In a run by layout with preprocessed batches: the remaining pages are processed to the
+    end."""
     archive = str(write_warc(tmp_path / "a.warc", [*pages(0, 3), *BAD]))
     settings = load(
         assignments=["labeler.staged=true", "labeler.name=cpu,all", "labeler.escalate_below=1", "layouts.enabled=true"]

@@ -34,8 +34,8 @@ def turned_on(**values: str) -> str:
     return f"SET TBLPROPERTIES ({listed})"
 
 
-# Each is what follows ALTER TABLE t. Those of a group leave each other's ways of writing alone: a
-# table with deletion vectors, say, writes no change feed when rows are deleted.
+# Each is the text after ALTER TABLE t. Properties of a group do not change each other's way of
+# writing: a table with deletion vectors, say, writes no change feed when rows are deleted.
 GROUPS = {
     "vectors": turned_on(
         enableDeletionVectors="true", enableTypeWidening="true", checkpointPolicy="v2", checkpointInterval="1"
@@ -135,7 +135,7 @@ def at(spark: SparkSession, template: Path, tmp_path: Path) -> Output:
 
 
 def turn_on(spark: SparkSession, template: Path, group: str) -> Path:
-    """Return a copy of the output of which every table has these properties, made once."""
+    """Return a copy of the output in which every table has these properties, made once."""
     output = template / group
     if not output.exists():
         made = shutil.copytree(template / "out", template / f"{group} in the making")

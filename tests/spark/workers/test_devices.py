@@ -1,4 +1,4 @@
-"""GPUs of workers: no two engines on one, whatever Spark tells their tasks."""
+"""GPUs of workers: no two engines on one, whatever addresses Spark gives to their tasks."""
 
 import json
 from pathlib import Path

@@ -88,7 +88,7 @@ def test_error_pages_stay_error_rows() -> None:
 
 
 def test_a_page_over_its_limit_is_an_error_row_and_the_next_goes_on() -> None:
-    # 400,000 paragraphs were parsed within 64 MB and 1 s where the parent had freed memory that the
+    # 400,000 paragraphs were parsed within 64 MB and 1 s if the parent had freed memory that the
     # child could fill again.
     many = 4_000_000
     heavy = Preprocessed(source="<p>x" * many, n_blocks=1)

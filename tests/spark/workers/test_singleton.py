@@ -36,7 +36,7 @@ def test_what_spark_sends_to_a_worker_uses_the_singleton_that_is_there() -> None
     arrived = pickle.loads(cloudpickle.dumps(sent))
     assert isinstance(arrived, FunctionType)
     assert arrived is not sent
-    # What labels is of the module, which workers import, and so is its engine.
+    # The labelling function belongs to the module, which workers import, and so does its engine.
     (nested,) = (cell.cell_contents for cell in arrived.__closure__ if callable(cell.cell_contents))
     assert nested.__globals__["_label_rows"] is label_worker._label_rows
 

@@ -1,4 +1,4 @@
-"""What runs in a task, without Spark: Arrow batches in, rows and one report a file out."""
+"""The code of a task, without Spark: Arrow batches in, rows and one report per file out."""
 
 import json
 import pickle
@@ -35,7 +35,7 @@ SCHEMA = arrow_schema(
 
 
 class Sink:
-    """Adds up what tasks tell."""
+    """Adds up the reports of tasks."""
 
     def __init__(self) -> None:
         self.counts: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""Single records by an index: what a whole reading gives, and nothing without a word."""
+"""Single records by an index: the same as from whole files, and nothing is lost silently."""
 
 import json
 from collections.abc import Iterator

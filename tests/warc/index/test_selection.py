@@ -1,4 +1,4 @@
-"""What may stand behind --select."""
+"""The values of --select."""
 
 import pytest
 

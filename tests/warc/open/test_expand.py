@@ -1,4 +1,4 @@
-"""From what a user writes to files."""
+"""From a user's input to files."""
 
 import gzip
 import os

@@ -26,8 +26,7 @@ ONCE = ReadSettings(s3=S3Settings(max_attempts=1))
 
 
 class ArrowFiles(ArrowFSWrapper):
-    """The files of this machine as `hdfs://` shows those of Hadoop: pyarrow's, wrapped by
-    fsspec."""
+    """The files of this machine as through `hdfs://`: pyarrow's, wrapped by fsspec."""
 
     protocol = "arrowfiles"
 

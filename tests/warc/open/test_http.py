@@ -24,8 +24,8 @@ SETTINGS = ReadSettings(s3=S3Settings(max_attempts=3, timeout_seconds=10))
 
 
 class Server(ThreadingHTTPServer):
-    """Serves `ARCHIVE`: `cut_after` bytes an answer, without ranges, or with an ETag that changes,
-    if told so."""
+    """Serves `ARCHIVE`: `cut_after` bytes per response, without ranges, or with a changing ETag, if
+    set."""
 
     daemon_threads = True
     cut_after = 1 << 40

@@ -80,7 +80,7 @@ SAS = "sv=2024-11-04&se=2026-01-01&sr=b&sp=r&skoid=1&ske=2&sig=ab%3D"
         ("Policy=p&Signature=x&Key-Pair-Id=K&part=2", "part=2"),
         (SAS, ""),
         (f"{SAS}&snapshot=7", "snapshot=7"),
-        # A signature of nobody's that is known here: what stands beside it is the file's.
+        # Not a known signature: the other parameters belong to the file.
         ("sid=1&sig=a", "sid=1"),
         ("se=1&sr=2&expires=3&policy=4", "se=1&sr=2&expires=3&policy=4"),
         ("a=%7e&&b+c", "a=%7e&&b+c"),

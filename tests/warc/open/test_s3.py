@@ -81,7 +81,7 @@ def settings(endpoint: str, max_attempts: int = 4) -> ReadSettings:
 
 
 def in_turn(*faults: Fault | None, method: str = "GET") -> Callable[[str, str], Fault | None]:
-    """Return a choice: what happens to the first requests of a method; the last goes on for
+    """Return a choice of faults for the first requests of a method; the last one repeats for
     ever."""
     left = list(faults)
 
@@ -203,7 +203,7 @@ def test_an_empty_object(server: str) -> None:
         ("s3://crawl/data/d", ["data/deep/3.warc.gz"]),
         ("s3://crawl/data/*/*.gz", ["data/deep/3.warc.gz"]),
         ("s3://crawl/data/[12].*", ["data/1.warc.gz", "data/2.warc.gz"]),
-        # Without bytes: an archive, the mark of a folder and that of a finished job.
+        # Empty objects: an archive, the marker of a folder and the marker of a finished job.
         ("s3://crawl/bare/", ["bare/a.warc.gz", "bare/b.warc.gz"]),
         ("s3://crawl/bare/*", ["bare/a.warc.gz", "bare/b.warc.gz"]),
         ("@s3://crawl/lists/warc.paths.gz", ["data/2.warc.gz", "data/1.warc.gz", "data/missing.warc.gz"]),

@@ -1,4 +1,4 @@
-"""Looks into one file share what was read: the same bytes, and few requests, counted at a real S3
+"""Accesses to one file share its bytes: the same bytes, and few requests, counted at a real S3
 server."""
 
 import io
@@ -28,7 +28,7 @@ SMALL = {"FIRST_BYTES": 100, "_PULL_BYTES": 300, "_BEHIND_BYTES": 700, "_HELD_BY
 
 
 def records(n: int) -> list[bytes]:
-    """Return records, two thirds of which are pages of 20 kB."""
+    """Return records; two thirds are pages of 20 kB."""
     return [warc(f"http://e.org/{i}", http(page(i, 20_000)), "response" if i % 3 else "request") for i in range(n)]
 
 
@@ -39,7 +39,7 @@ def split() -> bytes:
 
 
 class Remote:
-    """A file whose streams end where they were told to; counts them."""
+    """A file with streams that end at given places; counts them."""
 
     version: str | None = None
 
@@ -144,7 +144,7 @@ def proxy(split: bytes) -> Iterator[FaultProxy]:
 
 
 def count(proxy: FaultProxy, key: str, size: int, span: Span) -> tuple[int, Counts]:
-    """Return how many pages a span has, and what reading it took."""
+    """Return the number of pages in a span, and the requests for it."""
     proxy.requests.clear()
     records, report = read(key, proxy.endpoint, "s3", 30, 1, span)
     assert report.error is None

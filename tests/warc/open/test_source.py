@@ -1,4 +1,4 @@
-"""Which kind of file a path is, and what opening one that is not there says."""
+"""The kind of file of a path, and the error for a missing file."""
 
 from contextlib import closing
 from pathlib import Path

@@ -161,7 +161,7 @@ def test_no_record_is_read_twice(file: Path) -> None:
     data = bytearray(build_wacz({"a.warc.gz": FIRST.data, "b.warc.gz": SECOND.data}))
     first = data.index(b"PK\x01\x02")
     second = data.index(b"PK\x01\x02", first + 1)
-    struct.pack_into("<I", data, second + 42, 0)  # where its header is
+    struct.pack_into("<I", data, second + 42, 0)  # the position of its header
     file.write_bytes(data)
     records, report = read_all(file)
     assert len({record.page_id for record in records}) == len(records)

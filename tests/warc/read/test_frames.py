@@ -61,8 +61,7 @@ def test_damage_costs_only_what_it_touches(kind: str, storage: str, data: st.Dat
     at = data.draw(st.integers(0, len(built.data) - 1))
     removed = data.draw(st.integers(0, 60))
     added = data.draw(st.binary(max_size=60))
-    # Without its first 20 bytes an lz4 file of text is a plain file of text, for all that one can
-    # tell.
+    # Without its first 20 bytes an lz4 file of text cannot be distinguished from plain text.
     assume(not (storage == "lz4" and at == 0 and removed > 15))
     damaged = built.data[:at] + added + built.data[at + removed :]
     found = {item.head.url: item for item in read(damaged) if isinstance(item, Frame)}

@@ -1,4 +1,4 @@
-"""Which records are pages, and what is said of them."""
+"""The records that are pages, and their columns."""
 
 import pytest
 

@@ -24,8 +24,8 @@ RECORDS = [warc(f"http://e.org/{i}", http(page(i, 2000)), "response" if i % 3 el
 DATA = Path(__file__).parents[2] / "data"
 OURS = sorted(path for path in DATA.glob("*/*arc*") if path.suffix != ".md")
 SMALL_RUN = dict.fromkeys(spans.RUN_BYTES, 1000)
-"""A shorter proof of a seam, so that the law is tried in small files too, of which none holds
-another archive."""
+"""A shorter proof of a seam, so that small files are tested too; none of them contains another
+archive."""
 
 
 def read_in_spans(path: Path, points: Sequence[int]) -> tuple[list[list[Record]], FileReport]:
@@ -116,7 +116,7 @@ def test_a_span_that_begins_with_a_member_begins_there(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("storage", STORAGES)
 def test_an_archive_inside_a_page_is_no_seam(storage: str, tmp_path: Path) -> None:
-    """Stored, not compressed: its members stand in the file byte for byte, 64 KiB at a time."""
+    """Stored, not compressed: its members are in the file byte for byte, 64 KiB at a time."""
     inner = store([warc(f"http://in.org/{i}", http(page(i, 300))) for i in range(1500)], "gzip").data
     outer = [warc("http://e.org/archive", http(b"<html>" + inner)), *RECORDS]
     stored = b"".join(gzip.compress(record, 0) for record in outer) if storage == "gzip" else store(outer, storage).data

@@ -1,4 +1,4 @@
-"""Where a record may start, and what only looks so."""
+"""Starts of records, and bytes that only look like one."""
 
 import pytest
 

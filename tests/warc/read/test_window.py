@@ -1,4 +1,4 @@
-"""The moving window: what it holds, what it lets go of, and going back."""
+"""The moving window: the bytes that it keeps and drops, and going back."""
 
 import gzip
 import re
