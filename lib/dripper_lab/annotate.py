@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Do one step; return 0, 3 where pages have no answer yet, or 2 where the user has to change
+    """Do one step; return 0, 3 if pages have no answer yet, or 2 if the user has to change
     something."""
     options = parser().parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")

@@ -1,5 +1,5 @@
-"""Reads labelled pages from the archives of a data folder, one page at a time, and tells which site
-a page is from.
+"""Reads labelled pages from the archives of a data folder, one page at a time, with the site of
+each page.
 
 A data set is `<name>.tar.xz` (or the same, unpacked, in a folder `<name>`): `html/` with the bytes
 as served, `truth.jsonl` with one row per page, `META.json`. Rows marked `bad` (the truth does not
@@ -75,7 +75,7 @@ def site_of(url: str | None, html: bytes = b"") -> str | None:
 
 
 def _domain(url: str) -> str | None:
-    """Return the registered domain, or the bare host where there is none (an address,
+    """Return the registered domain, or the bare host if there is none (an IP address,
     "localhost")."""
     if "://" not in url:
         url = f"http://{url}"
@@ -95,12 +95,12 @@ REQUIRED_FIELDS = ("id", "file", "truth_text", "html_sha256")
 # ("en-US").
 LANGUAGE_CODES = {"chinese": "zh", "english": "en", "greek": "el", "polish": "pl", "russian": "ru"}
 
-# The truths of this set hold `&#8217;` and the like (1,181 in 64 of 69 pages) where the page shows
-# the character: read as they are, every extractor loses 0.03 ROUGE-LSum, and WCEB's published
-# scores come back only with them decoded.
+# The labelled texts of this set have `&#8217;` and similar (1,181 in 64 of 69 pages) instead of the
+# character: read unchanged, every extractor loses 0.03 ROUGE-LSum, and WCEB's published scores come
+# back only with them decoded.
 ESCAPED_TRUTHS = frozenset({"cleanportaleval"})
 
-# Why a row is bad whose page has no main content: the annotator's answer, not a fault.
+# The reason of a bad row for a page without main content: the annotator's answer, not a fault.
 NO_CONTENT = "no main content"
 
 
@@ -126,11 +126,12 @@ class DataSet:
     licence: str
     """The licence as stated by its source."""
     language: str | None = None
-    """ISO 639-1 code where all pages share one, else None."""
+    """ISO 639-1 code if all pages share one, else None."""
     split: str | None = None
-    """Only the rows whose `split` is this; None: all."""
+    """Only the rows with this `split`; None: all."""
     part_of: str | None = None
-    """The set whose archive it shares, each with its own rows; None: the archive of its name."""
+    """The set with which it shares an archive, each with its own rows; None: the archive of its
+    name."""
 
 
 DATA_SETS: Mapping[str, DataSet] = {
@@ -166,7 +167,7 @@ def names_with(*roles: Role, folder: Path | None = None) -> list[str]:
     """Return the names of the known sets that have one of `roles`, in the order of the table.
 
     Args:
-        folder: Only those whose pages are in this folder.
+        folder: Only sets with pages in this folder.
 
     >>> names_with(Role.FORMAT_SAMPLE)
     ['webmainbench-samples']
@@ -190,9 +191,10 @@ class LabelledPage:
     truth_text: str
     """The main content as plain text."""
     truth_html: str | None = None
-    """The truth as HTML, where the set has it (its meaning differs by set: see META.json)."""
+    """The labelled main content as HTML, if the set has it (its meaning differs by set: see
+    META.json)."""
     page_type: str | None = None
-    """Article, forum, product…, where the set says so."""
+    """Article, forum, product…, if the set states it."""
     language: str | None = None
     """ISO 639-1, as stated by the row or the set, else None (:func:`detect_language` guesses)."""
     more: Mapping[str, Any] = field(default_factory=dict)
@@ -200,15 +202,14 @@ class LabelledPage:
 
     @property
     def content_type(self) -> str | None:
-        """The HTTP header to decode `html` with: set only where the source stored characters, not
+        """The HTTP header to decode `html` with: set only if the source stored characters, not
         bytes."""
         is_utf8 = self.encoding is not None and self.encoding.startswith("utf-8 (stored")
         return "text/html; charset=utf-8" if is_utf8 else None
 
     @property
     def host(self) -> str:
-        """The site: what a bootstrap draws and a split keeps whole. A page that tells nothing is a
-        site of its own."""
+        """The site, as the unit of bootstraps and splits. A page without one is its own site."""
         site = self.more.get("site")
         if site and "." not in site:  # xmu-zh-finance-news names its ten sites and gives no addresses
             return f"{self.data_set}/{site}"
@@ -248,11 +249,10 @@ def read_pages(
     """Yield the usable pages of a set in the order of the archive: always the same.
 
     Args:
-        empty: Those too that have no main content (error pages, menus alone), of which nothing
-            can be scored.
+        empty: Also pages without main content (error pages, only menus), which cannot be scored.
         sample: Only that many pages, those with the smallest hash of their id: the same ones on
             every machine, spread over the set.
-        cache: A folder where the archive is unpacked once, which saves a decompression a call
+        cache: A folder to unpack the archive into once, which saves a decompression per call
             (seconds for the large sets).
 
     Raises:
@@ -272,8 +272,8 @@ def read_pages(
 
 
 def detect_language(page: LabelledPage) -> str:
-    """Return the stated language, else the one that the truth is in (ISO 639-1), else "?" where it
-    is too short to tell."""
+    """Return the stated language, else the language of the labelled text (ISO 639-1), or "?" if it
+    is too short."""
     return page.language or detect(page.truth_text)[0] or "?"
 
 

@@ -1,8 +1,9 @@
 """Code lines of the product by room, without blanks, comments and docstrings: `python -m
 dripper_lab.house`.
 
-What knows other people's weights is counted apart (:data:`FOREIGN`): it grows with their number,
-not with what the product does. A sum, and no size of files: nothing is cut or joined for it.
+Code for other people's weights is counted separately (:data:`FOREIGN`), because it grows with their
+number, not with the features of the product. The figure is a sum, not a size of files, so there is
+no reason to split or join files for it.
 """
 
 import ast
@@ -36,8 +37,8 @@ def main() -> int:
 
 
 def count_rooms(folder: Path) -> dict[str, int]:
-    """Return the code lines of each room of a package: its first two folders, those of
-    :data:`FOREIGN` by themselves, "." for the files at its top."""
+    """Return the code lines of each room of a package: its first two folders, the folders of
+    :data:`FOREIGN` separately, "." for the files at its top."""
     rooms = Counter[str]()
     for path in sorted(folder.rglob("*.py")):
         rooms[find_room(path.relative_to(folder))] += count_code_lines(path.read_text(encoding="utf-8"))

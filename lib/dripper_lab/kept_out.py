@@ -1,5 +1,5 @@
-"""Leaves out of training what is kept for checks by others: the pages and hosts that `kept_out.txt`
-in the data folder names by hash.
+"""Leaves out of training the pages and hosts that are reserved for independent checks:
+`kept_out.txt` in the data folder lists them by hash.
 
 A line of it is `page` or `host`, a space and a SHA-256: of the page's bytes, or of the host in
 lower case without `www.`. A data folder without the file keeps nothing out.
@@ -19,7 +19,7 @@ FILE = "kept_out.txt"
 
 
 def read_kept_out(data: Path) -> frozenset[str]:
-    """Return the lines of the file in a data folder, none where it has none."""
+    """Return the lines of the file in a data folder, none if there is no file."""
     path = data / FILE
     lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
     return frozenset(line for line in lines if not line.startswith("#"))

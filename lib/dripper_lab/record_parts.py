@@ -9,12 +9,12 @@ position.
     inner.mean(values)              # of any value of blocks: its mean over the same position
     inner.records, inner.slots      # (n_blocks,), numbers of record and position, -1 outside
 
-A record has two blocks or more, where its list has (a paragraph among paragraphs is none). `inner`
-is the nearest record around a block, `outer` the one around that, where there is one: a card in a
-row of cards, an answer in a question. Records are elements beside others of their tag and first
-class, or what begins at each heading, `dt` or other leader among the children of an element. A
-position is the path of tags and first classes, and the how manieth of that path; lists on equal
-paths (the rows of a shelf) are one.
+A record has two blocks or more (a paragraph among paragraphs is none). `inner` is the nearest
+record around a block, `outer` the one around that, if there is one: a card in a row of cards, an
+answer in a question. Records are elements next to others with their tag and first class, or the
+runs of children that begin at each heading, `dt` or other leader in an element. A position is the
+path of tags and first classes, and the index among equal paths; lists on equal paths (the rows of a
+shelf) are one.
 
 One pass in pure Python over the elements that hold blocks, then sums by number: n log n. No labeler
 uses them: as features of `cpu` they brought 0.000 to 0.003 F1 on 642 held-out pages, within chance,
@@ -74,10 +74,10 @@ PART_NAMES = (
 """Columns of `Parts.features`. How many records the list has (log), which of them this is (0 to 1),
 how many blocks the record has, and has before and after this one (log); then of the same position
 in the list's records: the share of records that have it, the share of texts there that differ, the
-share of records that say there what this one says, mean characters (log), those of the position
-that has most, and whether this one does; the share of blocks there that are a number, a price, a
-date, a control, a link, that have a picture in them or right before, or 80 characters; and whether
-the block itself does (`…_here`)."""
+share of records with the same text there, mean characters (log), the characters of the longest
+position, and whether this one does; the share of blocks there that are a number, a price, a date, a
+control, a link, that have a picture in them or right before, or 80 characters; and whether the
+block itself does (`…_here`)."""
 
 _Ints = npt.NDArray[np.int64]
 
@@ -160,10 +160,10 @@ class _Holders:
             self.paths[element] = numbers[self.paths[parent], shapes[tree.parts[tree.opens[element]]]]
             self.children[parent].append(element)
         self.led = set[int]()
-        """Elements whose children are records by their leaders."""
+        """Elements with children that are records by their leaders."""
 
     def find_led(self) -> Iterator[_Range]:
-        """Yield what begins at each leader among the children of an element."""
+        """Yield the range that begins at each leader among the children of an element."""
         for parent, children in self.children.items():
             if len(children) < 2 * _FEWEST:
                 continue
@@ -177,8 +177,8 @@ class _Holders:
                 yield _Range(first, end, (self.paths[parent], leader))
 
     def _find_leader(self, children: list[int], paths: list[int]) -> int | None:
-        """Return the path of the children that lead records: titles, else the first of what takes
-        turns."""
+        """Return the path of the children that lead records: titles, else the first of alternating
+        paths."""
         counts = Counter(paths)
         repeated = [path for path, n in counts.items() if n >= _FEWEST]
         if not repeated or len(counts) == 1:
@@ -191,7 +191,7 @@ class _Holders:
         return leader if leaders or (takes_turns and not follows_itself) else None
 
     def find_siblings(self) -> Iterator[_Range]:
-        """Yield the elements beside others of their shape, of lists whose records have parts."""
+        """Yield the elements next to others of their shape, in lists of records with parts."""
         found = defaultdict[int, list[int]](list)
         for parent, children in self.children.items():
             if len(children) < 2 or parent in self.led:
@@ -221,7 +221,7 @@ class _Holders:
 
 
 def _find_kinds(tree: Tree, blocks: Sequence[Block]) -> npt.NDArray[np.bool_]:
-    """Return which blocks are of which of `_KINDS`, (n_blocks, len(_KINDS))."""
+    """Return the membership of blocks in `_KINDS`, (n_blocks, len(_KINDS))."""
     kinds = np.zeros((len(blocks), len(_KINDS)), bool)
     if not blocks:
         return kinds

@@ -1,8 +1,8 @@
 """Turns a labelled page's truth into labels of its blocks, and scores choices of blocks by ROUGE-5
 over words.
 
-A block's F1 over words forgives what a reader sees at once: a stray line in the middle of a thread
-costs its few words there, here eight 5-grams around it too.
+A block's F1 over words forgives faults that a reader notices: for a stray line in the middle of a
+thread it loses a few words, but ROUGE-5 also loses the eight 5-grams around it.
 """
 
 import logging
@@ -37,7 +37,7 @@ class Texts(NamedTuple):
     grams: Hashes
     """(n_grams,), the different 5-grams of the truth, ascending."""
     counts: IntArray
-    """(n_grams,), how often each stands there."""
+    """(n_grams,), the count of each."""
 
     @classmethod
     def of(cls, blocks: Sequence[Sequence[str]], truth: Sequence[str]) -> "Texts":
@@ -87,15 +87,14 @@ class Truth:
     """Data set and id."""
     host: str
     kind: str
-    """The page's type: `nothing` where it has no main content; sets that name none are of
-    articles."""
+    """The page's type: `nothing` if it has no main content; sets without types have articles."""
     words: IntArray
     """(n_leaves,) words of each leaf."""
     matched: FloatArray
     """(n_leaves,) how many of them belong to the truth."""
     truth_words: int
     main: npt.NDArray[np.bool_]
-    """(n_leaves,) which leaves are main. A leaf without words (an image) is, where its neighbours
+    """(n_leaves,) which leaves are main. A leaf without words (an image) is main if its neighbours
     on both sides are."""
 
     @classmethod
@@ -118,7 +117,7 @@ class Truth:
 
 
 def f1_of(words: IntArray, matched: FloatArray, truth_words: int, main: npt.NDArray[np.bool_]) -> float:
-    """F1 over words of a choice of leaves: what training optimises, close to ROUGE. Arrays have
+    """F1 over words of a choice of leaves: the objective of training, close to ROUGE. Arrays have
     shape (n_leaves,).
 
     Args:
@@ -128,7 +127,7 @@ def f1_of(words: IntArray, matched: FloatArray, truth_words: int, main: npt.NDAr
 
 
 def split_pages(pages: Iterable[LabelledPage]) -> Iterator[tuple[LabelledPage, Page]]:
-    """Yield the pages split into blocks; those that cannot be are left out, logged."""
+    """Yield the pages split into blocks; pages that cannot be split are left out and logged."""
     for labelled in pages:
         try:
             page = preprocess(decode(labelled.html, labelled.content_type).text)
@@ -139,9 +138,8 @@ def split_pages(pages: Iterable[LabelledPage]) -> Iterator[tuple[LabelledPage, P
 
 
 def read_truths(pages: Iterable[LabelledPage]) -> Iterator[tuple[Page, Truth]]:
-    """Yield the pages with what their truth says; those that cannot teach (nothing of the truth in
-    their blocks) are left out, logged. A page without a truth teaches that nothing of it is
-    main."""
+    """Yield the pages with their labels; unusable pages (with no labelled text in their blocks) are
+    left out and logged. A page without a truth teaches that nothing of it is main."""
     for labelled, page in split_pages(pages):
         truth = Truth.of([block.text for block in page.blocks], labelled)
         if page.blocks and (truth.main.any() or not truth.truth_words):

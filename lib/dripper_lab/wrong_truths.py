@@ -1,9 +1,8 @@
-"""Knows the pages of training sets whose truth was read and found wrong: the list
+"""The pages of training sets with labels that were checked and found wrong: the list
 `recipes/wrong_truths.jsonl`.
 
-The archives of the sets stay as their sources gave them; this list is what we add. It is for
-training alone: an evaluation set with a wrong truth keeps it, or its scores could be no longer
-compared with others'.
+The archives of the sets stay as published; this list is our addition. It is only for training: an
+evaluation set with a wrong truth keeps it, or its scores could be no longer compared with others'.
 """
 
 import json
@@ -23,12 +22,12 @@ class Fault(StrEnum):
     """The fault of a truth."""
 
     PART = "part"
-    """It has a part of what is main on the page: the beginning of an article, the first of several
-    entries."""
+    """It has only a part of the page's main content: the beginning of an article, the first of
+    several entries."""
     OTHER_VERSION = "other version"
     """It was made of another state of the page: much of it is nowhere in the HTML."""
     REPEATED = "repeated"
-    """It says twice what the page says once."""
+    """It repeats text that the page has once."""
     GLUED = "glued"
     """Its words stick together where blocks keep them apart, so that main blocks are taken for
     others."""
@@ -50,7 +49,7 @@ class WrongTruth:
 
     @property
     def bad(self) -> str:
-        """What a row of truth says in the field `bad`."""
+        """The value of the field `bad` in a row of labels."""
         return f"wrong truth: {self.kind_of_fault}"
 
 
@@ -64,7 +63,7 @@ def wrong_truths() -> Mapping[tuple[str, str], WrongTruth]:
 
 
 def parse_entry(line: str, number: int) -> WrongTruth:
-    """Return the entry of a line. Raises InputError where it is not in form."""
+    """Return the entry of a line. Raises InputError if it is malformed."""
     try:
         row = json.loads(line)
         return WrongTruth(**(row | {"kind_of_fault": Fault(row["kind_of_fault"])}))

@@ -47,8 +47,8 @@ class ShownTruth:
 
         Returns:
             images, captions: counts of the truth. found: images of the markup. right: found images
-            of the truth. told: captions with their letters in the markup. figures: captions with an
-            image in the markup. captioned: captions with both.
+            of the truth. `told`: captions with their letters in the markup. figures: captions with
+            an image in the markup. captioned: captions with both.
         """
         found = {self._same.find(group[0]) for group in read_images(markup)}
         told = _letters_of(parse_document(markup).text()) if markup else ""

@@ -53,7 +53,7 @@ def main(arguments: list[str]) -> int:
 
 
 def measure(data: Path, only: str | None) -> Iterator[tuple[str, float]]:
-    """Yield the figures, and say on stderr what is left out. Raises InputError for a damaged
+    """Yield the figures, and name the omitted ones on stderr. Raises InputError for a damaged
     set."""
     for group, missing, take in list_measures(data):
         if only not in (group, None):

@@ -1,4 +1,4 @@
-"""Floors and ceilings of figures, kept in one file, and sentences about those that are broken.
+"""Floors and ceilings of figures, in one file, and messages about broken ones.
 
 The file has the tables `floors` and `ceilings` (names with dots, as `scores.l3s-gn1`) and
 `reasons`, a list of lines. If a floor is lowered, a ceiling is raised or either is removed, the
@@ -41,7 +41,7 @@ class Bounds:
 
 
 def read_bounds(text: str) -> Bounds:
-    """Read the bounds of a file. Raises InputError where it is not one.
+    """Read the bounds of a file. Raises InputError if it is not one.
 
     >>> read_bounds("[floors.scores]\\nall = 0.8").floors
     {'scores.all': 0.8}

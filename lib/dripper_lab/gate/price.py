@@ -3,8 +3,8 @@ and passes of regular expressions over all of it.
 
     python -m dripper_lab.gate.price FOLDER DATA_SET
 
-prints it as JSON. A process of its own: expressions are counted by what stands in for them, which
-has to be there before the product compiles its own. Times are for benchmarks.
+prints it as JSON. It is a separate process: expressions are counted by a replacement of `re`, which
+must be installed before the product compiles its own. Times are for benchmarks.
 """
 
 import importlib
@@ -24,7 +24,7 @@ from typing import Any
 from dripper_lab.gate.bounds import Figures
 
 WRITTEN_IN_C = ("html.tree.scan", "labels.cpu.arithmetic")
-"""Modules that run compiled where there was a compiler: their calls are left out everywhere."""
+"""Modules that run compiled if there was a compiler: their calls are never counted."""
 SEARCHING = ("search", "findall", "finditer", "sub", "subn", "split")
 """Methods that go on to the end of a text, other than `match`."""
 
@@ -56,7 +56,7 @@ def main(arguments: list[str]) -> int:
     """Print page → price; return 0."""
     passes = PassCounter()
     passes.watch("dripper.")
-    # Not before: what they compile on import would not be counted.
+    # Not earlier: expressions compiled on import would not be counted.
     import dripper
     from dripper_lab.datasets import read_pages
 
@@ -67,7 +67,7 @@ def main(arguments: list[str]) -> int:
     prices = {}
     for page in read_pages(Path(arguments[0]), arguments[1]):
         extract = partial(dripper.extract, page.html, url=page.url)
-        extract()  # What is loaded or remembered by a first page is not this page's.
+        extract()  # A first page, because loading and caching do not count.
         passes.begin(len(page.html))
         calls = count_calls(extract, folder, left_out)
         prices[page.id] = asdict(Price(len(calls), calls.total(), passes.n))
@@ -124,7 +124,7 @@ class PassCounter:
 
 
 class WatchedPattern:
-    """An expression whose searches are counted."""
+    """An expression that counts its searches."""
 
     def __init__(self, pattern: re.Pattern[Any], counter: PassCounter) -> None:
         self._pattern = pattern

@@ -31,8 +31,8 @@ def measure_repository(folder: Path, data_set: str) -> Figures:
 
 
 def measure_evaluation(data: Path) -> Figures:
-    """Return the mean score of each evaluation set, of each kind of page, and of all: no page that
-    anything was trained on. Raises InputError where a set is missing."""
+    """Return the mean score of each evaluation set, of each kind of page, and of all: no page is in
+    any training data. Raises InputError if a set is missing."""
     return average(page for name, size in SAMPLE.items() for page in read_pages(data, name, sample=size))
 
 

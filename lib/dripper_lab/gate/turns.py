@@ -31,7 +31,7 @@ _PARTS = ("lib/dripper",)
 
 
 def measure_turns(root: Path, pages: Path, golden: Path) -> Figures:
-    """Return the figure `time.page`, and say on stderr what it was compared with; nothing if there
+    """Return the figure `time.page`, and name the compared commit on stderr; nothing if there
     is no commit to compare with.
 
     Args:
@@ -76,7 +76,7 @@ def compare(new: Path, old: Path, pages: Path) -> Iterator[float]:
         with ExitStack() as stack:
             workers = [stack.enter_context(_start(lib, pages)) for lib in (new, old)]
             for worker in workers:
-                _take(worker, n_pages)  # What a first page loads is not its own.
+                _take(worker, n_pages)  # Loading by a first page does not count.
             for _ in range(_ROUNDS):
                 yield _race(workers, n_pages)
 

@@ -3,8 +3,8 @@
     python -m dripper_lab.gpu_check PAGES… --lm MODEL… --encoder MODEL… --out gpu_check.html
 
 Loads each checkpoint, lets it answer freely, labels the pages with each decoder and compares the
-labels, compares them with the authors' code if that is installed, and measures pages a second
-beside the estimate. `make gpu-check` installs what that needs first. See docs/gpu_day.md.
+labels, compares them with the authors' code if that is installed, and compares pages per second
+with the estimate. `make gpu-check` first installs the requirements. See docs/gpu_day.md.
 """
 
 import argparse
@@ -31,7 +31,7 @@ FULL_LOAD = 256
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Check, write the page, and return 0; 1 where a step failed, 2 for wrong usage."""
+    """Check, write the page, and return 0; 1 if a step failed, 2 for wrong usage."""
     options = _parser().parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     try:
@@ -79,7 +79,7 @@ def _check(options: argparse.Namespace) -> list[Part]:
     for check, models in ((check_lm, options.lm), (check_encoder, options.encoder)):
         for model in models:
             parts.append(check(model, questions))
-            # After each, so that a run that is cut off leaves what it has.
+            # After each, so that an interrupted run leaves its results.
             options.out.write_text(write_page(parts, machine, sheet, dollars, len(texts)), encoding="utf-8")
     log.info("wrote %s", options.out)
     return parts

@@ -1,4 +1,4 @@
-"""Does the steps for each checkpoint that is given, and keeps what each said.
+"""Runs the steps for each given checkpoint, and keeps their findings.
 
 The code that the authors of checkpoints publish runs if it is installed: none of it is here. It
 runs in a process that imports nothing of ours, as it wants other versions of the same packages.
@@ -81,8 +81,8 @@ class Part:
 class Questions:
     """The options of a check.
 
-    pages: decoded HTML. gpu: whose data sheet the estimates are made from; None: no estimates.
-    authors: a folder with the packages of the checkpoints' authors; None: what is installed.
+    pages: decoded HTML. gpu: the GPU with the data sheet for the estimates; None: no estimates.
+    authors: a folder with the packages of the checkpoints' authors; None: the installed packages.
     """
 
     pages: Sequence[str]
@@ -95,7 +95,7 @@ class Questions:
 
 
 def check_lm(model: str, questions: Questions) -> Part:
-    """Return what a checkpoint of the labeler `lm` does on the pages."""
+    """Return the findings about a checkpoint of the labeler `lm` on the pages."""
     part = Part(model)
     checkpoint = find_checkpoint(model)
     settings = {**questions.lm, "model": model}
@@ -150,7 +150,7 @@ def _label_by_decoders(
 
 
 def check_encoder(model: str, questions: Questions) -> Part:
-    """Return what a checkpoint of the labeler `encoder` does on the pages."""
+    """Return the findings about a checkpoint of the labeler `encoder` on the pages."""
     part = Part(model)
     answer = _try(
         part,
@@ -180,8 +180,8 @@ def check_encoder(model: str, questions: Questions) -> Part:
 
 
 def ask_step(step: str, **question: object) -> Answer:
-    """Return what a step answers, in a process of its own. Raises RuntimeError with the end of what
-    it said where it fails."""
+    """Return the answer of a step, in a separate process. Raises RuntimeError with the end of its
+    output if it fails."""
     command = [sys.executable, "-m", "dripper_lab.gpu_check.steps"]
     answer: Answer = _ask(command, {"step": step, **question}, os.environ)
     return answer
@@ -250,8 +250,8 @@ def _differing(first: Sequence[str], second: Sequence[str]) -> int:
 def _compare_authors(
     part: Part, package: str, code: str, question: Mapping[str, object], answer: Answer, questions: Questions
 ) -> None:
-    """Say of how many blocks the published code gives another label, on pages of which it has as
-    many blocks."""
+    """Report the number of blocks with another label by the published code, on pages with equal
+    numbers of blocks."""
     environment = dict(os.environ)
     if questions.authors is not None:
         environment["PYTHONPATH"] = str(questions.authors)

@@ -1,5 +1,5 @@
-"""Estimates pages a second of a checkpoint on a GPU from data sheets, as docs/labeler_lm.md does:
-to stand beside what was measured."""
+"""Estimates pages a second of a checkpoint on a GPU from data sheets, as in docs/labeler_lm.md, for
+comparison with measurements."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ MEMORY_SHARE = 0.9
 BYTES = 2
 """Bytes of a weight, a key or a value: bfloat16."""
 PASSES = 3.0
-"""Passes of `parallel` where none were counted."""
+"""Passes of `parallel` if none were counted."""
 MOST_IN_FLIGHT = 256
 
 
@@ -48,7 +48,7 @@ def find_gpu(name: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The shape of a transformer: what a token costs."""
+    """The shape of a transformer, which determines the cost of a token."""
 
     layers: int
     query: int
@@ -62,7 +62,7 @@ class Shape:
 
     @classmethod
     def of(cls, config: Mapping[str, Any]) -> "Shape":
-        """Return the shape that a config.json tells."""
+        """Return the shape in a config.json."""
         width, heads = int(config["hidden_size"]), int(config["num_attention_heads"])
         head = int(config.get("head_dim") or width // heads)
         key_width = int(config.get("num_key_value_heads") or heads) * head
@@ -74,7 +74,7 @@ class Shape:
         """Return the operations of a pass over tokens of one page.
 
         Args:
-            before: Tokens whose keys and values are there.
+            before: Tokens with cached keys and values.
             both_ways: Every token sees all others, as in an encoder.
         """
         context = tokens if both_ways else before + tokens / 2
@@ -117,7 +117,7 @@ def encoder_rate(shape: Shape, gpu: Gpu, tokens: float) -> float:
 
 
 def dollars_per_million(rate: float, dollars_per_hour: float) -> float:
-    """Return what a million pages cost.
+    """Return the cost of a million pages.
 
     >>> round(dollars_per_million(4.0, 0.39), 2)
     27.08

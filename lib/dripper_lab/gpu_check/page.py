@@ -1,4 +1,4 @@
-"""Writes what the check found out as one HTML page that needs nothing else."""
+"""Writes the findings of the check as one self-contained HTML page."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -20,7 +20,7 @@ def write_page(parts: Sequence[Part], machine: dict[str, Any], sheet: str | None
     """Return the page.
 
     Args:
-        sheet: The GPU whose data sheet the estimates are from.
+        sheet: The GPU with the data sheet of the estimates.
         dollars: Of an hour.
         pages: That were labelled.
     """

@@ -33,7 +33,7 @@ WARM_PAGES = 2
 
 
 def describe_machine() -> Answer:
-    """Return what the check runs on."""
+    """Return a description of the machine."""
     with needed("the check of checkpoints", "encoder"):
         import torch
 
@@ -69,7 +69,7 @@ def read_lm(settings: Mapping[str, Any], profile: str, html: Sequence[str]) -> A
 
 
 def probe_lm(settings: Mapping[str, Any], profile: str, html: Sequence[str], tokens: int = 200) -> Answer:
-    """Return what a checkpoint writes freely, and which answer form fits it."""
+    """Return a checkpoint's free answers, and the best answer form."""
     of_labeler = LmSettings.model_validate(settings)
     encoder = PageEncoder.load(of_labeler)
     jobs = [job for page in split(html, profile) for _, job in encoder.read(page)[:1]]

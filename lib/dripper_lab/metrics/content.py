@@ -1,8 +1,8 @@
 """Fine-grained scores of Markdown: text, code, formulas and tables apart (WebMainBench's toolkit).
 
-What counts as code, formula or table is that toolkit's regular expressions, so that figures
-compare; its optional filter by a language model is left out. A part that neither text has is left
-out of the mean: `None`, not 0 and not 1.
+Code, formulas and tables are found by that toolkit's regular expressions, so that figures are
+comparable; its optional filter by a language model is left out. A part that neither text has is
+left out of the mean: `None`, not 0 and not 1.
 """
 
 import re
@@ -31,7 +31,7 @@ SEPARATOR_CELL = re.compile(r":?-{3,}:?$")
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """A Markdown text and what was found in it, one string each. text is the whole text, code and
+    """A Markdown text and its parts, one string each. text is the whole text, code and
     tables included."""
 
     text: str
@@ -64,8 +64,8 @@ def score_parts(prediction: str, truth: str) -> dict[str, float | None]:
     """Score Markdown against Markdown by kind of content.
 
     text_edit, code_edit, formula_edit, table_edit: :func:`edit_similarity` of the parts, tables as
-    HTML. table_teds: tree edit similarity. table_teds_webmainbench: what WebMainBench publishes as
-    TEDS (see there why it is higher). overall: the mean over the first four and
+    HTML. table_teds: tree edit similarity. table_teds_webmainbench: the value that WebMainBench
+    publishes as TEDS (see there why it is higher). overall: the mean over the first four and
     table_teds_webmainbench, None left out, as WebMainBench's `overall`.
     """
     predicted, true = split_markdown(prediction), split_markdown(truth)
@@ -106,7 +106,7 @@ def _html_tables(markdown: str) -> Iterator[str]:
 
 
 def _pipe_tables(markdown: str) -> Iterator[str]:
-    """Yield runs of lines with a `|` whose second line is all dashes."""
+    """Yield runs of lines with a `|` in which the second line is all dashes."""
     run: list[str] = []
     for line in [*markdown.split("\n"), ""]:
         if "|" in line:

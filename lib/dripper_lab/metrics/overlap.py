@@ -21,7 +21,7 @@ def word_f1(prediction: str, truth: str) -> Score:
 
 
 def levenshtein(prediction: str, truth: str) -> float:
-    """Return what WCEB calls Levenshtein similarity: 2·LCS / (sum of lengths) over white space
+    """Return WCEB's Levenshtein similarity: 2·LCS / (sum of lengths) over white space
     tokens.
 
     It is python-Levenshtein's `ratio`, in which a replacement costs 2. Empty against empty scores

@@ -1,10 +1,10 @@
 """ROUGE-LSum as WCEB computes it (SIGIR'23, 4.3): union of longest common subsequences, sentence by
 sentence.
 
-The values are those of the package rouge-score with WCEB's tokens, ties of the backtracking
-included. That package fills tables of (tokens of the truth) × (tokens of the prediction) in Python,
-a minute for a long page; here a row of a table is one integer, and a true sentence that is covered
-stops looking.
+The values equal the package rouge-score's with WCEB's tokens, including ties of the backtracking.
+That package fills tables of (tokens of the truth) × (tokens of the prediction) in Python, a minute
+for a long page; here a row of a table is one integer, and a true sentence that is covered stops
+looking.
 """
 
 from collections import Counter, defaultdict

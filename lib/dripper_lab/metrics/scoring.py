@@ -50,7 +50,7 @@ def check_metrics(names: Iterable[str]) -> None:
 def score_page(truth: str, texts: Mapping[str, str], metrics: Iterable[str] = DEFAULT_METRICS) -> dict[str, Values]:
     """Return extractor → column → value for the texts of one page.
 
-    Columns are `<metric>_precision`, `_recall`, `_f1`, or `<metric>` where it is one number. Raises
+    Columns are `<metric>_precision`, `_recall`, `_f1`, or `<metric>` if it is one number. Raises
     UsageError for an unknown metric.
     """
     metrics = list(metrics)

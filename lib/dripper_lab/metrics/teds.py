@@ -33,7 +33,7 @@ def teds(prediction: str, truth: str) -> float | None:
 
     Inserting, deleting, and renaming to another tag or span cost 1; renaming a cell costs the
     normalised Levenshtein distance of the texts. `thead`, `tbody`, `tfoot` do not count. Several
-    tables hang under a root that does not count. None where a side has more than `MAX_NODES` nodes.
+    tables hang under a root that does not count. None if a side has more than `MAX_NODES` nodes.
     """
     trees = [_forest(html) for html in (prediction, truth)]
     sizes = [tree.size() - 1 for tree in trees]
@@ -66,10 +66,10 @@ class _Costs:
 
 
 def teds_webmainbench(prediction: str, truth: str) -> float:
-    """Return what WebMainBench publishes as TEDS, for the first table of each side.
+    """Return the value that WebMainBench publishes as TEDS, for the first table of each side.
 
     Its code hands apted a string where apted wants a tree; the string is taken for one node without
-    children. So the distance is that of two labels, at most 1 (2 where one table is empty), but is
+    children. So the distance is between two labels, at most 1 (2 if one table is empty), but is
     divided by the number of nodes of the tables: any two tables of ten cells score 0.9 or more.
     Kept so that published figures can be redone.
     """

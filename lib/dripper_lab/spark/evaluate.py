@@ -1,5 +1,5 @@
-"""Spreads an evaluation over a cluster. What is evaluated, and how, comes as functions: this layer
-knows no metric."""
+"""Distributes an evaluation over a cluster. Extractors and metrics are passed in as functions: this
+layer knows none."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial

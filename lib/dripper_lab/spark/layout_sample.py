@@ -38,7 +38,7 @@ _CANDIDATE = StructType().add("page_id", StringType()).add("layout_id", StringTy
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """The size of a sample: how many pages are drawn, and of what.
+    """The size of a sample: the number of pages, and their quotas.
 
     quotas: by a name of `QUOTAS`, the most that a value may have, as a share of `size`.
     """
@@ -50,7 +50,7 @@ class Sampling:
 
 
 def parse_quotas(typed: Sequence[str]) -> dict[str, dict[str, float]]:
-    """Return quotas that were typed: by what they are of, the share of each value.
+    """Return the quotas of the command line: by column, the share of each value.
 
     Raises SettingsError.
 
@@ -90,7 +90,7 @@ def draw_pages(tables: Tables, sampling: Sampling) -> list[Row]:
     """Return the drawn pages: page_id, url, host, warc_file, warc_offset, charset, language,
     page_kind, layout_id, and layout_pages, how many pages of the host have the layout.
 
-    Raises InputError where there is no table `pages`: a run in one pass keeps none.
+    Raises InputError if there is no table `pages`: a run in one pass has none.
     """
     if not tables.exists("pages"):
         raise InputError(
@@ -166,8 +166,8 @@ def _skeleton_of(row: Row) -> Skeleton | None:
 
 
 def _describe(pages: DataFrame, tables: Tables) -> DataFrame:
-    """Return what is known of each page; its language and kind are those of `extractions`, once it
-    is there."""
+    """Return the facts about each page; its language and kind come from `extractions`, if it has
+    the page."""
     names = ("page_id", "url", "host", "warc_file", "warc_offset", "charset")
     declared = F.lower(F.regexp_extract("source", _LANGUAGE, 1))
     language, kind = F.when(declared != "", declared), F.col("first_labels.page_kind")
