@@ -8,6 +8,6 @@ LABELERS = {
 }
 COMPOSITES = {
     "vote": "dripper_labelers.vote:make_vote_entry",
-    "any": "dripper_labelers.vote:make_vote_entry",
+    "union": "dripper_labelers.vote:make_vote_entry",
 }
 """Kind of labelers named `kind:members` → function that makes an entry from such a name."""

@@ -1,4 +1,4 @@
-"""Implements the labelers `vote:A,B,…` and `any:A,B,…`: several labelers decide together, block by
+"""Implements the labelers `vote:A,B,…` and `union:A,B,…`: several labelers decide together on each
 block, by majority or as their union.
 
 The SIGIR'23 comparison (Bevendorff et al. 2023, 4.5) lets extractors vote on tokens, as each has
@@ -23,7 +23,7 @@ from dripper.labels.base import Closable, Labeler, Labels, expected_f1
 from dripper.labels.entry import LabelerEntry, Use
 from dripper.labels.words import words_of
 
-UNION = "any"
+UNION = "union"
 """The kind of vote in which one member is enough, however many there are."""
 
 
@@ -40,7 +40,7 @@ def parse_voters(name: str) -> Sequence[Voter]:
     Raises SettingsError.
 
     Args:
-        name: `vote:A,B,…` or `any:A,B,…`, each with weight 1; in a vote `A=2` gives A that
+        name: `vote:A,B,…` or `union:A,B,…`, each with weight 1; in a vote `A=2` gives A that
             weight.
 
     >>> parse_voters("vote:cpu=2,trafilatura")
@@ -94,8 +94,7 @@ class VoteLabeler:
             f"{voter.name}@{labeler.version}" + (f"*{voter.weight:g}" if voter.weight != 1 else "")
             for voter, labeler in zip(voters, labelers, strict=True)
         )
-        weights = np.array([voter.weight for voter in voters])
-        self._weights = weights / weights.sum()
+        self._weights = np.array([voter.weight for voter in voters]) / sum(voter.weight for voter in voters)
         self._is_union = name.startswith(f"{UNION}:")
 
     def label(self, pages: Sequence[Page]) -> list[Labels]:
@@ -103,22 +102,33 @@ class VoteLabeler:
         answers = [labeler.label(pages) for labeler in self.members.values()]
         return [self._count_votes(page, [answer[number] for answer in answers]) for number, page in enumerate(pages)]
 
+    def reasons(self, page: Page) -> Mapping[str, FloatArray]:
+        """Return each member's log odds for every block, 4.6 at most, by its name. Raises as the
+        members do."""
+        said = {name: labeler.label([page])[0] for name, labeler in self.members.items()}
+        sure = {name: np.clip(_fill_probability(labels), 0.01, 0.99) for name, labels in said.items()}
+        return {name: np.log(each / (1 - each)) for name, each in sure.items()}
+
     def _count_votes(self, page: Page, answers: Sequence[Labels]) -> Labels:
         """Return the outcome of the vote on one page.
 
         A member without probabilities is sure of its labels. Probabilities and confidence are of
         the members together: if the members disagree, both are low. In a union they are of the
-        member that is surest that a block is main.
+        member that is surest that a block is main, and `method` names each member that gave a block
+        which no member before it gave.
         """
         main = np.stack([labels.main for labels in answers])
         sure = np.stack([_fill_probability(labels) for labels in answers])
         votes = self._weights @ main
         chosen = votes > 0 if self._is_union else votes >= 0.5 - TIE
         probability = sure.max(axis=0) if self._is_union else self._weights @ sure
+        givers = list(self.members)
+        gave = [givers[i] for i in np.unique(main.argmax(axis=0)[chosen])] if self._is_union else []
         words = np.array([len(words_of(block.text)) for block in page.blocks], np.int64)
         return Labels(
             chosen, probability.astype(np.float32), expected_f1(chosen, probability, words),
             passes=sum(labels.passes for labels in answers), windows=max(labels.windows for labels in answers),
+            method=f"{UNION}:{','.join(gave)}" if gave else "",
         )  # fmt: skip
 
     def close(self) -> None:

@@ -132,20 +132,34 @@ def test_an_unknown_member_is_an_unknown_labeler() -> None:
 def test_in_a_union_one_member_is_enough() -> None:
     """Of three, which a majority would not be."""
     voters = [Voter(f"m{number}", 1) for number in range(3)]
-    union = VoteLabeler("any:m", voters, [Says([1, 0, 0]), Says([0, 0, 0], [0.2, 0.4, 0.1]), Says([0, 1, 0])])
+    union = VoteLabeler("union:m", voters, [Says([1, 0, 0]), Says([0, 0, 0], [0.2, 0.4, 0.1]), Says([0, 1, 0])])
     (labels,) = union.label([PAGE])
     assert labels.main.tolist() == [True, True, False]
     assert labels.probability.tolist() == pytest.approx([1.0, 1.0, 0.1])
+    assert labels.method == "union:m0,m2"
+    reasons = union.reasons(PAGE)
+    assert list(reasons) == ["m0", "m1", "m2"]
+    assert reasons["m0"].round(1).tolist() == [4.6, -4.6, -4.6]
+    assert reasons["m1"].round(1).tolist() == [-1.4, -0.4, -2.2]
+
+
+def test_a_member_that_adds_nothing_is_not_named() -> None:
+    voters = [Voter("a", 1), Voter("b", 1)]
+    said = [([1, 1, 0], [0, 1, 0]), ([0, 0, 0], [0, 1, 0]), ([0, 0, 0], [0, 0, 0])]
+    unions = [VoteLabeler("union:a,b", voters, [Says(first), Says(second)]) for first, second in said]
+    assert [union.label([PAGE])[0].method for union in unions] == ["union:a", "union:b", ""]
 
 
 def test_a_union_is_loaded_by_name_and_has_no_weights() -> None:
     page = preprocess(ARTICLE)
-    (union,) = load("any:cpu,all").label([page])
+    (union,) = load("union:cpu,all").label([page])
     assert union.main.all()
+    assert dripper.extract(ARTICLE, labeler="union:cpu,all").method == "union:cpu,all"
+    assert dripper.extract(ARTICLE, labeler="union:all,cpu").method == "union:all"
     with pytest.raises(SettingsError, match="a union has no weights, each of its members decides alone"):
-        load("any:cpu=2,all")
-    with pytest.raises(SettingsError, match="takes two members at least, for instance any:cpu,trafilatura"):
-        load("any:cpu")
+        load("union:cpu=2,all")
+    with pytest.raises(SettingsError, match="takes two members at least, for instance union:cpu,trafilatura"):
+        load("union:cpu")
 
 
 def test_members_are_voters_of_one_weight_unless_the_name_says_another() -> None:
