@@ -255,9 +255,11 @@ class SparkSettings(Section):
         return {str(key): str(item).lower() if isinstance(item, bool) else str(item) for key, item in value.items()}
 
 
-Output = Literal["main_html", "markdown", "images", "posts", "metadata"]
-OUTPUTS: tuple[Output, ...] = get_args(Output)
+Output = Literal["main_html", "markdown", "images", "posts", "metadata", "schema_org"]
+ALL_OUTPUTS: tuple[Output, ...] = get_args(Output)
 """The parts of an extraction that can be left out."""
+OUTPUTS = ALL_OUTPUTS[:-1]
+"""The parts that are made unless others are asked for."""
 
 
 def name_rules(profile: str, outputs: Sequence[Output]) -> str:
@@ -280,8 +282,8 @@ class Settings(Section):
     outputs: tuple[Output, ...] = OUTPUTS
     """The parts of an extraction that are made; the others cost nothing and are null. `text` needs
     main_html. Without `posts`, a page is searched for posts only if the labeler calls it a
-    forum, as its main content depends on them. The column `versions` names a choice beside the
-    profile."""
+    forum, as its main content depends on them. `schema_org`, the page's JSON-LD, is made only if it
+    is named. The column `versions` names a choice beside the profile."""
     labeler: LabelerSettings = LabelerSettings()
     labels: LabelsSettings = LabelsSettings()
     reading: ReadSettings = ReadSettings()
@@ -302,7 +304,7 @@ class Settings(Section):
         if not isinstance(names, (list, tuple, set, frozenset)):
             return value
         asked = ["main_html" if name == "text" else name for name in names]
-        return [*(name for name in OUTPUTS if name in asked), *(name for name in asked if name not in OUTPUTS)]
+        return [*(name for name in ALL_OUTPUTS if name in asked), *(name for name in asked if name not in ALL_OUTPUTS)]
 
 
 GONE = frozenset(

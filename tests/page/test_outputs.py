@@ -13,7 +13,7 @@ from dripper.errors import SettingsError
 from dripper.page.extraction import Extractor
 from dripper.page.finish import Finisher
 from dripper.page.rows import extraction_columns
-from dripper.settings import OUTPUTS, Output, Settings
+from dripper.settings import ALL_OUTPUTS, OUTPUTS, Output, Settings
 from support.labelled import labelled_pages
 
 EMPTY = {"main_html": "", "markdown": "", "images": (), "posts": (), "metadata": None}
@@ -53,6 +53,23 @@ def test_rows_have_null_and_say_what_was_asked() -> None:
     assert {name for name in null if row[name] is not None} == set()
     assert None not in (row["markdown"], row["text_sha256"])
     assert extractor.versions["profile"] == "dripper (main_html, markdown)"
+
+
+def test_schema_org_is_the_page_s_json_ld_if_it_is_named() -> None:
+    scripts = (
+        '[{"@type": "Recipe",}, 3]',
+        '{"name": "Tea\nand milk"}',
+        "{",
+        '{"x": NaN}',
+        f'{{"a": "{"a" * 1_000_000}"}}',
+    )
+    page = "<p>It rained all day." + "".join(f'<script type="Application/LD+json">{each}</script>' for each in scripts)
+    asked = dripper.extract(page, outputs=ALL_OUTPUTS)
+    assert json.loads(asked.schema_org) == [{"@type": "Recipe"}, {"name": "Tea\nand milk"}]
+    assert extraction_columns(asked)["schema_org"] == asked.to_dict()["schema_org"] == asked.schema_org
+    unasked = dripper.extract(page)
+    assert unasked == replace(asked, schema_org="", outputs=OUTPUTS)
+    assert extraction_columns(unasked)["schema_org"] is unasked.to_dict()["schema_org"] is None
 
 
 @pytest.mark.parametrize("outputs", [["markdwon"], "markdwon"])

@@ -218,7 +218,13 @@ HIDDEN_CHARS = Column(
     "Characters of text on the page that a person does not see, left out; null: a row of an older release",
 )
 
+SCHEMA_ORG = Column(
+    "schema_org",
+    Kind.STRING,
+    "The page's JSON-LD objects as they are written, as a JSON array; null: the setting outputs does not name it",
+)
+
 EXTRACTIONS: Sequence[Column] = (
-    *PAGE, *EXTRACTION, *ORIGIN, *SITE, *MEDIA, *DATES, *SOURCES, *POSTS, IS_WHOLE, HIDDEN_CHARS,
+    *PAGE, *EXTRACTION, *ORIGIN, *SITE, *MEDIA, *DATES, *SOURCES, *POSTS, IS_WHOLE, HIDDEN_CHARS, SCHEMA_ORG,
 )  # fmt: skip
 """A row of the table `extractions`."""

@@ -22,6 +22,7 @@ from dripper.html.markdown.posts import Post
 from dripper.html.metadata import Metadata, find_own_address, says_title
 from dripper.html.metadata.dates import find_precision
 from dripper.html.selectors import check_selector, find_kept_blocks
+from dripper.html.tree.head import write_schema_org
 from dripper.html.tree.urls import Base
 from dripper.html.units.complete import Completed, complete, note_changes
 from dripper.html.units.posts import FoundPost
@@ -33,7 +34,7 @@ from dripper.page.language import SAMPLE_CHARACTERS, detect
 from dripper.page.notices import is_notice
 from dripper.page.posts import NO_POSTS, THREAD, KeptPosts, PagePosts, find_page_posts
 from dripper.page.split import Decoded, split_into_blocks
-from dripper.settings import OUTPUTS, Output, Settings
+from dripper.settings import ALL_OUTPUTS, OUTPUTS, Output, Settings
 
 DEFAULT_SETTINGS = Settings()
 _OF_MAIN_HTML: tuple[Output, ...] = ("main_html", "markdown", "images")
@@ -61,7 +62,9 @@ class Extraction:
     its order. posts: the posts of a thread, or readers' comments, in the main content, in its
     order; a part of a post is enough. comments: whether most posts that the page shows are there
     (`in`, `out`); None: it shows none. hidden_chars: characters of text on the page that a person
-    does not see, and that are left out. outputs: the setting of this name; other parts are empty.
+    does not see, and that are left out. schema_org: the page's JSON-LD objects as they are written,
+    a JSON array; only if `outputs` names it. outputs: the setting of this name; other parts are
+    empty.
     """
 
     main_html: str = ""
@@ -86,6 +89,7 @@ class Extraction:
     posts: tuple[Post, ...] = ()
     comments: str | None = None
     hidden_chars: int = 0
+    schema_org: str = ""
     outputs: tuple[Output, ...] = OUTPUTS
 
     @property
@@ -101,7 +105,7 @@ class Extraction:
         """Return all fields by name, of types that `json.dumps` writes: the object that
         `dripper extract --format json` prints."""
         values = asdict(self)
-        return values | dict.fromkeys(set(OUTPUTS).difference(values.pop("outputs")))
+        return values | dict.fromkeys(set(ALL_OUTPUTS).difference(values.pop("outputs")))
 
     def __repr__(self) -> str:
         """Return one line without the page.
@@ -207,7 +211,9 @@ class Finisher:
         labels, detail = ask_labels(page)
         choice = self._choose(page, decoded, labels, labeler, detail)
         extraction = self._extract(page, choice, Base.of(url, page.hints.base))
-        return Examination(replace(extraction, url=url), page, labels, choice.main, choice.reasons)
+        schema_org = write_schema_org(decoded.utf8) if "schema_org" in self._asked else ""
+        extraction = replace(extraction, url=url, schema_org=schema_org)
+        return Examination(extraction, page, labels, choice.main, choice.reasons)
 
     def _choose(self, page: Page, decoded: Decoded, labels: Labels | None, labeler: str, detail: str) -> Choice:
         """Return the blocks that become the extraction: the labeler's, or the fallback's if it

@@ -16,7 +16,7 @@ from dripper.extras import needed
 from dripper.html.metadata import Metadata, first_day
 from dripper.labels import Labels
 from dripper.page.finish import Extraction
-from dripper.settings import OUTPUTS, Output
+from dripper.settings import ALL_OUTPUTS, Output
 from dripper.warc import Record
 from dripper.warc.open.identity import find_crawl
 from dripper.warc.read.record import DAMAGES
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from publicsuffixlist import PublicSuffixList
 Row = dict[str, Any]
 OF_OUTPUTS: Mapping[str, Output] = {
-    **{name: name for name in OUTPUTS},
+    **{name: name for name in ALL_OUTPUTS},
     "text": "main_html",
     "markdown_chars": "markdown",
     "text_sha256": "markdown",
@@ -100,6 +100,7 @@ def extraction_columns(extraction: Extraction) -> Row:
         "posts": [post.as_row() for post in extraction.posts] if is_good else None,
         "comments": extraction.comments,
         "hidden_chars": extraction.hidden_chars if is_good else None,
+        "schema_org": extraction.schema_org if is_good else None,
         "published_date": first_day(extraction.metadata.published) if extraction.metadata is not None else None,
         "error_code": extraction.error_code.value if extraction.error_code else None,
         "error_detail": extraction.error_detail,

@@ -27,7 +27,7 @@ from dripper.spark.workers.label import ANSWER, label_function
 
 _FIELDS = (
     *(column.name for column in (*columns.EXTRACTION, *columns.POSTS)),
-    *("charset", "charset_source", "encoding_errors", "hidden_chars"),
+    *("charset", "charset_source", "encoding_errors", "hidden_chars", "schema_org"),
 )
 _TEXT = StructField("text", StringType())
 _ADDRESS = ("http://", "https://")

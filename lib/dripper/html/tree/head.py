@@ -11,12 +11,14 @@ The data is read once for both of its uses: the labelers' hints and the page's m
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from itertools import islice
 from typing import Any, NamedTuple
 
 from selectolax.lexbor import LexborNode
 
 from dripper.html.tree.letters import drop_escaped
+from dripper.html.tree.parser import parse_document
 
 HEAD = "script, link, meta, base"
 """The elements that are read, as a selector."""
@@ -108,19 +110,42 @@ def _mend_json(source: str) -> str:
     return _TRAILING.sub("", _WRAPPING.sub("", source)).strip().rstrip(";,")
 
 
-def _read_objects(source: str) -> list[dict[str, Any]]:
-    if len(source) > MAX_JSON_CHARS:
-        return []
-    source = drop_escaped(source)
-    pending: list[Any] = []
+def _load(source: str) -> list[Any]:
+    """Return the values at the top of a JSON-LD script; none if it is broken or too long."""
+    source = drop_escaped(source) if len(source) <= MAX_JSON_CHARS else ""
     for text in (source, _mend_json(source)):
         try:
-            pending = [json.loads(text, strict=False)]
-            break
+            value = json.loads(text, strict=False)
+            return value if isinstance(value, list) else [value]
         except ValueError:
             continue
         except RecursionError:
-            return []
+            break
+    return []
+
+
+def write_schema_org(utf8: bytes) -> str:
+    """Return the JSON-LD objects of a page as a JSON array, as they are written, in document order.
+
+    Broken scripts are left out. So are objects with NaN, objects nested deeper than Python reads
+    (some hundred levels), and objects after MAX_JSON_CHARS in all.
+
+    >>> write_schema_org(b'<script type="application/ld+json">[{"@type": "Recipe",}]</script>')
+    '[{"@type": "Recipe"}]'
+    """
+    written, size = [], 0
+    for node in parse_document(utf8).css('script[type="application/ld+json" i]'):
+        for value in _load(node.text()):
+            with suppress(RecursionError, ValueError):
+                text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+                size += len(text)
+                if isinstance(value, dict) and size <= MAX_JSON_CHARS:
+                    written.append(text)
+    return f"[{', '.join(written)}]"
+
+
+def _read_objects(source: str) -> list[dict[str, Any]]:
+    pending = _load(source)[::-1]
     objects = []
     while pending:
         value = pending.pop()
