@@ -118,7 +118,7 @@ test-adapters: $(VENV)-adapters/done
 
 # The releases of Spark that setup.py lets in, each with a Delta that is built for it.
 RUNTIMES ?= 4.0 4.1 4.2
-SPARK_4.0 := pyspark==4.0.2 delta-spark==4.0.1
+SPARK_4.0 := pyspark==4.0.5 delta-spark==4.0.1
 SPARK_4.1 := pyspark==4.1.4 delta-spark==4.4.0
 SPARK_4.2 := pyspark==4.2.0 delta-spark==4.4.0
 
@@ -334,7 +334,7 @@ $(NEIGHBOURS)/done: benchmarks/neighbours/pom.xml
 	$(call neighbour,daft,daft==0.7.26 deltalake==1.6.6 pyarrow==25.0.1)
 	$(call neighbour,datafusion,datafusion==55.0.0 deltalake==1.6.6 pyarrow==26.0.1)
 	$(call neighbour,chdb,chdb==4.4.0 pyarrow==26.0.1)
-	$(call neighbour,spark,$(SPARK_4.2) pyarrow==26.0.1 pandas==2.3.3)
+	$(call neighbour,spark,pyspark==4.0.2 delta-spark==4.0.1 pyarrow==26.0.1 pandas==2.3.3)
 	mvn -q -B -f benchmarks/neighbours/pom.xml dependency:copy-dependencies -DoutputDirectory=$(CURDIR)/$(NEIGHBOURS)/jars
 	npm install --no-audit --no-fund --silent --prefix $(NEIGHBOURS) warcio@2.4.11 defuddle@0.19.4 jsdom@29.1.1 \
 	    @mozilla/readability@0.6.0 turndown@7.2.5

@@ -69,7 +69,7 @@ CLUSTER = [
     *MINERU,
     *TRAFILATURA,
     # PySpark's Arrow maps need it.
-    "pandas>=2.2,<3",
+    "pandas>=2.2,<4",
     # Where the public prompts of the labeler lm are kept.
     "platformdirs>=4",
 ]

@@ -4,8 +4,8 @@
 
     python benchmarks/neighbours/tables.py FOLDER
 
-FOLDER holds an environment for each name in `PLACES`. Spark reads and writes there, and in the
-project's own environment.
+FOLDER holds an environment for each name in `PLACES`. Spark 4.0 writes and reads there, and Spark
+4.2 in the project's own environment.
 """
 
 import json
@@ -24,8 +24,8 @@ HERE = Path(__file__).parent
 Rows = list[list[str | None]]
 
 PLACES = {
-    "Spark 4.0": "",
-    "Spark 4.2": "spark",
+    "Spark 4.0": "spark",
+    "Spark 4.2": "",
     "deltalake": "readers",
     "QueryBuilder": "readers",
     "Polars": "readers",
@@ -138,9 +138,10 @@ def write_document(made: list[Any], answers: Mapping[str, list[dict[str, Any]]])
 def main(folder: Path) -> None:
     """Write the tables, read them, and write the document."""
     with tempfile.TemporaryDirectory() as place:
-        environment = {**os.environ, "TZ": "UTC", "PYSPARK_PYTHON": sys.executable, "PYTHONPATH": str(ROOT / "lib")}
-        for script in ("write_tables.py", "write_our_tables.py"):
-            subprocess.run([sys.executable, str(HERE / script), place], check=True, env=environment)
+        older = str(folder / PLACES["Spark 4.0"] / "bin" / "python")
+        for python, script in ((older, "write_tables.py"), (sys.executable, "write_our_tables.py")):
+            environment = {**os.environ, "TZ": "UTC", "PYSPARK_PYTHON": python, "PYTHONPATH": str(ROOT / "lib")}
+            subprocess.run([python, str(HERE / script), place], check=True, env=environment)
         cases = Path(place, "cases.json")
         write_document(json.loads(cases.read_text()), {name: read(name, folder, cases) for name in PLACES})
 

@@ -242,8 +242,7 @@ class SparkSettings(Section):
     cluster does."""
     jars: str = ""
     """A folder or comma-separated files: delta-spark, delta-storage and antlr4-runtime jars, for
-    machines without a network. Else Delta comes from the class path or from Maven Central, in the
-    version that the installed package delta-spark names."""
+    machines without a network. Else Delta comes from the class path or from Maven Central."""
     properties: dict[str, str] = {}
     """Further Spark properties, as they are."""
 

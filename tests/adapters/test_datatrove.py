@@ -21,7 +21,7 @@ from dripper.adapters.datatrove import Dripper
 
 LABELLED = Path(__file__).parents[1] / "data" / "labelled" / "wcxb-dev" / "html"
 REAL = [file.read_text(encoding="utf-8", errors="replace") for file in sorted(LABELLED.glob("*.html"))[:3]]
-HOSTILE = ["", "<html><body></body></html>", "%PDF-1.7 x", "<div>" * 60_000]
+HOSTILE = ["", "<html><body></body></html>", "%PDF-1.7 \0\1\2\3", "<div>" * 60_000]
 
 
 def documents(*pages: str) -> list[Document]:

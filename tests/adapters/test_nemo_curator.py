@@ -93,7 +93,12 @@ def run(executor: RayDataExecutor, stage: DripperPages, *batches: DocumentBatch)
 
 
 def test_a_pipeline_with_the_labeler_cpu_loses_no_page(executor: RayDataExecutor) -> None:
-    documents = [*pages(0, 3), EMPTY, ("http://example.org/pdf", b"%PDF-1.7 x"), ("http://example.org/none", None)]
+    documents = [
+        *pages(0, 3),
+        EMPTY,
+        ("http://example.org/pdf", b"%PDF-1.7 \0\1\2\3"),
+        ("http://example.org/none", None),
+    ]
     stage = DripperPages("cpu", form="text")
     assert [each.name for each in stage.decompose()] == ["dripper_prepare", "dripper_finish"]
     rows = run(executor, stage, batch(*documents[:2]), batch(*documents[2:]))

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from deltalake import DeltaTable
 
+from dripper.spark.session.session import delta_package
 from dripper.spark.tables.schemas import OF_RUN
 from support.job_mains import job
 from support.warcs import pages, write_warc
@@ -197,7 +198,7 @@ def test_spark_submit_as_on_emr_writes_the_same_rows(four_files: Path, first_run
     )
     assert "No module named 'dripper'" in missing.stderr
     flags = [
-        *("--master", "local-cluster[2,1,1024]", "--packages", "io.delta:delta-spark_2.13:4.0.1"),
+        *("--master", "local-cluster[2,1,1024]", "--packages", delta_package()),
         *("--conf", "spark.jars=", "--conf", f"spark.pyspark.python={bare}", "--conf", "spark.executor.memory=1g"),
         *("--conf", "spark.executor.cores=1", "--conf", "spark.executor.memoryOverhead=0"),
         *(f"--conf=spark.{part}.extraJavaOptions={SMALL_JAVA}" for part in ("driver", "executor")),

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, get_args
 
 from dripper.errors import SettingsError
+from dripper.html.metadata import Metadata
 from dripper.page.extraction import Extraction, checked_settings
 from dripper.settings import Settings
 
@@ -79,9 +80,5 @@ def collect_metadata(extraction: Extraction) -> dict[str, Any]:
 
 def collect_declared(extraction: Extraction) -> dict[str, str | None]:
     """Return the page's declared metadata as plain values that every index can hold."""
-    metadata = extraction.metadata
-    return {
-        "authors": ", ".join(metadata.authors) or None if metadata is not None else None,
-        "published": metadata.published if metadata is not None else None,
-        "site": metadata.site if metadata is not None else None,
-    }
+    declared = extraction.metadata or Metadata()
+    return {"authors": ", ".join(declared.authors) or None, "published": declared.published, "site": declared.site}

@@ -15,9 +15,7 @@ from typing import Any
 
 from dripper import extras as optional
 from dripper.adapters import Form, PageStep, collect_metadata
-from dripper.errors import PageError
-from dripper.guard import Guard, GuardLimits
-from dripper.page.extraction import Extraction, make_failed, shared_extractor
+from dripper.page.extraction import extract_apart, shared_extractor
 from dripper.settings import Settings
 
 with optional.needed("dripper.adapters.datatrove", "datatrove"):
@@ -62,18 +60,11 @@ class Dripper(PageStep, BaseExtractor):  # type: ignore[misc]
 
     def run(self, data: Iterable[Any], rank: int = 0, world_size: int = 1) -> Iterator[Any]:
         """Yield the documents that have main content."""
-        extractor = shared_extractor(self.settings)
-        guard: Guard[tuple[str, str | None], Extraction] = Guard(
-            lambda page: extractor.extract(*page), GuardLimits.of(self.settings.limits)
-        )
-        with guard, self.exclusion_writer or nullcontext() as excluded:
+        with self.exclusion_writer or nullcontext() as excluded:
             for document in data:
                 self.stat_update(StatHints.total)
                 with self.track_time():
-                    try:
-                        extraction = guard.call((document.text, document.metadata.get("url")))
-                    except PageError as error:
-                        extraction = make_failed(error)
+                    extraction = extract_apart(self.settings, document.text, document.metadata.get("url"))
                     content = self.select(extraction)
                 if content:
                     document.text = content

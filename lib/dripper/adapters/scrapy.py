@@ -59,6 +59,5 @@ class DripperPipeline:
         values = collect_metadata(extraction) | {"markdown": extraction.markdown}
         if extraction.error_code is not None:
             values = {"error_code": extraction.error_code.value, "error_detail": extraction.error_detail}
-        for name, value in values.items():
-            fields[name] = value
+        fields.update(values)
         return item

@@ -141,9 +141,7 @@ def run(arguments: argparse.Namespace) -> int:
             stand_for[f"html.{name}"] = json.dumps(getattr(arguments, name))
     destination = _choose_destination(arguments)
     if destination is not None and destination.columns:
-        stand_for["outputs"] = json.dumps(
-            sorted({OF_OUTPUTS[name] for name in destination.columns if name in OF_OUTPUTS})
-        )
+        stand_for["outputs"] = json.dumps([OF_OUTPUTS[name] for name in destination.columns if name in OF_OUTPUTS])
     settings = flags.settings(arguments, stand_for)
     if destination is None:
         return _print_page(arguments, settings)

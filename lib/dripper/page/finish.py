@@ -212,8 +212,9 @@ class Finisher:
         choice = self._choose(page, decoded, labels, labeler, detail)
         extraction = self._extract(page, choice, Base.of(url, page.hints.base))
         schema_org = write_schema_org(decoded.utf8) if "schema_org" in self._asked else ""
-        extraction = replace(extraction, url=url, schema_org=schema_org)
-        return Examination(extraction, page, labels, choice.main, choice.reasons)
+        return Examination(
+            replace(extraction, url=url, schema_org=schema_org), page, labels, choice.main, choice.reasons
+        )
 
     def _choose(self, page: Page, decoded: Decoded, labels: Labels | None, labeler: str, detail: str) -> Choice:
         """Return the blocks that become the extraction: the labeler's, or the fallback's if it

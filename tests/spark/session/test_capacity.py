@@ -5,7 +5,6 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from dripper.spark.session.capacity import (
@@ -19,6 +18,7 @@ from dripper.spark.session.capacity import (
     properties,
     slots,
 )
+from dripper.spark.tables.fence import SPARK_ERRORS
 
 TAGS = "spark.databricks.clusterUsageTags."
 DYNAMIC = {"spark.dynamicAllocation.enabled": "true"}
@@ -101,7 +101,7 @@ def test_failed_tasks_are_losses(spark: Any) -> None:
         raise ValueError("no such luck")
 
     before = count_losses(spark)
-    with pytest.raises(Py4JJavaError, match="no such luck"):
+    with pytest.raises(SPARK_ERRORS, match="no such luck"):
         spark.sparkContext.parallelize([1], 1).foreach(fail)
     spark.sparkContext._jsc.sc().listenerBus().waitUntilEmpty()
     assert count_losses(spark).describe(before) == ["0 executors were lost, and 1 task failed and was tried again"]

@@ -9,7 +9,6 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
-from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
 from pathlib import Path
 
@@ -38,11 +37,6 @@ _DELTA = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
 }
-_DELTA_FOR = {"4.0": "4.0.1", "4.1": "4.1.0", "4.2": "4.4.0"}
-"""Version of Spark → version of Delta, if no matching delta-spark is installed beside a pyspark
-from elsewhere."""
-_NEWEST_SPARK_OF = {"4.0": "4.0", "4.1": "4.1", "4.2": "4.1", "4.3": "4.1"}
-"""Version of Delta → the newest version of Spark that it is built for."""
 _ALWAYS = {
     # Timestamps must not depend on the time zone of the job's machine.
     "spark.sql.session.timeZone": "UTC",
@@ -223,20 +217,18 @@ def delta_jars(settings: SparkSettings) -> dict[str, str]:
 
 
 def delta_package(spark_version: str | None = None) -> str:
-    """Return the Maven coordinates of Delta for a version of Spark, by default PySpark's version.
-    The version of Delta is the version of the installed Python package, if it fits.
+    """Return the Maven coordinates of the newest Delta for a version of Spark, by default PySpark's
+    version.
 
     From 4.1 on, Delta is built for each version of Spark separately, and the artifacts' names say
-    for which (delta/pip_utils.py).
+    for which (delta/pip_utils.py). For Spark 4.0 this is the last Delta that was built for it
+    alone.
+
+    >>> delta_package("4.2.0"), delta_package("4.0.5")
+    ('io.delta:delta-spark_4.2_2.13:4.4.0', 'io.delta:delta-spark_2.13:4.0.1')
     """
     spark = ".".join((spark_version or pyspark.__version__).split(".")[:2])
-    delta = _DELTA_FOR.get(spark, _DELTA_FOR["4.0"])
-    with suppress(PackageNotFoundError):
-        installed = version("delta-spark")
-        if spark <= _NEWEST_SPARK_OF.get(installed[:3], "4.2"):
-            delta = installed
-    artifact = "delta-spark_2.13" if delta.startswith("4.0.") else f"delta-spark_{spark}_2.13"
-    return f"io.delta:{artifact}:{delta}"
+    return "io.delta:delta-spark_2.13:4.0.1" if spark == "4.0" else f"io.delta:delta-spark_{spark}_2.13:4.4.0"
 
 
 def _list_jars(jars: str) -> list[str]:

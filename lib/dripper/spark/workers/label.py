@@ -81,9 +81,10 @@ def label_function(
             # dtype=object, because pandas turns None into NaN.
             yield pd.DataFrame(rows_told, columns=ANSWER, dtype=object)
 
-    def _row(html: str | None, n_blocks: Any) -> Row:
-        n = 0 if html is None or pd.isna(n_blocks) else int(n_blocks)
-        row = {"simplified_html": html, "n_blocks": n, "tokens": estimate_tokens(html or "")}
+    def _row(html: Any, n_blocks: Any) -> Row:
+        # Null is None in pandas 2, and NaN in pandas 3.
+        n = 0 if pd.isna(html) or pd.isna(n_blocks) else int(n_blocks)
+        row = {"simplified_html": html, "n_blocks": n, "tokens": estimate_tokens(html) if n else 0}
         return row | {"profile": settings.profile, "first_labels": None}
 
     def label(batches: Iterator[tuple[pd.Series, pd.Series]]) -> Iterator[pd.DataFrame]:
