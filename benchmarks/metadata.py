@@ -31,7 +31,7 @@ from dripper.errors import PageError
 from dripper.html import preprocess_utf8
 from dripper.html.metadata import Metadata, read_metadata
 from dripper.html.tree.head import HEAD, read_head
-from dripper.html.tree.parser import parse_document
+from dripper.html.tree.parser import Reading, parse_document
 from dripper.warc import to_utf8
 from dripper_lab.datasets import LabelledPage, read_pages
 
@@ -125,7 +125,7 @@ def _plain(text: str) -> str:
 
 def _ours(utf8: bytes, url: str | None) -> tuple[Metadata, float]:
     try:
-        page = preprocess_utf8(utf8, url=url)
+        page = preprocess_utf8(utf8, reading=Reading(url))
     except PageError:
         return Metadata(), 0.0
     nodes = parse_document(utf8).css(HEAD)

@@ -20,6 +20,7 @@ from dripper.errors import PageError
 from dripper.eval import rouge_n
 from dripper.html import NO_LIMITS, Page, preprocess_utf8, to_text
 from dripper.html.tree.elements import HEADINGS
+from dripper.html.tree.parser import Reading
 from dripper.html.units.complete import Blocks, complete
 from dripper.html.units.embeds import find_embeds
 from dripper.html.units.headings import find_headings
@@ -64,7 +65,7 @@ def main(argv: list[str]) -> int:
 def count_page(labelled: LabelledPage, labeler: Labeler, counts: tuple[Counter[str], Counter[str]]) -> int:
     """Add the counts of a page, labels alone and completed; return 0 where there is no page."""
     try:
-        page = preprocess_utf8(Decoded.of(labelled.html).utf8, limits=NO_LIMITS)
+        page = preprocess_utf8(Decoded.of(labelled.html).utf8, reading=Reading(limits=NO_LIMITS))
     except PageError:
         return 0
     if not page.blocks:

@@ -23,6 +23,7 @@ from dripper.html.metadata import Metadata, find_own_address, says_title
 from dripper.html.metadata.dates import find_precision
 from dripper.html.selectors import check_selector, find_kept_blocks
 from dripper.html.tree.head import write_schema_org
+from dripper.html.tree.parser import Reading
 from dripper.html.tree.urls import Base
 from dripper.html.units.complete import Completed, complete, note_changes
 from dripper.html.units.posts import FoundPost
@@ -205,8 +206,10 @@ class Finisher:
                 LABELER_FAILED if there are no labels and the fallback is `empty`. Else the limits
                 of the parser and of the output. Errors of `ask_labels` pass through.
         """
-        only_title = "metadata" not in self._asked
-        page = split_into_blocks(decoded, profile, url or None, self._html.hidden, only_title=only_title)
+        reading = Reading(
+            url or None, keeps_hidden=self._html.hidden == "keep", only_title="metadata" not in self._asked
+        )
+        page = split_into_blocks(decoded, profile, reading)
         url = url or find_own_address(decoded.utf8, page.metadata)
         labels, detail = ask_labels(page)
         choice = self._choose(page, decoded, labels, labeler, detail)

@@ -3,7 +3,6 @@ finished (`dripper.page.finish`)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from dripper import html as html_core
 from dripper.decode.charset import to_utf8
@@ -12,6 +11,7 @@ from dripper.decode.saved import SavedPage, close_empty_elements, open_page
 from dripper.errors import ErrorCode, PageError
 from dripper.html.blocks.page import Page
 from dripper.html.selectors import drop_elements
+from dripper.html.tree.parser import DEFAULT_READING, Reading
 from dripper.labels import Labeler, Labels
 from dripper.page.declared import read_declared
 
@@ -57,23 +57,10 @@ class Decoded:
         return self.utf8.decode()
 
 
-def split_into_blocks(
-    decoded: Decoded,
-    profile: str,
-    url: str | None = None,
-    hidden: Literal["drop", "keep"] = "drop",
-    *,
-    only_title: bool = False,
-) -> Page:
+def split_into_blocks(decoded: Decoded, profile: str, reading: Reading = DEFAULT_READING) -> Page:
     """Return the page split into blocks, at least one. If it shows nothing but declares its text,
-    that text is split. Raises PageError(EMPTY_PAGE), or as `preprocess` does.
-
-    Args:
-        hidden: See the setting `html.hidden`.
-        only_title: See `html.metadata.read_metadata`.
-    """
-    keeps_hidden = hidden == "keep"
-    page = html_core.preprocess_utf8(decoded.utf8, profile, url=url, keeps_hidden=keeps_hidden, only_title=only_title)
+    that text is split. Raises PageError(EMPTY_PAGE), or as `preprocess` does."""
+    page = html_core.preprocess_utf8(decoded.utf8, profile, reading)
     if page.hints.declared:
         page = read_declared(page)
     if not page.blocks:

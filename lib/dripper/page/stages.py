@@ -15,6 +15,7 @@ import numpy as np
 import dripper
 from dripper.errors import ErrorCode, PageError
 from dripper.html.blocks.page import Page
+from dripper.html.tree.parser import Reading
 from dripper.labels import Labeler, Labels
 from dripper.labels.chain import name_substitute
 from dripper.labels.cost import estimate_tokens
@@ -82,7 +83,9 @@ def preprocess_page(
             url=url or decoded.url,
         )
         decoded = decoded.without(settings.html.drop)
-        page = split_into_blocks(decoded, settings.profile, read.url, settings.html.hidden)
+        page = split_into_blocks(
+            decoded, settings.profile, Reading(read.url, keeps_hidden=settings.html.hidden == "keep")
+        )
         simplified = page.simplified_html
     except PageError as error:
         return replace(read, error_code=error.code, error_detail=error.detail or None)

@@ -16,7 +16,8 @@ _STRICT = frozenset({"table", "tbody", "thead", "tfoot", "tr", "ul", "ol", "dl",
 
 def split_parts(parts: Sequence[str], title: str = "") -> Page:
     """Return the page of edited parts of a tree, split into blocks; without hints and metadata."""
-    return DRIPPER.split(scan("".join(parts), HTML_VOID), title)
+    tree = scan("".join(parts), HTML_VOID)
+    return Page(tree, DRIPPER.split(tree), title, DRIPPER.name, cutoffs=DRIPPER.cutoffs)
 
 
 def elements_around(page: Page, block: int) -> list[int]:

@@ -3,6 +3,7 @@
 import pytest
 
 from dripper.html import NO_LIMITS, PROFILES, Page, find_profile
+from dripper.html.tree.parser import Reading
 from dripper.settings import Settings
 from support.labelled import labelled_pages
 
@@ -26,7 +27,7 @@ def test_an_unknown_name_says_which_there_are() -> None:
 @pytest.mark.parametrize("name", PROFILES)
 def test_a_page_knows_its_profile_and_prunes_like_it(name: str) -> None:
     profile = find_profile(name)
-    page = profile.preprocess(HTML, NO_LIMITS)
+    page = profile.preprocess(HTML, Reading(limits=NO_LIMITS))
     assert isinstance(page, Page)
     assert page.profile == name
     main_ids = [item_id for item_id in page.item_ids if item_id % 3]

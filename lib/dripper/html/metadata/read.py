@@ -28,6 +28,7 @@ from dripper.html.metadata.titles import SiteName, choose_title, is_sentence
 from dripper.html.metadata.visible import HOME, Visible, find_first_date
 from dripper.html.tree.elements import words
 from dripper.html.tree.head import Head, read_types
+from dripper.html.tree.parser import DEFAULT_READING, Reading
 from dripper.html.tree.plain import fold
 from dripper.html.tree.tree import Tree, attribute
 from dripper.html.tree.urls import Base
@@ -255,9 +256,7 @@ class _Metas:
         return (text for wanted in forms for form, texts in found if form == wanted for text in texts)
 
 
-def read_metadata(
-    head: Head, tree: Tree, page_title: str = "", url: str | None = None, *, only_title: bool = False
-) -> Metadata:
+def read_metadata(head: Head, tree: Tree, page_title: str = "", reading: Reading = DEFAULT_READING) -> Metadata:
     """Return the metadata that a page declares about itself.
 
     The time is linear in the page's length; most of it goes to the distinct start tags.
@@ -265,10 +264,8 @@ def read_metadata(
     Args:
         tree: The tree of its visible elements.
         page_title: The text of `<title>`.
-        url: The address that the page was fetched from.
-        only_title: Whether to leave out dates, authors, organisations and tags, which take the most
-            time.
     """
+    url, only_title = reading.url, reading.only_title
     metas, data = _Metas(head.metas), JsonLd(head.objects)
     days = list(metas.dates(_PUBLISHED))
     is_article = data.describes_work or "article" in metas.each(_TYPES) or bool(days)

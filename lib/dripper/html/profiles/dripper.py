@@ -9,7 +9,6 @@ have their posts only there. Shadow roots that the page declares are attached.
 import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
@@ -18,12 +17,14 @@ from dripper.html.blocks.segment import classify, number, segment
 from dripper.html.blocks.simplify import CUTOFF, TABLE_CUTOFF, WRAPPER
 from dripper.html.media.addresses import use_best_address
 from dripper.html.media.players import replace_frame
-from dripper.html.metadata import Metadata, read_metadata
+from dripper.html.metadata import read_metadata
+from dripper.html.profiles.registry import Profile
 from dripper.html.tree import shadow
+from dripper.html.tree.blocks import Block
 from dripper.html.tree.elements import HTML_VOID, RAW_TEXT, words
-from dripper.html.tree.head import HEAD, Hints, read_head, read_hints
+from dripper.html.tree.head import HEAD, read_head, read_hints
 from dripper.html.tree.letters import drop_shapeless
-from dripper.html.tree.parser import DEFAULT_LIMITS, ParserLimits, parse_document, read_title, refuse_costly
+from dripper.html.tree.parser import Reading, parse_document, read_title, refuse_costly
 from dripper.html.tree.scan import ReadTags, StartTag, scan
 from dripper.html.tree.tree import Tree
 from dripper.html.tree.visibility import HIDDEN_SHARE, Sight
@@ -46,18 +47,6 @@ _ITEM_ID = re.compile(r'[\t\n\f\r ]_item_id(?:="[^"]*")?')
 _WRAPPER_TAG = re.compile(rf"(</?){WRAPPER}(?=[\t\n\f\r />])")
 
 
-class ParsedPage(NamedTuple):
-    """A parsed page. tree: the visible body. title: from `<title>`, else `og:title`, else "".
-    hints, metadata: see `html.tree.head.Hints` and `html.metadata`. hidden_characters: number of
-    characters in texts that were left out."""
-
-    tree: Tree
-    title: str
-    hints: Hints
-    metadata: Metadata
-    hidden_characters: int = 0
-
-
 def find_unseen(document: LexborHTMLParser) -> list[LexborNode]:
     """Return the elements that are removed before the page is scanned, in document order."""
     return document.css(_UNSEEN)
@@ -66,71 +55,49 @@ def find_unseen(document: LexborHTMLParser) -> list[LexborNode]:
 FindUnseen = Callable[[LexborHTMLParser], list[LexborNode]]
 
 
-def parse_page(
-    html: bytes,
-    read_tags: ReadTags,
-    hidden_share: float = HIDDEN_SHARE,
-    limits: ParserLimits = DEFAULT_LIMITS,
-    *,
-    keep_players: bool = False,
-    opens_shadows: bool = False,
-    url: str | None = None,
-    find_unseen: FindUnseen = find_unseen,
-    keeps_hidden: bool | None = None,
-    only_title: bool = False,
-) -> ParsedPage:
-    """Return the page's visible body as a tree, its title, hints and metadata.
-
-    Linear, see `limits`.
+def parse_page(html: bytes, profile: "LosslessProfile", reading: Reading) -> Page:
+    """Return a page whose tree is its visible body, still without blocks. Linear, see
+    `tree.parser`.
 
     Args:
-        read_tags, hidden_share: See `scan`; they decide which elements are cut out.
-        keep_players: Whether frames of known players are replaced by placeholders (see
-            `media.players`).
-        opens_shadows: Whether shadow roots that the page declares are attached (see `tree.shadow`).
         html: As UTF-8; NULs in texts are dropped.
-        url: The page's address, for its metadata.
-        find_unseen: Finds the elements that are removed before the page is scanned.
-        keeps_hidden: Whether hidden text stays (see `tree.visibility`); None: only `read_tags` and
-            `hidden_share` decide.
-        only_title: See `html.metadata.read_metadata`.
 
     Raises:
         PageError(PARSE_FAILED): If the parser would need seconds.
     """
-    refuse_costly(html, limits)
+    refuse_costly(html, reading.limits)
     document = parse_document(html)
     if _may_end_in_raw_text(document, html) and (closed := close_raw_text(html)) != html:
         document = parse_document(closed)
-    title, unseen = read_title(document), find_unseen(document)
-    if opens_shadows and any(node.tag == "template" and shadow.SIGN in node.attributes for node in unseen):
+    title, unseen = read_title(document), profile.find_unseen(document)
+    if profile.keeps_units and any(node.tag == "template" and shadow.SIGN in node.attributes for node in unseen):
         html = shadow.open_roots(html)
-        refuse_costly(html, limits)
+        refuse_costly(html, reading.limits)
         document = parse_document(html)
         shadow.fill_slots(document)
-        unseen = find_unseen(document)
+        unseen = profile.find_unseen(document)
     head = read_head(unseen)
     frames = document.css_first("frameset noframes, html > noframes") if document.body is None else None
     if frames is not None:
         # A frameset has no body of its own; its alternative content is markup inside a raw text
         # element.
         document = parse_document(frames.text())
-        title, unseen = title or read_title(document), find_unseen(document)
-    sheets = [] if keeps_hidden is not False else _read_sheets(unseen)
-    _remove(document, unseen, keep_players)
+        title, unseen = title or read_title(document), profile.find_unseen(document)
+    sheets = _read_sheets(unseen) if profile.keeps_units and not reading.keeps_hidden else []
+    _remove(document, unseen, profile.places_media)
     markup = document.html or "<html></html>"
-    sight = Sight(sheets, keeps_hidden=keeps_hidden) if keeps_hidden is not None else None
-    tree = scan(markup, HTML_VOID, read_tags, hidden_share, has_blanks=True, sight=sight)
-    # Only distinct tags are searched: a search through the markup takes longer than all other steps
-    # here.
-    if WRAPPER in tree.names.values() or any("_item_id" in tag for tag in tree.names):
+    for _ in range(2):
+        sight = Sight(sheets, keeps_hidden=reading.keeps_hidden) if profile.keeps_units else None
+        tree = scan(markup, HTML_VOID, profile.read_tags, profile.hidden_share, has_blanks=True, sight=sight)
+        # Only distinct tags are searched: a search through the markup takes longer than all other
+        # steps here.
+        if WRAPPER not in tree.names.values() and not tree.values("_item_id"):
+            break
         markup = _WRAPPER_TAG.sub(r"\1span", _TAG.sub(lambda tag: _ITEM_ID.sub("", tag.group()), markup))
-        sight = Sight(sheets, keeps_hidden=keeps_hidden) if keeps_hidden is not None else None
-        tree = scan(markup, HTML_VOID, read_tags, hidden_share, has_blanks=True, sight=sight)
-    hidden = sight.hidden_characters if sight is not None else 0
-    return ParsedPage(
-        tree, title, read_hints(head), read_metadata(head, tree, title, url, only_title=only_title), hidden
-    )
+    return Page(
+        tree, (), title, profile.name, hints=read_hints(head), cutoffs=profile.cutoffs,
+        metadata=read_metadata(head, tree, title, reading), hidden_characters=sight.hidden_characters if sight else 0,
+    )  # fmt: skip
 
 
 def _read_sheets(unseen: list[LexborNode]) -> list[str]:
@@ -213,58 +180,35 @@ def _replace(document: LexborHTMLParser, node: LexborNode, tag: str, text: str) 
     node.replace_with(new)
 
 
-@dataclass(frozen=True, slots=True)
-class LosslessProfile:
-    """A profile (see `html.profiles.registry.Profile`) with a mapping HTML that holds the whole
-    page."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LosslessProfile(Profile):
+    """A profile with a mapping HTML that holds the whole page."""
 
-    name: str
     read_tags: ReadTags
     """Returns the start tags that get other markup or hide their element."""
     hidden_share: float
     """Hidden elements stay if they hold more than this share of the page's text."""
     cutoffs: tuple[int, int]
     """Characters of text in each block that the model sees, outside and inside tables."""
-    main_html_scans: bool = True
-    places_media: bool = False
-    """Whether images and players among main blocks count."""
-    keeps_units: bool = False
-    """Whether parts that belong together stay together (see `html.units`), which MinerU-HTML does
-    not do, and whether hidden text is left out (see `tree.visibility`)."""
     find_unseen: FindUnseen = find_unseen
     """Finds the invisible elements, before the page is scanned."""
 
-    def preprocess(
-        self,
-        html: bytes,
-        limits: ParserLimits,
-        url: str | None = None,
-        *,
-        keeps_hidden: bool = False,
-        only_title: bool = False,
-    ) -> Page:
+    def preprocess(self, html: bytes, reading: Reading) -> Page:
         """Return the page, given as UTF-8, split into blocks."""
+        html = drop_shapeless(html) if self.keeps_units else html
+        page = parse_page(html, self, reading)
         if self.keeps_units:
-            html = drop_shapeless(html)
-        parsed = parse_page(
-            html, self.read_tags, self.hidden_share, limits,
-            keep_players=self.places_media, opens_shadows=self.keeps_units, url=url, find_unseen=self.find_unseen,
-            keeps_hidden=keeps_hidden if self.keeps_units else None, only_title=only_title,
-        )  # fmt: skip
-        if self.keeps_units and is_printed(parsed.tree) and (joined := join_printed_lines(html)) != html:
-            return self.preprocess(joined, limits, url, keeps_hidden=keeps_hidden, only_title=only_title)
-        if self.keeps_units:
-            join_formulas(parsed.tree)
-        page = self.split(parsed.tree, parsed.title)
-        hidden = parsed.hidden_characters
-        return replace(page, hints=parsed.hints, metadata=parsed.metadata, hidden_characters=hidden)
+            if is_printed(page.elements) and (joined := join_printed_lines(html)) != html:
+                return self.preprocess(joined, reading)
+            join_formulas(page.elements)
+        return replace(page, blocks=self.split(page.elements))
 
     def prune(self, mapping_html: str, main_ids: Collection[int]) -> str:
         """Return the main HTML."""
         return prune_mapping(mapping_html, main_ids)
 
-    def split(self, tree: Tree, title: str = "") -> Page:
-        """Return the page of a tree, split into blocks, without hints and metadata."""
+    def split(self, tree: Tree) -> list[Block]:
+        """Return the blocks of a tree."""
         removed = bytearray(len(tree))
         for element in tree.children(0):
             if tree.tags[element] == "head":
@@ -273,10 +217,14 @@ class LosslessProfile:
         texts = write_annotations(tree) if self.keeps_units else tree.parts
         kinds = classify(tree, texts, removed, columns_decide=False, in_line=in_line)
         paragraphs, _ = segment(tree, texts, removed, kinds)
-        blocks = number(tree, texts, paragraphs)
-        return Page(tree, blocks, title, self.name, cutoffs=self.cutoffs)
+        return number(tree, texts, paragraphs)
 
 
 DRIPPER = LosslessProfile(
-    "dripper", read_tags, HIDDEN_SHARE, (CUTOFF, TABLE_CUTOFF), places_media=True, keeps_units=True
+    name="dripper",
+    read_tags=read_tags,
+    hidden_share=HIDDEN_SHARE,
+    cutoffs=(CUTOFF, TABLE_CUTOFF),
+    places_media=True,
+    keeps_units=True,
 )

@@ -66,4 +66,6 @@ def _is_unseen(node: LexborNode) -> bool:
     return is_there == (node.tag == "desc")
 
 
-PAPER = LosslessProfile("paper", read_tags, 1.0, (CUTOFF, CUTOFF), find_unseen=find_unseen)
+PAPER = LosslessProfile(
+    name="paper", read_tags=read_tags, hidden_share=1.0, cutoffs=(CUTOFF, CUTOFF), find_unseen=find_unseen
+)

@@ -2,62 +2,41 @@
 splitting a page and cutting it to its main blocks.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Collection
+from dataclasses import dataclass
 from functools import cache
-from typing import Protocol
 
 from dripper.doors import Doors
 from dripper.errors import ErrorCode, PageError
 from dripper.extras import needed
 from dripper.html.blocks.page import Page
-from dripper.html.tree.parser import DEFAULT_LIMITS, ParserLimits
+from dripper.html.tree.parser import DEFAULT_LIMITS, DEFAULT_READING, ParserLimits, Reading
 from dripper.html.tree.scan import UnbalancedMarkupError
 
 
-class Profile(Protocol):
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Profile(ABC):
     """One set of rules for splitting a page into blocks and cutting its main HTML."""
 
-    @property
-    def name(self) -> str:
-        """The profile's name, as in the setting `profile` and the column of that name."""
-        ...
+    name: str
+    """The profile's name, as in the setting `profile` and the column of that name."""
+    main_html_scans: bool = True
+    """Whether main HTML is balanced markup, so that Markdown is made from it without an HTML
+    parser."""
+    places_media: bool = False
+    """Whether images and players among main blocks count."""
+    keeps_units: bool = False
+    """Whether parts that belong together stay together (see `html.units`), which MinerU-HTML does
+    not do, and whether hidden text is left out (see `tree.visibility`)."""
 
-    @property
-    def places_media(self) -> bool:
-        """Whether `Page.prune` can add images by their place."""
-        ...
+    @abstractmethod
+    def preprocess(self, html: bytes, reading: Reading) -> Page:
+        """Return the page, given as UTF-8, split into blocks. Raises PageError(PARSE_FAILED)."""
 
-    @property
-    def keeps_units(self) -> bool:
-        """Whether blocks that belong to main blocks become main, too (see `units.complete`)."""
-        ...
-
-    @property
-    def main_html_scans(self) -> bool:
-        """Whether main HTML is balanced markup, so that Markdown is made from it without an HTML
-        parser."""
-        ...
-
-    def preprocess(
-        self,
-        html: bytes,
-        limits: ParserLimits,
-        url: str | None = None,
-        *,
-        keeps_hidden: bool = False,
-        only_title: bool = False,
-    ) -> Page:
-        """Return the page, given as UTF-8, split into blocks. Raises PageError(PARSE_FAILED).
-
-        Args:
-            keeps_hidden: Whether hidden text stays; only `dripper` uses this.
-            only_title: See `html.metadata.read_metadata`.
-        """
-        ...
-
+    @abstractmethod
     def prune(self, mapping_html: str, main_ids: Collection[int]) -> str:
         """Return the main HTML."""
-        ...
 
 
 PROFILES: Doors[Profile] = Doors(
@@ -112,31 +91,21 @@ def preprocess(
     """
     if not isinstance(html, str):
         raise TypeError(f"html must be text (str), not {type(html).__name__}: decode it first, see dripper.warc.decode")
-    return preprocess_utf8(html.encode("utf-8", "ignore"), profile, limits, url)
+    return preprocess_utf8(html.encode("utf-8", "ignore"), profile, Reading(url, limits))
 
 
-def preprocess_utf8(
-    html: bytes,
-    profile: str = "dripper",
-    limits: ParserLimits = DEFAULT_LIMITS,
-    url: str | None = None,
-    *,
-    keeps_hidden: bool = False,
-    only_title: bool = False,
-) -> Page:
-    """Return `preprocess(html.decode(), profile, limits, url)` without decoding.
+def preprocess_utf8(html: bytes, profile: str = "dripper", reading: Reading = DEFAULT_READING) -> Page:
+    """Return what `preprocess` returns, without decoding.
 
     Args:
         html: UTF-8 without errors, as `dripper.warc.to_utf8` gives it.
-        keeps_hidden: See the setting `html.hidden`.
-        only_title: See `html.metadata.read_metadata`.
 
     >>> [block.text for block in preprocess_utf8("<p>é".encode()).blocks]
     ['é']
     """
     rules = find_profile(profile)
     try:
-        return rules.preprocess(html, limits, url, keeps_hidden=keeps_hidden, only_title=only_title)
+        return rules.preprocess(html, reading)
     except UnbalancedMarkupError as error:
         # No such page is known; if a parser writes one, it becomes an error row like any other.
         raise PageError(ErrorCode.PARSE_FAILED, str(error)) from error

@@ -85,6 +85,22 @@ NO_LIMITS = ParserLimits(sys.maxsize, sys.maxsize, sys.maxsize)
 """Limits for a page that has already passed once."""
 
 
+class Reading(NamedTuple):
+    """The way in which a page is read, whatever its profile."""
+
+    url: str | None = None
+    """The page's address, for its metadata; None: not known."""
+    limits: ParserLimits = DEFAULT_LIMITS
+    keeps_hidden: bool = False
+    """Whether hidden text stays (the setting `html.hidden`); only profile `dripper` hides any."""
+    only_title: bool = False
+    """Whether to leave out dates, authors, organisations and tags, which take most of the time of
+    the metadata."""
+
+
+DEFAULT_READING = Reading()
+
+
 def refuse_costly(html: bytes, limits: ParserLimits = DEFAULT_LIMITS) -> None:
     """Raise PageError(PARSE_FAILED) if parsing would take seconds or gigabytes; only pages that are
     large enough are examined closely.

@@ -15,6 +15,7 @@ from dripper.addresses import host_name
 from dripper.errors import PageError
 from dripper.guard import Guard, GuardLimits
 from dripper.html import preprocess
+from dripper.html.tree.parser import Reading
 from dripper.labels import Labeler
 from dripper.labels.chain import chain_of, is_sure
 from dripper.labels.cost import CpuSample, Sample, describe_cpu
@@ -180,7 +181,8 @@ def cpu_summary(pages_read: PagesRead, settings: Settings) -> str:
 def _guard(labelers: Mapping[str, Labeler], settings: Settings) -> Guard[PageInput, dict[str, float]]:
     def work(page: PageInput) -> dict[str, float]:
         started = time.process_time()
-        blocks = split_into_blocks(Decoded.of(page[0], page[1]), settings.profile, hidden=settings.html.hidden)
+        reading = Reading(keeps_hidden=settings.html.hidden == "keep")
+        blocks = split_into_blocks(Decoded.of(page[0], page[1]), settings.profile, reading)
         took = {"split": time.process_time() - started}
         for name, labeler in labelers.items():
             started = time.process_time()

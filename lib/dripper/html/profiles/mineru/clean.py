@@ -14,22 +14,22 @@ from dripper.html.metadata import read_metadata
 from dripper.html.profiles.mineru.second_parse import read_again
 from dripper.html.profiles.mineru.version import CleanPage, Version
 from dripper.html.tree.head import HEAD, read_head
-from dripper.html.tree.parser import ParserLimits, parse_document, read_title, refuse_costly
+from dripper.html.tree.parser import Reading, parse_document, read_title, refuse_costly
 from dripper.html.tree.tree import Tree
 
 _SRC = re.compile(""" src=("[^"]*"|'[^']*')""")
 _URL_ESCAPED = re.compile(r"[^\x21-\x7e]")
 
 
-def read_clean(html: bytes, version: Version, limits: ParserLimits, url: str | None = None) -> CleanPage:
+def read_clean(html: bytes, version: Version, reading: Reading) -> CleanPage:
     """Parse a page and remove the elements that MinerU removes. Raises PageError(PARSE_FAILED) if
     MinerU fails for the whole page.
     """
-    refuse_costly(html, limits)
+    refuse_costly(html, reading.limits)
     document = parse_document(html)
     title = read_title(document)
     tree, scripts, addresses, is_odd = read_again(version.first_parse(html, document), version.second_parse)
-    metadata = read_metadata(read_head(document.css(HEAD)), tree, title, url)
+    metadata = read_metadata(read_head(document.css(HEAD)), tree, title, reading)
     clean = CleanPage(tree, scripts, tree.parts.copy(), bytearray(len(tree)), title, is_odd, metadata)
     _strip_addresses(clean, addresses)
     version.remove(clean)

@@ -29,9 +29,10 @@ from dripper.html.profiles.mineru.second_parse import FORBIDDEN, show_angles
 from dripper.html.profiles.mineru.v1_0 import MINERU_1_0
 from dripper.html.profiles.mineru.v1_1 import MINERU_1_1
 from dripper.html.profiles.mineru.version import CleanPage, Version
+from dripper.html.profiles.registry import Profile
 from dripper.html.tree.blocks import Block
 from dripper.html.tree.elements import LIBXML2_VOID
-from dripper.html.tree.parser import ParserLimits
+from dripper.html.tree.parser import Reading
 from dripper.html.tree.scan import scan
 from dripper.html.tree.tree import Tree, attributes, escape
 
@@ -41,39 +42,24 @@ _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _DATA_UID = re.compile(r"""[\t\n\f\r ]data-uid(?:="[^"]*"|='[^']*')?(?=[\t\n\f\r >])""")
 
 
-@dataclass(frozen=True, slots=True)
-class MineruProfile:
-    """A profile (see `html.profiles.registry.Profile`)."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MineruProfile(Profile):
+    """A profile that does what a version of MinerU-HTML does, byte for byte."""
 
     version: Version
     main_html_scans: bool = False
-    places_media: bool = False
-    keeps_units: bool = False
 
-    @property
-    def name(self) -> str:
-        """The profile's name."""
-        return self.version.name
-
-    def preprocess(
-        self,
-        html: bytes,
-        limits: ParserLimits,
-        url: str | None = None,
-        *,
-        keeps_hidden: bool = False,
-        only_title: bool = False,
-    ) -> Page:
+    def preprocess(self, html: bytes, reading: Reading) -> Page:
         """Return the page, given as UTF-8, split into blocks; hidden text is treated as in
         MinerU-HTML."""
-        return preprocess_exactly(html, self.version, limits, url)
+        return preprocess_exactly(html, self.version, reading)
 
     def prune(self, mapping_html: str, main_ids: Collection[int]) -> str:
         """Return the main HTML."""
         return prune_exactly(mapping_html, main_ids, self.version)
 
 
-MINERU = {version.name: MineruProfile(version) for version in (MINERU_1_0, MINERU_1_1)}
+MINERU = {version.name: MineruProfile(name=version.name, version=version) for version in (MINERU_1_0, MINERU_1_1)}
 V1_0, V1_1 = MINERU.values()
 
 
@@ -86,10 +72,10 @@ class ExactPage(Page):
         return prune_exactly(self.mapping_html, main_ids, MINERU[self.profile].version)
 
 
-def preprocess_exactly(html: bytes, version: Version, limits: ParserLimits, url: str | None = None) -> ExactPage:
+def preprocess_exactly(html: bytes, version: Version, reading: Reading) -> ExactPage:
     """Return the page, given as UTF-8, as a version of MinerU-HTML simplifies it. Raises
     PageError(PARSE_FAILED) if that version fails on the page."""
-    clean = read_clean(html, version, limits, url)
+    clean = read_clean(html, version, reading)
     tree, texts = clean.tree, clean.texts
     kinds = version.classify(tree, texts, clean.removed)
     paragraphs, entered = segment(tree, texts, clean.removed, kinds)
