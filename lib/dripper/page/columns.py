@@ -96,19 +96,19 @@ PAGE: Sequence[Column] = (
     Column("charset_source", Kind.STRING, "Where the encoding came from: bom, http, meta or detector"),
     Column("payload_digest", Kind.STRING, "sha256 of the body after HTTP decoding"),
     Column("payload_bytes", Kind.LONG, "Bytes of the body after HTTP decoding"),
-    Column("truncated", Kind.STRING, "Why the body is not whole; null: it is"),
-    Column("flags", ListOf(Kind.STRING), "What was odd but survivable about the record"),
+    Column("truncated", Kind.STRING, "Why the body is incomplete; null: it is complete"),
+    Column("flags", ListOf(Kind.STRING), "Oddities of the record that did not prevent its extraction"),
 )
 """The columns of the page as archived."""
 
 EXTRACTION: Sequence[Column] = (
-    Column("title", Kind.STRING, "Title of the page, as it heads markdown; null: see error_code"),
+    Column("title", Kind.STRING, "Title of the page, as at the top of markdown; null: see error_code"),
     Column(
         "language",
         Kind.STRING,
-        "Language of the main content, ISO 639-1, or 639-3 where that has no code; null: not sure, or too little text",
+        "Language of the main content, ISO 639-1, or 639-3 if 639-1 has no code; null: uncertain, or too little text",
     ),
-    Column("language_probability", Kind.DOUBLE, "How sure the language detector is, 0 to 1"),
+    Column("language_probability", Kind.DOUBLE, "Certainty of the language detector, 0 to 1"),
     Column("main_html", Kind.STRING, "The page cut down to its main blocks; null: see error_code"),
     Column("markdown", Kind.STRING, "main_html as Markdown; null: see error_code"),
     Column("markdown_chars", Kind.LONG, "Characters of markdown"),
@@ -120,25 +120,27 @@ EXTRACTION: Sequence[Column] = (
     Column(
         "method",
         Kind.STRING,
-        "Who decided: the labeler (`…:windowed`: in parts), or `fallback:…` where it marked no block main",
+        "Origin of the labels: the labeler (`…:windowed`: in parts), or `fallback:…` if it marked no block main",
     ),
     Column("n_blocks", Kind.INTEGER, "Blocks the page was split into"),
     Column("n_main", Kind.INTEGER, "Blocks marked main by the labeler"),
-    Column("confidence", Kind.DOUBLE, "How sure the labeler is of the page as a whole, 0 to 1; null: it does not say"),
-    Column("page_kind", Kind.STRING, "Kind of page as the labeler sees it: article, forum, …; null: it does not say"),
-    Column("metadata", METADATA, "What the page declares about itself; dates are ISO 8601, see docs/metadata.md"),
-    Column("versions", VERSIONS, "What produced the row: the same versions give the same row"),
+    Column("confidence", Kind.DOUBLE, "Certainty of the labeler about the whole page, 0 to 1; null: it gives none"),
+    Column("page_kind", Kind.STRING, "Kind of page according to the labeler: article, forum, …; null: it gives none"),
+    Column("metadata", METADATA, "The page's declarations about itself; dates are ISO 8601, see docs/metadata.md"),
+    Column("versions", VERSIONS, "Versions that produced the row: the same versions give the same row"),
     Column("error_code", Kind.STRING, "Why there is no extraction; null: there is one"),
-    Column("error_detail", Kind.STRING, "What exactly went wrong"),
+    Column("error_detail", Kind.STRING, "Details of the error"),
 )
 """The result of the page."""
 
 ORIGIN: Sequence[Column] = (
-    Column("warc_record_id", Kind.STRING, "WARC-Record-ID as stored: <urn:uuid:…>; null: an ARC, or none is stored"),
+    Column(
+        "warc_record_id", Kind.STRING, "WARC-Record-ID as stored: <urn:uuid:…>; null: none is stored, as in ARC files"
+    ),
     Column(
         "payload_digest_sha1",
         Kind.STRING,
-        "WARC-Payload-Digest: SHA-1 in base 32, as CDX and Common Crawl's index have it; null: none is stored",
+        "WARC-Payload-Digest: SHA-1 in base 32, as in CDX files and Common Crawl's index; null: none is stored",
     ),
     Column(
         "registered_domain",
@@ -148,7 +150,7 @@ ORIGIN: Sequence[Column] = (
     Column(
         "crawl",
         Kind.STRING,
-        "The crawl: as --crawl names it, else Common Crawl's (CC-MAIN-2024-10), where a folder of warc_file says so",
+        "The crawl: the value of --crawl, else Common Crawl's name (CC-MAIN-2024-10) from a folder of warc_file",
     ),
 )
 """Keys for joins with other data sets of the same crawl. Rows of 0.1 have null in them."""
@@ -157,7 +159,7 @@ SITE: Sequence[Column] = (
     Column(
         "layout_id",
         Kind.STRING,
-        "Pages of a host with the same layout have the same; null: layouts.enabled was not set",
+        "Equal for pages of a host with the same layout; null: layouts.enabled was not set",
     ),
 )
 """The page's place in its site."""
@@ -166,7 +168,7 @@ MEDIA: Sequence[Column] = (
     Column(
         "images",
         ListOf(IMAGE),
-        "Images of the main content in its order; place: where `![` stands in markdown, in characters from 0; "
+        "Images of the main content in its order; place: position of `![` in markdown, in characters from 0; "
         "role: lead, content, gallery, icon or avatar; see docs/images.md",
     ),
 )
@@ -176,7 +178,7 @@ DATES: Sequence[Column] = (
     Column(
         "published_date",
         Kind.DATE,
-        "Day of metadata.published, the first one where only a month or a year is stated; null: not stated",
+        "Day of metadata.published, the first day if only a month or a year is stated; null: not stated",
     ),
 )
 """Metadata in types that can be compared. Rows of older releases have null in them."""
@@ -184,9 +186,9 @@ DATES: Sequence[Column] = (
 ENCODING_ERRORS = Column(
     "encoding_errors",
     Kind.INTEGER,
-    "Characters that could not be decoded, each U+FFFD in the page: with many, charset is not the page's",
+    "Characters that could not be decoded, each U+FFFD in the page: with many, charset is wrong",
 )
-SOURCES: Sequence[Column] = (Column("html_title", Kind.STRING, "What `<title>` says, as written"), ENCODING_ERRORS)
+SOURCES: Sequence[Column] = (Column("html_title", Kind.STRING, "Text of `<title>`, as written"), ENCODING_ERRORS)
 """The title as the page itself states it, and how well the page was decoded. Rows of older releases
 have null in them."""
 
@@ -194,14 +196,13 @@ POSTS: Sequence[Column] = (
     Column(
         "posts",
         ListOf(POST),
-        "Posts of a thread, or readers' comments, in the main content; offset: where each begins in markdown, in "
+        "Posts of a thread, or readers' comments, in the main content; offset: start of each in markdown, in "
         "characters from 0; id: fragment of the page's address; see docs/markdown.md",
     ),
     Column(
         "comments",
         Kind.STRING,
-        "Whether the posts or comments that the page shows are in the main content, most of them: in or out; "
-        "null: none were found",
+        "Whether most posts or comments that the page shows are in the main content: in or out; null: none were found",
     ),
 )
 """Posts of main content. Rows of older releases have null in them."""
@@ -209,13 +210,13 @@ POSTS: Sequence[Column] = (
 IS_WHOLE = Column(
     "is_whole",
     Kind.BOOLEAN,
-    "Whether there is an extraction, of a page of which nothing is cut off or damaged; null: a row of an older release",
+    "Whether there is an extraction, and nothing of the page is cut off or damaged; null: a row of an older release",
 )
 
 HIDDEN_CHARS = Column(
     "hidden_chars",
     Kind.INTEGER,
-    "Characters of text on the page that a person does not see, left out; null: a row of an older release",
+    "Characters of hidden text on the page, which is left out; null: a row of an older release",
 )
 
 SCHEMA_ORG = Column(

@@ -80,22 +80,26 @@ EXAMPLE = StructType(
 
 LAYOUTS = StructType(
     [
-        column("batch", LongType(), "The batch whose pages these are; the partition", nullable=False),
-        column("host", StringType(), "Key: the host; empty: pages of which no layout is known", nullable=False),
+        column("batch", LongType(), "The batch of these pages; the partition", nullable=False),
+        column("host", StringType(), "Key: the host; empty: pages without a known layout", nullable=False),
         column("layout_id", StringType(), "Key: the layout, as in extractions", nullable=False),
-        column("pages", LongType(), "Pages of the batch that have it"),
+        column("pages", LongType(), "Pages of the batch with this layout"),
         column(
             "representatives",
             ArrayType(StringType()),
-            "Pages of the batch that an expensive labeler was asked for; empty: there is none",
+            "Pages of the batch for the expensive labeler; empty: none",
         ),
-        column("state", StringType(), "Who labels its other pages, see docs/layouts.md"),
+        column("state", StringType(), "How its other pages are labelled, see docs/layouts.md"),
         column(
             "examples",
             ArrayType(EXAMPLE),
-            "Representatives with what the template learns from: hashes of each block's path and text, its words, its label",
+            "Representatives with the input of the template: hashes of each block's path and text, its words, its label",
         ),
-        column("signature", ArrayType(IntegerType()), "MinHash of the layout's skeleton: near-equal ones join it"),
+        column(
+            "signature",
+            ArrayType(IntegerType()),
+            "MinHash of the layout's skeleton; pages with a near-equal skeleton join the layout",
+        ),
     ]
 )
 
@@ -130,9 +134,11 @@ PAGES = StructType(
         column("n_blocks", IntegerType(), "Blocks the page was split into"),
         *_MADE_BY,
         column("error_code", StringType(), "Why the page could not be split; null: it could"),
-        column("error_detail", StringType(), "What exactly went wrong"),
+        column("error_detail", StringType(), "Details of the error"),
         *(declared(each) for each in columns.ORIGIN),
-        column("first_labels", FIRST_LABELS, "In a chain of labelers: what the first says of the page, as in labels"),
+        column(
+            "first_labels", FIRST_LABELS, "In a chain of labelers: the first one's labels of the page, as in labels"
+        ),
         column(
             "escalated", BooleanType(), "In a chain: whether the page goes on to the stage label, for the next labeler"
         ),
@@ -150,11 +156,11 @@ BLOCKS = StructType(
     [
         column("page_id", StringType(), "Key: the page, as in pages", nullable=False),
         column("batch", LongType(), "The batch that wrote the row; the partition", nullable=False),
-        column("simplified_html", StringType(), "What a labeler reads: one element a block", nullable=False),
+        column("simplified_html", StringType(), "The input of a labeler: one element per block", nullable=False),
         column("item_ids", ArrayType(IntegerType()), "The blocks' numbers in simplified_html", nullable=False),
-        column("tokens", IntegerType(), "Tokens of simplified_html: estimated, or counted where a tokenizer is set"),
+        column("tokens", IntegerType(), "Tokens of simplified_html: estimated, or counted if a tokenizer is set"),
         *_MADE_BY,
-        column("first_labels", FIRST_LABELS, "In a chain of labelers: what the first says of the page, as in pages"),
+        column("first_labels", FIRST_LABELS, "In a chain of labelers: the first one's labels of the page, as in pages"),
     ]
 )
 
@@ -164,17 +170,19 @@ LABELS = StructType(
         column("batch", LongType(), "The batch that wrote the row; the partition", nullable=False),
         column("main", ArrayType(BooleanType()), "Which of the page's blocks are main content; null: see error_code"),
         column("probability", ArrayType(FloatType()), "The probability of main; null: the labeler has none"),
-        column("confidence", DoubleType(), "How sure the labeler is of the page as a whole, 0 to 1"),
-        column("page_kind", StringType(), "Kind of page as the labeler sees it; null: it does not say"),
+        column("confidence", DoubleType(), "Certainty of the labeler about the whole page, 0 to 1"),
+        column("page_kind", StringType(), "Kind of page according to the labeler; null: it gives none"),
         column("passes", IntegerType(), "Forward passes of a language model over the page"),
         column("windows", IntegerType(), "Parts the page was cut into to fit the labeler"),
         column("labeler", StringType(), "The labeler", nullable=False),
         column("labeler_version", StringType(), "Its version: model, prompt, settings", nullable=False),
         column("error_code", StringType(), "Why there are no labels; null: there are"),
-        column("error_detail", StringType(), "What exactly went wrong"),
-        column("method", StringType(), "Who decided, as in extractions; null: the labeler"),
+        column("error_detail", StringType(), "Details of the error"),
+        column("method", StringType(), "Origin of the labels, as in extractions; null: the labeler"),
         column("layout_id", StringType(), "The page's layout on its host, near-equal ones joined; null: none is known"),
-        column("request", StringType(), "What was asked for, as a hash: a run that resumes the stage keeps such rows"),
+        column(
+            "request", StringType(), "Hash of the request: a run that resumes the stage keeps rows with the same value"
+        ),
     ]
 )
 
@@ -188,22 +196,22 @@ WARC_FILES = StructType(
             "Key: the archive file: the canonical address under which it was read first",
             nullable=False,
         ),
-        column("path", StringType(), "How the file is opened, where that is not warc_file"),
+        column("path", StringType(), "The address at which the file is opened, if that is not warc_file"),
         column("batch", LongType(), "The batch it belongs to", nullable=False),
-        column("replaces", LongType(), "While it is read again: the batch that holds the rows of the reading before"),
+        column("replaces", LongType(), "While it is read again: the batch with its earlier rows"),
         column(
             "state",
             StringType(),
             "planned, preprocessed, labelled (these two in staged runs), done, failed (not read to its end; the next run "
             "tries again), set_aside (failed too often; tried again on --redo), or dismissed (by --dismiss)",
         ),
-        column("attempts", IntegerType(), "How often reading it failed by its own fault; 0 once it is done"),
+        column("attempts", IntegerType(), "Failed attempts to read it for reasons of its own; 0 once it is done"),
         column("size_bytes", LongType(), "Size of the file; null: not known before reading"),
         column("version", StringType(), "ETag or modification time of the file; null: not known"),
-        column("bytes_read", LongType(), "Bytes of it that were read"),
+        column("bytes_read", LongType(), "Bytes read from it"),
         column("records", LongType(), "Records seen = pages + all skipped"),
         column("pages", LongType(), "Records that are HTML pages: each is one row of extractions"),
-        column("failed_pages", LongType(), "Pages whose extraction ended as an error row"),
+        column("failed_pages", LongType(), "Pages that ended as error rows"),
         column("skipped", MapType(StringType(), LongType()), "Records that are not pages, by reason"),
         column("clipped", BooleanType(), "The file ends inside a record"),
         column("n_problems", LongType(), "Faults found in the file"),
@@ -219,14 +227,20 @@ WARC_FILES = StructType(
         column(
             "task_ms",
             LongType(),
-            "Milliseconds that tasks were at work on it, from its first byte to its last row; in staged runs those of preprocess",
+            "Milliseconds of tasks for it, from its first byte to its last row; in staged runs, of preprocess",
         ),
-        column("slowest_page", _SLOWEST, "The page that took longest, and how long"),
+        column("slowest_page", _SLOWEST, "The slowest page, and its time"),
         column(
-            "selection", StringType(), "Key too: which records were read, a hash of --select; null: all of the file"
+            "selection",
+            StringType(),
+            "Also key: hash of --select, if only selected records were read; null: the whole file",
         ),
         column("page_keys", LongType(), "The first 40 bits of each page_id, summed over its pages"),
-        column("checked_at", TimestampType(), "When its rows were last compared with page_keys; null: by its batch"),
+        column(
+            "checked_at",
+            TimestampType(),
+            "When its rows were last compared with page_keys; null: when its batch was committed",
+        ),
     ]
 )
 
@@ -237,16 +251,16 @@ RUNS = StructType(
     [
         column("run_id", StringType(), "Key: the run", nullable=False),
         column("epoch", LongType(), "Runs into this output are numbered: the newest one may write", nullable=False),
-        column("state", StringType(), "running, ended, interrupted, or lost (it ended without a word)", nullable=False),
-        column("holder", StringType(), "The driver: machine, process and when that was started"),
-        column("writers", IntegerType(), "How many of its commits into one table may be under way at once"),
+        column("state", StringType(), "running, ended, interrupted, or lost (it disappeared)", nullable=False),
+        column("holder", StringType(), "The driver: machine, process and the start time of the process"),
+        column("writers", IntegerType(), "Maximum number of its concurrent commits to one table"),
         column("started_at", TimestampType(), "When the run began"),
-        column("heard_at", TimestampType(), "When it last said that it is alive"),
+        column("heard_at", TimestampType(), "Time of its last heartbeat"),
         column("ended_at", TimestampType(), "When it ended"),
-        column("exit_code", IntegerType(), "0: all done. 3: work is left. 4: all done but for inputs that are bad"),
+        column("exit_code", IntegerType(), "0: all done. 3: some work is not done. 4: all done except for bad inputs"),
         column("job", StringType(), "The stages that it ran"),
-        column("input", StringType(), "What it was told to read, without signatures"),
-        column("settings", StringType(), "Its settings that are not the default, as JSON, without secrets"),
+        column("input", StringType(), "Its input, without signatures"),
+        column("settings", StringType(), "Its settings that differ from the defaults, as JSON, without secrets"),
         column("versions", MapType(StringType(), StringType()), "dripper, Spark, Delta, Python, labeler"),
         column("files", LongType(), "Files that it read"),
         column("records", LongType(), "Records in them = pages + all skipped"),
@@ -259,26 +273,26 @@ RUNS = StructType(
         column(
             "complaints",
             ArrayType(StringType()),
-            "Why it is not whole, and what its labeler warns of, each with what to do",
+            "Reasons why it is incomplete, and warnings of its labeler, each with the remedy",
         ),
-        column("rules", LongType(), "How many rules the table forgotten had; there are never fewer"),
+        column("rules", LongType(), "Number of rules in the table forgotten, which never decreases"),
     ]
 )
 
 FORGOTTEN = StructType(
     [
         column("request", StringType(), "The call of jobs/forget.py that wrote the row", nullable=False),
-        column("kind", StringType(), "What pattern names: page_id, url, host or domain", nullable=False),
+        column("kind", StringType(), "Kind of pattern: page_id, url, host or domain", nullable=False),
         column("pattern", StringType(), "The page, address, host or domain", nullable=False),
-        column("batch", LongType(), "The batch that had pages of it; null: none had"),
-        column("rows", LongType(), "How many pages of the batch were removed by it"),
-        column("reason", StringType(), "Why, as it was typed"),
-        column("forgotten_by", StringType(), "Who called, as Spark knows the user"),
+        column("batch", LongType(), "The batch with pages that match; null: none"),
+        column("rows", LongType(), "Number of pages of the batch that it removed"),
+        column("reason", StringType(), "The reason, as typed"),
+        column("forgotten_by", StringType(), "The user who ran the command, according to Spark"),
         column("forgotten_at", TimestampType(), "When"),
         column(
             "state",
             StringType(),
-            "begun (rows may be there still; the next run goes on), done, or withdrawn (by hand)",
+            "begun (some rows may still exist; the next run continues), done, or withdrawn (by hand)",
             nullable=False,
         ),
     ]
@@ -287,10 +301,13 @@ FORGOTTEN = StructType(
 RELOCATED = StructType(
     [
         column(
-            "old_prefix", StringType(), "Where archives were: what their names in warc_file begin with", nullable=False
+            "old_prefix",
+            StringType(),
+            "Old location of archives: the start of their names in warc_file",
+            nullable=False,
         ),
         column("new_prefix", StringType(), "Where they are", nullable=False),
-        column("relocated_at", TimestampType(), "When that was said", nullable=False),
+        column("relocated_at", TimestampType(), "When the move was recorded", nullable=False),
     ]
 )
 
@@ -301,13 +318,13 @@ EVALUATIONS = StructType(
         column("page_id", StringType(), "Key: the page's id within its set", nullable=False),
         column("host", StringType(), "The page's site"),
         column("language", StringType(), "Language of the page, ISO 639-1"),
-        column("page_type", StringType(), "article, forum, product…, where the set says so"),
+        column("page_type", StringType(), "article, forum, product…, if the set states it"),
         column("complexity", DoubleType(), "Share of the page's words that are not main content, 0 to 1"),
-        column("extractor", StringType(), "Key: who extracted", nullable=False),
+        column("extractor", StringType(), "Key: the extractor", nullable=False),
         column("extractor_version", StringType(), "Its version", nullable=False),
         column("cpu_ms", DoubleType(), "CPU milliseconds of the extraction"),
         column("error_code", StringType(), "Why there is no extraction; null: there is one"),
-        column("error_detail", StringType(), "What exactly went wrong"),
+        column("error_detail", StringType(), "Details of the error"),
         column("metric", StringType(), "Key: the metric", nullable=False),
         column("value", DoubleType(), "Its value, 0 to 1; null: not defined for this page"),
     ]
@@ -327,28 +344,28 @@ TABLES = {
     "published": (PUBLISHED, "The rows of extractions, clustered by host and fetched_at (jobs/maintain.py --publish)"),
     "evaluations": (
         EVALUATIONS,
-        "One row per page, extractor and metric: how well the extractor did on a labelled page",
+        "One row per page, extractor and metric: the extractor's score on a labelled page",
     ),
     "pages": (
         PAGES,
         "One row per HTML page, for the stage extract: the decoded page, or why it could not be split",
     ),
-    "blocks": (BLOCKS, "One row per page that is to be labelled, for the stage label: all that a labeler reads"),
+    "blocks": (BLOCKS, "One row per page to label, for the stage label: the input of a labeler"),
     "labels": (LABELS, "One row per page that was labelled after preprocess: which blocks are main content"),
     "layouts": (
         LAYOUTS,
-        "One row per batch, host and layout: which pages were labelled for it, and what came of them",
+        "One row per batch, host and layout: the pages labelled for it, and the outcome",
     ),
     "warc_files": (
         WARC_FILES,
-        "One row per archive file, and selection of its records: what was read, what was skipped and why",
+        "One row per archive file and selection of its records: records read, and records skipped by reason",
     ),
-    "runs": (RUNS, "One row per run of a job: when, with which settings, and how it ended"),
+    "runs": (RUNS, "One row per run of a job: its times, settings and outcome"),
     "forgotten": (
         FORGOTTEN,
-        "One row per rule and batch: pages that were removed on purpose, and are never written again",
+        "One row per rule and batch: pages that were removed deliberately, and are never written again",
     ),
-    "relocated": (RELOCATED, "One row per move of archives: under which names they are known, and where they are now"),
+    "relocated": (RELOCATED, "One row per move of archives: the names of the files, and their current location"),
 }
 """Name → (schema, comment)."""
 
