@@ -21,19 +21,19 @@ class Section(BaseModel):
 
 
 class S3Settings(Section):
-    """The access to `s3://` (and http) paths. Credentials come from where boto3 looks for them."""
+    """The access to `s3://` (and http) paths. Credentials come from the usual sources of boto3."""
 
     endpoint_url: str | None = None
-    """Another S3 service than Amazon's, for instance `http://127.0.0.1:9000`."""
+    """The address of an S3 service other than Amazon's, for instance `http://127.0.0.1:9000`."""
     region: str | None = None
-    """None: as boto3 finds it."""
+    """None: the region that boto3 finds."""
     anonymous: bool = False
     """Send unsigned requests: for public buckets, without credentials."""
     requester_pays: bool = False
     """For requester-pays buckets: agree to be charged for requests and bytes."""
     max_attempts: int = Field(default=10, ge=1)
-    """Tries per request, and how often in a row a dropped connection is resumed without a new byte.
-    botocore's default of 5 was seen to give up under Common Crawl's SlowDown."""
+    """Attempts per request, and attempts in a row to resume a dropped connection without a new
+    byte. botocore's default of 5 gave up under Common Crawl's SlowDown."""
     timeout_seconds: float = Field(default=60.0, gt=0)
     """Seconds for one connect or read."""
 
@@ -42,35 +42,35 @@ class ReadSettings(Section):
     """The reading of archives. Its other limits: docs/storages.md."""
 
     page_bytes: int = Field(default=32 * MIB, ge=1024)
-    """A page with a larger inflated body becomes an error row; also bounds a reader's memory,
+    """A page with a larger decompressed body becomes an error row. Also limits a reader's memory,
     to about four times as much. Common Crawl cuts at 1 MiB (5 MiB since 2025); 32 MiB still parses
     in about 400 MB."""
     statuses: tuple[Annotated[str, Field(pattern=r"^[1-9](xx|\d\d)$")], ...] = ("2xx",)
     """HTTP statuses that make a page, such as "2xx" or "404"; the others are skipped and counted. A
     response without any status is a page."""
     list_prefix: str = ""
-    """Put before the relative lines of an @list, for instance `s3://commoncrawl/` for Common
+    """Prefix for the relative lines of an @list, for instance `s3://commoncrawl/` for Common
     Crawl's warc.paths.gz."""
     crawl: str = ""
-    """Name of the crawl that the archives are of, for the column `crawl`; empty: as a folder of
-    Common Crawl's layout in their address says. Not read from the archives: a warcinfo record names
-    it only at a file's start, and files are read in parts."""
+    """Name of the archives' crawl, for the column `crawl`; empty: the name in an address of Common
+    Crawl's layout. It is not read from the archives, because a warcinfo record has it only at a
+    file's start, and files are read in parts."""
     s3: S3Settings = S3Settings()
 
     def keeps(self, status: int | None) -> bool:
-        """Tell whether a response of this status is a page."""
+        """Return whether a response of this status is a page."""
         return status is None or str(status) in self.statuses or f"{status // 100}xx" in self.statuses
 
 
 class LimitSettings(Section):
-    """The limits of one page; beyond them it becomes an error row. Hard limits of the system that
-    are lower (ulimit -H) hold."""
+    """The limits of one page; beyond them it becomes an error row. Lower hard limits of the system
+    (ulimit -H) apply."""
 
     page_cpu_seconds: int = Field(default=20, ge=1)
-    """The slowest real page seen took under 2 s; a busy machine does not spend this, as it is CPU
-    time. A page that sleeps ends after 15 times as much by the clock."""
+    """CPU seconds, so a busy machine does not matter. The slowest real page took under 2 s. A page
+    that sleeps ends after 15 times as much wall time."""
     page_memory_bytes: int = Field(default=1 * GIB, ge=64 * MIB)
-    """Address space of a page process, beyond its size at the start."""
+    """Bytes of address space of a page process, beyond its size at the start."""
 
     @property
     def page_wall_seconds(self) -> int:
@@ -90,26 +90,25 @@ class LabelerSettings(Section):
     """The labeler that decides which blocks are main content, and the fallback if it marks none."""
 
     name: str = "cpu"
-    """One labeler, or several in a chain (`cpu,lm`): each next one gets the pages that the one
-    before is not sure of."""
+    """One labeler, or several in a chain (`cpu,lm`): each gets the pages that the previous one is
+    unsure of."""
     escalate_below: float | None = Field(default=None, ge=0, le=1)
     """Confidence (the F1 that the labeler expects) below which the next labeler of a chain gets a
     page. null: 0.85 if the chain ends with `reader`, which is cheap, else 0.7."""
     escalate_share: float | None = Field(default=None, gt=0, le=1)
-    """Share of a batch's pages that escalate, the least sure first: in a staged run of a chain of
-    two, instead of `escalate_below`."""
+    """Share of a batch's pages that go to the next labeler, the least certain first. Only for a
+    staged run of a chain of two, instead of `escalate_below`."""
     fallback: Literal["auto", "cpu", "trafilatura", "body", "empty"] = "auto"
     """For a page without one main block, or without usable labels: the labeler `cpu`, Trafilatura's
     choice, every block, or an empty extraction. auto: `cpu` for the labeler `lm`,
     every block for `cpu`, Trafilatura for the others."""
     staged: bool | None = None
-    """Whether pages are labelled in a stage of their own, between tables (pages, blocks, labels),
-    or on the way through one pass. null: as the labeler's entry says; `lm` wants a stage, as it
-    wants GPUs."""
+    """Whether pages are labelled in a separate stage, between tables (pages, blocks, labels), or in
+    one pass. null: the default of the labeler; `lm` uses a stage, because it needs GPUs."""
 
 
 class LabelsSettings(Section):
-    """The settings of single labelers: a section each, named like the labeler.
+    """The settings of single labelers, each in a section with the labeler's name.
 
     Of the class that its entry has (`dripper.labels.entry`). Sections are checked where settings
     are read, by `dripper.labels.config`.
@@ -129,53 +128,53 @@ class HtmlSettings(Section):
     it."""
 
     inert: bool = True
-    """Nothing in it can run: no event handlers, no addresses that are scripts, no elements that run
-    or load code."""
+    """Whether main HTML is made inert: no event handlers, no script URIs, no elements that run or
+    load code."""
     absolute_links: bool = True
-    """Relative addresses of links, images and other media are completed by the page's own, `<base
-    href>` included. Holds for the Markdown of every profile."""
+    """Whether relative addresses of links, images and other media become absolute, by the page's
+    address and `<base href>`. For Markdown, this applies to every profile."""
     keep: tuple[str, ...] = ()
-    """CSS selectors, such as [".recipe", "#opening-hours"], for sites that you know: blocks within
-    the elements found, and around them, are main content, whatever the labeler says. In every
-    profile."""
+    """CSS selectors, such as [".recipe", "#opening-hours"], for sites that you know: blocks inside
+    the matching elements, and around them, are main content, whatever the labeler decides. Works in
+    every profile."""
     drop: tuple[str, ...] = ()
-    """CSS selectors: the elements found are removed from the page before anything else reads it."""
+    """CSS selectors: matching elements are removed from the page before anything else reads it."""
     hidden: Literal["drop", "keep"] = "drop"
-    """Text that a person does not see on the page, by its attributes, styles and own sheets
-    (SECURITY.md lists the ways). drop: it is in no block, and `hidden_chars` counts it. keep: it is
-    part of the page. Only the profile `dripper` looks at it."""
+    """Text hidden by the page's attributes, styles and style sheets (SECURITY.md lists the ways).
+    drop: it is in no block, and `hidden_chars` counts it. keep: it is part of the page. Only for
+    the profile `dripper`."""
 
 
 class MarkdownSettings(Section):
     """The form of the Markdown of main HTML."""
 
     converter: Literal["dripper", "html2text"] = "dripper"
-    """html2text writes Markdown as the Dripper paper scored it, and is GPL-3.0: it has an extra of
-    its own, and the settings below but `title` and `links` and `images` do not reach it."""
+    """html2text writes the Markdown that the Dripper paper scored. It is under GPL-3.0, so it has
+    its own extra. Of the settings below, only `title`, `links` and `images` apply to it."""
     title: Literal["include", "exclude"] = "include"
-    """Whether the Markdown opens with the page's title as a heading, unless the main content
-    already has it."""
+    """Whether the Markdown begins with the page's title as a heading, if the main content lacks
+    it."""
     links: Literal["keep", "text"] = "keep"
     """text: without addresses."""
     images: Literal["keep", "drop"] = "keep"
     tables: Literal["keep", "text"] = "keep"
-    """text: the cells of every table, one after the other."""
+    """text: only the cells of a table, one after the other."""
 
 
 class BatchSettings(Section):
     """The grouping of WARC files. A batch is the unit of commit and of redoing."""
 
     files: int = Field(default=1000, ge=1)
-    """Files of a batch at most; bounds the reports that travel to the driver (1 kB each)."""
+    """Maximum number of files in a batch; limits the reports to the driver (1 kB each)."""
 
 
 class OutputSettings(Section):
     """The tables as a whole."""
 
     single_writer: bool = False
-    """Whether a person vouches for it that nothing writes into the output beside this program's one
-    run. Asked for on S3 outside Databricks where Delta has no log store for several writers;
-    without either no run begins there."""
+    """Your promise that nothing except one run of this program writes to the output. Needed on S3
+    outside Databricks if Delta has no log store for several writers; otherwise no run begins
+    there."""
 
 
 class StageSettings(Section):
@@ -185,9 +184,9 @@ class StageSettings(Section):
     """Engines that label at once. None: one for each GPU of the session, one if it has none (each
     engine has its own copy of the model, 2.7 GB for the smallest in vLLM)."""
     gpus: int = Field(default=0, ge=0, le=1)
-    """1: jobs/run.py asks for executors with a GPU by a resource profile, so that only this stage
-    runs where GPUs are. 0: it runs wherever the session runs. An engine takes one GPU, in which all
-    models of up to some 8 billion parameters fit."""
+    """1: jobs/run.py requests executors with a GPU by a resource profile, so only this stage runs
+    on machines with GPUs. 0: the stage runs on any executor. An engine takes one GPU, which is
+    enough for models of up to some 8 billion parameters."""
     gpu_discovery_script: str = ""
     """The script on the executors' machines that prints their GPUs, if the cluster does not bring
     its own."""
@@ -198,53 +197,53 @@ class StageSettings(Section):
     executor_memory_overhead: str = "16g"
     """Memory of its Python worker: the engine's weights on their way to the GPU."""
     commit_pages: int = Field(default=20_000, ge=1)
-    """Pages of an engine between two commits of the labels of a batch: a lost driver has to repeat
-    this work, 80 minutes of an L4 at 4 pages a second. Engines wait for the last of them before
-    each commit. A task has a tenth of them, the work that a lost executor has to repeat."""
+    """Pages per engine between two commits of a batch's labels. A lost driver loses this work, 80
+    minutes of an L4 at 4 pages per second. Engines wait for the slowest of them before each commit.
+    A task has a tenth of these pages, which is the work that a lost executor loses."""
 
 
 class LayoutSettings(Section):
-    """Labels that spread by layout (docs/layouts.md), in jobs alone: one page by itself has no
-    host."""
+    """Labels that are transferred by layout (docs/layouts.md). Only in jobs, because it needs
+    several pages of a host."""
 
     enabled: bool = False
-    """Whether the second labeler of a chain labels a few pages of each layout, and their labels
-    spread to the others. The run is then staged."""
+    """Whether the second labeler of a chain labels only a few pages of each layout, and their
+    labels are transferred to the others. The run is then staged."""
 
 
 class DeviceSettings(Section):
-    """A GPU's rent, and how many pages a second it labels."""
+    """A GPU's price, and the pages per second that it labels."""
 
     dollars_per_hour: float = Field(ge=0)
     pages_per_second: float = Field(gt=0)
 
 
 class CostSettings(Section):
-    """The prices and devices from which `--dry-run` estimates, and by which a staged run is
-    priced."""
+    """Prices and devices, for the estimates of `--dry-run` and the price of a staged run."""
 
     core_dollars_per_hour: float = Field(default=0.0425, ge=0)
-    """Rent of a core, from which a run's report computes a price. The default is Amazon's c6i on
+    """Price of a core per hour, for the price in a run's report. The default is Amazon's c6i on
     demand, us-east-1, in 2025."""
     devices: dict[str, DeviceSettings] = {
         "L4": DeviceSettings(dollars_per_hour=0.39, pages_per_second=0.68),
         "A100": DeviceSettings(dollars_per_hour=2.72, pages_per_second=3.6),
     }
     """Devices by name. The defaults are the Pulpie authors' measurements of Dripper (500 Common
-    Crawl pages, token by token) and rents: replace the speed by the speed of your first run."""
+    Crawl pages, token by token) and prices: replace the speed by the speed of your first run."""
 
 
 class SparkSettings(Section):
     """The session, if this program creates it; spark-submit and Databricks bring their own."""
 
     master: str | None = None
-    """Only for runs outside spark-submit; None: local[*,4], which tries a failed task again, as a
+    """Only for runs outside spark-submit; None: local[*,4], which retries failed tasks, as a
     cluster does."""
     jars: str = ""
-    """A folder or comma-separated files: delta-spark, delta-storage and antlr4-runtime jars, for
-    machines without a network. Else Delta comes from the class path or from Maven Central."""
+    """A folder or comma-separated files with the jars delta-spark, delta-storage and
+    antlr4-runtime, for machines without a network. Otherwise Delta comes from the class path or
+    from Maven Central."""
     properties: dict[str, str] = {}
-    """Further Spark properties, as they are."""
+    """Further Spark properties, passed on unchanged."""
 
     @field_validator("properties", mode="before")
     @classmethod
@@ -276,8 +275,8 @@ class Settings(Section):
 
     profile: Literal["dripper", "mineru-1.0", "mineru-1.1", "paper"] = "dripper"
     """The rules that split a page into blocks. dripper: nothing visible is lost; mineru-1.0,
-    mineru-1.1: byte for byte the input of these versions of MinerU-HTML, losses included; paper: as
-    the Dripper paper says."""
+    mineru-1.1: byte for byte the output of these versions of MinerU-HTML, including their losses;
+    paper: as in the Dripper paper."""
     outputs: tuple[Output, ...] = OUTPUTS
     """The parts of an extraction that are made; the others cost nothing and are null. `text` needs
     main_html. Without `posts`, a page is searched for posts only if the labeler calls it a

@@ -16,10 +16,10 @@ class EncoderSettings(Section):
     device: Device = "auto"
     """auto: a GPU if there is one."""
     precision: Literal["auto", "float32", "bfloat16", "int8"] = "auto"
-    """Numbers of the arithmetic; auto: bfloat16 on a GPU, float32 on a CPU. int8 is for CPUs."""
+    """Type of the arithmetic; auto: bfloat16 on a GPU, float32 on a CPU. int8 is for CPUs."""
     model: str = ""
     """A folder with a checkpoint (config.json, weights as safetensors, tokenizer), or its name on a
-    model hub, from where each worker fetches it."""
+    model hub, from which each worker fetches it."""
     engine: Literal["transformers", "vllm"] = "transformers"
     """The engine that runs the model. transformers: PyTorch, any architecture; vllm: its pooling
     runner, which pads nothing, for the architectures that it has (BERT, RoBERTa, XLM-RoBERTa,

@@ -40,7 +40,7 @@ class LmSettings(Section):
     prompt_folder: str = ""
     """Folder to which `dripper prompts fetch` wrote the public prompts; empty: the user's cache."""
     chat: Literal["auto", "none", "once", "twice"] = "auto"
-    """Number of times that the chat template is applied; auto: as the checkpoint's weights saw it
+    """Number of times that the chat template is applied; auto: as in the training of the checkpoint
     (1.1: twice), else once."""
     context_tokens: int | None = Field(default=None, ge=64)
     """Tokens of prompt and answer together; longer pages are cut into windows. null: as the
@@ -50,9 +50,9 @@ class LmSettings(Section):
     """Address of an OpenAI-compatible vLLM server, such as http://127.0.0.1:8000/v1; empty: the
     engine runs in the worker."""
     api_key: str = Field(default="", repr=False)
-    """Sent to the endpoint as a bearer token."""
+    """The key that is sent to the endpoint as a bearer token."""
     concurrency: int = Field(default=16, ge=1)
-    """Requests under way at the endpoint, of one worker."""
+    """Concurrent requests of one worker to the endpoint."""
     gpu_memory_share: float = Field(default=0.9, gt=0, le=1)
     """Share of a GPU's memory that the engine takes."""
 
