@@ -6,7 +6,6 @@ Each needs a package of its own, on the driver and on the workers; see docs/stor
 
 import re
 from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
 import fsspec
@@ -14,7 +13,7 @@ import fsspec
 from dripper.addresses import loggable, loggable_text
 from dripper.errors import FileError, FileErrorKind
 from dripper.warc.open.base import Readable
-from dripper.warc.open.remote import RangeStream, find_stream_end, format_etag_version, retry
+from dripper.warc.open.remote import RemoteFile, format_etag_version, retry
 
 _URL = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://")
 _OTHER_NAMES = {"abfss": "abfs", "wasb": "abfs", "wasbs": "abfs"}
@@ -32,10 +31,6 @@ _PACKAGES = {
 }
 _BLOCK_BYTES = 8 << 20
 """Read ahead: a request of some 50 ms then brings bytes for a second of work."""
-
-_PASSING = (Exception,)
-"""Each storage raises exceptions of its own if a connection breaks; permanent errors are FileErrors
-by then."""
 
 
 def list_files(path: str) -> Iterator[tuple[str, int | None, str | None]]:
@@ -66,28 +61,21 @@ def list_files(path: str) -> Iterator[tuple[str, int | None, str | None]]:
             yield f"{scheme}://{authority}/{below}", info.get("size"), _find_version(info)
 
 
-class StoredFile:
-    """One file, as a `Source`. Raises FileError if it cannot be read."""
+class StoredFile(RemoteFile):
+    """One file. Raises FileError if it cannot be read."""
+
+    errors = (Exception,)
+    """Each storage raises exceptions of its own if a connection breaks; permanent errors are
+    FileErrors by then."""
 
     def __init__(self, path: str, max_attempts: int) -> None:
-        self._path = path
-        self._max_attempts = max_attempts
+        super().__init__(path, max_attempts)
         self._system, self._inner = _open_file_system(path)
-        info = retry(path, self._read_info, _PASSING, max_attempts)
+        info = retry(path, self._read_info, self.errors, max_attempts)
         if info.get("type") == "directory":
             raise FileError(FileErrorKind.NO_FILE, f"{loggable(path)} is a folder, not an archive file")
-        self.size_bytes: int | None = info.get("size")
-        self.version: str | None = _find_version(info)
-
-    def open_at(self, offset: int, end: int | None = None) -> Readable:
-        """See `Source`."""
-        until = find_stream_end(end, self.size_bytes)
-        block_bytes = _BLOCK_BYTES if end is None else min(_BLOCK_BYTES, max(1, end - offset))
-        connect = partial(self._connect, block_bytes=block_bytes)
-        return RangeStream(self._path, connect, offset, until, _PASSING, self._max_attempts)
-
-    def close(self) -> None:
-        """See `Source`."""
+        self.size_bytes = info.get("size")
+        self.version = _find_version(info)
 
     def _read_info(self) -> dict[str, Any]:
         try:
@@ -96,7 +84,8 @@ class StoredFile:
             raise explain(self._path, error) from error
         return info
 
-    def _connect(self, offset: int, block_bytes: int) -> Readable:
+    def _connect(self, offset: int, end: int | None) -> Readable:
+        block_bytes = _BLOCK_BYTES if end is None else min(_BLOCK_BYTES, max(1, end - offset))
         try:
             stream: Readable = self._system.open(
                 self._inner, "rb", block_size=block_bytes, cache_type="readahead", size=self.size_bytes

@@ -4,7 +4,7 @@ import ipaddress
 import os
 import socket
 import ssl
-from functools import lru_cache, partial
+from functools import lru_cache
 from http import HTTPStatus
 from io import BytesIO
 from urllib.parse import urljoin, urlsplit
@@ -17,61 +17,41 @@ from dripper.addresses import loggable
 from dripper.errors import FileError, FileErrorKind
 from dripper.warc.open.base import Readable, parse_whole_number
 from dripper.warc.open.remote import (
-    FirstAnswer,
-    RangeStream,
+    RemoteFile,
     check_range,
-    find_stream_end,
     format_byte_range,
     format_etag_version,
     get_pace,
-    retry,
 )
 
 _PASSING = frozenset({HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS})
 _KINDS = {401: FileErrorKind.DENIED, 403: FileErrorKind.DENIED, 404: FileErrorKind.GONE, 410: FileErrorKind.GONE}
-_CONNECTION_ERRORS = (HTTPError, OSError)
 _MAX_REDIRECTS = 5
 _SKIP_BYTES = 1 << 20
 _USER_AGENT = "dripper-spark"
 
 
-class HttpFile:
-    """A file behind HTTP, as a `Source`. Raises FileError if the server refuses it.
+class HttpFile(RemoteFile):
+    """A file behind HTTP. Raises FileError if the server refuses it.
 
     head_bytes: see `open_source`.
     """
 
+    errors = (HTTPError, OSError)
+
     def __init__(self, url: str, max_attempts: int, timeout_seconds: float, head_bytes: int | None = 0) -> None:
-        self.size_bytes: int | None = None
-        self.version: str | None = None
-        self._url = url
+        super().__init__(url, max_attempts)
         self._name = loggable(url)
-        self._max_attempts = max_attempts
         self._timeout_seconds = timeout_seconds
         self._etag: str | None = None
         self._is_known = False
-        connect = partial(self._connect, 0, 1 if head_bytes == 0 else head_bytes)
-        self._first = FirstAnswer(retry(url, connect, _CONNECTION_ERRORS, max_attempts), head_bytes)
-        if head_bytes == 0:
-            self._first.close()
+        self._ask_first(head_bytes)
         self.version = format_etag_version(self._etag)
 
-    def open_at(self, offset: int, end: int | None = None) -> Readable:
-        """See `Source`."""
-        connect, until = partial(self._connect, end=end), find_stream_end(end, self.size_bytes)
-        first = self._first.take(offset, end)
-        return RangeStream(self._name, connect, offset, until, _CONNECTION_ERRORS, self._max_attempts, first)
-
-    def close(self) -> None:
-        """See `Source`."""
-        self._first.close()
-
     def _connect(self, offset: int, end: int | None) -> Readable:
-        """Open the file at `offset`. An error of a busy server is tried again; others raise
-        FileError."""
-        pace = get_pace(urlsplit(self._url).netloc.rpartition("@")[2])
+        pace = get_pace(urlsplit(self._path).netloc.rpartition("@")[2])
         pace.wait()
-        response = _get(self._url, format_byte_range(offset, end), self._timeout_seconds)
+        response = _get(self._path, format_byte_range(offset, end), self._timeout_seconds)
         pace.learn_from(response.status)
         if (
             response.status == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE and not offset
@@ -94,7 +74,7 @@ class HttpFile:
         if status >= HTTPStatus.INTERNAL_SERVER_ERROR or status in _PASSING:
             raise ConnectionError(f"the server answered {status}")
         kind = _KINDS.get(status, FileErrorKind.UNREADABLE)
-        hint = "; its signature may have expired" if kind == FileErrorKind.DENIED and "?" in self._url else ""
+        hint = "; its signature may have expired" if kind == FileErrorKind.DENIED and "?" in self._path else ""
         raise FileError(kind, f"{self._name}: the server answered {status} {response.reason}{hint}")
 
     def _check(self, response: urllib3.BaseHTTPResponse, offset: int) -> None:

@@ -13,12 +13,13 @@ import re
 import struct
 import tempfile
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from hashlib import sha256
 from http import HTTPStatus
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import ClassVar, NamedTuple, TypeVar
 
 from dripper.addresses import loggable, loggable_text
 from dripper.errors import FileError, FileErrorKind
@@ -169,11 +170,6 @@ def format_byte_range(start: int, end: int | None) -> str:
     return f"bytes={start}-" if end is None else f"bytes={start}-{end - 1}"
 
 
-def find_stream_end(end: int | None, size: int | None) -> int | None:
-    """Return the end of a stream up to `end` of a file of `size` bytes, or None if unknown."""
-    return min(end, size) if end is not None and size is not None else size if end is None else end
-
-
 class _Attempts:
     """Counts attempts, with pauses that grow and are random, so that processes do not keep step."""
 
@@ -208,28 +204,6 @@ def retry(name: str, ask: Callable[[], Answer], errors: tuple[type[Exception], .
             raise
         except errors as error:
             attempts.pause(error)
-
-
-class FirstAnswer:
-    """The answer that gave a file's size and version: its bytes up to `end` (None: all), for the
-    first reader of these bytes."""
-
-    def __init__(self, stream: Readable, end: int | None) -> None:
-        self._stream: Readable | None = stream
-        self._end = end
-
-    def take(self, offset: int, end: int | None) -> Readable | None:
-        """Return the stream if it is of these bytes and nobody has it."""
-        if offset or end != self._end:
-            return None
-        stream, self._stream = self._stream, None
-        return stream
-
-    def close(self) -> None:
-        """Close the stream, unless somebody has it."""
-        if self._stream:
-            self._stream.close()
-        self._stream = None
 
 
 class RangeStream:
@@ -289,3 +263,46 @@ class RangeStream:
         if self._stream:
             self._stream.close()
         self._stream = None
+
+
+class RemoteFile(ABC):
+    """A file behind a network, as a `Source`. A storage says in `_connect` how to ask for bytes."""
+
+    errors: ClassVar[tuple[type[Exception], ...]]
+    """The exceptions of a broken connection."""
+
+    def __init__(self, path: str, max_attempts: int) -> None:
+        self.size_bytes: int | None = None
+        self.version: str | None = None
+        self._path = path
+        self._max_attempts = max_attempts
+        self._first: Readable | None = None
+        self._first_end: int | None = None
+
+    def _ask_first(self, head_bytes: int | None) -> None:
+        """Connect once, which has to set size and version. The answer is kept for the first reader
+        of these bytes. head_bytes: see `open_source`."""
+        ask = partial(self._connect, 0, 1 if head_bytes == 0 else head_bytes)
+        self._first, self._first_end = retry(self._path, ask, self.errors, self._max_attempts), head_bytes
+        if head_bytes == 0:
+            self.close()
+
+    def open_at(self, offset: int, end: int | None = None) -> Readable:
+        """See `Source`."""
+        first = None
+        if not offset and end == self._first_end:
+            first, self._first = self._first, None
+        until = min((known for known in (end, self.size_bytes) if known is not None), default=None)
+        connect = partial(self._connect, end=end)
+        return RangeStream(self._path, connect, offset, until, self.errors, self._max_attempts, first)
+
+    def close(self) -> None:
+        """See `Source`."""
+        if self._first:
+            self._first.close()
+        self._first = None
+
+    @abstractmethod
+    def _connect(self, offset: int, end: int | None) -> Readable:
+        """Return a stream of the bytes from `offset` to `end` (None: the file's end). Raises one of
+        `errors` if another attempt may help, else FileError."""

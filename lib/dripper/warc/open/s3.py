@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator
-from functools import lru_cache, partial
+from functools import lru_cache
 from http import HTTPStatus
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
@@ -24,11 +24,9 @@ from dripper.errors import FileError, FileErrorKind
 from dripper.settings import S3Settings
 from dripper.warc.open.base import Readable, parse_whole_number
 from dripper.warc.open.remote import (
-    FirstAnswer,
     Pace,
-    RangeStream,
+    RemoteFile,
     check_range,
-    find_stream_end,
     format_byte_range,
     format_etag_version,
     get_pace,
@@ -84,68 +82,51 @@ def _report_status(pace: Pace, answer: dict[str, Any] | None) -> None:
         pace.learn_from(answer["status_code"])
 
 
-class S3Object:
-    """One object, as a `Source`. Raises FileError if it cannot be read.
+class S3Object(RemoteFile):
+    """One object. Raises FileError if it cannot be read.
 
     head_bytes: see `open_source`.
     """
 
+    errors = CONNECTION_ERRORS
+
     def __init__(self, path: str, settings: S3Settings, head_bytes: int | None = 0) -> None:
-        self._path = path
+        super().__init__(path, settings.max_attempts)
         self._settings = settings
         bucket, key = bucket_and_key(path)
         self._request: dict[str, Any] = {"Bucket": bucket, "Key": key} | _name_payer(settings)
-        ask = partial(self._ask_first_bytes, 1 if head_bytes == 0 else head_bytes)
-        first = retry(path, ask, CONNECTION_ERRORS, settings.max_attempts)
-        # The size is the one in Content-Range: a wrong length of one answer would be a file that
-        # ends too early.
-        self.size_bytes: int | None = (
-            parse_whole_number(first["ContentRange"].rpartition("/")[2]) if first.get("ContentRange") else 0
-        )
-        self._etag = first["ETag"]
-        self.version: str | None = format_etag_version(self._etag)
-        self._first = FirstAnswer(first.get("Body") or BytesIO(), head_bytes)
-        if head_bytes == 0:
-            self._first.close()
-
-    def open_at(self, offset: int, end: int | None = None) -> Readable:
-        """See `Source`."""
-        attempts = self._settings.max_attempts
-        connect = partial(self._connect, end=end)
-        until, first = find_stream_end(end, self.size_bytes), self._first.take(offset, end)
-        return RangeStream(self._path, connect, offset, until, CONNECTION_ERRORS, attempts, first)
-
-    def close(self) -> None:
-        """See `Source`."""
-        self._first.close()
-
-    def _ask_first_bytes(self, n_bytes: int | None) -> dict[str, Any]:
-        """Ask for the first bytes (None: all). The answer to a HEAD request has no body that could
-        explain a refusal."""
-        try:
-            ranged = self._request | {"Range": format_byte_range(0, n_bytes)}
-            answer = _ask(self._path, self._settings, lambda client: client.get_object(**ranged))
-        except FileError as error:
-            if not _is_empty(error):
-                raise
-            return _ask(self._path, self._settings, lambda client: client.head_object(**self._request))
-        try:
-            check_range(answer.get("ContentRange") or "none", 0, None)
-        except ConnectionError:
-            answer["Body"].close()
-            raise
-        return answer
+        self._etag: str | None = None
+        self._ask_first(head_bytes)
 
     def _connect(self, offset: int, end: int | None) -> Readable:
-        ranged = self._request | {"Range": format_byte_range(offset, end), "IfMatch": self._etag}
-        answer = _ask(self._path, self._settings, lambda client: client.get_object(**ranged))
+        is_first = self._etag is None
+        ranged = (
+            self._request | {"Range": format_byte_range(offset, end)} | ({} if is_first else {"IfMatch": self._etag})
+        )
         try:
-            check_range(answer.get("ContentRange"), offset, self.size_bytes)
-        except ConnectionError:
-            answer["Body"].close()
-            raise
+            answer = _ask(self._path, self._settings, lambda client: client.get_object(**ranged))
+        except FileError as error:
+            if not (is_first and _is_empty(error)):
+                raise
+            # Only now: the answer to a HEAD request has no body that could explain a refusal.
+            self._note(_ask(self._path, self._settings, lambda client: client.head_object(**self._request)))
+            return BytesIO()
         body: Readable = answer["Body"]
+        try:
+            check_range(answer.get("ContentRange") or ("none" if is_first else None), offset, self.size_bytes)
+        except ConnectionError:
+            body.close()
+            raise
+        if is_first:
+            self._note(answer)
         return body
+
+    def _note(self, answer: dict[str, Any]) -> None:
+        """Take size and version from the first answer. The size is the one in Content-Range: a
+        wrong length of one answer would be a file that ends too early."""
+        self._etag = answer["ETag"]
+        self.version = format_etag_version(self._etag)
+        self.size_bytes = parse_whole_number(answer.get("ContentRange", "0").rpartition("/")[2])
 
 
 def list_objects(bucket: str, prefix: str, settings: S3Settings) -> Iterator[tuple[str, int, str | None]]:
