@@ -3,6 +3,7 @@
 As pywb, cdxj-indexer and Common Crawl's URL index write it. Numbers are strings in most files.
 """
 
+import gzip
 import json
 import zlib
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ from typing import Any
 
 from dripper.errors import FileError, FileErrorKind
 from dripper.warc.index.selection import Capture
-from dripper.warc.open.base import READ_BYTES, Readable, parse_whole_number
+from dripper.warc.open.base import Readable, parse_whole_number, unzip
 
 _MAX_LINE_BYTES = 1 << 22
 """A longer line is no capture: 4 MiB, longer than any address."""
@@ -47,36 +48,16 @@ def parse_line(line: str) -> Capture:
 def read_lines(stream: Readable, path: str) -> Iterator[str]:
     """Yield the lines of a stream; a gzip stream is inflated, also one of several members. Raises
     FileError if the stream ends inside a member or is damaged."""
-    rest = b""
-    for data in _unzip(stream, path):
-        *whole, rest = (rest + data).split(b"\n")
-        yield from (line.decode("utf-8", "replace") for line in whole)
-        if len(rest) > _MAX_LINE_BYTES:
-            raise FileError(FileErrorKind.UNREADABLE, f"{path} is not CDXJ: one of its lines does not end")
-    if rest:
-        yield rest.decode("utf-8", "replace")
-
-
-def _unzip(stream: Readable, path: str) -> Iterator[bytes]:
-    data = stream.read(READ_BYTES)
-    if not data.startswith(b"\x1f\x8b"):
-        while data:
-            yield data
-            data = stream.read(READ_BYTES)
-        return
-    inflate = zlib.decompressobj(31)
-    while data:
-        try:
-            yield inflate.decompress(data)
-        except zlib.error as error:
-            raise FileError(FileErrorKind.UNREADABLE, f"{path} is damaged: {error}") from error
-        data = inflate.unused_data
-        if inflate.eof and (data := data or stream.read(READ_BYTES)):
-            inflate = zlib.decompressobj(31)
-        elif not inflate.eof:
-            data = stream.read(READ_BYTES)
-    if not inflate.eof:
-        raise FileError(FileErrorKind.UNREADABLE, f"{path} is cut short")
+    lines = unzip(stream)
+    try:
+        while line := lines.readline(_MAX_LINE_BYTES):
+            if len(line) == _MAX_LINE_BYTES:
+                raise FileError(FileErrorKind.UNREADABLE, f"{path} is not CDXJ: one of its lines does not end")
+            yield line.removesuffix(b"\n").decode("utf-8", "replace")
+    except EOFError:
+        raise FileError(FileErrorKind.UNREADABLE, f"{path} is cut short") from None
+    except (gzip.BadGzipFile, zlib.error) as error:
+        raise FileError(FileErrorKind.UNREADABLE, f"{path} is damaged: {error}") from error
 
 
 def _get_text(fields: dict[str, Any], name: str) -> str:

@@ -1,7 +1,9 @@
 """Defines the interface of stored archive files, and a cursor over their bytes."""
 
+import gzip
+import io
 from collections.abc import Iterator
-from typing import Protocol
+from typing import BinaryIO, Protocol, cast
 
 READ_BYTES = 1 << 16
 """Bytes a read: 1.15 CPU ms a page of 180 kB (three records); with 8, 16 and 32 KiB 1.19, 1.20 and
@@ -74,6 +76,28 @@ def read_up_to(stream: Readable, size: int) -> bytes:
         parts.append(data)
         size -= len(data)
     return b"".join(parts)
+
+
+class _Raw(io.RawIOBase):
+    """A stream as the standard library reads it."""
+
+    def __init__(self, stream: Readable) -> None:
+        self._stream = stream
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        data = self._stream.read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def unzip(stream: Readable) -> BinaryIO:
+    """Return the rest of a stream as a file; gzip is inflated, also of several members. Reading it
+    raises EOFError, OSError or zlib.error for damaged gzip."""
+    file = io.BufferedReader(_Raw(stream), READ_BYTES)
+    return cast("BinaryIO", gzip.GzipFile(fileobj=file) if file.peek(2).startswith(b"\x1f\x8b") else file)
 
 
 class Cursor:

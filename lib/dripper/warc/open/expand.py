@@ -2,11 +2,11 @@
 
 import fnmatch
 import glob
-import gzip
 import os
 import re
 import zlib
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -17,6 +17,7 @@ from dripper.errors import InputError
 from dripper.extras import needed
 from dripper.places import archive_place
 from dripper.settings import ReadSettings
+from dripper.warc.open.base import unzip
 from dripper.warc.open.identity import canonical_address
 from dripper.warc.open.source import (
     ARCHIVE_NAME,
@@ -33,14 +34,9 @@ from dripper.warc.open.source import (
 
 def read_text(path: str, settings: ReadSettings) -> str:
     """Return the text of a list, inflated if it is gzip. Raises InputError if it is not text."""
-    stream = open_source(path, settings, None).open_at(0)
     try:
-        parts = list(iter(lambda: stream.read(1 << 20), b""))
-    finally:
-        stream.close()
-    data = b"".join(parts)
-    try:
-        return (gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data).decode("utf-8-sig")
+        with closing(open_source(path, settings, None).open_at(0)) as stream:
+            return unzip(stream).read().decode("utf-8-sig")
     except (UnicodeDecodeError, EOFError, OSError, zlib.error) as error:
         raise InputError(f"@{loggable(path)} is not a list of paths: {error}") from error
 
