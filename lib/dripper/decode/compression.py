@@ -46,10 +46,15 @@ def _import(kind: str, module: str) -> Any:
         return import_module(module)
 
 
+def import_zstd() -> Any:
+    """Return the module zstandard. Raises MachineError if it is not installed."""
+    return _import("zstd", "zstandard")
+
+
 @lru_cache(maxsize=2)
-def _digest_dictionary(content: bytes, is_raw: bool) -> Any:
+def digest_dictionary(content: bytes, is_raw: bool = False) -> Any:
     """Return a dictionary ready for use; made once for a file, not for each of its frames."""
-    zstd = _import("zstd", "zstandard")
+    zstd = import_zstd()
     return zstd.ZstdCompressionDict(content, dict_type=zstd.DICT_TYPE_RAWCONTENT if is_raw else zstd.DICT_TYPE_AUTO)
 
 
@@ -93,8 +98,8 @@ class ZstdDecompressor:
     def __init__(self, dictionary: bytes | None = None, is_raw: bool = False) -> None:
         self.eof = False
         self._pending = b""
-        zstd = _import("zstd", "zstandard")
-        digested = _digest_dictionary(dictionary, is_raw) if dictionary else None
+        zstd = import_zstd()
+        digested = digest_dictionary(dictionary, is_raw) if dictionary else None
         decompressor = zstd.ZstdDecompressor(dict_data=digested, max_window_size=_ZSTD_WINDOW_BYTES)
         self._decompressor = decompressor.decompressobj()
         self._error: type[Exception] = zstd.ZstdError

@@ -3,7 +3,7 @@
 import re
 from base64 import b32encode
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime
 from io import BytesIO
 
 from warcio.statusandheaders import StatusAndHeaders, StatusAndHeadersParser
@@ -67,10 +67,7 @@ _ARC_LINES = (
 )
 _HEX_SHA1 = re.compile(r"[0-9a-fA-F]{40}")
 _BASE32_SHA1 = re.compile(r"[A-Za-z2-7]{32}")
-_ISO_DATE = re.compile(
-    r"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?\s*(Z|[+-]\d\d:?\d\d)?)?)?)?",
-    re.IGNORECASE | re.ASCII,
-)
+_BLANK_BEFORE_ZONE = re.compile(r"\s+(?=Z|[+-])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,28 +179,16 @@ def parse_date(value: str) -> datetime | None:
     >>> parse_date("2014-03").isoformat(), parse_date("20080430204825").isoformat()
     ('2014-03-01T00:00:00+00:00', '2008-04-30T20:48:25+00:00')
     """
-    value = value.strip()
-    if value.isascii() and value.isdigit() and len(value) in (8, 12, 14):
-        parts: list[str | None] = [value[:4], *(value[i : i + 2] for i in range(4, len(value), 2))]
-        zone = fraction = None
-    elif match := _ISO_DATE.fullmatch(value):
-        *parts, fraction, zone = match.groups()
-    else:
-        return None
-    year, month, day, hour, minute, second = [int(part) if part else None for part in [*parts, *[None] * 6][:6]]
-    micro = int((fraction or "0")[:6].ljust(6, "0"))
+    value = _BLANK_BEFORE_ZONE.sub("", value.strip().upper())
+    if value.isdigit() and len(value) in (8, 12, 14):
+        value = f"{value[:8]}T{value[8:] or '00'}"
+    elif len(value) in (4, 7):
+        value = f"{value}-01-01"[:10]
     try:
-        when = datetime(year or 0, month or 1, day or 1, hour or 0, minute or 0, second or 0, micro, _parse_zone(zone))
-        return when.astimezone(UTC)
+        when = datetime.fromisoformat(value)
+        return (when if when.tzinfo else when.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
         return None
-
-
-def _parse_zone(zone: str | None) -> timezone:
-    if zone is None or zone in "zZ":
-        return UTC
-    minutes = int(zone[1:3]) * 60 + int(zone[-2:])
-    return timezone(timedelta(minutes=-minutes if zone[0] == "-" else minutes))
 
 
 def clean_url(url: str) -> str:

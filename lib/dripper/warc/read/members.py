@@ -21,13 +21,14 @@ from dripper.decode.compression import (
     Decompressor,
     GzipDecompressor,
     ZstdDecompressor,
+    digest_dictionary,
     measure_skippable,
     read_zstd_dictionary,
     use_up,
 )
 from dripper.warc.open.base import READ_BYTES, Cursor, Source, read_bites
 from dripper.warc.read.headers import RECORD_START, START_BYTES, find_start
-from dripper.warc.read.zstd_frames import HEADER_BYTES, needed_dictionary, read_dictionary_number, skip_frame
+from dripper.warc.read.zstd_frames import HEADER_BYTES, needed_dictionary, skip_frame
 
 _MAX_DICTIONARY_BYTES = 1 << 26
 """64 MiB: a `.warc.zst` dictionary is at most a few MB; a larger claim is damage."""
@@ -351,8 +352,9 @@ class Members:
         if not cursor.stored.startswith(ZSTD_MAGIC):
             return False
         cursor.fill(HEADER_BYTES)
-        number = needed_dictionary(cursor.stored)
-        return number not in (0, read_dictionary_number(_last_before(cursor.at, passed)))
+        dictionary = _last_before(cursor.at, passed)
+        given = digest_dictionary(dictionary).dict_id() if dictionary else 0
+        return needed_dictionary(cursor.stored) not in (0, given)
 
     def _skip_locked(self, cursor: Cursor, passed: dict[int, bytes | None]) -> _Damage:
         """Skip the locked frames at the cursor, by their headers."""
