@@ -193,15 +193,11 @@ def _inflate(new: Callable[[], Decompressor], stored: bytes, max_bytes: int) -> 
         if n_members > MAX_BODY_MEMBERS:
             problem = f"it has more than {MAX_BODY_MEMBERS} members"
             break
-        member = inflate_member(new, stored, at)
-        try:
-            while True:
-                parts.append(next(member))
-                n_bytes += len(parts[-1])
-                if n_bytes > max_bytes:
-                    raise _explain_too_large(max_bytes)
-        except StopIteration as done:
-            at, problem = done.value
+        part, at, problem = inflate_member(new, stored, at, max_bytes - n_bytes)
+        parts.append(part)
+        n_bytes += len(part)
+        if n_bytes > max_bytes:
+            raise _explain_too_large(max_bytes)
         if stored[at : at + 3] != first or first not in (GZIP_MAGIC, ZSTD_MAGIC[:3], BZIP2_MAGIC):
             break
     return b"".join(parts), problem

@@ -7,8 +7,10 @@ given to the next one.
 """
 
 import bz2
+import sys
 import zlib
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from functools import cache, lru_cache
 from importlib import import_module
 from typing import Any, Protocol
@@ -201,28 +203,51 @@ one of lz4 4 MiB."""
 
 
 def inflate_member(
-    new: Callable[[], Decompressor], stored: bytes, start: int = 0
-) -> Generator[bytes, None, tuple[int, str]]:
-    """Yield the inflated bytes of the member at `start` in `stored`; return (its end, its problem
-    or "").
+    new: Callable[[], Decompressor], stored: bytes, start: int = 0, limit: int = sys.maxsize
+) -> tuple[bytes, int, str]:
+    """Return the inflated bytes of the member at `start` in `stored`, its end, and its problem or
+    "".
 
-    Damage ends the member, and nothing behind it is read. All bytes before the damage are yielded,
+    Damage ends the member, and nothing behind it is read. All bytes before the damage are returned,
     to the last one: a second try goes byte by byte, because libraries drop the output of a failed
-    call.
+    call. With more than `limit` bytes the end and the problem say nothing.
     """
-    decompressor, n_inflated, at, size = new(), 0, start, _FIRST_BITE
+    decompressor, parts, n_inflated, at, size = new(), list[bytes](), 0, start, _FIRST_BITE
     try:
         while not decompressor.eof and at < len(stored):
             bite = stored[at : at + size]
             for inflated, rest in use_up(decompressor, bite):  # noqa: B007
+                parts.append(inflated)
                 n_inflated += len(inflated)
-                yield inflated
+                if n_inflated > limit:
+                    return b"".join(parts), at, ""
             at += len(bite) - len(rest)
             size = min(_BITE, 4 * size)
     except DecompressionError as error:
-        is_whole = yield from _inflate_slowly(new(), stored, start, at, n_inflated)
-        return len(stored), "" if is_whole else str(error)
-    return at, "" if decompressor.eof else "it ends too early"
+        bites = [stored[begin : min(begin + _BITE, at)] for begin in range(start, at, _BITE)]
+        bites += [stored[begin : begin + 1] for begin in range(at, min(at + _BITE, len(stored)))]
+        decompressor = new()
+        parts.append(rescue(decompressor, bites, n_inflated, limit)[0])
+        # At its end it was whole: brotli fails at bytes behind a stream.
+        return b"".join(parts), len(stored), "" if decompressor.eof else str(error)
+    return b"".join(parts), at, "" if decompressor.eof else "it ends too early"
+
+
+def rescue(
+    decompressor: Decompressor, bites: Iterable[bytes], skip: int, limit: int = sys.maxsize
+) -> tuple[bytes, int]:
+    """Inflate bites of a damaged member until one fails, or more than `limit` bytes come. Return
+    the inflated bytes after the first `skip`, and how many stored bytes went in."""
+    rescued, n_stored = bytearray(), 0
+    with suppress(DecompressionError):
+        for bite in bites:
+            n_stored += len(bite)
+            for inflated, _ in use_up(decompressor, bite) if not decompressor.eof else ():
+                rescued += inflated[skip:]
+                skip = max(0, skip - len(inflated))
+                if len(rescued) > limit:
+                    return bytes(rescued), n_stored
+    return bytes(rescued), n_stored
 
 
 def use_up(decompressor: Decompressor, stored: bytes) -> Iterator[tuple[bytes, bytes]]:
@@ -233,24 +258,6 @@ def use_up(decompressor: Decompressor, stored: bytes) -> Iterator[tuple[bytes, b
     while not decompressor.eof and (rest or inflated):
         inflated, rest = decompressor.inflate(rest)
         yield inflated, rest
-
-
-def _inflate_slowly(
-    decompressor: Decompressor, stored: bytes, start: int, good: int, skip: int
-) -> Generator[bytes, None, bool]:
-    """Yield the inflated bytes after the first `skip`; stored bytes from `good` on go in one by
-    one. Return whether the member ends in them. Then it was whole: brotli fails at bytes behind a
-    stream."""
-    bites = [stored[at : min(at + _BITE, good)] for at in range(start, good, _BITE)]
-    bites += [stored[at : at + 1] for at in range(good, min(good + _BITE, len(stored)))]
-    for bite in bites:
-        try:
-            for inflated, _ in use_up(decompressor, bite) if not decompressor.eof else ():
-                yield inflated[skip:]
-                skip = max(0, skip - len(inflated))
-        except DecompressionError:
-            break
-    return decompressor.eof
 
 
 def measure_skippable(stored: bytes) -> int | None:
@@ -280,17 +287,11 @@ def read_zstd_dictionary(frame: bytes) -> bytes | None:
     if frame[0] != DICTIONARY_FRAME:
         return None
     content = frame[8:]
-    return _inflate_dictionary(content) if content.startswith(ZSTD_MAGIC) else content
-
-
-def _inflate_dictionary(content: bytes) -> bytes:
-    dictionary, member = bytearray(), inflate_member(ZstdDecompressor, content)
-    while True:
-        try:
-            dictionary += next(member)
-        except StopIteration as end:
-            if end.value[1]:
-                raise DecompressionError(end.value[1]) from None
-            return bytes(dictionary)
-        if len(dictionary) > MAX_DICTIONARY:
-            raise DecompressionError(f"it inflates to more than {MAX_DICTIONARY} bytes")
+    if not content.startswith(ZSTD_MAGIC):
+        return content
+    dictionary, _, problem = inflate_member(ZstdDecompressor, content, limit=MAX_DICTIONARY)
+    if len(dictionary) > MAX_DICTIONARY:
+        problem = f"it inflates to more than {MAX_DICTIONARY} bytes"
+    if problem:
+        raise DecompressionError(problem)
+    return dictionary

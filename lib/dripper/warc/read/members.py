@@ -7,7 +7,7 @@ file without a warning (warcio#138), and neither can be asked to go on.
 import re
 import sys
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Literal
 
@@ -24,7 +24,7 @@ from dripper.decode.compression import (
     digest_dictionary,
     measure_skippable,
     read_zstd_dictionary,
-    use_up,
+    rescue,
 )
 from dripper.warc.open.base import READ_BYTES, Cursor, Source, read_bites
 from dripper.warc.read.headers import RECORD_START, START_BYTES, find_start
@@ -146,24 +146,19 @@ class Members:
     def reaches(self, start: int, n_bytes: int) -> bool:
         """Return whether the member at stored offset `start` has at least `n_bytes` stored bytes;
         reads little more than these."""
-        with self._open(start) as cursor:
-            decompressor = self._make_decompressor(cursor.stored, start) if cursor.fill(8) else None
-            try:
-                for _ in self._use_up(decompressor, cursor) if decompressor else ():
-                    if cursor.at - start >= n_bytes:
-                        return True
-            except DecompressionError:
-                return False
-            return cursor.at - start >= n_bytes
+        return any(at - start >= n_bytes for _, at, _ in self._walk_member(start))
 
-    def _use_up(self, decompressor: Decompressor, cursor: Cursor) -> Iterator[int]:
-        """Use up the member at the cursor; yield how many bytes each step inflates to. Raises
-        DecompressionError."""
+    def _walk_member(self, start: int) -> Iterator[tuple[int, int, bool]]:
+        """Yield, for each step through the member at stored offset `start`, how many bytes the step
+        inflates to, the stored offset behind it, and whether the member ends there. Ends at
+        damage."""
         inflated = b""
-        while not decompressor.eof and (cursor.stored or inflated or cursor.read_more()):
-            inflated, rest = decompressor.inflate(cursor.stored)
-            cursor.keep(rest)
-            yield len(inflated)
+        with self._open(start) as cursor, suppress(DecompressionError):
+            decompressor = self._make_decompressor(cursor.stored, start) if cursor.fill(8) else None
+            while decompressor and not decompressor.eof and (cursor.stored or inflated or cursor.read_more()):
+                inflated, rest = decompressor.inflate(cursor.stored)
+                cursor.keep(rest)
+                yield len(inflated), cursor.at, decompressor.eof
 
     def count_inflated_before(self, start: int) -> int:
         """Return how many inflated bytes come before the member at stored offset `start`; reads all
@@ -262,15 +257,11 @@ class Members:
         return self._doubt.spend(n_bytes, self.bytes_read - self._first_start)
 
     def _is_whole(self, at: int) -> bool:
-        with self._open(at) as cursor:
-            decompressor = self._make_decompressor(cursor.stored, at) if cursor.fill(8) else None
-            try:
-                for n_bytes in self._use_up(decompressor, cursor) if decompressor else ():
-                    if not self._may_spend(n_bytes):
-                        return False
-            except DecompressionError:
+        is_whole = False
+        for n_bytes, _, is_whole in self._walk_member(at):  # noqa: B007
+            if not self._may_spend(n_bytes):
                 return False
-            return decompressor is not None and decompressor.eof
+        return is_whole
 
     def _find_end_of_records(self, damage: _Damage) -> int:
         """Return the position from which on a damaged member may have swallowed others. It is
@@ -418,20 +409,12 @@ class Members:
         Stored bytes before `good` gave no error, those after it go in one by one. The usual damage
         is a wrong checksum at the end; then the dropped output may be the whole of a small record.
         """
-        until = start
         with self._open(start) as cursor:
             decompressor = self._make_decompressor(cursor.stored, start) if cursor.fill(8) else None
-            rescued = bytearray()  # one piece in the end: a search over the window for every byte would take seconds
-            try:
-                for bite in read_bites(cursor, good) if decompressor else ():
-                    until += len(bite)
-                    for inflated, _ in use_up(decompressor, bite) if decompressor and not decompressor.eof else ():
-                        rescued += inflated[n_inflated:]
-                        n_inflated = max(0, n_inflated - len(inflated))
-            except DecompressionError:
-                pass
-            yield Piece("data", bytes(rescued))
-        return until
+            # One piece in the end: a search over the window for every byte would take seconds.
+            rescued, n_stored = rescue(decompressor, read_bites(cursor, good), n_inflated) if decompressor else (b"", 0)
+        yield Piece("data", rescued)
+        return start + n_stored
 
     def find_starts(self, start: int, end: int | None = None) -> Iterator[int]:
         """Yield the stored offsets, from `start` up to `end`, of members that begin with a
