@@ -8,9 +8,9 @@ import pytest
 import zstandard
 
 from dripper.decode.compression import RUN_BYTES
-from dripper.decode.dictionaries import Dictionaries
 from dripper.warc import Place, Record, cut, read_records, read_selected
 from dripper.warc.read import spans
+from dripper.warc.read.offered import Offered
 from dripper.warc.read.reader import read_record_at
 from support.archives import http, page, store, warc
 
@@ -96,9 +96,9 @@ def test_a_body_that_was_stored_decoded_is_read_as_it_is(tmp_path: Path) -> None
 
 
 def test_few_dictionaries_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dripper.decode.dictionaries.MAX_DICTIONARIES_BYTES", 10)
-    kept = Dictionaries()
+    monkeypatch.setattr("dripper.warc.read.offered.MAX_DICTIONARIES_BYTES", 10)
+    kept = Offered(lambda *_: None)
     for one in (b"first", b"second", b"third"):
-        kept.add(one)
-    found = [kept.find(hashlib.sha256(one).digest()) for one in (b"first", b"second", b"third")]
+        kept.add(one, "", "", 10)
+    found = [kept.find_before(0, hashlib.sha256(one).digest()) for one in (b"first", b"second", b"third")]
     assert found == [None, None, b"third"]

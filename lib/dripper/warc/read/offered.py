@@ -5,12 +5,17 @@ records, reads the file from its start as far as it has to, when the first body 
 few archives have such bodies, and all readers must give the same rows.
 """
 
+import hashlib
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 
 from dripper.decode.body import decode_body
-from dripper.decode.dictionaries import Dictionaries
 from dripper.errors import PageError
 from dripper.warc.read.frames import Frame, Gap
+
+MAX_DICTIONARIES_BYTES = 1 << 24
+"""Total bytes of the dictionaries that are kept, the last ones. Browsers accept up to 100 MB a
+dictionary; servers offer style sheets, scripts and pages of less than 1 MB."""
 
 
 class Offered:
@@ -20,7 +25,7 @@ class Offered:
     def __init__(
         self, note: Callable[[Frame, "Offered"], None], earlier: Callable[[], Iterator[Frame | Gap]] | None = None
     ) -> None:
-        self.dictionaries = Dictionaries()
+        self._kept: dict[bytes, bytes] = {}
         self.is_eager = earlier is None
         self._note = note
         self._earlier = earlier
@@ -28,13 +33,16 @@ class Offered:
         self._next: Frame | Gap | None = None
 
     def add(self, stored: bytes, transfer_encoding: str, content_encoding: str, max_bytes: int) -> None:
-        """Keep a body that is offered as a dictionary, if it can be decoded."""
-        try:
-            self.dictionaries.add(
-                decode_body(stored, transfer_encoding, content_encoding, max_bytes, self.dictionaries.find).payload
-            )
-        except PageError:
-            return
+        """Keep a body that is offered as a dictionary (RFC 9842), if it can be decoded, and drop
+        the oldest ones if there is no room. The choice depends only on the bodies and their
+        order."""
+        with suppress(PageError):
+            dictionary = decode_body(stored, transfer_encoding, content_encoding, max_bytes, self._kept.get).payload
+            digest = hashlib.sha256(dictionary).digest()
+            self._kept.pop(digest, None)
+            self._kept[digest] = dictionary
+            while sum(map(len, self._kept.values())) > MAX_DICTIONARIES_BYTES:
+                del self._kept[next(iter(self._kept))]
 
     def find_before(self, offset: int, digest: bytes) -> bytes | None:
         """Return the dictionary with this SHA-256 that a record before `offset` offers, or None."""
@@ -47,4 +55,4 @@ class Offered:
                         break
                     self._note(frame, self)
                 self._next = None
-        return self.dictionaries.find(digest)
+        return self._kept.get(digest)

@@ -42,14 +42,14 @@ class Response:
     missing.
     """
 
-    has_head: bool
-    status: int | None
-    content_type: str | None
-    transfer_encoding: str
-    content_encoding: str
-    content_range: str
-    content_length: int | None
     body: bytes
+    has_head: bool = True
+    status: int | None = None
+    content_type: str | None = None
+    transfer_encoding: str = ""
+    content_encoding: str = ""
+    content_range: str = ""
+    content_length: int | None = None
     offers_dictionary: bool = False
 
 
@@ -64,27 +64,22 @@ def parse_response(block: bytes) -> Response:
     for _ in range(_MAX_INTERIM):
         line = _STATUS_LINE.match(block) or _HTTP_LINE.match(block)
         if line is None:
-            return Response(False, None, None, "", "", "", None, block)
+            return Response(block, has_head=False)
         end = _EMPTY_LINE.search(block, max(0, line.end() - 1))
         head, body = (block[: end.end()], block[end.end() :]) if end else (block, b"")
         status = int(line[1]) if line.re is _STATUS_LINE else None
         if status is None or status >= 200 or not _HTTP_LINE.match(body):
             break
         block = body
-    return _build_response(status, head, body)
-
-
-def _build_response(status: int | None, head: bytes, body: bytes) -> Response:
     headers = parse_headers(head)
     return Response(
-        has_head=True,
+        body=body,
         status=status,
         content_type=headers.get_header("Content-Type"),
         transfer_encoding=headers.get_header("Transfer-Encoding") or "",
         content_encoding=headers.get_header("Content-Encoding") or "",
         content_range=headers.get_header("Content-Range") or "",
         content_length=parse_whole_number(headers.get_header("Content-Length")),
-        body=body,
         offers_dictionary=b"use-as-dictionary" in head.lower(),
     )
 
@@ -113,7 +108,7 @@ def to_record(
     if kind == "resource":
         if frame.head.content_type and parse_media_type(frame.head.content_type) not in HTML_TYPES:
             return "not html"
-        response = Response(True, None, frame.head.content_type, "", "", "", None, frame.block)
+        response = Response(frame.block, content_type=frame.head.content_type)
     elif kind == "response":
         response = parse_response(frame.block)
         if offered and offered.is_eager and response.offers_dictionary:
@@ -151,7 +146,7 @@ def _decide(
 
 def build_failed_record(frame: Frame, warc_file: str, error: PageError, base: int = 0) -> Record:
     """Return a page without payload that holds its error. base: as in `to_record`."""
-    return _build_record(frame, Response(True, None, None, "", "", "", None, b""), Body(b""), error, warc_file, base)
+    return _build_record(frame, Response(b""), Body(b""), error, warc_file, base)
 
 
 def _find_content_type(frame: Frame, response: Response) -> str | None:
