@@ -24,8 +24,8 @@ GAP_BYTES = 1 << 18
 more of an open one."""
 
 _HELD_BYTES = 16 << 20
-"""A record that is stored in more bytes is read from the file as often as needed, and not kept,
-because the index may give a wrong length."""
+"""Most bytes of neighbours that are read in one go. A record that is stored in more is read from
+the file as often as needed, and not kept, because the index may give a wrong length."""
 
 
 class _Excerpt:
@@ -36,48 +36,34 @@ class _Excerpt:
         self.size_bytes = source.size_bytes
         self.version = source.version
         self._source = source
-        self._stream: Readable | None = None
         self._at = 0
+        self._data = b""
         self._start = 0
         self._end: int | None = None
-        self._data = b""
 
-    def connect(self, group: Sequence[Place]) -> None:
-        """Ask for the bytes of neighbours in one go."""
-        self._disconnect()
-        self._at = group[0].offset
+    def read_group(self, group: Sequence[Place]) -> None:
+        """Read the bytes of neighbours in one go."""
+        self._at, end = group[0].offset, group[-1].offset + group[-1].length
+        self._data = b""
         if _is_held(group[0]):
-            self._stream = self._source.open_at(self._at, group[-1].offset + group[-1].length)
+            with closing(self._source.open_at(self._at, end)) as stream:
+                self._data = read_up_to(stream, end - self._at)
 
     def show(self, place: Place) -> None:
-        """Look at a record of the group that was asked for last."""
-        self._start, self._end, self._data = place.offset, place.offset + place.length, b""
-        if _is_held(place):
-            self._read(place.offset - self._at)
-            self._data = self._read(place.length)
-
-    def _read(self, size: int) -> bytes:
-        data = read_up_to(self._stream, size) if self._stream else b""
-        self._at += len(data)
-        return data
+        """Look at a record of the group that was read last."""
+        self._start, self._end = place.offset, place.offset + place.length
 
     def open_at(self, offset: int, end: int | None = None) -> Readable:
         """See `Source`."""
         if self._end is None or offset < self._start:  # the first bytes, which show the kind of file
             return self._source.open_at(offset, end)
         if self._data:
-            return io.BytesIO(self._data[offset - self._start :])
+            return io.BytesIO(self._data[offset - self._at : self._end - self._at])
         return Limited(self._source.open_at(offset, self._end), max(0, self._end - offset))
 
     def close(self) -> None:
-        """Close all connections."""
-        self._disconnect()
+        """See `Source`."""
         self._source.close()
-
-    def _disconnect(self) -> None:
-        if self._stream:
-            self._stream.close()
-        self._stream = None
 
 
 class _Archives:
@@ -131,7 +117,7 @@ class SelectedReader(RecordReader):
                 report.size_bytes, report.version = source.size_bytes, source.version
                 archives = _Archives(excerpt, self._settings)
                 for group in group_neighbours(self._places):
-                    excerpt.connect(group)
+                    excerpt.read_group(group)
                     for place in group:
                         excerpt.show(place)
                         members, self._base, self._offered = archives.find(place.offset)
@@ -186,20 +172,19 @@ def read_selected(
 
 
 def group_neighbours(places: Sequence[Place]) -> Iterator[list[Place]]:
-    """Yield neighbours together: places in order, no more than GAP_BYTES apart. One that is too
-    large to hold is alone."""
+    """Yield neighbours together: places in order, no more than GAP_BYTES apart, and few enough to
+    hold. One that is too large to hold is alone."""
     group: list[Place] = []
     for place in places:
-        if group and not (_is_held(place) and _is_held(group[-1]) and 0 <= _measure_gap(group[-1], place) <= GAP_BYTES):
+        if group and (
+            place.offset + place.length - group[0].offset > _HELD_BYTES
+            or not 0 <= place.offset - (group[-1].offset + group[-1].length) <= GAP_BYTES
+        ):
             yield group
             group = []
         group.append(place)
     if group:
         yield group
-
-
-def _measure_gap(first: Place, second: Place) -> int:
-    return second.offset - (first.offset + first.length)
 
 
 def _is_held(place: Place) -> bool:
