@@ -21,6 +21,7 @@ from dripper.labels.base import (
 )
 from dripper.labels.chain import chain_of
 from dripper.labels.registry import find_entry, load_from_settings
+from dripper.labels.streams import pack
 from dripper.settings import Settings
 
 logger = logging.getLogger(__name__)
@@ -160,15 +161,6 @@ BATCH_TOKENS = 1_000_000
 
 
 def groups(rows: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
-    """Yield the rows in batches for the engine, of at most BATCH_PAGES pages and about BATCH_TOKENS
-    tokens."""
-    group: list[dict[str, Any]] = []
-    tokens = 0
-    for row in rows:
-        if group and (len(group) >= BATCH_PAGES or tokens + (row["tokens"] or 0) > BATCH_TOKENS):
-            yield group
-            group, tokens = [], 0
-        group.append(row)
-        tokens += row["tokens"] or 0
-    if group:
-        yield group
+    """Return the rows in batches for the engine, of at most BATCH_PAGES pages and about
+    BATCH_TOKENS tokens."""
+    return pack(rows, lambda row: row["tokens"] or 0, BATCH_TOKENS, BATCH_PAGES)

@@ -1,6 +1,7 @@
 """Streams pages to an engine: makes requests ahead in a thread, so that pages are tokenized while
 the engine works, and groups them by a number of tokens."""
 
+import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from queue import Queue
@@ -48,23 +49,24 @@ def ahead(items: Iterable[T], most: int) -> Iterator[T]:
             maker.join(0.01)
 
 
-def pack(items: Iterable[T], size: Callable[[T], int], budget: int) -> Iterator[list[T]]:
+def pack(items: Iterable[T], size: Callable[[T], int], budget: int, most: int = sys.maxsize) -> Iterator[list[T]]:
     """Yield the items in packs, in their order, as they come.
 
     Args:
-        size: Returns an item's tokens.
+        size: Returns an item's tokens, or other units of the budget.
         budget: Tokens of a pack; an item that is longer goes alone.
+        most: Number of items in a pack.
 
     >>> list(pack(["aa", "bbb", "cccccccc", "d"], len, 6))
     [['aa', 'bbb'], ['cccccccc'], ['d']]
     """
     packed: list[T] = []
-    tokens = 0
+    used = 0
     for item in items:
-        if packed and tokens + size(item) > budget:
+        if packed and (len(packed) >= most or used + size(item) > budget):
             yield packed
-            packed, tokens = [], 0
+            packed, used = [], 0
         packed.append(item)
-        tokens += size(item)
+        used += size(item)
     if packed:
         yield packed

@@ -5,7 +5,7 @@ from the lines when they are complete.
 import fcntl
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date, datetime
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from dripper.errors import InputError, UsageError
+from dripper.labels.streams import pack
 from dripper.local.tables import import_arrow
 from dripper.page.columns import BATCH, EXTRACTIONS, Column, Kind, ListOf, Type
 from dripper.page.extraction import Extraction
@@ -208,7 +209,7 @@ class ParquetFile:
                     for batch in file.iter_batches(batch_size=1024):
                         writer.write_batch(batch)
             with lines.open("rb") as stream:
-                for group in _group_lines(stream):
+                for group in pack(stream, len, _GROUP_BYTES):
                     rows = [row for row in map(json.loads, group) if row["page_id"] not in stored_ids]
                     if rows:
                         writer.write_batch(self._build_batch(rows))
@@ -245,15 +246,3 @@ def _convert_value(value: Any, kind: Type) -> Any:
     if value is None or kind not in (Kind.TIMESTAMP, Kind.DATE):
         return value
     return datetime.fromisoformat(value) if kind is Kind.TIMESTAMP else date.fromisoformat(value)
-
-
-def _group_lines(lines: Iterable[bytes]) -> Iterator[list[bytes]]:
-    group, weight = list[bytes](), 0
-    for line in lines:
-        group.append(line)
-        weight += len(line)
-        if weight >= _GROUP_BYTES:
-            yield group
-            group, weight = [], 0
-    if group:
-        yield group
