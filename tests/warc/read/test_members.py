@@ -2,6 +2,7 @@
 
 import gzip
 import struct
+from collections.abc import Iterable
 
 import lz4.frame
 import pytest
@@ -9,7 +10,7 @@ import zstandard
 
 from dripper.warc.open.base import READ_BYTES
 from dripper.warc.read.frames import Frame, FrameReader
-from dripper.warc.read.members import Members, Piece
+from dripper.warc.read.members import Boundary, Members, Piece
 from support.archives import Bytes, http, page, warc
 
 RECORDS = [warc(f"http://e.org/{i}", http(page(i, 2000))) for i in range(4)]
@@ -20,12 +21,24 @@ def pieces(data: bytes, start: int = 0) -> list[Piece]:
     return list(Members(Bytes(data)).pieces(start))
 
 
+def join(found: Iterable[Piece]) -> bytes:
+    return b"".join(piece for piece in found if isinstance(piece, bytes))
+
+
 def inflated(data: bytes) -> bytes:
-    return b"".join(piece.data for piece in pieces(data))
+    return join(pieces(data))
+
+
+def boundaries(data: bytes) -> list[Boundary]:
+    return [piece for piece in pieces(data) if isinstance(piece, Boundary)]
+
+
+def holes(data: bytes) -> list[Boundary]:
+    return [boundary for boundary in boundaries(data) if boundary.problem]
 
 
 def kinds(data: bytes) -> list[str]:
-    return [piece.kind for piece in pieces(data) if piece.kind != "data"]
+    return ["clipped" if one.clipped else "hole" if one.problem else "member" for one in boundaries(data)]
 
 
 def urls(data: bytes) -> list[str]:
@@ -39,11 +52,8 @@ def skippable(content: bytes, kind: int = 0) -> bytes:
 @pytest.mark.parametrize("compress", [gzip.compress, zstandard.compress, lz4.frame.compress])
 def test_members_and_where_they_start(compress: object) -> None:
     stored = [compress(record) for record in RECORDS]  # type: ignore[operator]
-    found = pieces(b"".join(stored))
-    assert b"".join(piece.data for piece in found) == WHOLE
-    assert [piece.at for piece in found if piece.kind == "member"] == [
-        sum(len(part) for part in stored[:i]) for i in range(4)
-    ]
+    assert inflated(b"".join(stored)) == WHOLE
+    assert [one.stored for one in boundaries(b"".join(stored))] == [sum(map(len, stored[:i])) for i in range(4)]
 
 
 def test_a_file_that_is_not_compressed_has_no_members() -> None:
@@ -54,7 +64,7 @@ def test_reading_can_start_at_any_member() -> None:
     first = gzip.compress(RECORDS[0])
     members = Members(Bytes(first + gzip.compress(RECORDS[1])))
     list(members.pieces())
-    assert b"".join(piece.data for piece in members.pieces(len(first))) == RECORDS[1]
+    assert join(members.pieces(len(first))) == RECORDS[1]
 
 
 def test_records_may_span_members() -> None:
@@ -97,16 +107,16 @@ def test_zstd_files_that_were_put_together_have_a_dictionary_each() -> None:
     members = Members(Bytes(stored))
     list(members.pieces())
     start = len(parts[0]) + parts[1].index(b"\x28\xb5\x2f\xfd", 20_000)
-    assert b"".join(piece.data for piece in members.pieces(start)) == b"".join(RECORDS[2:])
+    assert join(members.pieces(start)) == b"".join(RECORDS[2:])
 
 
 def test_frames_of_a_missing_dictionary_are_counted_and_the_rest_is_read() -> None:
     good = [zstandard.compress(record) for record in RECORDS]
     locked = zstd_file(RECORDS * 5, dictionary_of(9), gives=False)
     stored = good[0] + good[1] + locked + good[2] + locked + good[3]
-    holes = [piece for piece in pieces(stored) if piece.kind == "hole"]
-    assert [hole.n_locked for hole in holes] == [20, 20]
-    assert holes[0].problem == (
+    found = holes(stored)
+    assert [hole.n_locked for hole in found] == [20, 20]
+    assert found[0].problem == (
         f"bytes {len(good[0] + good[1])} to {len(good[0] + good[1] + locked)} need the zstd dictionary 9, which does not come "
         "before them; frames: 20"
     )
@@ -116,7 +126,7 @@ def test_frames_of_a_missing_dictionary_are_counted_and_the_rest_is_read() -> No
 def test_a_cut_frame_of_a_missing_dictionary_is_no_whole_one() -> None:
     locked = zstd_file(RECORDS[:2], dictionary_of(9), gives=False)
     assert kinds(locked[:-5]) == ["member", "hole", "member", "hole"]
-    assert [piece.n_locked for piece in pieces(locked[:-5]) if piece.kind == "hole"] == [1, 0]
+    assert [hole.n_locked for hole in holes(locked[:-5])] == [1, 0]
 
 
 def test_behind_a_damaged_dictionary_all_frames_are_counted() -> None:
@@ -124,14 +134,14 @@ def test_behind_a_damaged_dictionary_all_frames_are_counted() -> None:
     damaged = bytearray(zstandard.ZstdCompressor(write_checksum=True).compress(dictionary.as_bytes()))
     damaged[-1] ^= 1
     stored = skippable(bytes(damaged), 0xD) + zstd_file(RECORDS, dictionary, gives=False)
-    assert [piece.n_locked for piece in pieces(stored) if piece.kind == "hole"] == [0, 4]
+    assert [hole.n_locked for hole in holes(stored)] == [0, 4]
 
 
 def test_each_damaged_frame_of_zstd_is_one_hole() -> None:
     frames = [bytearray(zstandard.ZstdCompressor(write_checksum=True).compress(record)) for record in RECORDS]
     for frame in frames[1:3]:
         frame[-1] ^= 1
-    assert [piece.kind for piece in pieces(b"".join(frames)) if piece.kind == "hole"] == ["hole", "hole"]
+    assert len(holes(b"".join(frames))) == 2
 
 
 def test_skippable_frames_in_between_are_skipped() -> None:
@@ -146,10 +156,11 @@ def test_zeros_at_the_end_are_padding() -> None:
 
 def test_garbage_between_members_is_a_hole() -> None:
     first, second = gzip.compress(RECORDS[0]), gzip.compress(RECORDS[1])
-    found = [piece for piece in pieces(first + b"garbage" * 3 + second) if piece.kind != "data"]
-    assert [piece.kind for piece in found] == ["member", "member", "hole", "member"]
-    assert found[2].at == len(first) + 21
-    assert f"bytes {len(first)} to {len(first) + 21}" in found[2].problem
+    stored = first + b"garbage" * 3 + second
+    assert kinds(stored) == ["member", "member", "hole", "member"]
+    (hole,) = holes(stored)
+    assert hole.stored == len(first) + 21
+    assert f"bytes {len(first)} to {len(first) + 21}" in hole.problem
 
 
 @pytest.mark.parametrize("n_bytes", [1, 2, 3, 8, 20])
@@ -184,8 +195,9 @@ def test_one_call_inflates_to_little_whatever_the_ratio() -> None:
     zeros = bytes(80 << 20)
     for stored in (gzip.compress(zeros), zstandard.compress(zeros), lz4.frame.compress(zeros)):
         found = pieces(stored)
-        assert max(len(piece.data) for piece in found) <= 1 << 20
-        assert sum(len(piece.data) for piece in found) == len(zeros)
+        sizes = [len(piece) for piece in found if isinstance(piece, bytes)]
+        assert max(sizes) <= 1 << 20
+        assert sum(sizes) == len(zeros)
 
 
 def test_reads_are_bounded_and_counted() -> None:

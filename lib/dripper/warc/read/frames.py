@@ -12,8 +12,8 @@ from typing import Literal
 
 from dripper.decode.budget import MEMBER_RECORDS, RECORD_BYTES
 from dripper.warc.read.headers import RECORD_START, START_BYTES, RecordHead, find_start, parse_arc_head, parse_warc_head
-from dripper.warc.read.members import Members
-from dripper.warc.read.window import Boundary, Window
+from dripper.warc.read.members import Boundary, Members
+from dripper.warc.read.window import Window
 
 Fault = Literal["clipped", "length mismatch", "damaged"]
 

@@ -9,7 +9,6 @@ import sys
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Literal
 
 from dripper.decode.budget import CHAIN_BYTES, MAX_GZIP_HEADER, Doubt, may_inflate
 from dripper.decode.compression import (
@@ -40,28 +39,34 @@ _CHECK_BYTES = 1024
 _MAGIC = re.compile(b"|".join(re.escape(magic) for magic in DECOMPRESSORS))
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """Inflated bytes, or an event between them.
+@dataclass(slots=True)
+class Boundary:
+    """The place between inflated bytes at which a member starts (`problem` is ""), or at which
+    bytes are lost or the file is clipped (`problem` says so).
 
-    kind: "data"; "member" (a member starts at stored offset `at`); "hole" (stored bytes were lost,
-    reading goes on at `at`, with a member or the end); "clipped" (the file ends, at `at`, inside a
-    member). problem: a sentence, of the last two. n_locked: zstd frames in a hole that need a
-    dictionary that the file does not have.
+    stored: the offset in the file at which reading goes on: with a member, or at the end. n_locked:
+    zstd frames in lost bytes that need a dictionary that the file does not have. position: the
+    place in inflated bytes, and reported: whether a record or a gap was blamed for the problem;
+    both are set by the `Window`.
     """
 
-    kind: Literal["data", "member", "hole", "clipped"]
-    data: bytes = b""
-    at: int = 0
+    stored: int
     problem: str = ""
+    clipped: bool = False
     n_locked: int = 0
+    position: int = 0
+    reported: bool = False
+
+
+Piece = bytes | Boundary
+"""Inflated bytes, or an event between them."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Damage:
     """The damage at which inflating stopped: the member's stored offset, the reason, and whether
     the file simply ended there. until: the end of the stored bytes that were used. resume: the
-    offset at which the file surely goes on, if known. n_locked: see `Piece`."""
+    offset at which the file surely goes on, if known. n_locked: see `Boundary`."""
 
     at: int
     until: int
@@ -124,11 +129,12 @@ class Members:
                 if end.value is not None:  # damage, which all of these members meet
                     self._unsound.update(starts)
                 return end.value is None
-            size += len(piece.data)
-            if piece.kind == "member":
-                starts.append(piece.at)
-                if piece.at - start > n_bytes:
-                    break
+            if isinstance(piece, bytes):
+                size += len(piece)
+                continue
+            starts.append(piece.stored)
+            if piece.stored - start > n_bytes:
+                break
         chain.close()
         return size <= CHAIN_BYTES and start not in self._unsound
 
@@ -137,10 +143,11 @@ class Members:
         `target`."""
         chain, size = self._read_chain(start), 0
         for piece in chain:
-            size += len(piece.data)
-            if size > CHAIN_BYTES or (piece.kind == "member" and piece.at >= target):
+            if isinstance(piece, bytes):
+                size += len(piece)
+            if size > CHAIN_BYTES or (isinstance(piece, Boundary) and piece.stored >= target):
                 chain.close()
-                return piece.kind == "member" and piece.at == target
+                return isinstance(piece, Boundary) and piece.stored == target
         return False
 
     def reaches(self, start: int, n_bytes: int) -> bool:
@@ -165,9 +172,10 @@ class Members:
         of them."""
         size = 0
         for piece in self.pieces():
-            if piece.kind == "member" and piece.at == start:
+            if isinstance(piece, bytes):
+                size += len(piece)
+            elif piece.stored == start and not piece.problem:
                 break
-            size += len(piece.data)
         return size
 
     @contextmanager
@@ -202,7 +210,7 @@ class Members:
     def _read_plain(self, start: int) -> Iterator[Piece]:
         with self._open(start) as cursor:
             while cursor.read_more():
-                piece = Piece("data", cursor.stored)
+                piece = cursor.stored
                 cursor.keep(b"")
                 self.bytes_read = max(self.bytes_read, cursor.at)
                 yield piece
@@ -231,17 +239,14 @@ class Members:
                 resume, doubtful = self._find_end_of_records(damage), damage.until
             resume = self._find_next_member(resume, doubtful)
             if resume is None and damage.at_end:
-                yield Piece(
-                    "clipped", at=self.bytes_read, problem=f"the file ends inside the member at byte {damage.at}"
-                )
+                problem = f"the file ends inside the member at byte {damage.at}"
+                yield Boundary(self.bytes_read, problem, clipped=True)
                 return
             yield self._make_hole(damage, self.bytes_read if resume is None else resume)
 
-    def _make_hole(self, damage: _Damage, until: int) -> Piece:
+    def _make_hole(self, damage: _Damage, until: int) -> Boundary:
         says = "" if damage.n_locked else "are damaged: "
-        return Piece(
-            "hole", at=until, problem=f"bytes {damage.at} to {until} {says}{damage.why}", n_locked=damage.n_locked
-        )
+        return Boundary(until, f"bytes {damage.at} to {until} {says}{damage.why}", n_locked=damage.n_locked)
 
     def _find_next_member(self, start: int, doubtful: int) -> int | None:
         """Return the next member from `start` on that begins with a record; before `doubtful`, the
@@ -313,16 +318,16 @@ class Members:
                         return damage
                 elif decompressor := self._make_decompressor(cursor.stored, cursor.at, passed):
                     if start < cursor.at < doubtful and not self._is_whole(cursor.at):
-                        yield Piece("member", at=cursor.at)
+                        yield Boundary(cursor.at)
                         return _Damage(cursor.at, doubtful, "the member there is not whole")
                     if self._is_locked(cursor, passed):
-                        yield Piece("member", at=cursor.at)
+                        yield Boundary(cursor.at)
                         return self._skip_locked(cursor, passed)
                     if damage := (yield from self._read_member(decompressor, cursor)):
                         return damage
                 elif cursor.stored.strip(b"\0"):
                     cut = _is_cut_magic(cursor.stored)
-                    yield Piece("member", at=cursor.at)
+                    yield Boundary(cursor.at)
                     return _Damage(cursor.at, cursor.at + 1, "no compressed member starts there", at_end=cut)
                 else:  # zeros that pad the file to a block of a tape or disk, as gzip(1) allows
                     cursor.keep(b"")
@@ -380,7 +385,7 @@ class Members:
     def _read_member(self, decompressor: Decompressor, cursor: Cursor) -> Generator[Piece, None, _Damage | None]:
         """Yield one member: its start, then its bytes."""
         start, inflated, n_inflated = cursor.at, b"", 0
-        yield Piece("member", at=start)
+        yield Boundary(start)
         while not decompressor.eof:
             if not cursor.stored and not inflated and not cursor.read_more():
                 return _Damage(start, cursor.at, "the file ends inside a member", at_end=True)
@@ -394,7 +399,7 @@ class Members:
             if n_inflated > may_inflate(cursor.at - start):
                 return _Damage(start, cursor.at, f"over budget, {cursor.at - start} bytes inflate to {n_inflated}")
             if inflated:
-                yield Piece("data", inflated)
+                yield inflated
         return None
 
     def _find_end_of_frame(self, start: int) -> int | None:
@@ -413,7 +418,7 @@ class Members:
             decompressor = self._make_decompressor(cursor.stored, start) if cursor.fill(8) else None
             # One piece in the end: a search over the window for every byte would take seconds.
             rescued, n_stored = rescue(decompressor, read_bites(cursor, good), n_inflated) if decompressor else (b"", 0)
-        yield Piece("data", rescued)
+        yield rescued
         return start + n_stored
 
     def find_starts(self, start: int, end: int | None = None) -> Iterator[int]:

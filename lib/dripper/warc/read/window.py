@@ -7,11 +7,10 @@ offset.
 
 import re
 from bisect import bisect_left, bisect_right
-from dataclasses import dataclass
 from operator import attrgetter, itemgetter
 
 from dripper.warc.read.headers import RECORD_START, START_BYTES, find_start
-from dripper.warc.read.members import Members
+from dripper.warc.read.members import Boundary, Members
 
 _TRIM_BYTES = 1 << 20
 """Bytes dropped at once: moving the remaining bytes for every record would cost more."""
@@ -21,23 +20,6 @@ _LONG_RUN = 1 << 10
 """Line ends in a row that are remembered, as looking for their end once more would take longer."""
 _position = attrgetter("position")
 _last = itemgetter(1)
-
-
-@dataclass(slots=True)
-class Boundary:
-    """The place, in inflated bytes, at which a member starts (`problem` is ""), or at which bytes
-    are lost or the file is clipped (`problem` says so).
-
-    stored: the offset in the file at which reading goes on. n_locked: see `Piece`. reported:
-    whether a record or a gap was blamed for the problem.
-    """
-
-    position: int
-    stored: int
-    problem: str = ""
-    clipped: bool = False
-    n_locked: int = 0
-    reported: bool = False
 
 
 class Window:
@@ -67,12 +49,13 @@ class Window:
         piece = next(self._pieces, None)
         if piece is None:
             return False
-        if piece.kind == "data":
-            self._buffer += piece.data
+        if isinstance(piece, bytes):
+            self._buffer += piece
             if len(self._buffer) > self._hold_bytes + _TRIM_BYTES:
                 self._drop(len(self._buffer) - self._hold_bytes)
         else:
-            self.boundaries.append(Boundary(self.end, piece.at, piece.problem, piece.kind == "clipped", piece.n_locked))
+            piece.position = self.end
+            self.boundaries.append(piece)
         return True
 
     def fill(self, position: int) -> bool:
@@ -236,7 +219,7 @@ class Window:
     def _find_sound_boundary(self, position: int) -> Boundary:
         """Return the boundary from which the bytes at `position` can be inflated."""
         if not self._members.compressed:
-            return Boundary(position, self._at + position)
+            return Boundary(self._at + position, position=position)
         return [b for b in self.boundaries if b.position <= position and not b.problem][-1]
 
     def _drop(self, size: int) -> None:
