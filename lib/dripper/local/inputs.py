@@ -7,18 +7,17 @@ from enum import StrEnum
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
-from dripper.errors import FileError, InputError
+from dripper.errors import InputError
 from dripper.places import archive_place
 from dripper.settings import ReadSettings
-from dripper.warc.open.expand import expand, explain_absence, list_files_below
+from dripper.warc.open.expand import GLOB, expand, explain_absence, list_files_below, read_list
 from dripper.warc.open.identity import canonical_address
-from dripper.warc.open.source import ARCHIVE_NAME, LocalFile, has_file_system, is_http, is_s3, local_path
+from dripper.warc.open.source import ARCHIVE_NAME, has_file_system, is_http, is_s3, local_path
 
 PAGE_NAME = re.compile(r"\.(?:html?|xhtml|xht|shtml|mht|mhtml)(?:\.(?:gz|zst|bz2))?$", re.IGNORECASE)
 """Names of pages in a folder. A file that is named, or matched by a pattern, may have any name."""
 TABLE_NAME = re.compile(r"\.(?:(?:jsonl|ndjson|csv|tsv)(?:\.(?:gz|bz2))?|parquet)$", re.IGNORECASE)
 """Names of tables, which are taken if they are named: in a folder they may be results."""
-_PATTERN = re.compile(r"[*?\[]")
 
 
 class InputKind(StrEnum):
@@ -117,7 +116,7 @@ class _Expansion:
             return iter([_make_input(part)])
         if part.startswith("@"):
             return self._expand_list(Path(part[1:]), lists)
-        if not _PATTERN.search(part):
+        if not GLOB.search(part):
             raise explain_absence(part)
         matches = sorted(glob.glob(part, recursive=True))  # noqa: PTH207, Path.glob takes no absolute pattern
         return (_make_input(match) for match in matches if not Path(match).is_dir())
@@ -135,7 +134,9 @@ class _Expansion:
         real = file.absolute().resolve()
         if real in lists:
             raise InputError(f"@{file} leads to itself: a list may name others, but none that names it")
-        for line in _read_lines(file):
+        if not file.exists():
+            raise InputError(f"@{file} is not a list of paths: No such file or directory")
+        for line in read_list(str(file), self._settings):
             beside = file.parent / line
             part = str(beside) if "://" not in line and beside.exists() else line
             if part.startswith("@"):
@@ -145,16 +146,3 @@ class _Expansion:
                 yield from self.expand(part)
             except InputError as error:
                 yield Input(part, canonical_address(part), InputKind.MISSING, PurePath(part).name, str(error))
-
-
-def _read_lines(file: Path) -> Iterator[str]:
-    try:
-        # The FIFO that a shell passes for <(command) has a writer; another one may never get one.
-        if file.exists() and not str(file.absolute()).startswith(("/dev/fd/", "/proc/self/fd/", "/dev/stdin")):
-            LocalFile(str(file))
-        lines = [line.strip() for line in file.read_text(encoding="utf-8-sig").splitlines()]
-    except (OSError, UnicodeDecodeError, FileError) as error:
-        if isinstance(error, FileError):
-            raise
-        raise InputError(f"@{file} is not a list of paths: {getattr(error, 'strerror', None) or error}") from None
-    return (line for line in lines if line and not line.startswith("#"))

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from urllib.parse import urlsplit
 
 from dripper.addresses import loggable
@@ -39,6 +38,13 @@ def read_text(path: str, settings: ReadSettings) -> str:
             return unzip(stream).read().decode("utf-8-sig")
     except (UnicodeDecodeError, EOFError, OSError, zlib.error) as error:
         raise InputError(f"@{loggable(path)} is not a list of paths: {error}") from error
+
+
+def read_list(path: str, settings: ReadSettings) -> list[str]:
+    """Return the lines of a list without blank lines and comments. Raises InputError if it is not
+    text."""
+    lines = (line.strip() for line in read_text(path, settings).splitlines())
+    return [line for line in lines if line and not line.startswith("#")]
 
 
 def locate_archives(names: Sequence[str], source: str, settings: ReadSettings) -> list[str]:
@@ -78,7 +84,8 @@ def _find_prefix(path: str, relative: Sequence[str], settings: ReadSettings) -> 
     return folder_of_names
 
 
-_GLOB = re.compile(r"[*?\[]")
+GLOB = re.compile(r"[*?\[]")
+"""A character of a pattern."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +176,7 @@ def _expand_part(part: str, settings: ReadSettings) -> Iterator[SourceFile]:
     if part.startswith("@"):
         return _expand_list(part[1:], settings)
     if is_s3(part):
-        return _expand_s3(part, settings)
+        return iter(_list_s3(part, settings))
     if has_file_system(part):
         return _expand_stored(part)
     return iter([SourceFile(part)]) if is_http(part) else _expand_local(part)
@@ -187,7 +194,7 @@ def _expand_local(part: str) -> Iterator[SourceFile]:
     if path.exists():
         LocalFile(part)
         return iter([_stat_local_file(part)])
-    if not _GLOB.search(part):
+    if not GLOB.search(part):
         raise explain_absence(part)
     matches = sorted(Path(match) for match in glob.glob(str(path), recursive=True))  # noqa: PTH207, Path.glob takes no absolute
     return (_stat_if_local(str(match)) for match in matches if not match.is_dir())
@@ -226,30 +233,26 @@ def _stat_local_file(path: str) -> SourceFile:
     return SourceFile(path, status.st_size, format_local_version(status))
 
 
-def _import_s3() -> ModuleType:
+def _list_s3(part: str, settings: ReadSettings) -> list[SourceFile]:
     with needed("reading from S3", "warc"):
         from dripper.warc.open import s3
-    return s3
-
-
-def _expand_s3(part: str, settings: ReadSettings) -> Iterator[SourceFile]:
     bucket, key = bucket_and_key(part)
-    pattern = _GLOB.search(key)
+    pattern, error = GLOB.search(key), None
     if key and not key.endswith("/") and not pattern:
         try:
-            s3_object = _import_s3().S3Object(part, settings.s3)
-        except InputError as error:
-            return _expand_prefix(part, bucket, key, settings, error)
-        return iter([SourceFile(part, s3_object.size_bytes, s3_object.version)])
-    if not pattern:
-        return _expand_prefix(part, bucket, key, settings)
-    matches = re.compile(fnmatch.translate(key)).match
-    objects = _import_s3().list_objects(bucket, key[: pattern.start()], settings.s3)
-    return (
+            s3_object = s3.S3Object(part, settings.s3)
+            return [SourceFile(part, s3_object.size_bytes, s3_object.version)]
+        except InputError as refusal:  # it may be a prefix; if it is there, it may not be read
+            error = refusal
+    is_wanted = re.compile(fnmatch.translate(key)).match if pattern else ARCHIVE_NAME.search
+    files = [
         SourceFile(f"s3://{bucket}/{name}", size, version)
-        for name, size, version in objects
-        if matches(name) and _is_file(name, size)
-    )
+        for name, size, version in s3.list_objects(bucket, key[: pattern.start()] if pattern else key, settings.s3)
+        if is_wanted(name) and _is_file(name, size) and not (error and name == key)
+    ]
+    if error and not files:
+        raise error
+    return files
 
 
 def _is_file(name: str, size: int | None) -> bool:
@@ -258,23 +261,10 @@ def _is_file(name: str, size: int | None) -> bool:
     return size != 0 or ARCHIVE_NAME.search(name) is not None
 
 
-def _expand_prefix(
-    part: str, bucket: str, prefix: str, settings: ReadSettings, error: InputError | None = None
-) -> Iterator[SourceFile]:
-    """Yield the archives with keys that start with `prefix`; raise `error` if there are none."""
-    n_archives = 0
-    for name, size, version in _import_s3().list_objects(bucket, prefix, settings.s3):
-        if ARCHIVE_NAME.search(name) and not (error and name == prefix):  # it is there, but may not be read
-            n_archives += 1
-            yield SourceFile(f"s3://{bucket}/{name}", size, version)
-    if error and not n_archives:
-        raise error
-
-
 def _expand_stored(part: str) -> Iterator[SourceFile]:
     with needed(f"reading {part.partition(':')[0]}://", "warc"):
         from dripper.warc.open.filesystem import list_files
-    is_pattern = _GLOB.search(part)
+    is_pattern = GLOB.search(part)
     stored_files = list_files(part)
     return (
         SourceFile(name, size, version)
@@ -284,8 +274,7 @@ def _expand_stored(part: str) -> Iterator[SourceFile]:
 
 
 def _expand_list(path: str, settings: ReadSettings) -> Iterator[SourceFile]:
-    lines = [line.strip() for line in read_text(path, settings).splitlines()]
-    names = [line for line in lines if line and not line.startswith("#")]
+    names = read_list(path, settings)
     for name in names:
         if name.startswith("@") and not Path(name).exists():
             raise InputError(f"@{loggable(path)} names {name}: a list names files, no other lists")

@@ -18,6 +18,11 @@ _OWN_SCHEMES = frozenset({"s3", "s3a", "s3n", "http", "https", "file", "dbfs"})
 ARCHIVE_NAME = re.compile(r"\.(?:w?arc(?:\.(?:gz|zst|lz4))?|wacz)$", re.IGNORECASE)
 
 
+_PASSED = ("/dev/fd/", "/proc/self/fd/", "/dev/stdin")
+"""Beginnings of the paths that a shell passes for <(command): FIFOs that have a writer, as others
+may never have."""
+
+
 def is_s3(path: str) -> bool:
     """Return whether a path names S3; `s3a` and `s3n` are Hadoop's names for it."""
     return path[:6].lower().startswith(("s3://", "s3a://", "s3n://"))
@@ -51,7 +56,7 @@ class LocalFile:
             status = self._path.stat()
         except (OSError, ValueError) as error:
             raise _explain(path, error) from error
-        if kind := _name_other_kind(status.st_mode):
+        if not path.startswith(_PASSED) and (kind := _name_other_kind(status.st_mode)):
             raise FileError(FileErrorKind.NO_FILE, f"{path} is a {kind}, not an archive file")
         self.size_bytes: int | None = status.st_size
         self.version: str | None = format_local_version(status)
@@ -62,7 +67,8 @@ class LocalFile:
             stream = self._path.open("rb")
         except OSError as error:
             raise _explain(str(self._path), error) from error
-        stream.seek(offset)
+        if offset:
+            stream.seek(offset)
         return stream
 
     def check(self) -> None:
