@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import fsspec
+from fsspec.registry import known_implementations
 
 from dripper.addresses import loggable, loggable_text
 from dripper.errors import FileError, FileErrorKind
@@ -19,16 +20,6 @@ _URL = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://")
 _OTHER_NAMES = {"abfss": "abfs", "wasb": "abfs", "wasbs": "abfs"}
 """Hadoop's name of a scheme → fsspec's."""
 
-_PACKAGES = {
-    "gs": "gcsfs",
-    "gcs": "gcsfs",
-    "abfs": "adlfs",
-    "az": "adlfs",
-    "hdfs": "Hadoop's native library (HADOOP_HOME and CLASSPATH say where it is)",
-    "sftp": "paramiko",
-    "oci": "ocifs",
-    "oss": "ossfs",
-}
 _BLOCK_BYTES = 8 << 20
 """Read ahead: a request of some 50 ms then brings bytes for a second of work."""
 
@@ -135,12 +126,15 @@ def _open_file_system(path: str) -> tuple[Any, str]:
 
 
 def _explain_missing_package(scheme: str, name: str, error: Exception) -> str:
-    package = _PACKAGES.get(name)
-    if package is None:
-        return f"reading {scheme}:// needs a package that is not there ({error})"
-    how = "" if " " in package else f": pip install {package}"
-    reason = str(error).partition("\n")[0]
-    return f"reading {scheme}:// needs {package} on the driver and on the workers{how} ({reason})"
+    known = known_implementations.get(name, {"class": "fsspec"})
+    package, reason = known["class"].partition(".")[0], str(error).partition("\n")[0]
+    if name == "hdfs":
+        needs = "Hadoop's native library (HADOOP_HOME and CLASSPATH say where it is) on the driver and on the workers"
+    elif package == "fsspec":
+        needs = "a package that is not there"
+    else:
+        needs = f"{package} on the driver and on the workers: pip install {package}"
+    return f"reading {scheme}:// needs {needs} ({reason})"
 
 
 def _find_version(info: dict[str, Any]) -> str | None:
