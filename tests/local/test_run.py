@@ -224,4 +224,4 @@ def test_a_full_disk_is_one_sentence(tmp_path: Path) -> None:
         closing(Full()) as lines,
         pytest.raises(InputError, match="No space left on device; the same command continues"),
     ):
-        lines.append(b"{}\n", "0" * 32, None)
+        lines.append(b"{}\n", "0" * 32)

@@ -4,7 +4,6 @@ from the lines when they are complete.
 
 import fcntl
 import json
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -80,7 +79,8 @@ class RowLines:
             UsageError: Another process is writing to it, or other versions wrote it.
         """
         self.page_ids: set[str] = set()
-        self.errors: Counter[str] = Counter()
+        self.owners: dict[str, str] = {}
+        """Name of a page's own file, in lower case → the page's id, of rows that have a file."""
         self.path = path
         self._stream = _open_locked(path)
         try:
@@ -96,7 +96,7 @@ class RowLines:
             # `append` has reported a full disk.
             self._stream.close()
 
-    def append(self, line: bytes, page_id: str, error_code: str | None) -> None:
+    def append(self, line: bytes, page_id: str) -> None:
         """Write one row, so that a kill of this process does not lose it.
 
         Raises:
@@ -107,7 +107,7 @@ class RowLines:
             self._stream.flush()
         except OSError as error:
             raise InputError(f"{self.path}: {error.strerror or error}; the same command continues from here") from None
-        self._count(page_id, error_code)
+        self.page_ids.add(page_id)
 
     def _read(self, versions: Mapping[str, str]) -> int:
         """Count the rows, and return the size of all whole lines in bytes."""
@@ -118,7 +118,9 @@ class RowLines:
             row = self._parse_row(line)
             if row["versions"] != versions:
                 raise explain_other_versions(self.path, row["versions"], versions)
-            self._count(row["page_id"], row["error_code"])
+            self.page_ids.add(row["page_id"])
+            if isinstance(row.get("file"), str):
+                self.owners[row["file"].casefold()] = row["page_id"]
             n_bytes += len(line)
         return n_bytes
 
@@ -133,11 +135,6 @@ class RowLines:
             f"{self.path} holds lines that `dripper extract` did not write, or wrote without the columns "
             f"{', '.join(KEYS)}, by which it continues: choose another --out"
         )
-
-    def _count(self, page_id: str, error_code: str | None) -> None:
-        self.page_ids.add(page_id)
-        if error_code is not None:
-            self.errors[error_code] += 1
 
 
 def _open_locked(path: Path) -> IO[bytes]:

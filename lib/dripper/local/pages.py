@@ -58,6 +58,13 @@ class InputCounts:
     unread: list[str] = field(default_factory=list)
     """A sentence for each file that could not be read to its end: another run tries it again."""
 
+    def note_failure(self, path: str, kind: str | None, sentence: str) -> None:
+        """Note why a file was not read to its end. kind: one of `FileErrorKind`."""
+        if kind in LASTING:
+            self.bad[path] = sentence
+        else:
+            self.unread.append(sentence)
+
 
 _FAULTS = {
     ArchiveFault.NO_ARCHIVE: "no WARC or ARC record is in it",
@@ -117,10 +124,8 @@ def _read_archive(file: Input, settings: ReadSettings, counts: InputCounts) -> I
     counts.skipped.update(report.skipped)
     if report.n_problems:
         counts.faults[file.path] = report.n_problems
-    if report.error is not None and report.error_kind in LASTING:
-        counts.bad[file.path] = report.error
-    elif report.error is not None:
-        counts.unread.append(report.error)
+    if report.error is not None:
+        counts.note_failure(file.path, report.error_kind, report.error)
     elif fault := find_archive_fault(report.records, report.skipped, report.clipped):
         counts.bad[file.path] = _FAULTS[fault].format(
             unreadable=report.skipped.get("unreadable"), problems="; ".join(report.problems[:3])
@@ -133,7 +138,7 @@ def _read_page(file: Input, settings: ReadSettings, counts: InputCounts, url: st
         size = LocalFile(file.path).size_bytes or 0
         payload = path.read_bytes() if size <= settings.page_bytes else b""
     except FileError as error:
-        _note_unread(file, error, counts)
+        counts.note_failure(file.path, error.kind, str(error))
         return
     except OSError as error:
         counts.unread.append(f"{file.path}: {error.strerror or error}")
@@ -142,13 +147,6 @@ def _read_page(file: Input, settings: ReadSettings, counts: InputCounts, url: st
     too_large = (ErrorCode.PAGE_TOO_LARGE, f"the file has {size} bytes, the limit is {settings.page_bytes}")
     refused = too_large if size > settings.page_bytes else None
     yield _make_record(file, 0, payload, url=url, length=size, error=refused)
-
-
-def _note_unread(file: Input, error: FileError, counts: InputCounts) -> None:
-    if error.kind in LASTING:
-        counts.bad[file.path] = str(error)
-    else:
-        counts.unread.append(str(error))
 
 
 def _read_table(file: Input, settings: ReadSettings, counts: InputCounts, columns: Columns) -> Iterator[Record]:

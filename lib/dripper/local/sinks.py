@@ -44,13 +44,19 @@ class Sink(AbstractContextManager["Sink", None]):
     page_ids: Container[str] = ()
     """Pages that are there already."""
 
+    def __init__(self, columns: Sequence[Column], versions: Mapping[str, str]) -> None:
+        self._columns = columns
+        self._versions = versions
+
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         """Write the remaining rows; after an error, only the rows that a second run needs to
         continue."""
 
-    @abstractmethod
     def make(self, record: Record, extraction: Extraction) -> PageRow:
         """Return the row to write for a page. Called in a page process."""
+        line = format_row(record, extraction, self._versions, self._columns)
+        code = extraction.error_code.value if extraction.error_code else None
+        return PageRow(line, code, extraction.error_detail)
 
     @abstractmethod
     def write(self, record: Record, row: PageRow) -> None:
@@ -89,13 +95,8 @@ class RowStream(Sink):
     """Rows as lines of JSON on standard output, which stays open: it is the process's."""
 
     def __init__(self, stream: IO[bytes], columns: Sequence[Column], versions: Mapping[str, str]) -> None:
+        super().__init__(columns, versions)
         self._stream = stream
-        self._columns = columns
-        self._versions = versions
-
-    def make(self, record: Record, extraction: Extraction) -> PageRow:
-        """See `Sink`."""
-        return _make_row(record, extraction, self._versions, self._columns)
 
     def write(self, record: Record, row: PageRow) -> None:
         """See `Sink`. Raises BrokenPipeError if nobody reads any more."""
@@ -107,8 +108,6 @@ class RowFile(Sink):
     """Rows of a `.jsonl` or `.parquet` file."""
 
     def __init__(self, path: Path, columns: Sequence[Column], versions: Mapping[str, str]) -> None:
-        self._columns = columns
-        self._versions = versions
         self._path = path
         self._parquet = ParquetFile(path, versions, columns) if path.suffix == ".parquet" else None
         page_ids = self._parquet.read_page_ids() if self._parquet else set()
@@ -116,7 +115,7 @@ class RowFile(Sink):
         self.page_ids = page_ids | self._lines.page_ids
         # The lines of a Parquet file hold the keys that a second run needs.
         missing = [column for column in COLUMNS if column.name in KEYS and column not in columns]
-        self._written = (*columns, *missing) if self._parquet else columns
+        super().__init__((*columns, *missing) if self._parquet else columns, versions)
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._lines.close()
@@ -125,13 +124,9 @@ class RowFile(Sink):
                 self._parquet.add(self._lines.path)
             self._lines.path.unlink()
 
-    def make(self, record: Record, extraction: Extraction) -> PageRow:
-        """See `Sink`."""
-        return _make_row(record, extraction, self._versions, self._written)
-
     def write(self, record: Record, row: PageRow) -> None:
         """See `Sink`."""
-        self._lines.append(row.line, record.page_id, row.error_code)
+        self._lines.append(row.line, record.page_id)
 
 
 _MANIFEST_COLUMNS = ("page_id", "url", "warc_file", "warc_offset", "title", "error_code", "error_detail", "versions")
@@ -143,19 +138,18 @@ class PageFolder(Sink):
     """A file a page, with front matter if it is Markdown, and MANIFEST with a row a page."""
 
     def __init__(self, folder: Path, form: str, versions: Mapping[str, str], files: Sequence[Input]) -> None:
+        super().__init__([column for column in COLUMNS if column.name in _MANIFEST_COLUMNS], versions)
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise InputError(f"--output-dir {folder}: {error.strerror or error}") from None
         self._folder = folder
         self._form = form
-        self._versions = versions
-        self._columns = tuple(column for column in COLUMNS if column.name in _MANIFEST_COLUMNS)
         self._inputs = {file.address: file for file in files}
         stems = (_cut_ending(file.below).casefold() for file in files if file.kind is InputKind.PAGE)
         self._shared = {stem for stem, count in Counter(stems).items() if count > 1}
-        self._owners = _read_owners(folder / MANIFEST)
         self._lines = RowLines(folder / MANIFEST, versions)
+        self._owners = self._lines.owners
         self.page_ids = self._lines.page_ids
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
@@ -163,7 +157,7 @@ class PageFolder(Sink):
 
     def make(self, record: Record, extraction: Extraction) -> PageRow:
         """See `Sink`."""
-        row = _make_row(record, extraction, self._versions, self._columns)
+        row = super().make(record, extraction)
         if extraction.error_code is not None and not FORMATS[self._form].holds_errors:
             return row
         url = record.url or extraction.url
@@ -181,7 +175,7 @@ class PageFolder(Sink):
             self._owners[name.casefold()] = record.page_id
             _write_file(self._folder / name, row.content)
         line = json.dumps({"page_id": values.pop("page_id"), "file": name, **values}, ensure_ascii=False)
-        self._lines.append(line.encode() + b"\n", record.page_id, row.error_code)
+        self._lines.append(line.encode() + b"\n", record.page_id)
 
     def _name(self, record: Record) -> str:
         """Return the name of a page's file within the folder: its input's name, or its address with
@@ -217,21 +211,6 @@ def _name_address(url: str) -> str:
     return f"{_UNSAFE.sub('-', host).strip('-.') or 'no-host'}/{words[:_LONGEST_NAME] or 'index'}"
 
 
-def _read_owners(manifest: Path) -> dict[str, str]:
-    """Return the files that an earlier run wrote, with the ids of their pages."""
-    if not manifest.is_file():
-        return {}
-    owners = {}
-    for line in manifest.read_bytes().splitlines(keepends=True):
-        try:
-            row = json.loads(line)
-        except ValueError:  # cut short, or of something else, which RowLines refuses
-            continue
-        if isinstance(row, dict) and isinstance(row.get("file"), str):
-            owners[row["file"].casefold()] = row["page_id"]
-    return owners
-
-
 def _write_file(path: Path, content: bytes) -> None:
     """Write a file in one step, so that a kill leaves none half written."""
     unfinished = path.with_name(f".{path.name[:100]}.unfinished")
@@ -242,11 +221,3 @@ def _write_file(path: Path, content: bytes) -> None:
     except OSError as error:
         sentence = f"{printable(str(path))}: {error.strerror or error}; the same command continues from here"
         raise InputError(sentence) from None
-
-
-def _make_row(
-    record: Record, extraction: Extraction, versions: Mapping[str, str], columns: Sequence[Column]
-) -> PageRow:
-    line = format_row(record, extraction, versions, columns)
-    code = extraction.error_code.value if extraction.error_code else None
-    return PageRow(line, code, extraction.error_detail)
