@@ -40,7 +40,7 @@ def test_a_public_prompt_of_another_text_is_refused(content: bytes, tmp_path: Pa
 
 def test_a_public_prompt_is_split_where_the_page_goes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     text = "Sagé: . Now say it."
-    known = PublicPrompt(sha256(text), len(text.encode()), 6, "f", "json")
+    known = PublicPrompt(sha256(text), 6, "json")
     monkeypatch.setattr("dripper.labels.lm.prompt.PUBLIC", {"made": known})
     (tmp_path / "made.txt").write_bytes(text.encode())
     prompt = find_prompt("made", "json", tmp_path)

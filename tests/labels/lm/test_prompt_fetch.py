@@ -15,7 +15,7 @@ SOURCE = '''
 import nowhere
 raise RuntimeError("imported")
 
-def one(html_str: str) -> str:
+def get_full_prompt_long_one(html_str: str) -> str:
     try:
         prompt = f"""Look at {ITEM_ID_ATTR}: {{1}}
 {html_str}
@@ -24,7 +24,7 @@ Now."""
         raise ValueError(f"failed: {e}")
     return prompt
 
-def two(html_str):
+def get_full_prompt_long_two(html_str):
     prompt = """日本 {html}
 """
     prompt = f"{prompt}{html_str}"
@@ -33,13 +33,9 @@ def two(html_str):
 ONE, TWO = "Look at _item_id: {1}\n\nNow.", "日本 {html}\n"
 
 
-def public(text: str, html_at: int, function: str) -> PublicPrompt:
-    return PublicPrompt(sha256(text), len(text.encode()), html_at, function, "json")
-
-
 @pytest.fixture
 def _known(monkeypatch: pytest.MonkeyPatch) -> None:
-    known = {"one": public(ONE, 22, "one"), "two": public(TWO, 10, "two")}
+    known = {"one": PublicPrompt(sha256(ONE), 22, "json"), "two": PublicPrompt(sha256(TWO), 10, "json")}
     monkeypatch.setattr("dripper.labels.lm.prompt.PUBLIC", known)
     monkeypatch.setattr("dripper.labels.lm.prompt.PUBLIC", known)
 
@@ -61,7 +57,7 @@ def test_prompts_are_read_without_running_the_module(tmp_path: Path) -> None:
     "change",
     [
         ("Look", "look"),
-        ("def two", "def three"),
+        ("long_two", "long_three"),
         ('f"{prompt}{html_str}"', "read(html_str)"),
         ("{ITEM_ID_ATTR}", "{X}"),
     ],

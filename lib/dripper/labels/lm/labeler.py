@@ -88,10 +88,6 @@ class LmLabeler:
         check = self._decoder.form_check
         return {"labels.lm.answer": check.warning} if check is not None and check.warning else {}
 
-    def count_tokens(self, simplified_html: str) -> int:
-        """Return how many tokens the model reads of a page, without prompt and answer."""
-        return self.encoder.count_tokens(simplified_html)
-
     def stats(self) -> dict[str, float]:
         """Return statistics since loading: pages, windows, blocks, passes and tokens (each
         summed over the windows: a pass that 32 pages share counts 32 times), seconds in `label`.

@@ -73,60 +73,27 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class PublicPrompt:
-    """The marks of a public prompt: hash and length of its UTF-8 text without a page, and the place
-    of the page."""
+    """The marks of a public prompt: the hash of its UTF-8 text without a page, and the place of the
+    page."""
 
     sha256: str
-    n_bytes: int
     html_at: int
-    function: str
-    """Function that returns it, in the module build_prompt of the package."""
     answer: str
     """The form it asks for."""
 
     def split(self, name: str, text: str) -> Prompt:
         """Return the prompt of that text. Raises ValueError if it is another text."""
-        if len(text.encode()) != self.n_bytes or sha256(text) != self.sha256:
+        if sha256(text) != self.sha256:
             raise ValueError(f"this is not the prompt {name}: sha256 {sha256(text)}, expected {self.sha256}")
         return Prompt(name, text[: self.html_at], text[self.html_at :])
 
 
 PUBLIC: Mapping[str, PublicPrompt] = {
-    "v0": PublicPrompt(
-        "3b3a52b33e30b08a49b31f94bce51fe06be205ff7bda56783e9827fba235c68a",
-        2969,
-        2734,
-        "get_full_prompt_long_v0",
-        "json",
-    ),
-    "v1": PublicPrompt(
-        "1ce791c9cab9089901bac579647ad393139986c1089c6dbe9cf0417c2f497bac",
-        4152,
-        1755,
-        "get_full_prompt_long_v1",
-        "json",
-    ),
-    "v2": PublicPrompt(
-        "a85b7fa9a87ca34c897d73d9215dda6d01e14b49ab3932236d138588eef180d1",
-        4704,
-        1937,
-        "get_full_prompt_long_v2",
-        "json",
-    ),
-    "compact": PublicPrompt(
-        "bdd321f2cb0834ffc4a72ed41a285698c2721d0fa664da215e176b0b9ed551de",
-        3048,
-        3027,
-        "get_full_prompt_long_compact",
-        "compact",
-    ),
-    "short_compact": PublicPrompt(
-        "7d114fd27fc107bf980f353065f5a5fec20bb2dddc1ff1c74db4b901f6957d24",
-        689,
-        689,
-        "get_full_prompt_short_compact",
-        "compact",
-    ),
+    "v0": PublicPrompt("3b3a52b33e30b08a49b31f94bce51fe06be205ff7bda56783e9827fba235c68a", 2734, "json"),
+    "v1": PublicPrompt("1ce791c9cab9089901bac579647ad393139986c1089c6dbe9cf0417c2f497bac", 1755, "json"),
+    "v2": PublicPrompt("a85b7fa9a87ca34c897d73d9215dda6d01e14b49ab3932236d138588eef180d1", 1937, "json"),
+    "compact": PublicPrompt("bdd321f2cb0834ffc4a72ed41a285698c2721d0fa664da215e176b0b9ed551de", 3027, "compact"),
+    "short_compact": PublicPrompt("7d114fd27fc107bf980f353065f5a5fec20bb2dddc1ff1c74db4b901f6957d24", 689, "compact"),
 }
 
 
@@ -220,12 +187,17 @@ def read_prompts(wheel: Path) -> dict[str, str]:
     texts = {}
     for name, public in PUBLIC.items():
         try:
-            text = _read_prompt_text(functions[public.function])
+            text = _read_prompt_text(functions[_name_function(name)])
             prompt = public.split(name, text.replace(_PAGE, ""))
         except (KeyError, TypeError, ValueError) as error:
             raise MachineError(f"{wheel.name} has another prompt {name} than expected: {error}") from None
         texts[name] = prompt.text("")
     return texts
+
+
+def _name_function(prompt: str) -> str:
+    """Return the function of the package's module that returns a prompt."""
+    return f"get_full_prompt_{prompt if prompt.startswith('short_') else f'long_{prompt}'}"
 
 
 def _download(folder: Path) -> Path:
