@@ -2,12 +2,13 @@
 the engine works, and groups them by a number of tokens."""
 
 import sys
-import threading
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from queue import Queue
-from typing import TypeVar
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
 
 T = TypeVar("T")
+_END: Any = object()
 
 
 def ahead(items: Iterable[T], most: int) -> Iterator[T]:
@@ -19,34 +20,14 @@ def ahead(items: Iterable[T], most: int) -> Iterator[T]:
     >>> list(ahead(range(4), 2))
     [0, 1, 2, 3]
     """
-    queue = Queue[tuple[list[T], BaseException | None]](most)
-    stopped = threading.Event()
-
-    def make() -> None:
-        problem: BaseException | None = None
-        try:
-            for item in items:
-                queue.put(([item], None))
-                if stopped.is_set():
-                    return
-        except BaseException as error:  # The consumer raises it again.
-            problem = error
-        queue.put(([], problem))
-
-    maker = threading.Thread(target=make, name="ahead", daemon=True)
-    maker.start()
+    iterator, maker = iter(items), ThreadPoolExecutor(1, "ahead")
     try:
-        while (got := queue.get())[0]:
-            yield got[0][0]
-        if got[1] is not None:
-            raise got[1]
+        made = deque(maker.submit(next, iterator, _END) for _ in range(most + 1))
+        while (item := made.popleft().result()) is not _END:
+            made.append(maker.submit(next, iterator, _END))
+            yield item
     finally:
-        stopped.set()
-        # Empty the queue, so that a thread that waits for room sees the event and ends.
-        while maker.is_alive():
-            while not queue.empty():
-                queue.get_nowait()
-            maker.join(0.01)
+        maker.shutdown(cancel_futures=True)
 
 
 def pack(items: Iterable[T], size: Callable[[T], int], budget: int, most: int = sys.maxsize) -> Iterator[list[T]]:

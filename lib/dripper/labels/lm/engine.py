@@ -8,7 +8,7 @@ its own that a killed Spark worker leaves behind as an orphan, and that leaves t
 
 import logging
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from operator import attrgetter
 from typing import Any
@@ -139,6 +139,12 @@ def call_engine(engine: Any, work: Callable[[], Sequence[Any]]) -> Sequence[Any]
         if not restored:
             raise LabelerStoppedError(f"vLLM's engine stopped working: {summarize(error)}") from error
         raise
+
+
+def generate(engine: Any, prompts: Iterable[Sequence[int]], parameters: Any) -> Sequence[Any]:
+    """Return vLLM's outputs for prompts of tokens. parameters: for all of them, or one for each."""
+    inputs = [{"prompt_token_ids": list(prompt)} for prompt in prompts]
+    return call_engine(engine, lambda: engine.generate(inputs, parameters, use_tqdm=False))
 
 
 def stop_engine(engine: Any) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from dripper.errors import ErrorCode, PageError
 from dripper.labels.lm.decoder import DecodedLabels
 from dripper.labels.lm.encoder import Job, PageEncoder
-from dripper.labels.lm.engine import call_engine, require, start_engine, stop_engine, uses_model_runner_v2
+from dripper.labels.lm.engine import generate, require, start_engine, stop_engine, uses_model_runner_v2
 from dripper.labels.lm.form_check import FormCheck
 from dripper.labels.lm.settings import LmSettings, import_extra
 from dripper.labels.lm.template import Template, Templates
@@ -55,11 +55,10 @@ class FsmDecoder:
         """Return one answer a job, in order."""
         jobs = list(jobs)
         templates = [self._templates.of(job.n_blocks) for job in jobs]
-        prompts = [{"prompt_token_ids": list(job.prompt_ids)} for job in jobs]
         parameters = [self.parameters(one) for one in templates]
         if self.form_check is not None and self.form_check.wants:
             self._check_form(self.form_check, jobs)
-        outputs = call_engine(self._engine, lambda: self._engine.generate(prompts, parameters, use_tqdm=False))
+        outputs = generate(self._engine, (job.prompt_ids for job in jobs), parameters)
         return [self._decode_output(output, template) for output, template in zip(outputs, templates, strict=True)]
 
     def close(self) -> None:
@@ -72,9 +71,9 @@ class FsmDecoder:
         places = sorted({rival.at for rival in check.rivals})
         looked = jobs[: check.wants]
         beginning = self._templates.of(1).tokens
-        inputs = [{"prompt_token_ids": [*job.prompt_ids, *beginning[:at].tolist()]} for job in looked for at in places]
+        prompts = ([*job.prompt_ids, *beginning[:at].tolist()] for job in looked for at in places)
         parameters = import_extra("vllm").SamplingParams(temperature=0, max_tokens=1, logprobs=LIKELIEST)
-        outputs = iter(call_engine(self._engine, lambda: self._engine.generate(inputs, parameters, use_tqdm=False)))
+        outputs = iter(generate(self._engine, prompts, parameters))
         for _ in looked:
             logprobs = {at: next(outputs).outputs[0].logprobs[0] for at in places}
             likely = {at: {token: one.logprob for token, one in of.items()} for at, of in logprobs.items()}

