@@ -44,7 +44,10 @@ def build_document(views: Sequence[PageView], about: str = "") -> str:
     }
     data = [_build_script("index", "application/json", _to_json(index))]
     for number, view in enumerate(views):
-        data.append(_build_script(f"page-{number}", "application/gzip", _pack(_to_json(_build_content(view)).encode())))
+        content = {"blocks": [asdict(block) for block in view.blocks]} | {
+            name: getattr(view, name) for name in _CONTENT
+        }
+        data.append(_build_script(f"page-{number}", "application/gzip", _pack(_to_json(content).encode())))
         if view.html:
             data.append(_build_script(f"html-{number}", "application/gzip", _pack(view.html)))
     parts = {
@@ -75,10 +78,6 @@ _NOT_IN_INDEX = {"blocks", "html", *_CONTENT}
 def is_doubtful(block: BlockView) -> bool:
     """Return whether the labeler is in doubt about a block."""
     return block.probability is not None and DOUBTFUL[0] <= block.probability <= DOUBTFUL[1]
-
-
-def _build_content(view: PageView) -> Mapping[str, Any]:
-    return {"blocks": [asdict(block) for block in view.blocks]} | {name: getattr(view, name) for name in _CONTENT}
 
 
 def _to_json(value: Any) -> str:

@@ -38,7 +38,7 @@ def match_shares(block_words: Sequence[Sequence[str]], text_words: Sequence[str]
     flat = _number_words([word for words in block_words for word in words], vocabulary)
     text = _number_words(text_words, vocabulary)
     matched, used = _match_in_order(flat, text)
-    unmatched_shingles = _list_shingles(np.where(used, -1, text))
+    unmatched_shingles = {shingle for shingle in _list_shingles(np.where(used, -1, text)) if -1 not in shingle}
     starts = accumulate((len(words) for words in block_words), initial=0)
     runs = _measure_runs(matched)
     shares = np.zeros(len(block_words), np.float32)
@@ -47,7 +47,8 @@ def match_shares(block_words: Sequence[Sequence[str]], text_words: Sequence[str]
             length = end - start
             shares[block] = (matched[start:end] & ((runs[start:end] >= MIN_RUN) | (length < MIN_RUN))).mean()
             if shares[block] < 0.5 and length > SHINGLE_WORDS:
-                elsewhere = _measure_share(flat[start:end], unmatched_shingles)
+                own = _list_shingles(flat[start:end])
+                elsewhere = sum(shingle in unmatched_shingles for shingle in own) / len(own)
                 shares[block] = max(shares[block], elsewhere if elsewhere > MIN_SHINGLE_SHARE else 0.0)
     return shares
 
@@ -88,14 +89,7 @@ def _measure_runs(flags: npt.NDArray[np.bool_]) -> IntArray:
     return np.repeat(lengths, lengths)
 
 
-def _list_shingles(ids: IntArray) -> set[tuple[int, ...]]:
-    """Return the 5-word shingles of a sequence; no shingle includes -1."""
+def _list_shingles(ids: IntArray) -> list[tuple[int, ...]]:
+    """Return the 5-word shingles of a sequence."""
     listed: list[int] = ids.tolist()
-    shingles = {tuple(listed[at : at + SHINGLE_WORDS]) for at in range(len(listed) - SHINGLE_WORDS + 1)}
-    return {shingle for shingle in shingles if -1 not in shingle}
-
-
-def _measure_share(ids: IntArray, shingles: set[tuple[int, ...]]) -> float:
-    listed: list[int] = ids.tolist()
-    own = [tuple(listed[at : at + SHINGLE_WORDS]) for at in range(len(listed) - SHINGLE_WORDS + 1)]
-    return sum(shingle in shingles for shingle in own) / len(own) if shingles else 0.0
+    return [tuple(listed[at : at + SHINGLE_WORDS]) for at in range(len(listed) - SHINGLE_WORDS + 1)]

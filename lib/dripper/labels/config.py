@@ -136,18 +136,12 @@ def _parse_assignment(assignment: str) -> dict[str, Any]:
 
 
 def _nest(key: str, value: Any) -> dict[str, Any]:
-    *sections, last = _split_key(key)
+    free = "spark.properties."  # the rest of such a key is the name of a property, dots included
+    *sections, last = [*free.split(".")[:2], key.removeprefix(free)] if key.startswith(free) else key.split(".")
     nested: dict[str, Any] = {last: value}
     for section in reversed(sections):
         nested = {section: nested}
     return nested
-
-
-def _split_key(key: str) -> list[str]:
-    """Split a key at its dots. In `spark.properties.a.b` the last part is the Spark property `a.b`,
-    dots included."""
-    free = "spark.properties."
-    return ["spark", "properties", key.removeprefix(free)] if key.startswith(free) else key.split(".")
 
 
 def _merge(into: dict[str, Any], new: Mapping[str, Any]) -> None:

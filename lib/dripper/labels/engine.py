@@ -109,7 +109,10 @@ class Engine:
         labelled = self.labeler.label_simplified(pages)
         if len(labelled) != len(pages):
             raise ValueError(f"{len(labelled)} answers to {len(pages)} pages")
-        return [_check_length(labels, page) for labels, page in zip(labelled, pages, strict=True)]
+        return [
+            labels if len(labels.main) == page.n_blocks else f"{len(labels.main)} labels for {page.n_blocks} blocks"
+            for labels, page in zip(labelled, pages, strict=True)
+        ]
 
     def _works(self) -> bool:
         try:
@@ -129,11 +132,6 @@ class Engine:
         self.labeler = self._load()
         if not self._works():
             raise EngineError(f"the labeler {name} fails on every page, also after a new start; first: {problem}")
-
-
-def _check_length(labels: Labels, page: SimplifiedPage) -> Labels | str:
-    n_labels = len(labels.main)
-    return labels if n_labels == page.n_blocks else f"{n_labels} labels for {page.n_blocks} blocks"
 
 
 def environment(settings: Settings, threads: int | None = None) -> dict[str, str]:

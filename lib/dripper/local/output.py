@@ -55,13 +55,7 @@ def format_row(
         row[TEXT.name] = extraction.text if extraction.error_code is None else None
     row = storable(row)
     ordered = {column.name: row[column.name] for column in columns}
-    return json.dumps(ordered, ensure_ascii=False, default=_format_time).encode() + b"\n"
-
-
-def _format_time(value: object) -> str:
-    if isinstance(value, date):  # A datetime is a date, too.
-        return value.isoformat()
-    raise TypeError(f"{type(value).__name__} has no form in JSON")
+    return json.dumps(ordered, ensure_ascii=False, default=lambda time: time.isoformat()).encode() + b"\n"
 
 
 class RowLines:
@@ -174,7 +168,10 @@ class ParquetFile:
         self._versions = versions
         self._columns = columns
         self._arrow, self._parquet = import_arrow()
-        self._schema = self._arrow.schema([self._build_field(column) for column in columns])
+        self._schema = self._arrow.schema(
+            self._arrow.field(column.name, self._build_type(column.type), column.nullable, {"comment": column.comment})
+            for column in columns
+        )
 
     def read_page_ids(self) -> set[str]:
         """Return the ids of the pages that have a row; none if the file does not exist.
@@ -217,10 +214,6 @@ class ParquetFile:
             {column.name: _convert_value(row[column.name], column.type) for column in self._columns} for row in rows
         ]
         return self._arrow.RecordBatch.from_pylist(converted, schema=self._schema)
-
-    def _build_field(self, column: Column) -> Any:
-        comment = {"comment": column.comment}
-        return self._arrow.field(column.name, self._build_type(column.type), column.nullable, comment)
 
     def _build_type(self, kind: Type) -> Any:
         arrow = self._arrow

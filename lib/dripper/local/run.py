@@ -130,19 +130,16 @@ def extract_files(
     return RunResult(pages, errors, counts, time.monotonic() - started, failed, ignored_files)
 
 
-def _leave_out(files: Sequence[Input], destination: Destination) -> list[Input]:
-    """Return the files without an earlier run's output, which a pattern may match."""
-    own = destination.path.resolve()
-    return [file for file in files if file.kind is not InputKind.TABLE or Path(file.path).resolve() != own]
-
-
 def _find_files(
     names: Sequence[str], destination: Destination, settings: Settings, options: PageOptions
 ) -> tuple[list[Input], list[str]]:
     """Return the files to be read, all of them readable, and the files of folders that are neither
     pages nor archives."""
     ignored_files: list[str] = []
-    files = _leave_out(expand_inputs(names, settings.reading, ignored_files), destination)
+    # An earlier run's output, which a pattern may match, is no input.
+    own = destination.path.resolve()
+    found = expand_inputs(names, settings.reading, ignored_files)
+    files = [file for file in found if file.kind is not InputKind.TABLE or Path(file.path).resolve() != own]
     require_reader(files)
     for file in files:
         if file.kind is InputKind.TABLE:

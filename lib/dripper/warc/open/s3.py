@@ -24,7 +24,6 @@ from dripper.errors import FileError, FileErrorKind
 from dripper.settings import S3Settings
 from dripper.warc.open.base import Readable, parse_whole_number
 from dripper.warc.open.remote import (
-    Pace,
     RemoteFile,
     check_range,
     format_byte_range,
@@ -72,14 +71,14 @@ def _make_client(settings: S3Settings, process: int) -> "S3Client":
         "s3", endpoint_url=settings.endpoint_url, region_name=settings.region, config=config
     )
     pace = get_pace(settings.endpoint_url or "s3")
+
+    def learn(response_dict: dict[str, Any] | None, **_: Any) -> None:
+        if response_dict is not None:
+            pace.learn_from(response_dict["status_code"])
+
     client.meta.events.register("before-send.s3", lambda **_: pace.wait())
-    client.meta.events.register("response-received.s3", lambda **answer: _report_status(pace, answer["response_dict"]))
+    client.meta.events.register("response-received.s3", learn)
     return client
-
-
-def _report_status(pace: Pace, answer: dict[str, Any] | None) -> None:
-    if answer is not None:
-        pace.learn_from(answer["status_code"])
 
 
 class S3Object(RemoteFile):

@@ -51,9 +51,9 @@ class LocalFile:
     folder."""
 
     def __init__(self, path: str) -> None:
-        self._path = local_path(path)
+        self.path = local_path(path)
         try:
-            status = self._path.stat()
+            status = self.path.stat()
         except (OSError, ValueError) as error:
             raise _explain(path, error) from error
         if not path.startswith(_PASSED) and (kind := _name_other_kind(status.st_mode)):
@@ -64,21 +64,12 @@ class LocalFile:
     def open_at(self, offset: int, end: int | None = None) -> BinaryIO:
         """See `Source`."""
         try:
-            stream = self._path.open("rb")
+            stream = self.path.open("rb")
         except OSError as error:
-            raise _explain(str(self._path), error) from error
+            raise _explain(str(self.path), error) from error
         if offset:
             stream.seek(offset)
         return stream
-
-    def check(self) -> None:
-        """Raise FileError if the file was changed since it was opened."""
-        try:
-            version = format_local_version(self._path.stat())
-        except OSError as error:
-            raise _explain(str(self._path), error) from error
-        if version != self.version:
-            raise FileError(FileErrorKind.CHANGED, f"{self._path} was changed while it was read; run again")
 
     def close(self) -> None:
         """See `Source`."""
@@ -87,8 +78,8 @@ class LocalFile:
 def check_unchanged(source: Source) -> None:
     """Raise FileError if a local file was changed since it was opened. Every answer about a remote
     file shows that anyway."""
-    if isinstance(source, LocalFile):
-        source.check()
+    if isinstance(source, LocalFile) and LocalFile(str(source.path)).version != source.version:
+        raise FileError(FileErrorKind.CHANGED, f"{source.path} was changed while it was read; run again")
 
 
 def _name_other_kind(mode: int) -> str | None:

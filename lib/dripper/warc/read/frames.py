@@ -301,7 +301,8 @@ class FrameReader:
         self._position = end
         reason = f" ({boundary.problem})" if boundary else ""
         return Gap(
-            f"no record can be read in the {end - start} bytes from {_format_place(offset, inflated)}{reason}", clipped
+            f"no record can be read in the {end - start} bytes from {'inflated ' if inflated else ''}byte {offset}{reason}",
+            clipped,
         )
 
     def _read_first_bytes(self, head: RecordHead, at: int) -> bytes:
@@ -366,7 +367,3 @@ class FrameReader:
             and head.length > end - at
         )
         return "clipped" if clipped else "length mismatch", f"a record of {end - at} bytes whose header says {says}"
-
-
-def _format_place(offset: int, inflated: bool) -> str:
-    return f"inflated byte {offset}" if inflated else f"byte {offset}"

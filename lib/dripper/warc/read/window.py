@@ -204,7 +204,10 @@ class Window:
         file once more if they were dropped."""
         if position >= self.start:
             return
-        boundary = self._find_sound_boundary(position)
+        # The bytes at `position` can be inflated from there.
+        boundary = Boundary(self._at + position, position=position)
+        if self._members.compressed:
+            boundary = [b for b in self.boundaries if b.position <= position and not b.problem][-1]
         self.boundaries = [b for b in self.boundaries if b.position < boundary.position]
         self._n_checked = min(self._n_checked, len(self.boundaries))
         self._stops = [at for at in self._stops if at < boundary.position]
@@ -215,12 +218,6 @@ class Window:
         while self.end < position:
             self.pull()
         self._drop(position - self.start)
-
-    def _find_sound_boundary(self, position: int) -> Boundary:
-        """Return the boundary from which the bytes at `position` can be inflated."""
-        if not self._members.compressed:
-            return Boundary(self._at + position, position=position)
-        return [b for b in self.boundaries if b.position <= position and not b.problem][-1]
 
     def _drop(self, size: int) -> None:
         del self._buffer[:size]
