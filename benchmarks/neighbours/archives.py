@@ -30,15 +30,15 @@ ADDRESS = "https://example.org/mill"
 
 _SECONDS = len("2024-05-01T10:20:30")
 
-INTRO = """# What readers make of valid archives
+INTRO = """# How readers read valid archives
 
-Each row is a file that the standards allow, written by hand. *Right* means that a reader gives the
-pages of the file, with the bodies that a browser gets, the address without brackets, and the time of
-capture. The readers were called as their documentation says, with decoding of bodies turned on.
+Each row is a handwritten file that the standards allow. *Right* means that a reader returns the
+pages of the file, with the bodies that a browser gets, the address without brackets, and the time
+of capture. The readers were called as in their documentation, with decoding of bodies turned on.
 
-Read on {day} with {versions}, on Python {python}.
+Tested on {day} with {versions}, on Python {python}.
 jwarc had zstd-jni and Brotli's `dec` beside it, warcio had brotli and zstandard. `make neighbours`
-runs all of it anew.
+repeats all of it.
 
 """
 

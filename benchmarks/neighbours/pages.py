@@ -38,21 +38,22 @@ VERSIONS = (
 
 INTRO = """# How extractors read today's HTML
 
-Each row is one construct between the paragraphs of a short article. *Right* means what a browser
-with scripts shows: no text lost, none shown that is hidden, in the same order, and Markdown that
-shows it. One construct in one article is no measure of quality: scores over whole sites are in
+Each row is one construct between the paragraphs of a short article. *Right* means the same as in
+a browser with scripts: no lost text, no hidden text, the same order, and Markdown that renders it.
+One construct in one article does not measure quality: scores over whole sites are in
 [the labeler cpu](../labeler_cpu.md).
 
-Read on {day} with {versions}, on Python {python} and Node 20. Each gave Markdown with links, images
-and tables where it can. Readability gives HTML, which Turndown 7.2.5 wrote as Markdown. Resiliparse
-gives text alone, and has a dash for questions of Markdown, addresses and metadata. html-to-markdown
-and html2text convert the whole page. `make neighbours` runs all of it anew.
+Tested on {day} with {versions}, on Python {python} and Node 20. Each wrote Markdown with links,
+images and tables if it can. Readability returns HTML, which Turndown 7.2.5 converted to Markdown.
+Resiliparse returns only text, so it has a dash for rows about Markdown, addresses and metadata.
+html-to-markdown and html2text convert the whole page. `make neighbours` repeats all of it.
 
 """
 NOTES = """
-Not right here, on purpose or not yet: `noscript` counts as visible, because many pages have their
-images or whole text in it; short text with `aria-hidden` counts as hidden, as it mostly repeats or
-decorates; and a link around a heading and a paragraph looks like a teaser of another page.
+Three rows are not right here, on purpose or not yet. `noscript` counts as visible, because many
+pages have their images or whole text in it. Short text with `aria-hidden` counts as hidden,
+because it is usually a repetition or decoration. And a link around a heading and a paragraph looks
+like a teaser of another page.
 """
 
 

@@ -42,27 +42,27 @@ VERSIONS = (
 
 INTRO = """# How readers read Delta tables
 
-Each row is a table with one feature of Delta. *Right* means three things: a reader gives all rows
-and values, its count agrees, and a filter finds its rows. *Refused* means an error, which names no
-rows. Everything else is wrong **without an error**.
+Each row is a table with one feature of Delta. *Right* means three things: the reader returns all
+rows and values, its count agrees, and a filter finds the matching rows. *Refused* means an error
+instead of rows. Everything else is wrong **without an error**.
 
-Tried on {day} with {versions}, on Python {python}. `deltalake` means
-`DeltaTable.to_pyarrow_table`, `QueryBuilder` is its SQL. The first rows are the tables of this
-project as it makes them, the others were written by Spark 4.0.2. `make neighbours` runs all of it
-anew. [Tables](../tables.md#properties-that-you-may-set) says which of these features you may turn on.
+Tested on {day} with {versions}, on Python {python}. `deltalake` means
+`DeltaTable.to_pyarrow_table`, `QueryBuilder` is its SQL interface. The first rows are the tables
+of this project, the others were written by Spark 4.0.2. `make neighbours` repeats all of it.
+[Tables](../tables.md#properties-that-you-may-set) lists the features that you may turn on.
 
 """
 NOTES = """
 **Which reader for which table.** All of them read this project's tables, with one exception: chDB
-has no NULL for a map. After a person turned on column mapping, do not use `to_pyarrow_table`. Polars
+has no NULL for a map. If column mapping is turned on, do not use `to_pyarrow_table`. Polars
 and `to_pyarrow_table` refuse v2 checkpoints. They refuse widened types, as do `QueryBuilder` and
-DataFusion. `DeltaTable.count` and chDB's `count()` take their number from the log, without deletion
-vectors, and the former takes a file without statistics for an empty one. Filters of
-`to_pyarrow_table` lose rows of a file that has NaN, or texts of the last character of Unicode.
+DataFusion. `DeltaTable.count` and chDB's `count()` use the log, without deletion vectors, and the
+former treats a file without statistics as empty. Filters of `to_pyarrow_table` lose rows of a file
+with NaN, or with texts of the last character of Unicode.
 
-**Times as partitions.** Delta keeps the time of a partition as text, in the time zone of the session
-that wrote it (here New York). A reader in another zone (here UTC) gets another time, and the hour
-that comes twice in autumn is one hour. The tables of this project are partitioned by a number.
+**Times as partitions.** Delta stores the time of a partition as text, in the time zone of the session
+that wrote it (here New York). A reader in another zone (here UTC) gets another time, and the
+repeated hour in autumn becomes one hour. The tables of this project are partitioned by a number.
 """
 
 
