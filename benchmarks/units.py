@@ -19,11 +19,11 @@ import numpy as np
 from dripper.errors import PageError
 from dripper.eval import rouge_n
 from dripper.html import NO_LIMITS, Page, preprocess_utf8, to_text
+from dripper.html.blocks.headings import find_headings
 from dripper.html.tree.elements import HEADINGS
 from dripper.html.tree.parser import Reading
 from dripper.html.units.complete import Blocks, complete
 from dripper.html.units.embeds import find_embeds
-from dripper.html.units.headings import find_headings
 from dripper.html.units.references import find_controls, find_references
 from dripper.labels import Labeler, load
 from dripper.page.posts import THREAD, PagePosts, find_page_posts

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from dripper.html.blocks.headings import Heading, find_headings
 from dripper.html.blocks.simplify import CUTOFF, TABLE_CUTOFF, WRAPPER, simplify, write_mapping
 from dripper.html.media.captions import mark_caption
 from dripper.html.media.place import place_media
@@ -329,7 +330,7 @@ __all__ = ["Block", "Page"]
 class Page:
     """One page, split. All sequences are in document order. Picklable.
 
-    Simplified and mapping HTML are written when first asked for, once.
+    Simplified and mapping HTML are written, and headings found, when first asked for, once.
     """
 
     elements: Tree
@@ -342,6 +343,7 @@ class Page:
     """The set of rules that made the blocks."""
     _simplified: str | None = field(default=None, repr=False, compare=False)
     _mapping: str | None = field(default=None, repr=False, compare=False)
+    _headings: Sequence[Heading] | None = field(default=None, repr=False, compare=False)
     hints: Hints = field(default_factory=Hints, repr=False)
     """Invisible statements of the page about itself; empty with the profiles `mineru-…`."""
     cutoffs: tuple[int, int] = (CUTOFF, TABLE_CUTOFF)
@@ -370,6 +372,13 @@ class Page:
         if self._mapping is None:
             self._mapping = write_mapping(self.elements, self.blocks)
         return self._mapping
+
+    @property
+    def headings(self) -> Sequence[Heading]:
+        """The headings with the blocks that they announce."""
+        if self._headings is None:
+            self._headings = find_headings(self.elements, self.blocks)
+        return self._headings
 
     def prune(self, main_ids: Collection[int], with_media: bool = False) -> str:
         """Return the page's main HTML. Without media it equals

@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from dripper.html.blocks.headings import Heading
 from dripper.html.blocks.page import Page
 from dripper.html.tree.blocks import Block
 from dripper.html.tree.elements import words
 from dripper.html.tree.tree import unescape
 from dripper.html.units.embeds import find_embeds
-from dripper.html.units.headings import Heading, find_headings
 from dripper.html.units.ingredients import add_ingredients
 from dripper.html.units.records import find_records
 from dripper.html.units.references import find_controls, find_holders, find_parts, find_references
@@ -271,7 +271,7 @@ def add_headings(page: Blocks, main: list[bool]) -> None:
     The page's title is not marked, because Markdown has it anyway, nor is a label that recurs above
     several parts. On 620 labelled pages, 154 such headings are in the truth and 74 are not.
     """
-    headings = [heading for heading in find_headings(page.tree, page.blocks) if heading.level > 1]
+    headings = [heading for heading in page.page.headings if heading.level > 1]
     says = Counter(page.blocks[heading.first].text for heading in headings)
     empty = list[Heading]()
     for heading in reversed(headings):

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dripper.html.blocks.page import Page
-from dripper.labels.arrays import BoolArray, FloatArray, IntArray, find_blas, one_thread
+from dripper.labels.arrays import FloatArray, IntArray, find_blas, one_thread
 from dripper.labels.base import Labels
 from dripper.labels.cpu.arithmetic import choose_operations, snap
 from dripper.labels.cpu.decide import KINDS, PageSummary, classify, decide, estimate_confidence, probabilities
@@ -79,7 +79,7 @@ class CpuLabeler:
         """Return one `Labels` a page; at least one block is main wherever a block has words."""
         # On these small matrices BLAS threads only wait for each other.
         with one_thread(self._blas):
-            return [self._label(compute_features(page), find_furniture(page), find_comments(page)) for page in pages]
+            return [self._label(page) for page in pages]
 
     def reasons(self, page: Page) -> Mapping[str, FloatArray]:
         """Return the evidence of each group of features for every block to be main, in log odds
@@ -91,26 +91,25 @@ class CpuLabeler:
             ]
         return {group: np.concatenate([window[group][own] for window, own in windows]) for group in GROUPS}
 
-    def _label(self, page: PageFeatures, furniture: BoolArray | None, comments: BoolArray | None) -> Labels:
-        """furniture, comments: which blocks cannot be main, on any page and unless it is a thread;
-        None: all can."""
-        summary = PageSummary()
+    def _label(self, page: Page) -> Labels:
+        features, summary = compute_features(page), PageSummary()
+        words = features.words
         probability = np.concatenate(
             [
                 score_main(self._weights, *window[:2], self._conventions, summary)[own]
-                for window, own in _cut_windows(page)
+                for window, own in _cut_windows(features)
             ]
         )
-        kinds = classify_page(self._weights, summary, page.structure)
+        kinds = classify_page(self._weights, summary, features.structure)
         is_thread = KINDS[int(np.argmax(kinds))] == "forum" or self._conventions.comments == "include"
-        for never in (furniture, None if is_thread else comments):
-            if never is not None and page.words[~never].any():
+        for never in (find_furniture(page), None if is_thread else find_comments(page)):
+            if never is not None and words[~never].any():
                 probability[never] = np.minimum(probability[never], _NEVER_MAIN)
-        decision = decide(probability, page.words, **self._decision)
+        decision = decide(probability, words, **self._decision)
         confidence = estimate_confidence(self._weights.matrices["confidence"], decision.expected_f1, kinds)
         return Labels(
-            decision.main, probability.astype(np.float32), confidence if page.words.any() else 0.0,
-            page_kind=KINDS[int(np.argmax(kinds))] if page.words.any() else "nothing",
+            decision.main, probability.astype(np.float32), confidence if words.any() else 0.0,
+            page_kind=KINDS[int(np.argmax(kinds))] if words.any() else "nothing",
         )  # fmt: skip
 
 
