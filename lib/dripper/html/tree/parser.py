@@ -144,31 +144,32 @@ _KINDS = _mark_letters()
 def _may_be_costly(html: bytes, limits: ParserLimits) -> bool:
     """Return whether a page would reach a limit if none of its elements had an end tag: 22 of 2,502
     real pages."""
-    letters = np.frombuffer(html, np.uint8)
-    is_begin = letters == ord("<")
-    n_tags = int(np.count_nonzero(is_begin))
+    n_tags = html.count(b"<")
     if n_tags * n_tags > 2 * limits.steps:
         return True
     if n_tags * n_tags < 4 * limits.repeats and len(html) < _ATTRIBUTE_BYTES * limits.attributes:
         return False
-    begins = np.flatnonzero(is_begin)
+    letters = np.frombuffer(html, np.uint8)
+    begins = np.flatnonzero(letters == ord("<"))
     kinds = _KINDS[letters.take(begins + 1, mode="clip"), letters.take(begins + 2, mode="clip")]
-    if n_tags * n_tags > 4 * limits.repeats:
+    most = _SAME * len(_FORMATTING)
+    if n_tags * n_tags > 4 * limits.repeats and (most + np.count_nonzero(kinds == 1)) * n_tags > limits.repeats:
         found = Counter(match[0] for match in _match_at(_FORMATTING_TAG, html, begins[kinds == 1]))
-        most = _SAME * len(_FORMATTING) + sum(min(count, _SAME) for count in found.values())
-        if most * n_tags > limits.repeats:
+        if (most + sum(min(count, _SAME) for count in found.values())) * n_tags > limits.repeats:
             return True
     # Attributes have no mark of their own that can be counted. A tag with many has a long gap after
     # its `<`, or after another `<` inside it.
     gaps = np.diff(begins, append=len(html))
     looked_at = (gaps > min(_LONG_GAP, limits.attributes)) | (kinds == 2)
-    tags = _match_at(_START_TAG, html, begins[looked_at])
-    n_attributes = sum(sum(map(bool, _ATTRIBUTES.findall(match[1]))) for match in tags if match[1])
+    written = [match[1] for match in _match_at(_START_TAG, html, begins[looked_at])]
     # A `<` that begins no tag may be inside a tag.
     long = np.flatnonzero(gaps > _LONG_GAP)
     firsts = (letters.take(begins[long] + 1, mode="clip") | 32).tolist()
     n_odd: int = sum(gap for gap, first in zip(gaps[long].tolist(), firsts, strict=True) if first not in _LETTERS)
-    return n_attributes + n_odd // _ATTRIBUTE_BYTES > limits.attributes
+    most_attributes = limits.attributes - n_odd // _ATTRIBUTE_BYTES
+    if sum(map(len, written)) <= most_attributes:
+        return False
+    return sum(sum(map(bool, _ATTRIBUTES.findall(each))) for each in written) > most_attributes
 
 
 def _match_at(pattern: re.Pattern[bytes], html: bytes, begins: npt.NDArray[np.intp]) -> Iterator[re.Match[bytes]]:
