@@ -100,13 +100,14 @@ class Marks:
 
     def _find_authors(self, elements: Sequence[int]) -> list[Mark]:
         """Return the marks that may name a person, in document order."""
-        tree, ranks, marks = self._tree, dict[str, int](), list[Mark]()
-        for element in elements:
-            tag = tree.parts[tree.opens[element]]
+        tree, marks = self._tree, list[Mark]()
+        tags = [tree.parts[tree.opens[element]] for element in elements]
+        names = {tag: tree.names.get(tag, "") for tag in set(tags) if " " in tag and len(tag) <= LONGEST_TAG}
+        ranks = {
+            tag: rank for tag, name in names.items() if name not in _NO_NAMES and (rank := _rate_person(tag, name))
+        }
+        for element, tag in zip(elements, tags, strict=True) if ranks else ():
             if tag not in ranks:
-                is_named = " " in tag and len(tag) <= LONGEST_TAG and tree.tags[element] not in _NO_NAMES
-                ranks[tag] = _rate_person(tag, tree.tags[element]) if is_named else 0
-            if not ranks[tag]:
                 continue
             inner = range(element + 1, min(tree.lasts[element], element + NEAR) + 1) if ranks[tag] == _TYPED else ()
             named = next((each for each in inner if 'itemprop="name"' in tree.start_tag(each)), element)
@@ -131,13 +132,12 @@ class Marks:
 
     def _find_dates(self, elements: Sequence[int], spans: Sequence[int]) -> list[Mark]:
         """Return the marks that state a date, in document order: attributes, then texts."""
-        tree, marks, stated = self._tree, list[Mark](), dict[str, str | None]()
-        for element in elements:
-            tag = tree.parts[tree.opens[element]]
-            if tag not in stated:
-                may_state = tag[:5] == "<time" or any(name in tag for name in _BEFORE_DATES)
-                stated[tag] = _read_date(tag) if may_state and len(tag) <= LONGEST_TAG else None
-            if (value := stated[tag]) is not None:
+        tree, marks = self._tree, list[Mark]()
+        tags = [tree.parts[tree.opens[element]] for element in elements]
+        dated = [tag for tag in set(tags) if tag[:5] == "<time" or any(name in tag for name in _BEFORE_DATES)]
+        stated = {tag: value for tag in dated if len(tag) <= LONGEST_TAG and (value := _read_date(tag)) is not None}
+        for element, tag in zip(elements, tags, strict=True) if stated else ():
+            if (value := stated.get(tag)) is not None:
                 rank = 3 if value and tag[:5] == "<time" else 2
                 marks.append(Mark(element, rank, self._place(element), value or self.text(element)))
         for span in spans:

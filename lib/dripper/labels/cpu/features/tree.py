@@ -51,9 +51,9 @@ _STEMS = sorted("|".join(NAME_GROUPS.values()).split("|"))
 _ANY_GROUP = re.compile(
     "|".join(f"{first}(?:{'|'.join(stem[1:] for stem in stems)})" for first, stems in groupby(_STEMS, itemgetter(0)))
 )
-_LETTERS = bytes(byte if byte >= 128 or chr(byte).islower() else 32 for byte in range(256))
-"""Table of UTF-8's bytes: letters beyond ASCII stay. (`str.translate` asks its table anew for every
-name.)"""
+_LETTERS = bytes(byte if byte >= 128 or chr(byte).islower() or byte == ord('"') else 32 for byte in range(256))
+"""Table of UTF-8's bytes: letters beyond ASCII and quotation marks stay. (`str.translate` asks its
+table anew for every name.)"""
 _WORD = re.compile(r"[A-Z]*[a-z]+|[A-Z]+")
 
 
@@ -65,17 +65,18 @@ def encode_names(start_tags: Sequence[str]) -> list[int]:
     True
     """
     names = [" ".join(_NAMED.findall(start_tag)) for start_tag in start_tags]
-    bits = {each: _name_bits(each) for each in set(names)}
+    distinct = dict.fromkeys(names)
+    lower = [each for each in distinct if each.islower()]
+    words = dict(zip(lower, _lower_words(lower), strict=True))
+    words |= {each: _WORD.findall(each) for each in distinct if each not in words}
+    bits = {each: functools.reduce(or_, map(_word_bits, found), 0) for each, found in words.items()}
     return [bits[each] for each in names]
 
 
-def _name_bits(names: str) -> int:
-    words = _lower_words(names) if names.islower() else _WORD.findall(names)
-    return functools.reduce(or_, map(_word_bits, words), 0)
-
-
-def _lower_words(names: str) -> list[str]:
-    return names.encode("utf-8", "surrogatepass").translate(_LETTERS).decode("utf-8", "surrogatepass").split()
+def _lower_words(names: Sequence[str]) -> list[list[str]]:
+    """Return the words of each of the names, which have no quotation mark."""
+    joined = '"'.join(names).encode("utf-8", "surrogatepass").translate(_LETTERS)
+    return list(map(str.split, joined.decode("utf-8", "surrogatepass").split('"'))) if names else []
 
 
 # The same few thousand words name the elements of nearly all pages, and twenty searches a word are
