@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from dripper.html.tree import scan as module
 from dripper.html.tree.elements import HTML_VOID
-from dripper.html.tree.scan import TOKEN, StartTag, find_elements, scan, split
-from dripper.html.tree.tree import attributes, escape, escape_attribute, unescape
+from dripper.html.tree.scan import TOKEN, StartTag, find_elements, read_names, scan, split
+from dripper.html.tree.tree import KEYS, attributes, escape, escape_attribute, unescape
 from support.in_c import in_each_language, needs_c
 
 MARKUP = '<html><body><div class="a">x<br>y<!-- c > d --><p>z</p></div>w</body></html>'
@@ -125,6 +125,46 @@ def test_equal_tags_are_one_string_in_c() -> None:
     assert parts[3] is parts[7]
     with pytest.raises(TypeError, match="markup must be str, not bytes"):
         scan_c.split(b"<p>")  # type: ignore[arg-type]
+
+
+@NEEDS_C
+@given(
+    st.lists(
+        st.lists(st.sampled_from([*"/!?x =\"'<é漢\U0001f600", "br", *KEYS, *(f' {key}="' for key in KEYS)]))
+        .map(lambda pieces: f"<{''.join(pieces)}>")
+        .filter(lambda tag: len(tag) > 1),
+        unique=True,
+    )
+)
+@example(['<p id="a" class="b" id="c">', '<br hidden="">', "</br>", "</p>", "<!-- x -->"])
+@example(['<p id=" class="a">', '<p class="a', "<>"])
+def test_names_and_values_are_the_same_in_c(tags: list[str]) -> None:
+    from dripper.html.tree import scan_c
+
+    in_c, expected = scan_c.read_names(tags, HTML_VOID, KEYS), read_names(tags, HTML_VOID)
+    assert in_c == expected
+    assert [list(values) for values in in_c[3].values()] == [list(values) for values in expected[3].values()]
+
+
+@NEEDS_C
+def test_names_in_c_refuse_what_is_no_tag_or_no_key() -> None:
+    from dripper.html.tree import scan_c
+
+    for tags in ([""], ["<"], [b"<p>"]):
+        with pytest.raises(ValueError, match="a tag must be a str of two characters or more"):
+            scan_c.read_names(tags, HTML_VOID, KEYS)  # type: ignore[arg-type]
+    for keys in (("é",), ("",), (1,)):
+        with pytest.raises(ValueError, match="a key must be a str of ASCII letters"):
+            scan_c.read_names(["<p>"], HTML_VOID, keys)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="too many keys"):
+        scan_c.read_names(["<p>"], HTML_VOID, tuple(f"a{number}" for number in range(33)))
+
+
+def test_values_of_tags_that_came_later_are_found() -> None:
+    tree = scan('<html><p class="a" class="b">x</p></html>', HTML_VOID)
+    assert tree.values("class") == {'<p class="a" class="b">': "a"}
+    tree.names['<p id="c">'] = "p"
+    assert tree.values("id") == {'<p id="c">': "c"}
 
 
 @NEEDS_C

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from dripper.html.tree.blocks import Block
 from dripper.html.tree.elements import CELLS, INLINE, ITEMS, LIST_ITEMS, LISTS, TABLE_PARTS
 from dripper.html.tree.plain import plain_parts
-from dripper.html.tree.tree import Tree, attribute, attributes, unescape
+from dripper.html.tree.tree import Tree, attribute, unescape
 
 NOT_BLOCK = INLINE | ITEMS | CELLS | {"math"}
 _COLUMNS = frozenset({"col", "colgroup"})
@@ -132,8 +132,8 @@ def classify(
     whole_tables = (
         _find_tables(tree, removed, block, columns_decide, in_line) if "table" in is_block else frozenset[int]()
     )
-    quiet = _mark(tree, "cc-no-block", "true")
-    quiet.update(tree.find("math"))
+    marked = tree.values("cc-no-block")
+    quiet = {*tree.tagged([tag for tag, value in marked.items() if value == "true"]), *tree.find("math")}
     special = quiet.union(tree.named(LISTS))
     for element in compress(range(len(tags)), removed):
         block[element] = 0
@@ -148,12 +148,6 @@ def classify(
         if block[element] or splits[element]:
             splits[parents[element]] = 1
     return Kinds(block, splits, whole_tables)
-
-
-def _mark(tree: Tree, attribute: str, value: str) -> set[int]:
-    """Return the elements that have attribute="value"; each distinct tag is examined once."""
-    tags = {tag for tag in tree.names if attribute in tag and attributes(tag).get(attribute) == value}
-    return set(tree.tagged(tags))
 
 
 def _find_tables(

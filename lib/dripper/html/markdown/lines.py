@@ -196,7 +196,7 @@ def _read_texts(tree: Tree, holes: list[str]) -> list[str]:
     for character in "\n\t\r\f":
         joined = joined.replace(character, " ")
     texts = joined.split("\ufdd0")
-    for place in find_kept_lines(tree) if "white-space" in "".join(tree.names) else ():
+    for place in find_kept_lines(tree):
         texts[place // 2] = collapse_lines(unescape(drop_unseen(parts[place])))
     return texts
 

@@ -20,7 +20,8 @@ _SPOKEN = re.compile(
     r' class="(?:[^"]*\s)?(?:[\w-]*-)?(?:visually-?hidden|sr-only|screen-?reader(?:-text|-only)?|offscreen|clipped)[\s"]',
     re.IGNORECASE,
 )
-_SHOWN = ' aria-hidden="true"'
+_SIGNS = ("isually", "sr-only", "screen", "clipped")
+"""One of them is in each name that `_SPOKEN` finds."""
 _MAX_TWIN = 200
 """Most characters of a text that is said twice."""
 
@@ -64,8 +65,10 @@ def is_said_beside(look: Look, texts: Sequence[str], place: int, alt: str) -> bo
 def find_twins(tree: Tree, texts: Sequence[str], look: Look) -> set[int]:
     """Return short forms that have words for screen readers right beside them (the `mins` of `10
     minutes`), and words for screen readers that only repeat the text shown beside them."""
-    spoken = {tag for tag in tree.names if _SPOKEN.search(tag)}
-    shown = {tag for tag in tree.names if _SHOWN in tag} if spoken else set()
+    named = tree.values("class")
+    joined = " ".join(named.values()).lower()
+    spoken = {tag for tag in named if _SPOKEN.search(tag)} if any(sign in joined for sign in _SIGNS) else set[str]()
+    shown = {tag for tag, value in tree.values("aria-hidden").items() if value == "true"} if spoken else set[str]()
     twins, gone = set[int](), set[int]()
     for element in tree.tagged(shown):
         if any(_SPOKEN.search(tree.parts[side - 1]) for side in _find_beside(tree, look, element)):

@@ -44,7 +44,7 @@ def write_text(tree: Tree) -> str:
     forced = {tag for tag, name in tree.names.items() if name == "br"}
     chunks: list[str] = []
     in_word = {tag for tag, name in tree.names.items() if name in IN_WORDS}
-    kept = find_kept_lines(tree) if "white-space" in "".join(tree.names) else []
+    kept = find_kept_lines(tree)
     before, lines, was_forced, is_apart = "", 2, False, True
     for index, part in enumerate(tree.parts):
         if index % 2:

@@ -1,7 +1,7 @@
-"""Turns serialised markup into a `Tree`: one split by a regular expression, then one loop over the
-tags.
+"""Turns serialised markup into a `Tree`: one split by a regular expression, one loop over the
+distinct tags, then one over all tags.
 
-Both steps also exist in C (`scan_c.c`) with the same results, if a compiler was present when the
+The steps also exist in C (`scan_c.c`) with the same results, if a compiler was present when the
 package was installed (see setup.py).
 """
 
@@ -10,13 +10,14 @@ from collections.abc import Callable, Collection, Iterable
 from itertools import accumulate
 from typing import NamedTuple
 
-from dripper.html.tree.tree import Tree, cut_parts
+from dripper.html.tree.tree import KEYS, Tree, cut_parts, read_values
 from dripper.html.tree.visibility import HIDDEN_SHARE, Sight, without_texts
 
 try:
     from dripper.html.tree import scan_c
 
-    IN_C = True
+    # A module that was compiled before a change of its functions counts as none.
+    IN_C = hasattr(scan_c, "read_names")
 except ImportError:
     IN_C = False
 
@@ -44,6 +45,7 @@ class StartTag(NamedTuple):
     hidden: bool = False
 
 
+Names = tuple[dict[str, str], dict[str, int], list[str], dict[str, dict[str, str]]]
 ReadTags = Callable[[list[str]], dict[str, StartTag]]
 Elements = tuple[list[int], list[int], list[int], list[int], list[tuple[int, int]]]
 """Parents, opens, closes and lasts of a tree's elements; and the ranges of parts that are to be cut
@@ -80,8 +82,8 @@ def scan(
     if has_blanks:
         # This takes a sixth of the time of a search through all of the markup.
         parts = [part.replace("&nbsp;", "\u00a0") if "&" in part else part for part in parts]
-    names, kinds_of, start_tags = read_names(set(parts[1::2]), void)
-    tree = Tree(parts, names, void)
+    names, kinds_of, start_tags, values = _read_names(set(parts[1::2]), void)
+    tree = Tree(parts, names, void, _values=values, _n_read=len(names))
     rewritten = _read_tags(tree, start_tags, kinds_of, read_tags, sight)
     if sight is not None:
         kinds_of |= dict.fromkeys(sight.marked, MARKED)
@@ -114,13 +116,18 @@ def make_tree(parts: list[str], void: Collection[str]) -> Tree:
     Raises:
         UnbalancedMarkupError: If tags do not balance.
     """
-    names, kinds, _ = read_names(set(parts[1::2]) - {""}, void)
+    names, kinds, _, values = _read_names(set(parts[1::2]) - {""}, void)
     names[""], kinds[""] = "", VOID
     arrays = _find_elements(bytes(map(kinds.__getitem__, parts[1::2])), [], 1.0)
     if arrays is None:
         raise UnbalancedMarkupError
     parents, opens, closes, lasts, _ = arrays
-    return Tree(parts, names, void, [names[parts[index]] for index in opens], parents, lasts, opens, closes)
+    tags = [names[parts[index]] for index in opens]
+    return Tree(parts, names, void, tags, parents, lasts, opens, closes, values, len(names))
+
+
+def _read_names(tags: Iterable[str], void: Collection[str]) -> Names:
+    return scan_c.read_names(tags, void, KEYS) if IN_C else read_names(tags, void)
 
 
 def _find_elements(kinds: bytes, text_before: list[int], hidden_share: float) -> Elements | None:
@@ -165,9 +172,9 @@ def _read_tags(
     return rewritten
 
 
-def read_names(tags: Iterable[str], void: Collection[str]) -> tuple[dict[str, str], dict[str, int], list[str]]:
+def read_names(tags: Iterable[str], void: Collection[str]) -> Names:
     """Return the element names of distinct tags, their kinds (START, VOID, END; DROP if it is no
-    tag), and the start tags."""
+    tag), the start tags, and their values (see `tree.read_values`)."""
     names: dict[str, str] = {}
     kinds: dict[str, int] = {}
     start_tags: list[str] = []
@@ -182,7 +189,7 @@ def read_names(tags: Iterable[str], void: Collection[str]) -> tuple[dict[str, st
             name = names[tag] = tag[1 : tag.find(" ")]
             kinds[tag] = VOID if name in void else START
             start_tags.append(tag)
-    return names, kinds, start_tags
+    return names, kinds, start_tags, read_values(start_tags)
 
 
 def find_elements(kinds: bytes, text_before: list[int], hidden_share: float) -> Elements | None:

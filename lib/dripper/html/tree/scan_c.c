@@ -1,4 +1,4 @@
-/* The loops of dripper.html.tree.scan in C, where a compiler was at hand (see setup.py): `split` and `elements`. */
+/* The loops of dripper.html.tree.scan in C, where a compiler was at hand (see setup.py): `split`, `read_names` and `elements`. */
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -134,6 +134,114 @@ static PyObject *split(PyObject *self, PyObject *markup) {
 /* Kinds of tags, as in dripper.html.tree.scan. */
 enum { START, VOID, HIDDEN, END, DROP };
 
+/* The attributes whose values are read. starting: for each ASCII letter, the bits of the keys that begin with it. */
+enum { MOST_KEYS = 32 };
+
+typedef struct {
+    const char *texts[MOST_KEYS];
+    Py_ssize_t lengths[MOST_KEYS];
+    PyObject *found[MOST_KEYS]; /* borrowed from the result: dicts of tags and values */
+    uint32_t starting[128];
+} Keys;
+
+/* Return the key of which `KEY="` begins at `start`, or -1. */
+static int key_at(const Keys *keys, PyObject *tag, Py_ssize_t start, Py_ssize_t length) {
+    Py_UCS4 first = start < length ? PyUnicode_READ_CHAR(tag, start) : 128;
+    uint32_t left = first < 128 ? keys->starting[first] : 0;
+    for (int key = 0; left; key++, left >>= 1) {
+        Py_ssize_t size = keys->lengths[key], same = 1;
+        if (!(left & 1) || length - start < size + 2) continue;
+        while (same < size && PyUnicode_READ_CHAR(tag, start + same) == (Py_UCS4)keys->texts[key][same]) same++;
+        if (same == size && PyUnicode_READ_CHAR(tag, start + size) == '=' && PyUnicode_READ_CHAR(tag, start + size + 1) == '"')
+            return key;
+    }
+    return -1;
+}
+
+/* Add the first value of each key. Return 0, or -1 with an exception. */
+static int read_values(const Keys *keys, PyObject *tag) {
+    Py_ssize_t length = PyUnicode_GET_LENGTH(tag), at = 0;
+    while ((at = PyUnicode_FindChar(tag, ' ', at, length, 1)) >= 0) {
+        int key = key_at(keys, tag, ++at, length);
+        if (key < 0) continue;
+        Py_ssize_t start = at + keys->lengths[key] + 2, end = PyUnicode_FindChar(tag, '"', start, length, 1);
+        if (end == -1) continue;
+        PyObject *value = end < 0 ? NULL : PyUnicode_Substring(tag, start, end);
+        int failed = value == NULL || PyDict_SetDefault(keys->found[key], tag, value) == NULL;
+        Py_XDECREF(value);
+        if (failed) return -1;
+        at = end;
+    }
+    return at == -2 ? -1 : 0;
+}
+
+typedef struct {
+    PyObject *names, *kinds, *start_tags, *void_names;
+} Names;
+
+/* Return 0, or -1 with an exception. */
+static int read_name(const Names *found, const Keys *keys, PyObject *tag) {
+    Py_ssize_t length = PyUnicode_Check(tag) ? PyUnicode_GET_LENGTH(tag) : 0;
+    if (length < 2) {
+        PyErr_SetString(PyExc_ValueError, "a tag must be a str of two characters or more");
+        return -1;
+    }
+    Py_UCS4 second = PyUnicode_READ_CHAR(tag, 1);
+    int kind = DROP, is_end = second == '/';
+    if (second != '!' && second != '?') {
+        Py_ssize_t space = is_end ? -1 : PyUnicode_FindChar(tag, ' ', 0, length, 1);
+        PyObject *name = space == -2 ? NULL : PyUnicode_Substring(tag, 1 + is_end, space < 0 ? length - 1 : space);
+        if (name != NULL) PyUnicode_InternInPlace(&name);
+        int is_void = name == NULL || PyDict_SetItem(found->names, tag, name) < 0 ? -1 : PySequence_Contains(found->void_names, name);
+        Py_XDECREF(name);
+        if (is_void < 0) return -1;
+        if (!is_end && (PyList_Append(found->start_tags, tag) < 0 || read_values(keys, tag) < 0)) return -1;
+        kind = is_end ? (is_void ? DROP : END) : (is_void ? VOID : START);
+    }
+    PyObject *number = PyLong_FromLong(kind);
+    int failed = number == NULL || PyDict_SetItem(found->kinds, tag, number) < 0;
+    Py_XDECREF(number);
+    return failed ? -1 : 0;
+}
+
+/* Prepare the keys, and a dict for each in `values`. Return 0, or -1 with an exception. */
+static int prepare(Keys *keys, PyObject *names, PyObject *values) {
+    Py_ssize_t n_keys = PyTuple_GET_SIZE(names);
+    for (Py_ssize_t key = 0; key < n_keys && key < MOST_KEYS; key++) {
+        PyObject *name = PyTuple_GET_ITEM(names, key), *found = PyDict_New();
+        keys->found[key] = found == NULL ? NULL : PyDict_SetDefault(values, name, found);
+        Py_XDECREF(found);
+        keys->texts[key] = keys->found[key] == NULL || !PyUnicode_Check(name) ? NULL : PyUnicode_AsUTF8AndSize(name, &keys->lengths[key]);
+        if (keys->texts[key] == NULL || keys->lengths[key] == 0 || !PyUnicode_IS_ASCII(name)) {
+            if (!PyErr_Occurred()) PyErr_SetString(PyExc_ValueError, "a key must be a str of ASCII letters");
+            return -1;
+        }
+        keys->starting[(unsigned char)keys->texts[key][0]] |= (uint32_t)1 << key;
+    }
+    if (n_keys <= MOST_KEYS) return 0;
+    PyErr_SetString(PyExc_ValueError, "too many keys");
+    return -1;
+}
+
+/* read_names(tags, void, keys): names, kinds, start tags, and by key the values of the tags that have the attribute. */
+static PyObject *read_names(PyObject *self, PyObject *args) {
+    PyObject *tags, *void_names, *key_names;
+    if (!PyArg_ParseTuple(args, "OOO!", &tags, &void_names, &PyTuple_Type, &key_names)) return NULL;
+    Keys keys = {0};
+    Names found = {PyDict_New(), PyDict_New(), PyList_New(0), void_names};
+    PyObject *values = PyDict_New(), *all = PySequence_Fast(tags, "tags must be iterable");
+    int failed = !found.names || !found.kinds || !found.start_tags || !values || !all || prepare(&keys, key_names, values) < 0;
+    for (Py_ssize_t index = 0; !failed && index < PySequence_Fast_GET_SIZE(all); index++)
+        failed = read_name(&found, &keys, PySequence_Fast_GET_ITEM(all, index)) < 0;
+    PyObject *result = failed ? NULL : PyTuple_Pack(4, found.names, found.kinds, found.start_tags, values);
+    Py_XDECREF(found.names);
+    Py_XDECREF(found.kinds);
+    Py_XDECREF(found.start_tags);
+    Py_XDECREF(values);
+    Py_XDECREF(all);
+    return result;
+}
+
 /* The elements found so far; arrays are as long as there are tags. hidden: the index of the start tag of an element that is to be
    cut if it is small, else 0. outer: the parents of the open elements. cuts: a list of ranges. */
 typedef struct {
@@ -247,6 +355,7 @@ static PyObject *elements(PyObject *self, PyObject *args) {
 
 static PyMethodDef FUNCTIONS[] = {
     {"split", split, METH_O, NULL},
+    {"read_names", read_names, METH_VARARGS, NULL},
     {"elements", elements, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -1,4 +1,9 @@
+from collections.abc import Collection, Iterable
+
 def split(markup: str) -> list[str]: ...
+def read_names(
+    tags: Iterable[str], void: Collection[str], keys: tuple[str, ...]
+) -> tuple[dict[str, str], dict[str, int], list[str], dict[str, dict[str, str]]]: ...
 def elements(
     kinds: bytes, text_before: list[int], hidden_share: float
 ) -> tuple[list[int], list[int], list[int], list[int], list[tuple[int, int]]] | None: ...

@@ -35,9 +35,9 @@ Declarations = Mapping[str, str]
 MAY_HIDE = re.compile(
     r"none|hidden|collapse|opacity|clip|indent|scale|transparent|zoom|rotate|matrix|font\s*:|rgba|hsla|#\w{3}0\b|#\w{6}00|"
     r"-\s*\d{2,}|\d{4}|(?:height|width|size)\s*:\s*[.01]|background.*color|color.*background|\\|/\*|calc",
-    re.IGNORECASE | re.DOTALL,
+    re.DOTALL,
 )
-"""A pattern that matches every style that hides."""
+"""A pattern that matches every style that hides, in lower case."""
 
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 _ESCAPE = re.compile(r"\\(?:0{0,4}(4[1-9a-f]|5[0-9a]|6[1-9a-f]|7[0-9a]|3[0-9]|2d|5f)(?:\s|(?![0-9a-f]))|([g-z]))")

@@ -19,6 +19,12 @@ from dataclasses import dataclass, field
 from itertools import compress, islice
 
 _NAME = re.compile(r"</?([^\t\n\f\r />]+)")
+KEYS = (
+    "class", "id", "style", "role", "rel", "name", "itemprop", "aria-controls", "hidden", "aria-hidden", "popover", "cc-no-block",
+    "_item_id",
+)  # fmt: skip
+"""The attributes that are looked up in all tags of a page."""
+_VALUES = re.compile(f' ({"|".join(KEYS)})="([^"]*)"')
 _ATTRIBUTE = re.compile(r"""[\t\n\f\r ](=?[^\t\n\f\r =>/]*)(?:=(?:"([^"]*)"|'([^']*)'))?""")
 
 
@@ -43,7 +49,9 @@ class Tree:
     """`opens` and `closes`: indexes into `parts` of each element's start and end tag (equal for
     void elements). So the text before an element's first child is `parts[opens[i] + 1]`, the text
     after the element `parts[closes[i] + 1]`."""
-    _values: dict[str, tuple[int, dict[str, str]]] = field(default_factory=dict, repr=False, compare=False)
+    _values: dict[str, dict[str, str]] = field(default_factory=dict, repr=False, compare=False)
+    _n_read: int = field(default=0, repr=False, compare=False)
+    """Number of names whose tags are in `_values`."""
 
     def __len__(self) -> int:
         """Return the number of elements."""
@@ -85,19 +93,13 @@ class Tree:
         return tag[1:2] != "/" and self.names.get(tag, "br") not in self.void
 
     def values(self, key: str) -> dict[str, str]:
-        """Return the value of an attribute, as serialised, of each distinct start tag that has it.
-        A few long tags hold half of the characters of tags, and are searched once for each
-        attribute."""
-        n_read, found = self._values.get(key, (0, {}))
-        if n_read < len(self.names):
-            sign = f' {key}="'
-            size = len(sign)
-            for tag in islice(self.names, n_read, None):
-                if sign in tag:
-                    at = tag.find(sign) + size
-                    found[tag] = tag[at : tag.find('"', at)]
-            self._values[key] = len(self.names), found
-        return found
+        """Return the value of an attribute, as serialised, of each distinct start tag that has it;
+        one of `KEYS`."""
+        if self._n_read < len(self.names):
+            for name, found in read_values(islice(self.names, self._n_read, None)).items():
+                self._values.setdefault(name, {}).update(found)
+            self._n_read = len(self.names)
+        return self._values[key]
 
     def attributes(self, element: int) -> dict[str, str]:
         """Return the element's attributes, values unescaped; names are lower case except in SVG."""
@@ -153,6 +155,16 @@ class Tree:
                 found.append(element)
                 end = self.lasts[element]
         return found
+
+
+def read_values(tags: Iterable[str]) -> dict[str, dict[str, str]]:
+    """Return, by attribute, its value in each tag that has it, for the attributes in `KEYS`."""
+    values: dict[str, dict[str, str]] = {key: {} for key in KEYS}
+    for tag in tags:
+        if '="' in tag:
+            for key, value in _VALUES.findall(tag):
+                values[key].setdefault(tag, value)
+    return values
 
 
 def attributes(tag: str) -> dict[str, str]:

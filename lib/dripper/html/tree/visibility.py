@@ -52,7 +52,6 @@ _SPOKEN = re.compile(
 _SPOKEN_SIGNS = ("sr-only", "isually", "screen", "assistive-text", "element-invisible")
 _CUSTOM = re.compile("<[a-z][a-z0-9]*-")
 """Elements that are invisible until a script defines them."""
-_ARIA_HIDDEN = ' aria-hidden="true"'
 _HAS_OWN_LETTERS = re.compile(" class=|font|color|indent")
 """Signs of elements with a text style of their own: pages give a row of boxes `font-size: 0` to
 close its gaps."""
@@ -107,13 +106,15 @@ class Sight:
             of_sheets = _match_rules(found.rules, tags, tree) if found.rules else {}
             self._spoken = _find_spoken(tree.values("class"))
             hidden = dict.fromkeys(self._spoken, Way.NAME)
-            hidden |= _find_hidden(tags, tree, of_sheets, found.folded)
+            hidden |= _find_hidden(tree, of_sheets, found.folded)
             if _CLOSED & there:
                 hidden |= {tag: Way.DISPLAY for tag in tags if names[tag] in _CLOSED and ' open="' not in tag}
             _unfold(hidden, tags, self._spoken)
             ways |= {tag: way for tag, way in hidden.items() if names[tag] not in HTML_VOID or _is_gone(tag, way)}
             if Way.VISIBILITY in hidden.values():
-                self._visible = {tag for tag in tags if " style=" in tag and _SAYS_VISIBLE.search(tag.lower())}
+                self._visible = {
+                    tag for tag, style in tree.values("style").items() if _SAYS_VISIBLE.search(style.lower())
+                }
                 self._visible |= {tag for tag, rules in of_sheets.items() if any(map(_shows_again, rules))}
         self._ways = ways
         return ways
@@ -238,13 +239,11 @@ def _find_spoken(classes: Mapping[str, str]) -> set[str]:
     }
 
 
-def _find_hidden(
-    tags: Sequence[str], tree: Tree, of_sheets: Mapping[str, list[Rule]], folded: Collection[str]
-) -> Iterator[tuple[str, Way]]:
+def _find_hidden(tree: Tree, of_sheets: Mapping[str, list[Rule]], folded: Collection[str]) -> Iterator[tuple[str, Way]]:
     """Yield the tags that hide their element, by attributes or the page's sheets, with the way; a
     stronger way comes later."""
-    marked = [tag for tag in tags if 'hidden="' in tag]
-    yield from ((tag, Way.NAME) for tag in marked if _ARIA_HIDDEN in tag and tree.names[tag] in LINE_BREAKING)
+    unread = [tag for tag, value in tree.values("aria-hidden").items() if value == "true"]
+    yield from ((tag, Way.NAME) for tag in unread if tree.names[tag] in LINE_BREAKING)
     styles = tree.values("style")
     for tag, style in styles.items():
         if tag not in of_sheets and (way := _judge_style(style) if len(style) < _SHORT else _judge(style, (), ())):
@@ -252,8 +251,8 @@ def _find_hidden(
     for tag, rules in of_sheets.items():
         if way := _judge(styles.get(tag, ""), rules, folded):
             yield tag, way
-    yield from ((tag, Way.DISPLAY) for tag in marked if " hidden=" in tag and _is_marked_hidden(tag))
-    yield from ((tag, Way.DISPLAY) for tag in tags if ' popover="' in tag)
+    yield from ((tag, Way.DISPLAY) for tag in tree.values("hidden") if _is_marked_hidden(tag))
+    yield from ((tag, Way.DISPLAY) for tag in tree.values("popover"))
 
 
 def _unfold(hidden: dict[str, Way], tags: Sequence[str], spoken: Collection[str]) -> None:
@@ -320,7 +319,7 @@ def _judge(style: str, rules: Sequence[Rule], folded: Collection[str]) -> Way | 
     """Return the way that a style, as serialised, and the rules that match its tag hide an
     element."""
     by_style = None
-    if rules or MAY_HIDE.search(style):
+    if rules or MAY_HIDE.search(style.lower()):
         style = clean(unescape(style))
         by_style = find_way(join((), style)) if style else None
     if not rules:

@@ -21,8 +21,9 @@ _IN_TABLES = words("caption colgroup col thead tbody tfoot tr th td br b strong 
 def find_embeds(tree: Tree) -> list[int]:
     """Return quoted posts, notices, displayed formulas and data tables, in document order, none
     inside another."""
-    boxes = _EMBEDS | _NOTICES
-    tags = {tag for tag, classes in tree.values("class").items() if not boxes.isdisjoint(classes.split())}
+    named = tree.values("class")
+    boxes = set(filter(" ".join(named.values()).__contains__, _EMBEDS | _NOTICES))
+    tags = {tag for tag, classes in named.items() if not boxes.isdisjoint(classes.split())} if boxes else set[str]()
     tags |= {tag for tag, name in tree.names.items() if name == "math" and attribute(tag, "display") == "block"}
     innermost = (
         table for table, following in pairwise([*tree.find("table"), len(tree)]) if following > tree.lasts[table]

@@ -119,11 +119,9 @@ _SENTENCE_ENDS = tuple('.!?:;"\u201d\u00bb')
 
 def is_printed(tree: Tree) -> bool:
     """Return whether a page may have lines of a printed page, judging by its distinct tags."""
-    return any(
-        'class="t m' in tag or "position:absolute;top:" in tag
-        for tag, name in tree.names.items()
-        if name in ("div", "p")
-    )
+    lines = [tag for tag, classes in tree.values("class").items() if classes.startswith("t m")]
+    lines += [tag for tag, style in tree.values("style").items() if "position:absolute;top:" in style]
+    return any(tree.names[tag] in ("div", "p") for tag in lines)
 
 
 def join_printed_lines(html: bytes) -> bytes:
@@ -184,7 +182,7 @@ def write_annotations(tree: Tree) -> list[str]:
 def find_kept_lines(tree: Tree) -> list[int]:
     """Return the indexes, in the tree's parts, of the texts with line breaks that are shown as
     written: their style says so, and they are not code. 2 of 3,598 pages have some."""
-    tags = {tag for tag in tree.names if "white-space" in tag and _KEEPS_LINES.search(tag)}
+    tags = {tag for tag, style in tree.values("style").items() if _KEEPS_LINES.search(style)}
     found = dict[int, None]()
     for element in tree.tagged(tags):
         if not _CODE.isdisjoint(tree.tags[each] for each in tree.nearest(element, _MOST_AROUND)):
@@ -206,7 +204,7 @@ def collapse_lines(text: str) -> str:
 
 _BLANKS = re.compile(r"[ \t\r\f]+")
 _AROUND_BREAK = re.compile(" ?\n ?")
-_KEEPS_LINES = re.compile(r' style="[^"]*white-space:\s*(?:pre|break-spaces)')
+_KEEPS_LINES = re.compile(r"white-space:\s*(?:pre|break-spaces)")
 _CODE = words("pre code textarea")
 
 
