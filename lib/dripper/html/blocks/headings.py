@@ -73,7 +73,10 @@ def _find_announced(
 ) -> tuple[int, int]:
     """Return the first block that a heading announces, and one after the last. They are in the
     nearest element around it that has more than the heading and controls."""
-    for around in reversed(tree.nearest(tree.parents[element], _MOST_WRAPPERS)):
+    around = element
+    for _ in range(_MOST_WRAPPERS):
+        if (around := tree.parents[around]) < 0:
+            break
         begin, stop = bisect_left(firsts, tree.opens[around]), bisect_right(firsts, tree.closes[around])
         if begin < first or stop > end:
             is_head = begin == first and stop - end <= _MOST_CONTROLS and tree.tags[around] in _HEADS

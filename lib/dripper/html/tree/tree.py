@@ -187,12 +187,14 @@ def attribute(tag: str, key: str) -> str | None:
     >>> attribute('<p class="a" hidden="">', "hidden"), attribute("<p>", "id")
     ('', None)
     """
-    if f" {key}" not in tag:
+    start = tag.find(f" {key}")
+    if start < 0:
         return None
-    start = tag.find(f' {key}="')
-    if start >= 0 and "'" not in tag and tag.count('"') == 2 * tag.count('="'):
-        # Every value has double quotes and none has one inside, so the match is not part of another
-        # value.
+    start = tag.find(f' {key}="', start)
+    before = tag[:start]
+    if start >= 0 and "='" not in before and before.count('"') == 2 * before.count('="'):
+        # Every value before has double quotes and none has one inside, so the match is not part of
+        # another value.
         start += len(key) + 3
         value = tag[start : tag.index('"', start)]
         return unescape(value) if "&" in value else value

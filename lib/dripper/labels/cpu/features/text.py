@@ -59,7 +59,7 @@ def _compute_character_features(page: PageCharacters, n_blocks: int) -> FloatArr
     counts, words = page.counts[:n_blocks], page.words[:n_blocks]
     lengths = counts.sum(axis=1)
     chars = np.maximum(lengths, 1)
-    return np.stack(
+    return np.array(
         [
             np.log1p(lengths), np.log1p(words), np.minimum(chars / np.maximum(words, 1), 20) / 10,
             counts[:, _PUNCTUATION].sum(axis=1) / chars, counts[:, _DIGITS].sum(axis=1) / chars,
@@ -68,6 +68,5 @@ def _compute_character_features(page: PageCharacters, n_blocks: int) -> FloatArr
             np.log1p(counts[:, characters.COMMA]), page.last[:n_blocks] == characters.SENTENCE_END,
             _IS_PUNCTUATION[page.last[:n_blocks]], page.first[:n_blocks] == characters.UPPER,
             np.log1p(counts[:, characters.LINE]),
-        ],
-        axis=1,
-    )  # fmt: skip
+        ]
+    ).T  # fmt: skip

@@ -149,13 +149,12 @@ def _compute_container_features(places: Places, chars: FloatArray, link_chars: F
     """Share of the page's text, link density and number of blocks of each container; the block's
     own link density."""
     chars_in, links_in = places.sums_in(chars), places.sums_in(link_chars)
-    elements = np.stack(
+    elements = np.array(
         [
             np.log(chars_in / max(chars_in[0], 1) + 1e-3), links_in / (chars_in + 1),
             np.log1p(places.ends_in - places.starts_in),
-        ],
-        axis=1,
-    )  # fmt: skip
+        ]
+    ).T  # fmt: skip
     own = (link_chars / np.maximum(chars, 1))[:, None]
     return np.concatenate([elements[places.containers].reshape(len(chars), -1), own], axis=1)
 
@@ -176,14 +175,13 @@ def _compute_repetition_features(
     path_blocks, class_blocks = np.bincount(same_path)[same_path], np.bincount(same_class)[same_class]
     path_chars, class_chars = (np.bincount(group, chars)[group] for group in (same_path, same_class))
     class_links = np.bincount(same_class, link_chars)[same_class]
-    return np.stack(
+    return np.array(
         [
             depths[own] / 15, np.log1p(path_blocks), path_chars / max(chars.sum(), 1), np.log1p(path_chars / path_blocks),
             np.log1p(class_blocks), class_links / (class_chars + 1), np.log1p(class_chars / class_blocks),
             np.log1p(np.bincount(siblings)[siblings]), places.is_run,
-        ],
-        axis=1,
-    )  # fmt: skip
+        ]
+    ).T  # fmt: skip
 
 
 def _paths(places: Places) -> tuple[HashArray, IntArray]:
