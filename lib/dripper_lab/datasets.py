@@ -147,6 +147,7 @@ DATA_SETS: Mapping[str, DataSet] = {
         DataSet("web-kinds", Role.TRAIN_SHIPS, "permissive, named by row", split="train"),
         DataSet("web-kinds-more", Role.TRAIN_SHIPS, "permissive, named by row"),
         DataSet("web-kinds-2", Role.TRAIN_SHIPS, "permissive, named by row"),
+        DataSet("web-kinds-3", Role.TRAIN_SHIPS, "permissive, named by row"),
         DataSet("unlabelled-web-training", Role.TRAIN_SHIPS, "permissive, named by row"),
         DataSet("canola", Role.TRAIN_RESEARCH, "CC-BY-SA-4.0", "en"),
         DataSet("xmu-zh-finance-news", Role.TRAIN_RESEARCH, "none stated", "zh"),

@@ -239,7 +239,7 @@ def test_language_stated_or_detected() -> None:
 
 def test_roles_keep_training_and_evaluation_apart() -> None:
     train, evaluation = names_with(Role.TRAIN_SHIPS, Role.TRAIN_RESEARCH), names_with(Role.EVALUATION)
-    assert len(train) == 14
+    assert len(train) == 15
     assert {"web-kinds", "web-forum-52", "readability"} <= set(names_with(Role.TRAIN_SHIPS))
     assert {"cleaneval-en", "web-kinds-evaluation", "web-kinds-2-evaluation"} <= set(evaluation)
     assert sorted([*train, *evaluation, *names_with(Role.FORMAT_SAMPLE)]) == sorted(DATA_SETS)
@@ -247,7 +247,7 @@ def test_roles_keep_training_and_evaluation_apart() -> None:
 
 @pytest.mark.skipif(not SHARED_DATA.is_dir(), reason="needs the data folder ../shared/data")
 def test_real_archives_are_the_known_sets() -> None:
-    of_recipes = {"web-kinds-2", "web-kinds-2-evaluation", "unlabelled-web-training"}
+    of_recipes = {"web-kinds-2", "web-kinds-2-evaluation", "web-kinds-3", "unlabelled-web-training"}
     assert available(SHARED_DATA) == sorted(set(DATA_SETS) - of_recipes)
     assert count_pages(SHARED_DATA, "web-forum-52") == PageCounts(102, 98, 0, {"empty_page": 2, "truth_not_in_page": 2})
     assert len(list(read_pages(SHARED_DATA, "web-forum-52"))) == 98

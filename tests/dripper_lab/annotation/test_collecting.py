@@ -126,23 +126,29 @@ def test_the_recipes_of_the_package_are_known_sets() -> None:
     training, evaluation = read_recipe("web_kinds_2_training"), read_recipe("web_kinds_2_evaluation")
     assert (len(training), len(evaluation)) == (861, 131)
     assert not {row["host"] for row in training} & {row["host"] for row in evaluation}
-    assert DATA_SETS["web-kinds-2"].role == Role.TRAIN_SHIPS
+    assert {DATA_SETS[name].role for name in ("web-kinds-2", "web-kinds-3")} == {Role.TRAIN_SHIPS}
     assert DATA_SETS["web-kinds-2-evaluation"].role == Role.EVALUATION
     with pytest.raises(
-        InputError, match="one of unlabelled_web_training, web_kinds_2_evaluation, web_kinds_2_training"
+        InputError,
+        match="one of unlabelled_web_training, web_kinds_2_evaluation, web_kinds_2_training, web_kinds_3_training",
     ):
         read_recipe("nothing")
 
 
-def test_unlabelled_web_is_labelled_in_form_and_of_no_evaluation() -> None:
-    rows = read_recipe("unlabelled_web_training")
-    assert len(rows) == 456
+@pytest.mark.parametrize(
+    ("recipe", "pages", "read_twice"), [("unlabelled_web_training", 456, 127), ("web_kinds_3_training", 200, 0)]
+)
+def test_a_recipe_is_labelled_in_form_and_of_no_evaluation(recipe: str, pages: int, read_twice: int) -> None:
+    rows = read_recipe(recipe)
+    assert len(rows) == pages
     for each in rows:
         answer_of(each, each["n_blocks"], each["id"])
         if "second" in each:
             answer_of(each["second"] | {"sure": 3}, each["n_blocks"], each["id"])
-    assert sum("second" in each for each in rows) == 127
-    assert not {each["host"] for each in rows} & {each["host"] for each in read_recipe("web_kinds_2_evaluation")}
+    assert sum("second" in each for each in rows) == read_twice
+    assert not {each["host"] for each in rows} & {each["host"] for each in read_recipe("web_kinds_2_evaluation")} - {
+        None
+    }
 
 
 @pytest.mark.skipif(not (SHARED_DATA / "kept_out.txt").is_file(), reason="needs ../shared/data/kept_out.txt")
