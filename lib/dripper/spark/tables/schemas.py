@@ -227,7 +227,7 @@ WARC_FILES = StructType(
         column(
             "task_ms",
             LongType(),
-            "Milliseconds of tasks for it, from its first byte to its last row; in staged runs, of preprocess",
+            "Milliseconds that tasks spent on it, from its first byte to its last row; in staged runs, in preprocess",
         ),
         column("slowest_page", _SLOWEST, "The slowest page, and its time"),
         column(
