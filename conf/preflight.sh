@@ -1,6 +1,6 @@
 #!/bin/sh
 # Looks for a fitting Python and Java before anything is downloaded. Prints the Python to use; one clear message otherwise.
-# PYTHON and JAVA_HOME choose other ones than those on PATH.
+# PYTHON and JAVA_HOME override the ones on PATH.
 set -u
 
 fits() {

@@ -1,5 +1,5 @@
 #!/bin/sh
-# conf/views.sql without the views whose tables the folder $1 does not have; of an address, which this cannot look into, all of it.
+# conf/views.sql without the views of tables that the folder $1 lacks. For an address, which cannot be listed here, all of it.
 set -eu
 views=$(dirname "$0")/views.sql
 case $1 in *://*) exec cat "$views" ;; esac

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
 # The main job on EMR, from a node of the cluster:
 #   DYNAMODB=eu-central-1 conf/emr/submit.sh --warcs s3://… --output s3://bucket/tables [flags of jobs/run.py]
-# Exits with the job's own code, in both modes; docs/operations.md says what each wants from a person.
+# Exits with the job's own code, in both modes; docs/operations.md explains the codes.
 #
 # MODE=client (the default) runs the driver on this node; MODE=cluster on one that YARN chooses. Settings files and @lists of this
-#   node then travel along, and the job's last lines are fetched when it ends.
-# JOB names another job than run: preprocess, label and extract are the stages of a staged run, for clusters of their own.
-# INSTALLED=1 runs the package that the bootstrap action installed, not this folder's: a compiled wheel, which no zip can hold.
-# DYNAMODB=eu-central-1 gives Delta its log store for several writers on S3: a table in DynamoDB of that region, by the name of
-#   DYNAMODB_TABLE (delta_log), which Delta makes where it is not there. All writers of an output must have the same. Without it the
-#   job wants to hear that nothing else writes there: --set output.single_writer=true.
-# SPARK_SUBMIT_FLAGS adds flags for spark-submit itself; later ones win, so that --master local[2] tries it on one machine.
+#   node are then sent along, and the job's last lines are fetched when it ends.
+# JOB selects a job other than run: preprocess, label and extract are the stages of a staged run, for separate clusters.
+# INSTALLED=1 runs the package that the bootstrap action installed, not this folder's: a compiled wheel, which cannot be in a zip.
+# DYNAMODB=eu-central-1 gives Delta its log store for several writers on S3: a DynamoDB table in that region with the name
+#   DYNAMODB_TABLE (delta_log), which Delta creates if needed. All writers of an output must use the same. Without it, you must
+#   promise that nothing else writes there: --set output.single_writer=true.
+# SPARK_SUBMIT_FLAGS adds flags for spark-submit itself; later ones win, so --master local[2] tests it on one machine.
 set -euo pipefail
 
 stop() {
@@ -18,8 +18,8 @@ stop() {
     exit 2
 }
 
-# Notes the file $1 of this node for --files; $there is then its name beside the driver. It is numbered, as spark-submit takes no
-# two files of one name, and plain, as it takes names for URIs.
+# Adds the file $1 of this node to --files; $there is then its name at the driver. The name has a number, because spark-submit refuses
+# two files with the same name, and no special characters, because it reads names as URIs.
 ship() {
     [[ -f $1 ]] || stop "$2: there is no file $1 on this machine"
     there=${1##*/}
@@ -28,7 +28,7 @@ ship() {
     files+=("$folder/$there")
 }
 
-# Sets $there to what the driver has to be given where this node was given the flag $1 with the value $2.
+# Sets $there to the driver's value of the flag $1, if this node got the value $2.
 travel() {
     local part parts=()
     there=$2
@@ -48,7 +48,7 @@ travel() {
     esac
 }
 
-# Sets $arguments to the job's, and $files to those of this node that it needs.
+# Sets $arguments to the job's arguments, and $files to the files of this node that it needs.
 prepare_arguments() {
     local argument before=
     arguments=()
@@ -69,10 +69,10 @@ prepare_arguments() {
     done
 }
 
-# Adds what Delta's log store for several writers needs to $flags. $1: Delta's jars in conf/emr/spark.conf.
+# Adds the flags of Delta's log store for several writers to $flags. $1: Delta's jars in conf/emr/spark.conf.
 add_log_store() {
     local jar=${1##*,} scheme store=io.delta.storage.S3DynamoDBLogStore
-    # Beside delta-storage.jar, the last of them.
+    # Next to delta-storage.jar, the last of them.
     jar=${LOG_STORE_JAR:-${jar%.jar}-s3-dynamodb.jar}
     [[ -f $jar ]] || stop "DYNAMODB=$DYNAMODB: there is no $jar; name Delta's delta-storage-s3-dynamodb in LOG_STORE_JAR"
     flags+=(--conf "spark.jars=$1,$jar")
@@ -81,11 +81,11 @@ add_log_store() {
     flags+=(--conf "spark.io.delta.storage.S3DynamoDBLogStore.ddb.tableName=${DYNAMODB_TABLE:-delta_log}")
 }
 
-# Sets $flags to those of spark-submit.
+# Sets $flags to the flags of spark-submit.
 prepare_flags() {
     local key value jars=
     flags=(--master yarn --deploy-mode "$mode")
-    # Not --properties-file: with it Spark reads no spark-defaults.conf, where EMR has dynamic allocation, the event log and S3's classes.
+    # Not --properties-file: with it Spark ignores spark-defaults.conf, in which EMR sets dynamic allocation, the event log and S3's classes.
     while read -r key value; do
         [[ -z $key || $key == \#* ]] || flags+=(--conf "$key=$value")
         [[ $key != spark.jars ]] || jars=$value
@@ -97,15 +97,15 @@ prepare_flags() {
         flags+=(--py-files "$folder/dripper.zip")
     fi
     if [[ $mode == cluster ]]; then
-        # YARN would run a job again that ended with wrong usage or with work left, and a new driver beside one that it has lost.
+        # YARN would repeat a job that ended with wrong usage or unfinished work, and start a second driver after losing contact with one.
         flags+=(--conf spark.yarn.maxAppAttempts=1)
         [[ ${#files[@]} -eq 0 ]] || flags+=(--files "$(IFS=,; echo "${files[*]}")")
     fi
-    # shellcheck disable=SC2206  # words, as its name says
+    # shellcheck disable=SC2206  # several words
     flags+=(${SPARK_SUBMIT_FLAGS:-})
 }
 
-# What the job prints goes into the log of the driver's container, which YARN collects in the seconds after its end.
+# The job's output goes into the log of the driver's container, which YARN collects in the seconds after its end.
 last_lines() {
     local yarn=${YARN:-yarn} container
     container=$("$yarn" applicationattempt -list "$1" | grep -o 'container_[e0-9_]*' | tail -n 1) &&
@@ -113,7 +113,7 @@ last_lines() {
         sed '1,/^LogContents:/d; /^End of LogType:/,$d' | tail -n 60 | grep .
 }
 
-# Runs the command in cluster mode. There spark-submit exits with 1 whatever the job's code is, and names that in its last lines.
+# Runs the command in cluster mode. There spark-submit always exits with 1, and names the job's code in its last lines.
 run_in_cluster() {
     local log=$folder/log code=0 of_job application
     { "$@" 2>&1 >&3 | tee "$log" >&2; } 3>&1 || code=$?
@@ -129,7 +129,7 @@ run_in_cluster() {
     exit "${of_job:-$code}"
 }
 
-# A function, as bash reads a script while it runs: a new version that is put here during a night must not end that night's run.
+# A function, because bash reads a script while it runs: a new version of this file must not end a run in progress.
 main() {
     root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
     mode=${MODE:-client}
