@@ -1,9 +1,9 @@
 #!/bin/sh
-# lm-format-enforcer says that transformers is not installed, beside transformers 5.
+# lm-format-enforcer says that transformers is not installed, although transformers 5 is.
 #
 # Its modules for transformers and for vLLM import a name from `transformers.tokenization_utils`, which
 # transformers 5 does not have there. They catch the error and say that the package is missing. vLLM 0.32
-# demands lm-format-enforcer 0.11.3, and transformers 5 beside it. The engine itself works.
+# requires both lm-format-enforcer 0.11.3 and transformers 5. The engine itself works.
 #
 # lm-format-enforcer 0.11.3, transformers 5.19.0, Python 3.11; 28 November 2026. Seen:
 #   transformers 5.19.0: ImportError: transformers is not installed. Please install it with "pip install …

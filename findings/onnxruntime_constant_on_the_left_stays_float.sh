@@ -1,10 +1,10 @@
 #!/bin/sh
-# `quantize_dynamic` leaves a product as it is, without a word, if the constant is on the left.
+# `quantize_dynamic` silently leaves a product in floating point if the constant is on the left.
 #
-# A layer may be written as x @ W or as W @ x: the second is what exporters make of models that keep
-# columns as samples. ONNX Runtime's dynamic quantisation makes eight bits of the first. Of the second it
-# makes nothing: the node stays a MatMul, its table stays in 32 bits, and the file does not shrink. No
-# error and no warning says so.
+# A layer may be written as x @ W or as W @ x. Exporters write the second for models that keep columns as
+# samples. ONNX Runtime's dynamic quantisation converts the first to eight bits. It ignores the second:
+# the node stays a MatMul, its table stays in 32 bits, and the file does not shrink. There is no error and
+# no warning.
 #
 # onnxruntime 1.32.0, onnx 1.22.0, numpy 2.4.6, Python 3.11; 28 November 2026. Seen:
 #   x @ W: MatMulInteger, 0.25 of the bytes

@@ -3,8 +3,8 @@
 #
 # Crawls have many short texts. py3langid 0.4 knows more than a thousand languages, and gives one for any
 # text: Afrikaans for an empty one, Fulfulde for "Hello world", Bulgarian for Russian, Southern Uzbek for
-# Persian, Cantonese for four characters that Mandarin and Cantonese share. The value beside it is an
-# unnormalised logarithm, which grows with the text, so no fixed bound sorts these out.
+# Persian, Cantonese for four characters that Mandarin and Cantonese share. The score is an
+# unnormalised logarithm, which grows with the text, so no fixed threshold can filter these out.
 #
 # py3langid 0.4.0, numpy 2.4.6, Python 3.11; 28 November 2026. Seen:
 #   '' af, 'Hello world' fuv, 'Привет, мир' bg, 'سلام دنیا' uzs, '你好世界' yue

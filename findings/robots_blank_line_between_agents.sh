@@ -1,10 +1,10 @@
 #!/bin/sh
 # A blank line between two `User-agent` lines decides whether Python's own parser lets a crawler in.
 #
-# By RFC 9309 (section 2.2.1) lines of `User-agent` that follow one another begin one group, and blank
-# lines mean nothing. `urllib.robotparser` of Python ends a group at a blank line, so the first agent gets
-# no rule and may read what the file forbids to it. Protego reads the file as the RFC has it. Two crawlers
-# in Python therefore differ on the same file.
+# By RFC 9309 (section 2.2.1) consecutive `User-agent` lines begin one group, and blank lines mean nothing.
+# Python's `urllib.robotparser` ends a group at a blank line, so the first agent gets no rule and may read
+# forbidden pages. Protego reads the file according to the RFC. So two crawlers in Python differ on the
+# same file.
 #
 # Python 3.11, Protego 0.7.0; 28 November 2026. Seen, for /private:
 #   alpha: urllib.robotparser may read, Protego may not

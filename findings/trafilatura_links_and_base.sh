@@ -1,7 +1,7 @@
 #!/bin/sh
 # Trafilatura resolves links of Markdown against neither the page's base nor its folder.
 #
-# `<base href>` says where relative links lead (HTML, 4.2.3). With `url=` and `include_links=True`
+# `<base href>` is the base of relative links (HTML, 4.2.3). With `url=` and `include_links=True`
 # Trafilatura ignores it, and drops the folder of the page as well: `p.html` on a page below /a/b/
 # becomes /p.html at the root of the host, with and without a base. Each of these links leads to
 # another page than in a browser.

@@ -3,8 +3,8 @@
 # as text of the page.
 #
 # Both are part of HTTP/1.1 (RFC 9112 7.1.1 and 7.1.2), and a crawler stores them as they were sent.
-# With `auto_decode="all"` FastWARC refuses each of them with "Invalid chunk header". warcio takes an
-# extension, but hands on the last chunk and the trailer field as if they were the page's words.
+# With `auto_decode="all"` FastWARC refuses each of them with "Invalid chunk header". warcio accepts
+# an extension, but returns the last chunk and the trailer field as text of the page.
 #
 # warcio 1.8.1, FastWARC 2.0.1, Python 3.11; 28 November 2026. Seen:
 #   extension: warcio b'hello', FastWARC OSError

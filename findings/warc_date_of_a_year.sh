@@ -4,7 +4,7 @@
 # ISO 28500:2017 (5.4) takes WARC-Date from W3C's profile of ISO 8601, with any precision from the year
 # to the nanosecond, for material with no better date. FastWARC's `record_date` is None for a year, a
 # month and a day alike, as for no date at all. warcio's `iso_date_to_datetime` raises TypeError for a year
-# and for a month, and gives the first instant of a day. Both read nine digits of a second.
+# and for a month, and gives the first instant of a day. Both read fractions of a second with nine digits.
 #
 # warcio 1.8.1, FastWARC 2.0.1, Python 3.11; 28 November 2026. The output seen is in EXPECTED below.
 set -eu

@@ -1,10 +1,10 @@
 #!/bin/sh
 # warcio gives only the first gzip member of an HTTP body.
 #
-# RFC 1952 (2.2) lets a gzip file be several members one after the other, and servers that compress
-# piece by piece send such bodies under `Content-Encoding: gzip`. `content_stream().read()` returns
-# what the first member holds and then the end of the stream: no error, no flag, and the rest of the
-# page is missing. FastWARC, on the same record, returns all of it.
+# RFC 1952 (2.2) allows a gzip file with several consecutive members, and servers that compress piece by
+# piece send such bodies with `Content-Encoding: gzip`. `content_stream().read()` returns the content of
+# the first member and then the end of the stream: no error, no flag, and the rest of the page is missing.
+# FastWARC, on the same record, returns all of it.
 #
 # warcio 1.8.1, FastWARC 2.0.1, Python 3.11; 28 November 2026. Seen:
 #   warcio: 23 of 66 bytes

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Of three methods of python-zstandard one raises, one gives nothing without a word, and one reads a
-# frame that stands behind a skippable frame.
+# One of three methods of python-zstandard raises on a frame after a skippable frame, one silently
+# returns nothing, and one reads it.
 #
 # `Content-Encoding: dcz` (RFC 9842) begins every body with a skippable frame of 32 bytes, the SHA-256
 # of the dictionary. RFC 8878 (3.1.2) tells decoders to skip such frames. `decompress` takes the length
-# of the skippable frame for the size of the content and then misses these bytes. `decompressobj` ends
+# of the skippable frame as the size of the content, and then lacks these bytes. `decompressobj` ends
 # at the skippable frame and returns b"". `stream_reader` skips it.
 #
 # zstandard 0.25.0, Python 3.11; 28 November 2026. Seen:
