@@ -72,7 +72,7 @@ def count_page(labelled: LabelledPage, labeler: Labeler, counts: tuple[Counter[s
         return 0
     given = labeler.label([page])[0]
     labels, posts = given.main.tolist(), find_page_posts(page, given.page_kind)
-    for count, is_main in zip(counts, (labels, posts.complete(page, complete(page, labels).main)), strict=True):
+    for count, is_main in zip(counts, (labels, complete(page, labels, {"post": posts.complete}).main), strict=True):
         count_units(page, is_main, count)
         count_records(page, is_main, count)
         count_posts(posts, is_main, count)

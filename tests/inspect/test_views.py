@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -110,7 +111,7 @@ def test_other_pictures_have_a_reason(extractor: Extractor) -> None:
         ("http://example.org/c.jpg", "named as no content"),
         ("http://example.org/d.jpg", "small"),
     ]
-    assert seen.metadata == extractor.extract(HTML, URL).metadata.as_row()  # type: ignore[union-attr]
+    assert seen.metadata == asdict(extractor.extract(HTML, URL).metadata)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("html", "code"), [(b"<script>x</script>", "empty_page"), (b"%PDF-1.4\nx", "not_html")])

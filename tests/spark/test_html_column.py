@@ -1,6 +1,7 @@
 """Pages in a table: each row stays, with the result of `dripper.extract` for its page."""
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import dripper.spark
 from dripper.errors import InputError, SettingsError
 from dripper.html import preprocess
 from dripper.labels.config import load
+from dripper.page.rows import storable
 from dripper.spark import html_column
 from dripper.spark.html_column import extract_row, schema
 from support.warcs import page
@@ -79,7 +81,7 @@ def test_each_is_what_extract_gives(rows: list[Row]) -> None:
         of_bytes = () if html is None else ("charset", "charset_source", "encoding_errors")
         for name in ("language", "method", "confidence", *of_bytes):
             assert made[name] == getattr(alone, name), (row["id"], name)
-        assert (made["metadata"] and made["metadata"].asDict()) == (alone.metadata and alone.metadata.as_row())
+        assert (made["metadata"] and made["metadata"].asDict()) == (alone.metadata and storable(asdict(alone.metadata)))
         assert made["versions"]["labeler"] == "cpu"
     assert good >= len(REAL) + 2
     hostile = [row["extraction"]["error_code"] for row in rows[len(REAL) : len(REAL) + len(HOSTILE)]]

@@ -3,7 +3,7 @@ row of truth."""
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -124,8 +124,8 @@ def view_page(extractor: Extractor, page: PageInput) -> PageView:
         page_kind=extraction.page_kind, language=extraction.language, error_code=extraction.error_code,
         error_detail=extraction.error_detail, blocks=blocks,
         markdown=extraction.markdown, main_html=extraction.main_html, html=html, encoding=encoding, refused=refused,
-        metadata=extraction.metadata.as_row() if extraction.metadata else None, comments=extraction.comments,
-        images=[image.as_row() for image in extraction.images], posts=[post.as_row() for post in extraction.posts],
+        metadata=asdict(extraction.metadata) if extraction.metadata else None, comments=extraction.comments,
+        images=list(map(asdict, extraction.images)), posts=list(map(asdict, extraction.posts)),
     )  # fmt: skip
 
 

@@ -25,7 +25,7 @@ from dripper.html.selectors import check_selector, find_kept_blocks
 from dripper.html.tree.head import write_schema_org
 from dripper.html.tree.parser import Reading
 from dripper.html.tree.urls import Base
-from dripper.html.units.complete import Completed, complete, note_changes
+from dripper.html.units.complete import Completed, complete
 from dripper.html.units.posts import FoundPost
 from dripper.labels import Labels, load
 from dripper.labels.fallback import Fallback, fall_back
@@ -350,8 +350,4 @@ def _complete(
     if not html_core.find_profile(page.profile).keeps_units:
         return Completed(main.tolist(), {}), PagePosts(kind)
     posts = find_page_posts(page, kind) if finds_posts else PagePosts(kind)
-    completed = complete(page, main.tolist())
-    reasons = dict(completed.reasons)
-    with_posts = posts.complete(page, completed.main)
-    note_changes(completed.main, with_posts, OF_THREAD, reasons)
-    return Completed(with_posts, reasons), posts
+    return complete(page, main.tolist(), {OF_THREAD: posts.complete}), posts

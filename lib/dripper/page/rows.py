@@ -5,6 +5,7 @@ the Public Suffix List, without network access.
 import hashlib
 import math
 from collections.abc import Mapping
+from dataclasses import asdict
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ import numpy as np
 from dripper.addresses import ascii_host, host_name
 from dripper.errors import ErrorCode
 from dripper.extras import needed
-from dripper.html.metadata import Metadata, first_day
+from dripper.html.metadata import first_day
 from dripper.labels import Labels
 from dripper.page.finish import Extraction
 from dripper.settings import ALL_OUTPUTS, Output
@@ -24,6 +25,24 @@ from dripper.warc.read.record import DAMAGES
 if TYPE_CHECKING:
     from publicsuffixlist import PublicSuffixList
 Row = dict[str, Any]
+_ALWAYS = (
+    *("language", "language_probability", "method", "confidence", "page_kind", "metadata", "comments", "error_detail"),
+)
+_OF_CONTENT = (
+    *(
+        "title",
+        "main_html",
+        "markdown",
+        "n_blocks",
+        "n_main",
+        "html_title",
+        "images",
+        "posts",
+        "hidden_chars",
+        "schema_org",
+    ),
+)
+"""Columns of the fields of the same names, of every page and of pages with an extraction."""
 OF_OUTPUTS: Mapping[str, Output] = {
     **{name: name for name in ALL_OUTPUTS},
     "text": "main_html",
@@ -80,31 +99,20 @@ def record_columns(record: Record, batch: int, crawl: str = "") -> Row:
 
 def extraction_columns(extraction: Extraction) -> Row:
     """Return the columns of `extractions` that describe the result of a page."""
-    is_good = extraction.error_code is None
-    return {
-        "title": extraction.title if is_good else None,
-        "language": extraction.language,
-        "language_probability": extraction.language_probability,
-        "main_html": extraction.main_html if is_good else None,
-        "markdown": extraction.markdown if is_good else None,
-        "markdown_chars": len(extraction.markdown) if is_good else None,
-        "text_sha256": text_sha256(extraction.markdown) if is_good else None,
-        "method": extraction.method,
-        "n_blocks": extraction.n_blocks if is_good else None,
-        "n_main": extraction.n_main if is_good else None,
-        "confidence": extraction.confidence,
-        "page_kind": extraction.page_kind,
-        "metadata": _make_metadata(extraction.metadata),
-        "html_title": extraction.html_title if is_good else None,
-        "images": [image.as_row() for image in extraction.images] if is_good else None,
-        "posts": [post.as_row() for post in extraction.posts] if is_good else None,
-        "comments": extraction.comments,
-        "hidden_chars": extraction.hidden_chars if is_good else None,
-        "schema_org": extraction.schema_org if is_good else None,
-        "published_date": first_day(extraction.metadata.published) if extraction.metadata is not None else None,
-        "error_code": extraction.error_code.value if extraction.error_code else None,
-        "error_detail": extraction.error_detail,
-    } | {name: None for name, output in OF_OUTPUTS.items() if output not in extraction.outputs and name != "text"}
+    is_good, values = extraction.error_code is None, asdict(extraction)
+    columns = {name: values[name] for name in _ALWAYS} | {
+        name: values[name] if is_good else None for name in _OF_CONTENT
+    }
+    return (
+        columns
+        | {
+            "error_code": extraction.error_code.value if extraction.error_code else None,
+            "markdown_chars": len(extraction.markdown) if is_good else None,
+            "text_sha256": text_sha256(extraction.markdown) if is_good else None,
+            "published_date": first_day(extraction.metadata.published) if extraction.metadata is not None else None,
+        }
+        | {name: None for name, output in OF_OUTPUTS.items() if output not in extraction.outputs and name != "text"}
+    )
 
 
 def charset_columns(of: object) -> Row:
@@ -144,10 +152,6 @@ def outcome_columns(outcome: Labels | str) -> Row:
     if isinstance(outcome, str):
         return {"error_code": ErrorCode.LABELER_FAILED.value, "error_detail": outcome}
     return label_columns(outcome) | {"passes": outcome.passes, "windows": outcome.windows}
-
-
-def _make_metadata(metadata: Metadata | None) -> Row | None:
-    return metadata.as_row() if metadata is not None else None
 
 
 def text_sha256(text: str) -> str:

@@ -189,10 +189,6 @@ def test_titles_are_kept_if_most_records_have_main_text_behind_them(card, main, 
         # Controls beside a heading.
         ("<div><h2>Walls</h2><span>[<a href=e>edit</a>]</span></div><p>Oak</p>", ["Oak"], ["Walls", "Oak"]),
         ("<section><h2>Links</h2><a href=e>Home</a></section><p>Oak</p>", ["Oak"], ["Oak"]),
-        # Data.
-        ('<div>{"os":"32KB","cb":12}</div><p>Oak</p>', ["os", "Oak"], ["Oak"]),
-        ('<pre>{"os":"32KB","cb":12}</pre><p>Oak</p>', ["os", "Oak"], ['{"os":"32KB","cb":12}', "Oak"]),
-        ('<div>{"os": 1}</div><p>Oak</p>', ["os", "Oak"], ['{"os": 1}', "Oak"]),
     ],
 )
 def test_what_belongs_to_main_siblings_lists_and_terms_is_main(html, main, found):

@@ -13,7 +13,7 @@ from dripper.html.blocks.simplify import CUTOFF, TABLE_CUTOFF, WRAPPER, simplify
 from dripper.html.media.captions import mark_caption
 from dripper.html.media.place import place_media
 from dripper.html.metadata import Metadata
-from dripper.html.tree.blocks import Block
+from dripper.html.tree.blocks import Block, Slice
 from dripper.html.tree.elements import CELLS, HTML_VOID, INLINE, LINE_BREAKING
 from dripper.html.tree.head import Hints
 from dripper.html.tree.scan import scan
@@ -25,19 +25,6 @@ _NUMBER = re.compile(r"-?[0-9]{1,9}")
 
 class UnknownItemError(ValueError):
     """A main id is not an id of the page."""
-
-
-class Slice(NamedTuple):
-    """A piece to keep: `parts[first : last + 1]`, directly inside the element `owner`."""
-
-    owner: int
-    first: int
-    last: int
-    is_run: bool
-    is_caption: bool = False
-    """Whether it is the caption of an image, kept for the image's sake."""
-    post: int | None = None
-    """The id of its block, if a post begins there."""
 
 
 class Cut(NamedTuple):
@@ -97,7 +84,9 @@ def cut_blocks(
         if block.item_id in ids
     }
     chosen = _choose(slices, ids, len(blocks))
-    return _cut(tree, _add_media(tree, blocks, ids, chosen, picture) if with_media else chosen)
+    if with_media and (added := place_media(tree, blocks, ids, picture)):
+        chosen = sorted([*chosen, *added], key=lambda part: part.first)
+    return _cut(tree, chosen)
 
 
 def _choose(slices: Mapping[int, Slice], main_ids: Iterable[int], n_blocks: int) -> list[Slice]:
@@ -106,15 +95,6 @@ def _choose(slices: Mapping[int, Slice], main_ids: Iterable[int], n_blocks: int)
     if foreign := sorted(ids - slices.keys()):
         raise UnknownItemError(f"main ids {foreign[:5]} are not among the page's ids 1..{n_blocks}")
     return sorted((slices[item_id] for item_id in ids), key=lambda part: part.first)
-
-
-def _add_media(
-    tree: Tree, blocks: Sequence[Block], main: set[int], slices: list[Slice], picture: str | None
-) -> list[Slice]:
-    """Return the slices, and the images and captions that belong to them, in document order."""
-    spans = place_media(tree, blocks, main, picture)
-    added = [Slice(span.owner, span.first, span.last, False, span.is_caption) for span in spans]
-    return sorted(slices + added, key=lambda part: part.first) if added else slices
 
 
 def _cut(tree: Tree, slices: list[Slice]) -> Cut:

@@ -1,8 +1,6 @@
 """Lists the images of main content: the column `images`."""
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from dripper.html.media.captions import pair_captions, read_text
 from dripper.html.media.pictures import find_images, read_pixels
@@ -29,10 +27,6 @@ class ShownImage:
     role: str = "content"
     """lead: the picture that the page declares as its own; gallery: one of several pictures side by
     side; icon, avatar: recognised by its names or its size; otherwise content."""
-
-    def as_row(self) -> Mapping[str, Any]:
-        """Return the values of the struct in the tables."""
-        return asdict(self)
 
 
 def list_images(tree: Tree, picture: str | None = None) -> dict[int, ShownImage]:

@@ -1,8 +1,6 @@
 """Writes a line of author and date above each post of a thread in Markdown."""
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from dripper.html.markdown.inert import write_inert_line
 
@@ -22,10 +20,6 @@ class Post:
     """The fragment of the page's address that leads to it."""
     reply_to: str | None = None
     """The id of the post that it answers, if that post is on the page."""
-
-    def as_row(self) -> Mapping[str, Any]:
-        """Return the values of the struct in the tables."""
-        return asdict(self)
 
 
 def write_head(post: Post, text: str) -> str:

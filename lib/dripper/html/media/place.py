@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence, Set
 from functools import cache, partial
 from itertools import accumulate
-from typing import NamedTuple
 
 from dripper.html.media.captions import IMAGES, LONGEST_CAPTION, pair_captions, read_names
 from dripper.html.media.pictures import (
@@ -27,7 +26,7 @@ from dripper.html.media.pictures import (
     shows,
 )
 from dripper.html.media.players import STAND_IN, find_films
-from dripper.html.tree.blocks import Block
+from dripper.html.tree.blocks import Block, Slice
 from dripper.html.tree.elements import words
 from dripper.html.tree.tree import Tree
 
@@ -52,16 +51,7 @@ _MOST_ABOVE_PICTURE = 12
 _NEVER_AROUND_PICTURE = words("nav footer header aside menu dialog")
 
 
-class Span(NamedTuple):
-    """A piece of the page: `parts[first : last + 1]`, inside the element `owner`."""
-
-    owner: int
-    first: int
-    last: int
-    is_caption: bool
-
-
-def place_media(tree: Tree, blocks: Sequence[Block], main: Set[int], picture: str | None = None) -> list[Span]:
+def place_media(tree: Tree, blocks: Sequence[Block], main: Set[int], picture: str | None = None) -> list[Slice]:
     """Return the spans that belong to main beside the kept pieces: images, and captions of main
     images, if no part of them is already kept. They are in document order and disjoint.
 
@@ -79,23 +69,23 @@ def place_media(tree: Tree, blocks: Sequence[Block], main: Set[int], picture: st
     if not images and not figures and not films:
         return []
     places = _Places(tree, blocks, main)
-    spans = dict[int, Span]()
+    spans = dict[int, Slice]()
     chosen = [image for image, fault in places.judge(images) if not fault]
     if (declared := _find_declared(tree, images, chosen, picture)) is not None:
         chosen.append(declared)
     for image in chosen:
         first, last = tree.opens[image.element], tree.closes[image.element]
         if not places.is_touched(first, last):
-            spans[first] = Span(_skip_noscript(tree, tree.parents[image.element]), first, last, False)
+            spans[first] = Slice(_skip_noscript(tree, tree.parents[image.element]), first, last, False)
     for film in filter(places.is_main, films):
         if not places.is_touched(tree.opens[film], tree.closes[film]):
-            spans[tree.opens[film]] = Span(tree.parents[film], tree.opens[film], tree.closes[film], False)
+            spans[tree.opens[film]] = Slice(tree.parents[film], tree.opens[film], tree.closes[film], False)
     elements = sorted([*(image.element for image in images), *figures])
     shown_in_main = {*(image.element for image in chosen), *filter(places.is_main, figures)}
     for caption, captioned in pair_captions(tree, elements) if shown_in_main else ():
         first, last = tree.opens[caption], tree.closes[caption]
         if not shown_in_main.isdisjoint(captioned) and not places.is_touched(first, last):
-            spans[first] = Span(tree.parents[caption], first, last, True)
+            spans[first] = Slice(tree.parents[caption], first, last, False, is_caption=True)
     return _drop_inner(sorted(spans.values(), key=lambda span: span.first))
 
 
@@ -109,9 +99,9 @@ def _find_bare_figures(tree: Tree) -> list[int]:
     ]
 
 
-def _drop_inner(spans: list[Span]) -> list[Span]:
+def _drop_inner(spans: list[Slice]) -> list[Slice]:
     """Return the outermost of some spans."""
-    outer: list[Span] = []
+    outer: list[Slice] = []
     for span in spans:
         if not outer or span.first > outer[-1].last:
             outer.append(span)

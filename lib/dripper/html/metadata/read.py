@@ -7,7 +7,7 @@ tables of names are the documentation: docs/metadata.md repeats them.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from html import unescape
 from itertools import chain, islice
@@ -32,8 +32,6 @@ from dripper.html.tree.parser import DEFAULT_READING, Reading
 from dripper.html.tree.plain import fold
 from dripper.html.tree.tree import Tree, attribute
 from dripper.html.tree.urls import Base
-
-_LISTS = ("authors", "tags", "organisations")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +63,6 @@ class Metadata:
     published_precision: str | None = None
     """Part of `published` that the page states: `year`, `month`, `day` or `time`."""
     modified_precision: str | None = None
-
-    def as_row(self) -> dict[str, Any]:
-        """Return the values of the struct in the tables."""
-        return asdict(self) | {name: list(getattr(self, name)) for name in _LISTS}
 
     def completed(self, base: Base | None) -> "Metadata":
         """Return the same metadata with absolute addresses if a base is known."""

@@ -1,4 +1,5 @@
-"""Holds `Block`, the unit that a labeler decides about, by its place in the tree of its page."""
+"""Holds `Block`, the unit that a labeler decides about, and `Slice`, a piece of main HTML, by their
+places in the tree of their page."""
 
 from typing import NamedTuple
 
@@ -21,3 +22,16 @@ class Block(NamedTuple):
     last: int
     """First and last part of the markup: the slice `Page.elements.parts[first : last + 1]` is the
     block's markup."""
+
+
+class Slice(NamedTuple):
+    """A piece of a page to keep: `parts[first : last + 1]`, directly inside the element `owner`."""
+
+    owner: int
+    first: int
+    last: int
+    is_run: bool
+    is_caption: bool = False
+    """Whether it is the caption of an image, kept for the image's sake."""
+    post: int | None = None
+    """The id of its block, if a post begins there."""

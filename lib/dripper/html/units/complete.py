@@ -2,7 +2,6 @@
 questions, quoted posts with the text around them, and headings with the text below them. Headings
 without text below are removed."""
 
-import json
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
@@ -12,7 +11,6 @@ from typing import NamedTuple
 
 from dripper.html.blocks.headings import Heading
 from dripper.html.blocks.page import Page
-from dripper.html.tree.blocks import Block
 from dripper.html.tree.elements import words
 from dripper.html.tree.tree import unescape
 from dripper.html.units.embeds import find_embeds
@@ -31,26 +29,24 @@ class Completed(NamedTuple):
     EMPTY_HEADING."""
 
 
-def complete(page: Page, main: Sequence[bool]) -> Completed:
+def complete(page: Page, main: Sequence[bool], more: Mapping[str, "Step"] = {}) -> Completed:
     """Return the main blocks of a page if its labeler chose `main`; none if it chose none.
 
-    Removes only headings that announce nothing, and data of scripts. Linear.
+    Removes only headings that announce nothing. Linear.
+
+    Args:
+        more: Further steps, by the reason that a block gets.
     """
     completed, reasons = list(main), dict[int, str]()
     around = Blocks(page)
-    for name, step in STEPS.items() if any(completed) else ():
+    for name, step in {**STEPS, **more}.items() if any(completed) else ():
         before = completed.copy()
         step(around, completed)
-        if completed != before:
-            note_changes(before, completed, name, reasons)
+        for index in [index for index, was in enumerate(before) if was != completed[index]]:
+            # A block that is changed back has no reason.
+            if reasons.pop(index, None) is None:
+                reasons[index] = EMPTY_HEADING if name == _HEADING and not completed[index] else name
     return Completed(completed, reasons)
-
-
-def note_changes(before: Sequence[bool], after: Sequence[bool], name: str, reasons: dict[int, str]) -> None:
-    """Note the step that changed each block. A block that is changed back has no reason."""
-    for index, (was, is_main) in enumerate(zip(before, after, strict=True)):
-        if was != is_main and reasons.pop(index, None) is None:
-            reasons[index] = EMPTY_HEADING if name == _HEADING and not is_main else name
 
 
 _SHOWN = words("img picture video audio iframe object canvas form input select textarea")
@@ -76,10 +72,6 @@ _TERMS = ("dt", "legend")
 """Elements that name the text right behind them."""
 _LISTS = ("ul", "ol", *_TERMS)
 _COLONS = (":", "\uff1a")
-_JSON = ('{"', '[{"')
-_COMPACT = re.compile(r'^[^\n]{1,80}?":\S')
-_CODE = words("pre code p")
-"""Elements in which a page shows data to readers."""
 _PARTS_OF_A_QUESTION = 2
 """Most blocks of a question: the question itself, and a sign."""
 
@@ -114,11 +106,6 @@ class Blocks:
                     tags = tuple([parts[opens[each]] for each in path[path.index(record) :]])
                     places.setdefault(tags, []).append(index)
         return places.values()
-
-    def is_data(self, block: Block) -> bool:
-        """Return whether a block is compact JSON outside code and paragraphs."""
-        around = map(self.tree.tags.__getitem__, self.tree.nearest(block.element, _MOST_AROUND))
-        return _COMPACT.match(block.text) is not None and _CODE.isdisjoint(around) and _is_json(block.text)
 
     def is_link(self, index: int) -> bool:
         """Return whether a block is a link, with no words beside it."""
@@ -244,27 +231,6 @@ def add_lists(page: Blocks, main: list[bool]) -> None:
             main[inside.start : after] = [True] * len(inside)
 
 
-def drop_data(page: Blocks, main: list[bool]) -> None:
-    """Unmark compact JSON outside code and paragraphs, which is there for scripts, unless nothing
-    else is main."""
-    data = [
-        index
-        for index, block in enumerate(page.blocks)
-        if main[index] and block.text.startswith(_JSON) and page.is_data(block)
-    ]
-    if len(data) < sum(main):
-        for index in data:
-            main[index] = False
-
-
-def _is_json(text: str) -> bool:
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return True
-
-
 def add_headings(page: Blocks, main: list[bool]) -> None:
     """Mark the headings right above main text, and unmark headings without main text below.
 
@@ -293,14 +259,14 @@ def add_headings(page: Blocks, main: list[bool]) -> None:
 
 
 _HEADING = "heading of main text"
-STEPS: Mapping[str, Callable[[Blocks, list[bool]], None]] = {
+Step = Callable[[Blocks, list[bool]], None]
+STEPS: Mapping[str, Step] = {
     "declared ingredient": lambda page, main: add_ingredients(page.page, main),
     "footnote": add_notes,
     "question or answer": add_answers,
     "embedded post, notice or formula": add_embeds,
     "like most of its siblings": add_siblings,
     "announced list, or term": add_lists,
-    "data of a script": drop_data,
     _HEADING: add_headings,
 }
 """The steps that complete the labels, in order, by the reason that a block gets."""

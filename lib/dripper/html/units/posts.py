@@ -25,8 +25,8 @@ from dripper.html.units.post_marks import (
     NEAR,
     NUMBERED,
     Mark,
+    Marks,
     are_in_order,
-    read_shape,
 )
 
 _REMARKS = re.compile(r"comment|review|opinion|testimonial|feedback", re.IGNORECASE)
@@ -76,14 +76,11 @@ def are_remarks(tree: Tree, posts: Sequence[FoundPost]) -> bool:
 
 def find_paths(tree: Tree, elements: Sequence[tuple[int, int]]) -> list[tuple[object, ...]]:
     """Return the shapes from each element up to its post, given as pairs of element and post."""
-    shapes, paths = dict[str, tuple[str, ...]](), list[tuple[object, ...]]()
+    shape, paths = Marks(tree).shape, list[tuple[object, ...]]()
     for inner, post in elements:
         element, path = inner, list[object]()
         while element > post and len(path) < _LONGEST_PATH:
-            tag = tree.parts[tree.opens[element]]
-            if tag not in shapes:
-                shapes[tag] = read_shape(tag, tree.tags[element])
-            path.append(shapes[tag])
+            path.append(shape(element))
             element = tree.parents[element]
         paths.append(tuple(path))
     return paths
