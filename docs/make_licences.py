@@ -35,6 +35,7 @@ RUN_TIME = (
     "LLAMA_INDEX",
     "HAYSTACK",
     "SCRAPY",
+    "NOTEBOOK",
 )
 """What users install, as setup.py names it; the extras of those who work on the package are not in
 the table."""
@@ -45,11 +46,14 @@ READ = {
     "haystack-ai": "Apache-2.0",
     "itemadapter": "BSD-3-Clause",
     "jinja2": "BSD-3-Clause",
+    "jupyterlab": "BSD-3-Clause",
     "langchain-core": "MIT",
     "llama-index-core": "MIT",
     "lz4": "BSD-3-Clause",
     "nemo-curator": "Apache-2.0",
     "ray": "Apache-2.0",
+    "nest-asyncio2": "BSD-2-Clause",
+    "ptyprocess": "ISC",
     "py4j": "BSD-3-Clause",
     "python-dateutil": "Apache-2.0 OR BSD-3-Clause",
     "scrapy": "BSD-3-Clause",
@@ -59,6 +63,9 @@ READ = {
 }
 """Licences as their files say, of packages whose metadata do not say which, or that are not
 installed everywhere."""
+NEED_MANY = frozenset({"jupyterlab"})
+"""Packages that `make` installs only on request, into the environment of the tests: listed by
+themselves."""
 NAMES = {
     "3-Clause BSD License": "BSD-3-Clause",
     "Apache 2.0": "Apache-2.0",
@@ -68,7 +75,9 @@ NAMES = {
     "BSD License": "BSD-3-Clause",
     "http://www.apache.org/licenses/LICENSE-2.0": "Apache-2.0",
     "ISC License": "ISC",
+    "ISC license": "ISC",
     "MIT License": "MIT",
+    "Python Software Foundation License": "PSF-2.0",
     "The BSD 2-Clause License": "BSD-2-Clause",
 }
 """SPDX names of what packages write."""
@@ -94,6 +103,9 @@ def installed_with(requirements: Iterable[str]) -> dict[str, Distribution | None
         requirement = waiting.pop()
         name = canonicalize_name(requirement.name)
         if name in found or (requirement.marker and not requirement.marker.evaluate({"extra": ""})):
+            continue
+        if name in NEED_MANY:
+            found[name] = None
             continue
         try:
             found[name] = distribution(name)
