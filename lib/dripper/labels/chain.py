@@ -3,7 +3,7 @@ of."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from dripper.errors import ErrorCode, PageError, SettingsError
 from dripper.html.blocks.page import Page
@@ -45,8 +45,8 @@ def name_substitute(method: str, labeler: str) -> str:
 
 
 P = TypeVar("P", Page, SimplifiedPage)
-Way = Callable[[Sequence[tuple[P, Labels | None]]], list[Labels]]
-"""A way to ask a labeler: it takes pages, each with the labels from the labelers before."""
+Ask = Callable[[Any, Sequence[tuple[P, Labels | None]]], list[Labels]]
+"""Asks a labeler for labels of pages, each with the labels from the labelers before."""
 
 
 class ChainLabeler:
@@ -63,7 +63,7 @@ class ChainLabeler:
     def label(self, pages: Sequence[Page]) -> list[Labels]:
         """Return one `Labels` a page, with `method`. Raises PageError if no labeler could label one
         of the pages."""
-        return self._label(pages, [_way_of(labeler) for labeler in self._labelers])
+        return self._label(pages, _ask_for_pages)
 
     def close(self) -> None:
         """Close the labelers that hold something."""
@@ -71,12 +71,12 @@ class ChainLabeler:
             if isinstance(labeler, Closable):
                 labeler.close()
 
-    def _label(self, pages: Sequence[P], ways: Sequence[Way[P]]) -> list[Labels]:
+    def _label(self, pages: Sequence[P], ask: Ask[P]) -> list[Labels]:
         best: list[Labels | None] = [None] * len(pages)
         problem: PageError | None = None
-        for labeler, way in zip(self._labelers, ways, strict=True):
+        for labeler in self._labelers:
             unsure = [i for i, labels in enumerate(best) if labels is None or not is_sure(labels, self._below)]
-            for i, answer in zip(unsure, _ask(way, [(pages[i], best[i]) for i in unsure]), strict=True):
+            for i, answer in zip(unsure, _ask(ask, labeler, [(pages[i], best[i]) for i in unsure]), strict=True):
                 problem = answer if isinstance(answer, PageError) else problem
                 best[i] = _choose_better(best[i], answer, labeler.name)
         labelled = [labels for labels in best if labels is not None]
@@ -88,49 +88,41 @@ class ChainLabeler:
 class SimplifiedChainLabeler(ChainLabeler):
     """A chain of labelers that need the simplified HTML only."""
 
-    def __init__(self, labelers: Sequence[SimplifiedLabeler], below: float) -> None:
-        super().__init__(labelers, below)
-        self._simplified = tuple(labelers)
-
     def label_simplified(self, pages: Sequence[SimplifiedPage]) -> list[Labels]:
         """Return one `Labels` a page, as `label` does."""
-        return self._label(pages, [_simplified_way_of(labeler) for labeler in self._simplified])
+        return self._label(pages, _ask_for_simplified)
 
 
 def make_chain(labelers: Sequence[Labeler], below: float) -> Labeler:
     """Return the labelers as one, which can run in a stage of its own if each of them can."""
-    simplified = [labeler for labeler in labelers if isinstance(labeler, SimplifiedLabeler)]
-    if len(simplified) == len(labelers):
-        return SimplifiedChainLabeler(simplified, below)
-    return ChainLabeler(labelers, below)
+    is_simplified = all(isinstance(labeler, SimplifiedLabeler) for labeler in labelers)
+    return (SimplifiedChainLabeler if is_simplified else ChainLabeler)(labelers, below)
 
 
-def _way_of(labeler: Labeler) -> Way[Page]:
-    """Return the way to ask a labeler of whole pages; if it can use a draft, it gets one."""
-    if isinstance(labeler, SimplifiedLabeler):
-        return lambda pages: (
-            labeler.label_simplified([SimplifiedPage.of(page, draft) for page, draft in pages])
-            if any(draft is not None for _, draft in pages)
-            else labeler.label([page for page, _ in pages])
-        )
-    return lambda pages: labeler.label([page for page, _ in pages])
+def _ask_for_pages(labeler: Labeler, pages: Sequence[tuple[Page, Labels | None]]) -> list[Labels]:
+    """Return labels of whole pages; a labeler that can use drafts gets them."""
+    if isinstance(labeler, SimplifiedLabeler) and any(draft is not None for _, draft in pages):
+        return labeler.label_simplified([SimplifiedPage.of(page, draft) for page, draft in pages])
+    return labeler.label([page for page, _ in pages])
 
 
-def _simplified_way_of(labeler: SimplifiedLabeler) -> Way[SimplifiedPage]:
-    return lambda pages: labeler.label_simplified([replace(page, draft=draft or page.draft) for page, draft in pages])
+def _ask_for_simplified(
+    labeler: SimplifiedLabeler, pages: Sequence[tuple[SimplifiedPage, Labels | None]]
+) -> list[Labels]:
+    return labeler.label_simplified([replace(page, draft=draft or page.draft) for page, draft in pages])
 
 
-def _ask(way: Way[P], pages: Sequence[tuple[P, Labels | None]]) -> list[Labels | PageError]:
+def _ask(ask: Ask[P], labeler: Labeler, pages: Sequence[tuple[P, Labels | None]]) -> list[Labels | PageError]:
     """Return the labels of each page, or the error that explains why it has none."""
     if not pages:
         return []
     try:
-        return list(way(pages))
+        return list(ask(labeler, pages))
     except PageError as error:
         if error.code is not ErrorCode.LABELER_FAILED:
             raise
         # One page may have caused it, and the error does not name that page.
-        return [error] if len(pages) == 1 else [answer for page in pages for answer in _ask(way, [page])]
+        return [error] if len(pages) == 1 else [answer for page in pages for answer in _ask(ask, labeler, [page])]
 
 
 def _choose_better(before: Labels | None, answer: Labels | PageError, labeler: str) -> Labels | None:
