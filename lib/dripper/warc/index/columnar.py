@@ -70,19 +70,18 @@ class ColumnarIndex:
         chosen = self._selection
         prefix_hosts = [(host_name(prefix) or "") if prefix.count("/") > 2 else "" for prefix in chosen.url_prefixes]
         hosts = [*chosen.hosts] or ([*prefix_hosts] if prefix_hosts and all(prefix_hosts) else [])
-        tests = []
-        if hosts and _HOST in self._columns:
-            tests.append(pc.field(_HOST).isin(hosts))
+        exact = {
+            _HOST: hosts if _HOST in self._columns else (),
+            _STATUS: chosen.statuses,
+            "url": sorted(chosen.urls or ()),
+        }
+        tests = [pc.field(column).isin(list(values)) for column, values in exact.items() if values]
         if chosen.domains and _DOMAIN in self._columns:
             # A registered domain is a suffix of the host; the requested domain may be a suffix of
             # the registered one, or the other way round.
             ends = [domain.split(".")[-1] for domain in chosen.domains]
             of_domain = (pc.ends_with(pc.field(_DOMAIN), "." + end) | (pc.field(_DOMAIN) == end) for end in ends)
             tests.append(reduce(or_, of_domain))
-        if chosen.statuses:
-            tests.append(pc.field(_STATUS).isin(list(chosen.statuses)))
-        if chosen.urls is not None:
-            tests.append(pc.field("url").isin(sorted(chosen.urls)))
         if chosen.url_prefixes:
             tests.append(reduce(or_, (pc.starts_with(pc.field("url"), prefix) for prefix in chosen.url_prefixes)))
         if chosen.languages:
