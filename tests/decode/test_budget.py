@@ -16,9 +16,10 @@ from dripper.decode.budget import MEMBER_RECORDS, RECORD_BYTES, Doubt, may_infla
 from dripper.decode.compression import GzipDecompressor, ZstdDecompressor
 from dripper.errors import ErrorCode
 from dripper.guard import Guard, GuardLimits
-from dripper.warc import FileReport, Record, Span, merge_reports, read_records
+from dripper.warc import FileReport, Record, read_records
 from dripper.warc.open.base import Cursor
 from dripper.warc.read import frames, window
+from dripper.warc.read.record import Span, merge_reports
 from support.archive_constructs import (
     ARCHIVES,
     GOOD,

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dripper.decode.charset import SCAN_BYTES, find_declared_label, parse_charset
+from dripper.decode.charset import SCAN_BYTES, DecodedText, find_declared_label, parse_charset, to_utf8
 from dripper.decode.codecs import decode_as
-from dripper.warc import DecodedText, decode, to_utf8
+from dripper.warc import decode
 
 TEXTS = {
     "windows-1252": "Die schönen Straßen der Stadt wären für Fußgänger größer: „Überall Blumen“, sagte die Köchin. ",

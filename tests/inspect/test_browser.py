@@ -11,7 +11,9 @@ import pytest
 
 from dripper.eval import rouge_n
 from dripper.html import to_text
-from dripper.inspect import build_document, find_pages, view_pages
+from dripper.inspect.document import build_document
+from dripper.inspect.looking import view_pages
+from dripper.inspect.sources import find_pages
 from dripper.page.extraction import shared_extractor
 from dripper.settings import Settings
 from dripper_lab.datasets import count_pages, read_pages

@@ -14,7 +14,9 @@ import boto3
 import pytest
 from moto.server import ThreadedMotoServer
 
-from dripper.warc import FileReport, ReadSettings, Record, S3Settings, Span, read_records
+from dripper.settings import ReadSettings, S3Settings
+from dripper.warc import FileReport, Record, read_records
+from dripper.warc.read.record import Span
 from support.archives import http, page, store, warc
 from support.fault_proxy import FaultProxy
 

@@ -13,7 +13,8 @@ MEGABYTE = 1 << 20
 
 READ = """
 import resource, sys
-from dripper.warc import ReadSettings, read_records
+from dripper.settings import ReadSettings
+from dripper.warc import read_records
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 reader = read_records(sys.argv[1], ReadSettings(page_bytes=8 << 20))
 pages = sum(1 for record in reader)

@@ -7,7 +7,10 @@ from itertools import islice
 
 from dripper.commands import Parsers, write
 from dripper.errors import UsageError
-from dripper.inspect import PageInput, PageView, build_document, find_pages, read_rows, view_pages, view_rows
+from dripper.inspect.document import build_document
+from dripper.inspect.looking import view_pages, view_rows
+from dripper.inspect.sources import find_pages, read_rows
+from dripper.inspect.views import PageInput, PageView
 from dripper.labels import config as flags
 
 EXAMPLE = """examples:

@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dripper.decode.charset import to_utf8
 from dripper.html import PROFILES, UnknownItemError, preprocess, preprocess_utf8, prune
-from dripper.warc import decode, to_utf8
+from dripper.warc import decode
 from support.labelled import labelled_pages
 
 PAGE = """<title>T</title><body>lead <b>x</b><nav>n1 <a href=/>n2</a></nav><p>one<br>two<ul><li>a<li>b<li>c</ul>

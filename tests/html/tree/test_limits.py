@@ -3,9 +3,9 @@
 import pytest
 
 import dripper
+from dripper.decode.charset import to_utf8
 from dripper.errors import ErrorCode, PageError
 from dripper.html.tree.parser import DEFAULT_LIMITS, ParserLimits, refuse_costly
-from dripper.warc import to_utf8
 from support.labelled import labelled_pages
 
 MAX_ATTRIBUTES = DEFAULT_LIMITS.attributes

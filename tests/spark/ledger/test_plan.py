@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from dripper.errors import InputError
 from dripper.spark.ledger.plan import UNFINISHED, BatchSize, LedgerEntry, Plan, has_changed, list_batches, make_plan
 from dripper.spark.tables.batches import Batch, PlannedFile, of_selections_apart
-from dripper.warc import Place
+from dripper.warc.index.select import Place
 from dripper.warc.read.record import ArchiveFault
 
 SIZE = BatchSize(files=3, bytes=100)

@@ -14,7 +14,8 @@ from dripper.spark.reports import sample as sample_module
 from dripper.spark.reports.report import cost_summary
 from dripper.spark.reports.sample import cpu_summary, planned_files, read_pages, take_sample
 from dripper.spark.tables.batches import Batch, PlannedFile
-from dripper.warc import Place, read_records
+from dripper.warc import read_records
+from dripper.warc.index.select import Place
 from support.warcs import pages, write_warc
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from dripper.spark.run.isolation import Isolation, suspects
 from dripper.spark.tables.batches import Batch, PlannedFile
 from dripper.spark.workers.parts import FilePart, Tasks, split_into_tasks
-from dripper.warc import Span
+from dripper.warc.read.record import Span
 
 CRASH = (
     "Job aborted due to stage failure: Task {task} in stage 3.0 failed 4 times, most recent failure: Lost task "

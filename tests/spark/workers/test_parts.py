@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 
 from dripper.spark.tables.batches import Batch, PlannedFile
 from dripper.spark.workers.parts import FilePart, split_into_tasks
-from dripper.warc import Place, Span
+from dripper.warc.index.select import Place
+from dripper.warc.read.record import Span
 
 MIB = 1 << 20
 FILES = st.lists(

@@ -25,8 +25,10 @@ from dripper.spark.tables.schemas import EXTRACTIONS
 from dripper.spark.workers import parts
 from dripper.spark.workers import read as worker
 from dripper.spark.workers.parts import FilePart
-from dripper.warc import FileReport, Record, RecordReader, cut
+from dripper.warc import FileReport, Record
 from dripper.warc.open.identity import canonical_address
+from dripper.warc.read.reader import RecordReader
+from dripper.warc.read.record import cut
 from support.warcs import pages, write_warc
 
 SCHEMA = arrow_schema(

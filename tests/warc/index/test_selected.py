@@ -10,7 +10,8 @@ import pytest
 
 from dripper.errors import InputError
 from dripper.settings import ReadSettings
-from dripper.warc import Place, Record, Selected, read_records, read_selected, select
+from dripper.warc import Record, read_records, read_selected, select
+from dripper.warc.index.select import Place, Selected
 from dripper.warc.index.selected import GAP_BYTES, group_neighbours
 from support.archives import STORAGES, http, page, store, warc
 

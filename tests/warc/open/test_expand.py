@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from dripper.errors import FileErrorKind, InputError
-from dripper.warc import ReadSettings, expand, read_records
+from dripper.settings import ReadSettings
+from dripper.warc import expand, read_records
 
 
 @pytest.fixture

@@ -14,7 +14,8 @@ from fsspec.implementations.memory import MemoryFileSystem
 from pyarrow.fs import LocalFileSystem
 
 from dripper.errors import FileError, FileErrorKind, InputError
-from dripper.warc import ReadSettings, S3Settings, expand, read_records
+from dripper.settings import ReadSettings, S3Settings
+from dripper.warc import expand, read_records
 from dripper.warc.open.filesystem import list_files
 from dripper.warc.open.identity import canonical_address
 from dripper.warc.open.source import has_file_system

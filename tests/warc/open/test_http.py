@@ -10,10 +10,12 @@ from urllib.parse import quote, unquote
 import pytest
 
 from dripper.errors import FileErrorKind
-from dripper.warc import ReadSettings, S3Settings, Span, expand, read_records
+from dripper.settings import ReadSettings, S3Settings
+from dripper.warc import expand, read_records
 from dripper.warc.index.select import Place
 from dripper.warc.index.selected import read_selected
 from dripper.warc.open.http import _explain_mistrust, _open_pool
+from dripper.warc.read.record import Span
 from support.archives import http, page, store, warc
 from support.servers import serving
 from support.storage_night import leave_out_pauses

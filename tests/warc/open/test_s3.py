@@ -15,7 +15,8 @@ from moto import settings as moto_settings
 from moto.server import ThreadedMotoServer
 
 from dripper.errors import FileErrorKind, InputError
-from dripper.warc import ReadSettings, S3Settings, expand, read_records
+from dripper.settings import ReadSettings, S3Settings
+from dripper.warc import expand, read_records
 from dripper.warc.open import remote
 from dripper.warc.open.remote import get_pace
 from dripper.warc.open.s3 import S3Object, explain, list_objects, s3_client

@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 
 from dripper.decode.compression import RUN_BYTES
 from dripper.settings import ReadSettings
-from dripper.warc import Span, cut, merge_reports, read_records
+from dripper.warc import read_records
 from dripper.warc.open import shared
 from dripper.warc.open.shared import SharedSource
 from dripper.warc.open.source import LocalFile
 from dripper.warc.read import reader as module
 from dripper.warc.read import spans
+from dripper.warc.read.record import Span, cut, merge_reports
 from support.archives import http, page, store, warc
 from support.fault_proxy import FaultProxy, faulty
 from support.storage_night import BUCKET, put, read, storage

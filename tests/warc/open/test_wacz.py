@@ -14,12 +14,12 @@ import pytest
 
 from dripper.decode.compression import RUN_BYTES
 from dripper.errors import InputError
-from dripper.warc import FileReport, Record, Span, cut, merge_reports, read_records, read_selected, select
+from dripper.warc import FileReport, Record, read_records, read_selected, select
 from dripper.warc.open import wacz
 from dripper.warc.open.expand import expand
 from dripper.warc.read import spans
 from dripper.warc.read.reader import read_record_at
-from dripper.warc.read.record import ArchiveFault, find_archive_fault
+from dripper.warc.read.record import ArchiveFault, Span, cut, find_archive_fault, merge_reports
 from support.archives import STORAGES
 from support.fault_proxy import FaultProxy, faulty
 from support.storage_night import put, read, storage

@@ -8,10 +8,12 @@ import pytest
 import zstandard
 
 from dripper.decode.compression import RUN_BYTES
-from dripper.warc import Place, Record, cut, read_records, read_selected
+from dripper.warc import Record, read_records, read_selected
+from dripper.warc.index.select import Place
 from dripper.warc.read import spans
 from dripper.warc.read.offered import Offered
 from dripper.warc.read.reader import read_record_at
+from dripper.warc.read.record import cut
 from support.archives import http, page, store, warc
 
 OLD, NEW, NEWER = page(1, 4000), page(1, 4000) + b"<p>more", page(1, 4000) + b"<p>more<p>still more"

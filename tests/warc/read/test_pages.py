@@ -3,7 +3,8 @@
 import pytest
 
 from dripper.errors import ErrorCode
-from dripper.warc import ReadSettings, Record
+from dripper.settings import ReadSettings
+from dripper.warc import Record
 from dripper.warc.read.frames import Frame, FrameReader
 from dripper.warc.read.members import Members
 from dripper.warc.read.pages import page_id, to_record

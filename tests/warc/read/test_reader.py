@@ -8,7 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dripper.errors import ErrorCode
-from dripper.warc import FileReport, ReadSettings, Record, read_records
+from dripper.settings import ReadSettings
+from dripper.warc import FileReport, Record, read_records
 from dripper.warc.read.pages import page_id
 from dripper.warc.read.record import FLAGS, MAX_PROBLEMS, SKIP_REASONS
 from support.archives import arc, http, page, store, warc

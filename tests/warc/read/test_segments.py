@@ -5,8 +5,10 @@ from pathlib import Path
 import pytest
 
 from dripper.decode.compression import RUN_BYTES
-from dripper.warc import FileReport, ReadSettings, Record, Span, cut, merge_reports, read_records
+from dripper.settings import ReadSettings
+from dripper.warc import FileReport, Record, read_records
 from dripper.warc.read import spans
+from dripper.warc.read.record import Span, cut, merge_reports
 from support.archives import STORAGES, http, page, store, warc
 
 BODY = page(7, 3000)

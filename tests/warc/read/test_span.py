@@ -2,7 +2,7 @@
 
 import pytest
 
-from dripper.warc import Span, cut
+from dripper.warc.read.record import Span, cut
 
 
 def test_spans_make_up_the_file() -> None:

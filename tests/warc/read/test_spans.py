@@ -13,10 +13,11 @@ import zstandard
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dripper.warc import FileReport, Record, Span, merge_reports, read_records
+from dripper.warc import FileReport, Record, read_records
 from dripper.warc.read import spans
 from dripper.warc.read.frames import FrameReader
 from dripper.warc.read.members import Members
+from dripper.warc.read.record import Span, merge_reports
 from dripper.warc.read.spans import find_part
 from support.archives import STORAGES, Bytes, arc, http, page, store, warc
 

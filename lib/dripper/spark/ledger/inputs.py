@@ -15,8 +15,9 @@ from dripper.settings import Settings
 from dripper.spark.ledger.plan import LedgerEntry, Plan, batches_of
 from dripper.spark.tables.batches import Batch, Key, PlannedFile
 from dripper.spark.tables.store import Tables
-from dripper.warc import Place, SourceFile, expand, select
-from dripper.warc.open.expand import list_named_files
+from dripper.warc import expand, select
+from dripper.warc.index.select import Place
+from dripper.warc.open.expand import SourceFile, list_named_files
 from dripper.warc.open.identity import canonical_address, opening_path
 
 

@@ -19,7 +19,8 @@ from dripper.spark.tables.fence import is_conflict
 from dripper.spark.tables.row_keys import WrongRowsError, check_rows_of, page_keys
 from dripper.spark.tables.sql import first_line
 from dripper.spark.tables.store import Tables
-from dripper.warc import FileReport, merge_reports
+from dripper.warc import FileReport
+from dripper.warc.read.record import merge_reports
 
 Report = dict[str, Any]
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from dripper.settings import ReadSettings
 from dripper.spark.tables.batches import Batch, PlannedFile
-from dripper.warc import RecordReader, read_records, read_selected
+from dripper.warc import read_records, read_selected
+from dripper.warc.read.reader import RecordReader
 from dripper.warc.read.record import Span, cut
 
 SPLIT_BYTES = 4 << 20

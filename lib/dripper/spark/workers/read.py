@@ -35,7 +35,8 @@ from dripper.spark.ledger.forgotten import NO_RULES, Rules
 from dripper.spark.tables.row_keys import page_key
 from dripper.spark.workers.parts import FilePart, Tasks, reader_of
 from dripper.spark.workers.singleton import WorkerSingleton
-from dripper.warc import FileReport, Record, RecordReader
+from dripper.warc import FileReport, Record
+from dripper.warc.read.reader import RecordReader
 
 logger = logging.getLogger(__name__)
 
