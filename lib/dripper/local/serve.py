@@ -21,7 +21,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from mmap import mmap
 from queue import Empty, Queue
 from typing import Any, ClassVar
-from urllib.parse import SplitResult, parse_qs, urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 import dripper
 from dripper.addresses import printable
@@ -192,29 +192,31 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """Answer whether the service is up, and takes requests."""
-        try:
-            address = self._split_target()
-        except _RefusalError as refusal:
-            return self._refuse(refusal.status, str(refusal))
-        if address.path != "/health":
-            return self._refuse(HTTPStatus.NOT_FOUND, "there are GET /health and POST /extract")
-        if self.service.is_ending:
-            return self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, _ENDING)
-        return self._answer_json(HTTPStatus.OK, {"status": "ok", **self.service.versions})
+        self._handle(self._report_health)
 
     do_HEAD = do_GET  # noqa: N815, http.server's name
 
     def do_POST(self) -> None:
         """Answer with the main content of the page in the body."""
-        if self.service.is_ending:
-            return self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, _ENDING)
+        self._handle(self._extract)
+
+    def _handle(self, answer: Callable[[], None]) -> None:
+        """Answer a request, or refuse it."""
         with self.service.request():
             try:
-                return self._extract()
+                if self.service.is_ending:
+                    raise _RefusalError(HTTPStatus.SERVICE_UNAVAILABLE, _ENDING)
+                answer()
             except _RefusalError as refusal:
-                return self._refuse(refusal.status, str(refusal))
+                # The server would take the rest of the body for the next request.
+                self.close_connection = True
+                self._answer_json(refusal.status, {"error": str(refusal)})
             finally:
                 self.service.large_bytes.give_back(self._n_large)
+
+    def _report_health(self) -> None:
+        self._split_target("/health")
+        self._answer_json(HTTPStatus.OK, {"status": "ok", **self.service.versions})
 
     def _extract(self) -> None:
         page, form = self._read_page()
@@ -224,20 +226,21 @@ class _Handler(BaseHTTPRequestHandler):
             extraction = self.service.extract(page)
         finally:
             self.service.places.release()
-        return self._answer(extraction, page[1], form)
+        self._answer(extraction, page[1], form)
 
-    def _split_target(self) -> SplitResult:
+    def _split_target(self, path: str) -> str:
+        """Return the query of the request, which must be for this path."""
         try:
-            return urlsplit(self.path)
+            target = urlsplit(self.path)
         except ValueError:
             raise _RefusalError(HTTPStatus.BAD_REQUEST, "the address of the request is damaged") from None
+        if target.path != path:
+            raise _RefusalError(HTTPStatus.NOT_FOUND, "there are GET /health and POST /extract")
+        return target.query
 
     def _read_page(self) -> tuple[_Page, str]:
         """Return the page of a request and the format that it asks for; raises _RefusalError."""
-        address = self._split_target()
-        query = {name: values[-1] for name, values in parse_qs(address.query).items()}
-        if address.path != "/extract":
-            raise _RefusalError(HTTPStatus.NOT_FOUND, "there are GET /health and POST /extract")
+        query = {name: values[-1] for name, values in parse_qs(self._split_target("/extract")).items()}
         _check_query(query)
         declared = self.headers.get("Content-Type")
         media_type = parse_media_type(declared)
@@ -310,7 +313,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _answer(self, extraction: Extraction | None, url: str | None, form: str) -> None:
         if extraction is None:
-            return self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, "all processes are busy: try again")
+            raise _RefusalError(HTTPStatus.SERVICE_UNAVAILABLE, "all processes are busy: try again")
         if extraction.error_code is not None and not FORMATS[form].holds_errors:
             problem = {"error_code": extraction.error_code, "error_detail": extraction.error_detail}
             return self._answer_json(HTTPStatus.UNPROCESSABLE_ENTITY, problem)
@@ -319,11 +322,6 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _answer_json(self, status: HTTPStatus, answer: dict[str, str | None]) -> None:
         self._send(status, json.dumps(answer, ensure_ascii=False), "application/json")
-
-    def _refuse(self, status: HTTPStatus, words: str) -> None:
-        # The server would take the rest of the body for the next request.
-        self.close_connection = True
-        self._answer_json(status, {"error": words})
 
     def _send(self, status: HTTPStatus, text: str, kind: str) -> None:
         body = text.encode("utf-8", "surrogatepass").decode("utf-8", "replace").encode()
