@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import zstandard
 
-from dripper.decode.budget import MEMBER_RECORDS, RECORD_BYTES, Doubt, may_inflate
+from dripper.decode.budget import MEMBER_RECORDS, RECORD_BYTES, may_doubt, may_inflate
 from dripper.decode.compression import GzipDecompressor, ZstdDecompressor
 from dripper.errors import ErrorCode
 from dripper.guard import Guard, GuardLimits
@@ -180,10 +180,9 @@ def test_what_a_member_may_inflate_to() -> None:
 
 
 def test_doubt_is_paid_for_by_what_is_read() -> None:
-    doubt = Doubt()
-    assert doubt.spend(1 << 26, 0)
-    assert doubt.spend(64, 1)
-    assert not doubt.spend(1, 1)
+    assert may_doubt(1 << 26, 0)
+    assert may_doubt((1 << 26) + 64, 1)
+    assert not may_doubt((1 << 26) + 65, 1)
 
 
 @pytest.mark.parametrize("digits", [4301, 100_000])

@@ -154,4 +154,3 @@ def test_a_dictionary_is_found_and_used() -> None:
         assert found == dictionary
         assert inflated(lambda known=found: ZstdDecompressor(known), packed) == (records[7], b"", "")
     assert inflated(ZstdDecompressor, packed)[2]
-    assert read_zstd_dictionary(b"\x50\x2a\x4d\x18" + bytes(8)) is None

@@ -257,21 +257,22 @@ def _summarize(outcome: RunResult, destination: Destination) -> Iterator[str]:
     if inputs.skipped:
         yield f"records of archives that are not pages: {_format_counts(inputs.skipped)}"
     if outcome.ignored_files:
-        names = ", ".join(outcome.ignored_files[:_MAX_NAMED]) + (
-            ", …" if len(outcome.ignored_files) > _MAX_NAMED else ""
-        )
+        names = _list_first(outcome.ignored_files)
         yield f"files in folders that are not pages by their names: {len(outcome.ignored_files):,}: {names}"
     if inputs.faults:
         # The worst first: a run over many archives needs a short list.
         worst = sorted(inputs.faults, key=lambda name: (-inputs.faults[name], name))
-        names = ", ".join(f"{name} ({inputs.faults[name]:,})" for name in worst[:_MAX_NAMED])
-        more = ", …" if len(worst) > _MAX_NAMED else ""
-        yield f"faults found in archives: {sum(inputs.faults.values()):,} in {len(worst):,} files: {names}{more}"
+        names = _list_first([f"{name} ({inputs.faults[name]:,})" for name in worst])
+        yield f"faults found in archives: {sum(inputs.faults.values()):,} in {len(worst):,} files: {names}"
     yield from (f"BAD INPUT: {name}: {words}" for name, words in sorted(inputs.bad.items())[:_MAX_NAMED])
     yield from _count_rest("BAD INPUT", len(inputs.bad))
     yield from (f"not read: {sentence}" for sentence in inputs.unread[:_MAX_NAMED])
     if inputs.unread:
         yield f"files that could not be read to their end: {len(inputs.unread):,}; the same command tries them again"
+
+
+def _list_first(names: Sequence[str]) -> str:
+    return ", ".join([*names[:_MAX_NAMED], *(["…"] if len(names) > _MAX_NAMED else [])])
 
 
 def _count_rest(kind: str, count: int) -> Iterator[str]:

@@ -48,17 +48,8 @@ def may_inflate(stored_bytes: int) -> int:
     return max(_MEMBER_BYTES, _MEMBER_RATIO * stored_bytes)
 
 
-class Doubt:
-    """The budget for bytes that are read a second time, because a damaged member used them and
-    other members may lie in them.
-
-    64 MiB, and 64 bytes for each stored byte that was read; real damage takes some 100 kB.
-    """
-
-    def __init__(self) -> None:
-        self._spent = 0
-
-    def spend(self, n_bytes: int, n_read: int) -> bool:
-        """Spend so many bytes; return False if this is more than `n_read` stored bytes allow."""
-        self._spent += n_bytes
-        return self._spent <= _DOUBT_BYTES + _DOUBT_RATIO * n_read
+def may_doubt(n_bytes: int, n_read: int) -> bool:
+    """Return whether so many bytes may be read a second time, because a damaged member used them
+    and other members may lie in them: 64 MiB, and 64 bytes for each of the `n_read` stored bytes
+    that were read. Real damage takes some 100 kB."""
+    return n_bytes <= _DOUBT_BYTES + _DOUBT_RATIO * n_read

@@ -178,9 +178,8 @@ def decode(payload: bytes, content_type: str | None = None) -> DecodedText:
     >>> decode(b"caf\\xe9", "text/html; charset=ISO-8859-1")
     DecodedText(text='café', encoding='windows-1252', source='http', errors=0)
     """
-    payload, name, source = _choose_encoding(payload, content_type)
-    text = decode_as(payload, name)
-    return DecodedText(text, name, source, _count_errors(text, payload, name))
+    page = to_utf8(payload, content_type)
+    return DecodedText(page.utf8.decode(), page.encoding, page.source, page.errors)
 
 
 def to_utf8(payload: bytes, content_type: str | None = None) -> Utf8:

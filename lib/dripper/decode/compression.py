@@ -272,9 +272,8 @@ DICTIONARY_FRAME = 0x5D
 """First byte of the skippable frame that holds a dictionary."""
 
 
-def read_zstd_dictionary(frame: bytes) -> bytes | None:
-    """Return the dictionary in a frame of a `.warc.zst` (IIPC "WARC and Zstandard" 1.0), or
-    None.
+def read_zstd_dictionary(frame: bytes) -> bytes:
+    """Return the dictionary in a frame of a `.warc.zst` (IIPC "WARC and Zstandard" 1.0).
 
     Args:
         frame: A whole skippable frame with magic 0x184D2A5D; its content is the dictionary,
@@ -284,8 +283,6 @@ def read_zstd_dictionary(frame: bytes) -> bytes | None:
         DecompressionError: If it is compressed and damaged, or has more than MAX_DICTIONARY
             bytes.
     """
-    if frame[0] != DICTIONARY_FRAME:
-        return None
     content = frame[8:]
     if not content.startswith(ZSTD_MAGIC):
         return content

@@ -36,12 +36,10 @@ def load(files: Iterable[str | Path] = (), assignments: Iterable[str] = (), defa
     5
     """
     values: dict[str, Any] = {}
-    for assignment in defaults:
-        _merge(values, _parse_assignment(assignment))
-    for file in files:
-        _merge(values, _read_yaml(Path(file)))
-    for assignment in assignments:
-        _merge(values, _parse_assignment(assignment))
+    yaml_files = map(_read_yaml, map(Path, files))
+    for layer in (map(_parse_assignment, defaults), yaml_files, map(_parse_assignment, assignments)):
+        for new in layer:
+            _merge(values, new)
     return _check(values)
 
 

@@ -106,22 +106,15 @@ def _open_file_system(path: str) -> tuple[Any, str]:
     name = _OTHER_NAMES.get(scheme, scheme)
     try:
         system, inner = fsspec.url_to_fs(f"{name}://{path[match.end() :]}")
-    except ImportError as error:
-        raise FileError(
-            FileErrorKind.UNREADABLE, f"{loggable(path)}: {_explain_missing_package(scheme, name, error)}"
-        ) from error
-    except ValueError as error:
-        readable = "s3://, http(s)://, hdfs://, gs://, abfss://, wasbs:// and paths are"
-        raise FileError(
-            FileErrorKind.UNREADABLE,
-            f"{loggable(path)}: addresses that start with {scheme}:// cannot be read; {readable}",
-        ) from error
     except Exception as error:  # missing credentials, a library that cannot be loaded: each raises its own class
-        if name == "hdfs":
-            raise FileError(
-                FileErrorKind.UNREADABLE, f"{loggable(path)}: {_explain_missing_package(scheme, name, error)}"
-            ) from error
-        raise explain(path, error) from error
+        if isinstance(error, ImportError) or name == "hdfs":
+            problem = _explain_missing_package(scheme, name, error)
+        elif isinstance(error, ValueError):
+            readable = "s3://, http(s)://, hdfs://, gs://, abfss://, wasbs:// and paths are"
+            problem = f"addresses that start with {scheme}:// cannot be read; {readable}"
+        else:
+            raise explain(path, error) from error
+        raise FileError(FileErrorKind.UNREADABLE, f"{loggable(path)}: {problem}") from error
     return system, str(inner)
 
 

@@ -7,6 +7,7 @@ import ssl
 from functools import lru_cache
 from http import HTTPStatus
 from io import BytesIO
+from typing import Any
 from urllib.parse import urljoin, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -29,6 +30,8 @@ _KINDS = {401: FileErrorKind.DENIED, 403: FileErrorKind.DENIED, 404: FileErrorKi
 _MAX_REDIRECTS = 5
 _SKIP_BYTES = 1 << 20
 _USER_AGENT = "dripper-spark"
+_AS_IT_COMES: dict[str, Any] = dict.fromkeys(("preload_content", "decode_content", "retries", "redirect"), False)
+"""Options of a request that urllib3 neither decodes, repeats nor redirects."""
 
 
 class HttpFile(RemoteFile):
@@ -105,16 +108,7 @@ def _get(url: str, byte_range: str, timeout_seconds: float) -> urllib3.BaseHTTPR
     timeout = urllib3.Timeout(connect=timeout_seconds, read=timeout_seconds)
     for _ in range(_MAX_REDIRECTS):
         pool = _open_pool(os.getpid(), _find_proxy(url))
-        response = pool.request(
-            "GET",
-            url,
-            headers=headers,
-            preload_content=False,
-            decode_content=False,
-            retries=False,
-            redirect=False,
-            timeout=timeout,
-        )
+        response = pool.request("GET", url, headers=headers, timeout=timeout, **_AS_IT_COMES)
         target = response.get_redirect_location()
         if not target:
             break

@@ -145,7 +145,7 @@ def parse_arc_head(line: bytes) -> RecordHead | None:
     match = next((match for pattern in _ARC_LINES if (match := pattern.fullmatch(line))), None)
     if match is None:
         return None
-    text = {name: _decode(value) for name, value in match.groupdict().items()}
+    text = {name: _PARSER.decode_header(value) if value else "" for name, value in match.groupdict().items()}
     kind = "warcinfo" if text["url"].startswith("filedesc:") else "response"
     return RecordHead(
         kind, clean_url(text["url"]), text["date"], text["type"] or None, parse_whole_number(text["length"])
@@ -201,7 +201,3 @@ def clean_url(url: str) -> str:
     if url.startswith("<") and url.endswith(">"):
         url = url[1:-1]
     return url.replace(" ", "%20")
-
-
-def _decode(value: bytes) -> str:
-    return StatusAndHeadersParser.decode_header(value) if value else ""

@@ -10,7 +10,7 @@ from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
-from dripper.decode.budget import CHAIN_BYTES, MAX_GZIP_HEADER, Doubt, may_inflate
+from dripper.decode.budget import CHAIN_BYTES, MAX_GZIP_HEADER, may_doubt, may_inflate
 from dripper.decode.compression import (
     DECOMPRESSORS,
     DICTIONARY_FRAME,
@@ -85,7 +85,7 @@ class Members:
         self.bytes_read = 0
         self._source = source
         self._dictionaries: dict[int, bytes | None] = {}
-        self._doubt = Doubt()
+        self._n_doubtful = 0
         self._first_start = sys.maxsize
         self._unsound: set[int] = set()
 
@@ -259,7 +259,8 @@ class Members:
         return self._find_member(max(start, doubtful))
 
     def _may_spend(self, n_bytes: int) -> bool:
-        return self._doubt.spend(n_bytes, self.bytes_read - self._first_start)
+        self._n_doubtful += n_bytes
+        return may_doubt(self._n_doubtful, self.bytes_read - self._first_start)
 
     def _is_whole(self, at: int) -> bool:
         is_whole = False
