@@ -7,7 +7,7 @@ their packages.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from dripper.decode.charset import decode
+from dripper.decode.charset import decode, to_utf8
 from dripper.extras import needed
 from dripper.warc.open.expand import expand
 from dripper.warc.read.record import FileReport, Record
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from dripper.warc.index.selected import read_selected
     from dripper.warc.read.reader import read_records
 
-__all__ = ["FileReport", "Record", "decode", "expand", "read_records", "read_selected", "select"]
+__all__ = ["FileReport", "Record", "decode", "expand", "read_records", "read_selected", "select", "to_utf8"]
 
 _LAZY = {"read_records": "read.reader", "select": "index.select", "read_selected": "index.selected"}
 """Name that is imported on demand → its module."""
