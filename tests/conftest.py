@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[1]
 SHARED = ROOT.parent / "shared"
 
-# Engines of tests hold tiny models, several of them in a process.
+# Engines in tests have tiny models, several in one process.
 os.environ.setdefault("VLLM_CPU_KVCACHE_SPACE", "1")
 
-# Tests are never timed: a busy machine, or a first call that loads a dictionary, is no failure.
+# Tests are never timed: a busy machine, or a first call that loads a dictionary, is not a failure.
 # The tests before a landing give the same result for the same commit; `make test-all`
 # draws other examples each time, as does `make fuzz`.
 settings.register_profile("explore", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -39,15 +39,14 @@ settings.load_profile("gate")
 
 
 def pytest_make_parametrize_id(config: pytest.Config, val: object, argname: str) -> str | None:
-    """Compressed bytes hold the second they were made in, but all processes must give a test the
-    same name."""
+    """Compressed bytes include their time, but all processes must give a test the same name."""
     return argname if isinstance(val, bytes) and not val.isascii() else None
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """All but one of each draw are slow, and files that take long come first, so that no process is
-    left alone with one of them at the end."""
+    """All but one of each draw are slow, and files that take long come first, so that no process
+    runs one of them alone at the end."""
     for draw in _draws(items).values():
         for item in (*draw[: _commit() % len(draw)], *draw[_commit() % len(draw) + 1 :]):
             item.add_marker(pytest.mark.slow)
@@ -76,7 +75,7 @@ def _commit() -> int:
 
 @pytest.fixture(autouse=True)
 def _delta_is_fetched(request: pytest.FixtureRequest) -> None:
-    """Before the first test of a process that starts Spark, in whatever way, its own session has
+    """Before the first test of a process that starts Spark, in any way, its own session must have
     fetched Delta's jars."""
     if request.node.get_closest_marker("spark") and "PYTEST_XDIST_WORKER" in os.environ:
         request.getfixturevalue("spark")
@@ -93,8 +92,8 @@ def setup_py() -> dict[str, Any]:
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """The folder `shared` beside the checkout: labelled pages and WARC files that are not ours to
-    publish."""
+    """The folder `shared` next to the checkout: labelled pages and WARC files that must not be
+    published."""
     if not (SHARED / "data").is_dir():
         pytest.skip("the folder ../shared with the labelled pages and WARC files is not there")
     return SHARED

@@ -1,5 +1,5 @@
-"""Tables of pages in three steps: as `dripper.extract` has them, and no page lost, whatever
-fails."""
+"""Tables of pages in three steps: the same results as `dripper.extract`, and no page is lost,
+whatever fails."""
 
 import pickle
 from typing import Any

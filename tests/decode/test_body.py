@@ -49,7 +49,7 @@ def test_each_coding_is_undone(coding: str) -> None:
 
 @cache
 def make_body(n_bytes: int, n_parts: int) -> bytes:
-    """A body that shrinks the more, the fewer parts it is made of."""
+    """A body that compresses better with fewer parts."""
     rng = random.Random(n_parts)
     parts = [b"<tr><td>row %d<td>%d.00 EUR</tr>" % (rng.randrange(1 << 30), part) for part in range(n_parts)]
     return b"".join(rng.choices(parts, k=n_bytes // 30 + 1))[:n_bytes]

@@ -219,7 +219,7 @@ def test_a_dictionary_that_inflates_to_too_much_is_a_fault(tmp_path: Path, work:
 
 
 def test_a_dictionary_that_is_too_large_as_stored_is_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    content = page(1, 2_000)  # an undigested dictionary may hold anything
+    content = page(1, 2_000)  # a raw dictionary may have any content
     frame = b"\x5d\x2a\x4d\x18" + len(content).to_bytes(4, "little") + content
     archive = frame + zstandard.compress(warc("http://e.org/", http(page(1))))
     assert read(tmp_path / "a.warc.zst", archive)[1].n_problems == 0

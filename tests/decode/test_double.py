@@ -86,8 +86,7 @@ def test_real_pages_stay(texts: list[str]) -> None:
 
 
 def test_real_pages_come_back(texts: list[str]) -> None:
-    """But for those with too few letters and quotation marks that are not ASCII, which stay as they
-    are."""
+    """Except texts with too few letters and quotation marks beyond ASCII, which stay unchanged."""
     telling = [text for text in texts if len(re.findall("[à-ü’“”–—а-я一-龥]", text)) > 10]
     assert len(telling) > 15
     assert [mend(encode_twice(text)) == text for text in telling] == [True] * len(telling)

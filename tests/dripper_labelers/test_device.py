@@ -1,4 +1,4 @@
-"""PyTorch behind the guard of single pages."""
+"""PyTorch in the guard of single pages."""
 
 import os
 import subprocess

@@ -35,7 +35,7 @@ ROUND_TRIPS = """(async () => {
     return [seen, ran];
 })()"""
 AT_ONCE = 20
-"""Documents beside each other in the browser, which share one wait."""
+"""Several documents in the browser at once, which share one wait."""
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +80,7 @@ def test_rendered_markdown_runs_nothing(browser: Chromium) -> None:
 
 
 def test_the_browser_runs_vectors_as_they_are(browser: Chromium) -> None:
-    """The check that finds nothing above finds something here, by its text and as it runs."""
+    """The check above, which finds nothing, finds something here, in the text and at run time."""
     assert left_after(browser, VECTORS[:AT_ONCE]) != []
     image = "<img src=none onerror=alert(1)>"
     left = left_after(browser, ["<p>harmless</p>", image])

@@ -16,7 +16,7 @@ from support.labelled import pages
 
 
 def extracted(html: str, profile: str = "dripper", *, inert: bool = True) -> str:
-    """The main HTML where every block is main."""
+    """The main HTML if every block is main."""
     page = preprocess(html, profile)
     tree = rewrite(page.prune(page.item_ids), HtmlSettings(inert=inert), Base.of("https://e.org/a/b"))
     return "".join(tree.parts)
@@ -37,7 +37,8 @@ def test_all_vectors_on_one_page_leave_nothing() -> None:
 
 
 def test_the_vectors_are_dangerous() -> None:
-    """The check that finds nothing above finds most of them as they were, and in the raw form."""
+    """The check above, which finds nothing, finds most of the original vectors, and raw main
+    HTML."""
     assert sum(bool(dangers(vector)) for vector in VECTORS) > 0.8 * len(VECTORS)
     raw = [extracted(f"<p>a</p>{vector}<p>b</p>", inert=False) for vector in VECTORS]
     assert sum(map(bool, map(dangers, raw))) > 0.4 * len(VECTORS)

@@ -226,7 +226,7 @@ def test_corrections_become_a_data_set_that_loads_and_scores(opened: Chromium, t
     first, second = read_pages(tmp_path, "corrected")
     assert count_pages(tmp_path, "corrected").usable == 2
     assert [first.html, second.html] == [page.read_bytes() for page in PAGES[:2]]
-    # The labeler has blocks 4 to 27; the last one, which is other, was labelled other once more.
+    # The labeler has blocks 4 to 27; the last one, which is other, was labelled other again.
     assert first.more["main_blocks"] == "1-2,4-27"
     assert first.more["corrected"] == 2
     assert second.more["corrected"] == 0

@@ -1,4 +1,4 @@
-"""The document needs nothing else, and nothing of a page is markup in it."""
+"""The document is self-contained, and no text of a page is markup in it."""
 
 import json
 import re

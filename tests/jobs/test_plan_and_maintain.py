@@ -1,4 +1,4 @@
-"""The small jobs beside the main one."""
+"""The small jobs around the main one."""
 
 from pathlib import Path
 

@@ -138,7 +138,7 @@ def test_a_killed_job_goes_on_where_it_stopped(
     at_kill = len(rows(killed, "page_id"))
     assert 10 <= at_kill < 20, "the job was meant to be killed half-way"
     assert call("--warcs", str(four_files), "--output", str(killed), *flags) == 0
-    # Batches that ended within ten seconds before the kill may not be noted, and are done again.
+    # Batches that ended in the ten seconds before the kill may not be recorded, and are done again.
     assert re.search(r"[0-3] done before", caplog.text)
     assert by_page(killed) == by_page(first_run.output)
     assert len(rows(killed)) == len(by_page(killed)) == 20

@@ -1,4 +1,4 @@
-"""BLAS on one thread, whoever else asks for it."""
+"""BLAS on one thread, with other users of it."""
 
 from contextlib import ExitStack
 

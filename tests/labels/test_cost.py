@@ -1,4 +1,4 @@
-"""Estimates and actual figures: arithmetic that a reader can redo by hand."""
+"""Estimates and actual figures: arithmetic that a reader can check by hand."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -55,8 +55,8 @@ def _no_garbage() -> Iterator[None]:
 @settings(max_examples=30)
 @given(st.lists(st.sampled_from(["good", "poison", "short", "deadly"]), max_size=8), st.booleans())
 def test_every_page_gets_its_own_outcome(texts: list[str], dies: bool) -> None:
-    """Whatever fails, and however often the engine dies: one outcome a page, in order, failed
-    exactly if its page fails."""
+    """Whatever fails, and however often the engine dies, there is one outcome per page, in order,
+    failed exactly if its page fails."""
     bad = {"deadly"} if dies else {"poison", "short"}
     outcomes = Engine(DyingLabeler if dies else PoisonedLabeler).label([simplified(text) for text in texts])
     assert [isinstance(outcome, str) for outcome in outcomes] == [text in bad for text in texts]
@@ -68,7 +68,7 @@ def test_every_page_gets_its_own_outcome(texts: list[str], dies: bool) -> None:
 
 @pytest.mark.parametrize("closes", [True, False])
 def test_a_dead_engine_is_closed_before_the_next_one_starts(closes: bool) -> None:
-    """It holds the memory that the next one asks for."""
+    """It still has the memory that the next one needs."""
     events: list[str] = []
 
     class Closing(DyingLabeler):
@@ -137,12 +137,12 @@ def test_only_labelers_of_simplified_html_are_loaded() -> None:
     assert load_labeler(load(assignments=["labeler.name=all"])).name == "all"
     with pytest.raises(SettingsError, match=r"the labeler cpu reads whole pages.*jobs/run\.py"):
         load_labeler(Settings())
-    # It may be at home only on machines with GPUs: the driver does not try.
+    # It may be installed only on machines with GPUs, so the driver does not try.
     check_labeler(load(assignments=["labeler.name=lm", "labels.lm.model=nowhere"]), load_labeler)
 
 
 class Stopping(DyingLabeler):
-    """Its engine says itself that it is beyond repair."""
+    """Its engine itself reports that it is broken for good."""
 
     def label_simplified(self, pages: Sequence[SimplifiedPage]) -> list[Labels]:
         try:
@@ -152,7 +152,7 @@ class Stopping(DyingLabeler):
 
 
 def test_a_page_that_an_engine_dies_of_does_not_hold_up_the_others() -> None:
-    """Else its batch would fail, and fail again with every new run."""
+    """Otherwise its batch would fail again in every run."""
     outcomes = Engine(Stopping).label([simplified(text) for text in ("a", "b", "deadly", "c")])
     told = [outcome if isinstance(outcome, str) else "" for outcome in outcomes]
     assert told == ["", "", "LabelerStoppedError: vLLM's engine stopped working: the engine is gone", ""]

@@ -1,4 +1,4 @@
-"""The example of docs/own_labeler.md, installed like a package of somebody else's."""
+"""The example of docs/own_labeler.md, installed like somebody else's package."""
 
 import re
 from collections.abc import Iterator

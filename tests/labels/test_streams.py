@@ -42,7 +42,7 @@ def test_items_are_made_before_they_are_asked_for_and_no_more_than_told() -> Non
 
     items = ahead(make(), 3)
     assert next(items) == 0
-    # One is taken, three wait, and the next one is made before there is no room for it.
+    # One is consumed, three wait, and the next one is made before it finds no room.
     assert full.wait(30)
     assert next(items) == 1
     items.close()  # type: ignore[attr-defined]

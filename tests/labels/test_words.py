@@ -42,6 +42,6 @@ def test_every_letter_and_digit_is_in_exactly_one_word(text: str) -> None:
 @settings(deadline=None)
 @given(st.text(), st.text())
 def test_a_line_break_never_joins_words(first: str, second: str) -> None:
-    # Lower-casing a final sigma looks at its neighbours: the two halves are lower-cased first.
+    # Lower-casing a final sigma depends on its neighbours, so the two halves are lower-cased first.
     first, second = first.lower(), second.lower()
     assert words_of(f"{first}\n{second}") == words_of(first) + words_of(second)

@@ -1,4 +1,4 @@
-"""The pool: every item comes back once, whatever became of the process that had it."""
+"""The pool: every item comes back once, whatever happens to its process."""
 
 import os
 import signal

@@ -120,7 +120,7 @@ def test_after_a_kill_the_same_command_goes_on(written: Path, crawl: Path, tmp_p
 
 
 def _wait_for_end_of(session: int) -> None:
-    """The page processes notice that nobody reads their answers, and end by themselves."""
+    """The page processes notice that their answers are no longer read, and end by themselves."""
     for _ in range(1000):
         try:
             os.killpg(session, 0)

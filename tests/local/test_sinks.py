@@ -1,4 +1,4 @@
-"""Where many pages go: rows with chosen columns, standard output, a file a page."""
+"""The outputs of many pages: rows with chosen columns, standard output, one file per page."""
 
 import json
 import os
@@ -70,7 +70,7 @@ def test_chosen_columns_of_files(site: Path, tmp_path: Path, capsys: pytest.Capt
     assert main([*command, "--out", str(tmp_path / "a.jsonl")]) == 0
     assert list(json.loads((tmp_path / "a.jsonl").read_text().splitlines()[0])) == ["title", "markdown"]
     capsys.readouterr()
-    for name in ("a.jsonl", "a.parquet"):  # Nobody could say which pages are there.
+    for name in ("a.jsonl", "a.parquet"):  # Nobody could know which pages are there.
         assert main([*command, "--out", str(tmp_path / name)]) == 2
         assert "choose another --out" in capsys.readouterr().err
     whole = ["extract", str(site / "news"), "--columns", "page_id,error_code,versions,title"]

@@ -1,4 +1,4 @@
-"""Tables in which a column holds HTML."""
+"""Tables with a column of HTML."""
 
 import bz2
 import csv

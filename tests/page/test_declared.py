@@ -1,4 +1,4 @@
-"""Pages that say nothing have an error, or the text that they declare."""
+"""Pages without text have an error, or their declared text."""
 
 import json
 
@@ -48,7 +48,7 @@ def test_a_declared_text_is_read_in_place_of_nothing(shown: str, name: str) -> N
     ("shown", "declared"),
     [
         (f"<p>{BODY}", {"articleBody": BODY}),
-        # The markup of a declared text is no part of its words; a menu asks for JavaScript.
+        # The markup of a declared text is not part of its words; a menu asks for JavaScript.
         (f"{NOTHING[1]}<p>The <b>old mill</b> {BODY[13:]}", {"articleBody": f"The <b>old mill</b> {BODY[13:]}"}),
         ("<p>Loading…", {"@type": "Comment", "text": BODY}),
         ("<p>Loading…", {"articleBody": "The mill."}),

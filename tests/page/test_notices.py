@@ -1,4 +1,4 @@
-"""Notices are no content, and a text that says anything else is."""
+"""Notices are not content, but any other text is."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Outputs that are not asked for are not made, and change nothing else."""
+"""Outputs that are not requested are not computed, and nothing else changes."""
 
 import json
 from dataclasses import replace

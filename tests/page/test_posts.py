@@ -28,7 +28,7 @@ def thread(name="message", before="<h1>Wheels</h1>"):
 
 
 def extract(html, main, kind="forum", **markdown):
-    """Return the extraction of the blocks that say one of `main`."""
+    """Return the extraction of the blocks with one of the texts `main`."""
     page = dripper.html.preprocess(html)
     labels = Labels.certain(np.array([any(text in block.text for text in main) for block in page.blocks]))
     labels = replace(labels, page_kind=kind)

@@ -21,5 +21,5 @@ def template(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> P
 
 @pytest.fixture
 def preprocessed(template: Preprocessed, tmp_path: Path) -> Preprocessed:
-    """A copy, to go on from: a test of the stages after `preprocess` need not wait for it."""
+    """A copy, so that a test of the stages after `preprocess` need not wait for it."""
     return Preprocessed(template.archive, shutil.copytree(template.output, tmp_path / "out"))

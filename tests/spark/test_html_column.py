@@ -119,7 +119,7 @@ def test_the_function_of_sql(spark: SparkSession, df: DataFrame, rows: list[Row]
 
 
 def test_labels_in_sql(spark: SparkSession) -> None:
-    """An iterator pandas UDF: the labels of the labeler by itself, and no row is lost."""
+    """An iterator pandas UDF: the same labels as from the labeler, and no row is lost."""
     made = [preprocess(page(number)[1].decode()) for number in range(5)]
     blocks = spark.createDataFrame(
         [(i, one.simplified_html, len(one.blocks)) for i, one in enumerate(made)] + [(5, None, None)],
@@ -138,8 +138,8 @@ def test_labels_in_sql(spark: SparkSession) -> None:
 
 
 def test_a_page_is_extracted_once_whatever_is_asked_of_the_column(df: DataFrame) -> None:
-    """Where Spark took the function for deterministic, a filter by a field of its struct had every
-    page extracted twice."""
+    """If Spark treats the function as deterministic, a filter by a field of its struct extracts
+    every page twice."""
     extracted = dripper.spark.extract_column(df, "html", "the url")
     asked = extracted.where("extraction.error_code IS NULL").select("extraction.title", "extraction.markdown")
     plan = asked._jdf.queryExecution().executedPlan().toString()

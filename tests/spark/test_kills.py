@@ -1,5 +1,5 @@
-"""A run that is killed in the stage `label`, whichever of its processes dies: nothing of it stays,
-and the next run ends it."""
+"""A run that is killed in the stage `label`, whichever of its processes dies: nothing of it
+remains, and the next run finishes its work."""
 
 import shutil
 from collections.abc import Iterator

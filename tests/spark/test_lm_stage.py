@@ -62,7 +62,7 @@ def test_from_archives_to_extractions(spark: SparkSession, model: Path, tmp_path
 def test_a_killed_engine_leaves_nothing_behind(
     spark: SparkSession, model: Path, tmp_path: Path, python: str, who: str
 ) -> None:
-    """vLLM in the worker: no process of its own, no shared memory."""
+    """vLLM in the worker: no separate process, no shared memory."""
     folder = tmp_path / "killed"
     folder.mkdir()
     job = Job(python, folder, model)

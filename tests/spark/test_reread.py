@@ -1,5 +1,4 @@
-"""Files typed in several ways, files that change, files that are to be redone or that nobody wants
-any more."""
+"""Files typed in several ways, files that change, files to redo, and dismissed files."""
 
 from pathlib import Path
 

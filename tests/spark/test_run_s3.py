@@ -51,8 +51,8 @@ def settings(endpoint: str, *more: str) -> Settings:
 
 
 def test_prefixes_lists_and_patterns(spark: SparkSession, endpoint: str, tmp_path: Path) -> None:
-    """They are three ways to say the same two files: by the second and the third they are known to
-    be done."""
+    """The three flags name the same two files: with the second and the third, they are recognized
+    as done."""
     outcome = run(spark, "@s3://jobs/warc.paths.gz", str(tmp_path / "out"), settings(endpoint))
     assert (outcome.complaints, outcome.totals.files, outcome.ledger["done"]) == ((), 2, 2)
     for warcs in ("s3://jobs/data/", "s3://jobs/data/*.warc.gz"):

@@ -135,7 +135,7 @@ def test_a_fused_run_finishes_what_a_staged_one_began(spark: SparkSession, prepr
 def test_rows_that_were_deleted_before_they_are_labelled_put_the_batch_back(
     spark: SparkSession, preprocessed: Preprocessed
 ) -> None:
-    """Exit code 0 would say that they are there."""
+    """Exit code 0 would mean that they are there."""
     archive, output = preprocessed.archive, str(preprocessed.output)
     Tables(spark, output).delete("pages", "url LIKE '%/1'")
     label = run_stages(spark, ["label"], output, STAGED, loader=load_hash)
@@ -183,7 +183,8 @@ def test_rows_that_were_deleted_before_they_are_extracted_put_the_batch_back(
 def test_data_files_that_were_deleted_beneath_a_table_put_the_batch_back(
     spark: SparkSession, preprocessed: Preprocessed, table: str, stage: str
 ) -> None:
-    """By a person, or a bucket's rule: the log still names them, and whoever reads them fails."""
+    """By a person, or by a bucket's lifecycle rule: the log still names them, and reading them
+    fails."""
     output, todo = preprocessed.output, ["label", "extract"]
     if table == "labels":
         run_stages(spark, todo[:1], str(output), STAGED, loader=load_hash)

@@ -33,7 +33,7 @@ pytestmark = pytest.mark.spark
 def test_what_the_labeler_warns_of_stands_in_the_last_lines(
     spark: SparkSession, preprocessed: Preprocessed, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Once, however many engines and batches of pages said it; no work is left for it."""
+    """Once, for any number of engines and batches of pages; it does not leave work undone."""
     settings = STAGED.model_copy(update={"stages": STAGED.stages.model_copy(update={"commit_pages": 20, "engines": 2})})
     outcome = run_stages(spark, ["label"], str(preprocessed.output), settings, loader=load_warning)
     assert (outcome.exit_code, outcome.complaints) == (0, ())
@@ -65,7 +65,7 @@ def test_all_stages_give_the_rows_of_the_fused_job(spark: SparkSession, sample: 
 def test_the_shared_archives_with_labels_by_hash(
     spark: SparkSession, shared: Path, archives: Path, tmp_path: Path, fallback: str
 ) -> None:
-    """Every third of 130 good and broken files, beside one process without Spark."""
+    """Every third of 130 good and broken files, compared with one process without Spark."""
     settings = load(assignments=["labeler.staged=true", "labeler.name=all", f"labeler.fallback={fallback}"])
     files = ",".join(sorted(str(file) for file in archives.rglob("*arc*") if file.is_file())[::3])
     outcome = run(spark, files, str(tmp_path), settings, loader=load_hash)
@@ -161,8 +161,8 @@ def test_an_engine_that_never_works_ends_the_stage_and_says_so(spark: SparkSessi
 
 @pytest.mark.slow
 def test_an_engine_starts_once_a_worker(spark: SparkSession, tmp_path: Path) -> None:
-    """Four batches beside the other stages, one engine: it outlives tasks and batches, and no other
-    stage gets its worker."""
+    """Four batches concurrent with the other stages, one engine: it outlives tasks and batches, and
+    no other stage gets its worker."""
     for i in range(4):
         write_warc(tmp_path / f"{i}.warc", pages(10 * i, 2))
     settings = load(

@@ -24,15 +24,15 @@ def make_export(folder: Path, budget: int = 100_000, sample: int | None = None) 
 
 
 def write_answers(file: Path, *rows: object) -> Path:
-    """Write a file of answers; texts go in as they are."""
+    """Write a file of answers; texts are written unchanged."""
     lines = [row if isinstance(row, str) else json.dumps(row) for row in rows]
     file.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
     return file
 
 
 class ChatStub(ThreadingHTTPServer):
-    """Keeps requests, and counts how many were under way at once; `reply` gives status and the text
-    of the answer."""
+    """Keeps requests, and counts the largest number of concurrent ones; `reply` gives status and
+    the text of the answer."""
 
     def __init__(self, reply: Reply) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
@@ -48,7 +48,7 @@ class ChatStub(ThreadingHTTPServer):
 
     @property
     def asked(self) -> list[str]:
-        """The pages that were asked about, in the order of the requests."""
+        """The pages in the requests, in their order."""
         return [page_of(body) for body in self.bodies]
 
 

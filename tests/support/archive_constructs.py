@@ -14,12 +14,12 @@ import zstandard
 from support.archives import arc, http, page, warc
 
 ArchiveConstruct = Callable[[int], bytes]
-"""Returns an archive that has so many of something."""
+"""Returns an archive with a construct n times."""
 GOOD = gzip.compress(warc("http://e.org/good", http(page(1))), mtime=0)
 SMALL = b"WARC/1.0\r\nA:\r\nContent-Length:0\r\n\r\n"
 FALSE_LENGTH = b"WARC/1.0\r\nA:\r\nContent-Length:%9d\r\n\r\nxx\r\n"
 NAMED_HEADER = b"\x1f\x8b\x08\x08" + b"\x01" * 6
-"""A member's header that a name follows, which may hold other headers."""
+"""A member's header with a name, which may contain other headers."""
 
 
 def deflated(data: bytes) -> bytes:
@@ -81,7 +81,7 @@ def far_members(n: int) -> bytes:
 
 
 def coded(n: int) -> bytes:
-    """A body that is gzip in gzip in gzip, as often as a header may say."""
+    """A body that is gzip in gzip in gzip, with as many codings as a header may name."""
     body = page(2, 100 * n)
     for _ in range(400):
         body = gzip.compress(body, 0)
@@ -90,13 +90,13 @@ def coded(n: int) -> bytes:
 
 
 def bombs(n: int) -> bytes:
-    """Bodies that inflate to more than a page may have."""
+    """Bodies that decompress to more than the limit of a page."""
     body = gzip.compress(bytes(1 << 26))
     return gzip.compress(warc("http://e.org/2", http(body, extra="Content-Encoding: gzip\r\n"))) * n + GOOD
 
 
 def dictionaries(n: int) -> bytes:
-    """A dictionary of zstd that inflates to so many MiB."""
+    """A zstd dictionary that decompresses to n MiB."""
     content = zstandard.compress(bytes(n << 20))
     frame = b"\x5d\x2a\x4d\x18" + len(content).to_bytes(4, "little") + content
     return frame + zstandard.compress(warc("http://e.org/", http(page(1))))
@@ -176,7 +176,7 @@ def zeros(n: int) -> bytes:
 
 
 def records_in_records(n: int) -> bytes:
-    """Records that each hold all that follow, and are cut."""
+    """Truncated records that each contain all later ones."""
     return b"".join(
         b"WARC/1.0\r\nWARC-Type: response\r\nContent-Length: %d\r\n\r\nx\r\n" % (10**6) for _ in range(n)
     ) + warc("http://e.org/1", http(page(1)))

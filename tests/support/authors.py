@@ -1,5 +1,5 @@
 """The code of other models' authors, from the wheels that they publish: fetched for a test, run in
-a process of its own, never kept."""
+a separate process, never kept."""
 
 import json
 import os

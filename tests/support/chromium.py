@@ -60,7 +60,7 @@ class Chromium:
         self.set_size(width, height)
 
     def set_size(self, width: int, height: int) -> None:
-        """Show pages in a window of so many pixels."""
+        """Show pages in a window of the given size in pixels."""
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
 
     def call(self, method: str, **parameters: Any) -> Message:
@@ -76,7 +76,7 @@ class Chromium:
         return result
 
     def _until(self, wanted: Callable[[Message], bool]) -> Message:
-        """Read on to the message that is wanted; the others are kept in `events`."""
+        """Read until the expected message; the others are kept in `events`."""
         while True:
             told, end, rest = self._buffer.partition(b"\0")
             if not end:
@@ -105,7 +105,7 @@ class Chromium:
         return told["result"].get("value")
 
     def wait(self, condition: str) -> None:
-        """Wait until a JavaScript condition holds."""
+        """Wait until a JavaScript condition is true."""
         self.run(
             "new Promise((done) => { const look = () => "
             f"({condition}) ? done(true) : setTimeout(look, 10); look(); }})"
@@ -152,7 +152,7 @@ class Chromium:
         file.write_bytes(base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"]))
 
     def requests(self) -> list[str]:
-        """Return the addresses that the page asked for, blobs of its own left out."""
+        """Return the addresses that the page requested, without its own blobs."""
         asked = [e["params"]["request"]["url"] for e in self.events if e.get("method") == "Network.requestWillBeSent"]
         return [url for url in asked if not url.startswith("blob:")]
 

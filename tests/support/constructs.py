@@ -1,14 +1,14 @@
 """Pages that repeat one construct, as many times as fit a size, to make a stage's time grow faster
 than the page.
 
-A generator a construct. A new one is a line in a table here; `benchmarks/complexity.py` measures it
-and `tests/test_complexity.py` guards it from then on."""
+Each construct has a generator. A new one is a line in a table here; `benchmarks/complexity.py`
+measures it and `tests/test_complexity.py` guards it from then on."""
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import count
 
 Construct = Callable[[int], str]
-"""Returns a page of about so many characters."""
+"""Returns a page of about n characters."""
 
 
 def repeated(unit: str, before: str = "", after: str = "") -> Construct:
@@ -67,12 +67,12 @@ def _described(object_half: Callable[[int], str]) -> Construct:
 
 
 def _figures(size: int) -> str:
-    """Figures in each other, and paragraphs in the innermost."""
+    """Nested figures, and paragraphs in the innermost."""
     return nested("<figure>", "</figure>", "<p>x" * (size // 8))(size // 2)
 
 
 def _links_and_images(size: int) -> str:
-    """Links to an image's file, and images where Markdown has none."""
+    """Links to an image's file, and images that Markdown leaves out."""
     links = '<a href="/a.jpg">x</a> ' * (size // 3 // 24)
     return f"<p>x {links}<pre>" + '<img src="/a.jpg">' * (2 * size // 3 // 19) + "</pre>"
 
@@ -88,7 +88,7 @@ def _long_name_authors(size: int) -> str:
 def _notes(
     note: str, before: str = "", after: str = "", mark: str = "<sup><a href=#f{i} id=r{i}>{i}</a></sup> "
 ) -> Construct:
-    """Return a construct of marks and as many notes."""
+    """Return a construct of references and as many notes."""
 
     def page(size: int) -> str:
         count = size // (len(mark) + len(note))
@@ -113,7 +113,7 @@ def _nested_media(size: int) -> str:
 
 
 def _staircase(size: int) -> str:
-    """Rows of ever more cells."""
+    """Rows with more and more cells."""
     width = max(1, int((size / 10) ** 0.5))
     return "<table>" + "".join("<tr>" + "<td>x" * row for row in range(1, width)) + "</table>"
 

@@ -47,7 +47,7 @@ TURN_SECONDS = 0.3
 
 
 class Killed(BaseException):
-    """The driver is no more; nothing of it cleans up."""
+    """The driver is gone, without any clean-up."""
 
 
 @dataclass
@@ -74,7 +74,7 @@ class Given:
     redo: frozenset[str]
     limit: int | None
     forget: frozenset[Rule]
-    """Pages that it is to forget; then it reads no files."""
+    """Pages to forget; then it reads no files."""
     move: Move | None
     """The move to record; then it reads no files."""
 
@@ -84,10 +84,10 @@ class World:
     """The state that drivers share: tables, archives, and a clock that none of them sees."""
 
     archives: dict[str, Archive]
-    """By their names: the address under which they were read first, with a number where others
-    were there before."""
+    """By their names: the address at which they were read first, with a number if others were there
+    before."""
     moves: list[Move] = field(default_factory=list)
-    """Where they went since."""
+    """Their current addresses."""
     batch_files: int = 2
     storage: Storage = field(default_factory=Storage)
     seconds: float = 0.0
@@ -102,9 +102,9 @@ class World:
         forget: Collection[str] = (),
         move: Move | None = None,
     ) -> "Driver":
-        """Return a driver of a machine of its own, which has not begun; its clock is wrong by so
-        much. names: the files that it is given; None: all. redo, limit: as of a run. forget: ids of
-        pages; then it is a call of jobs/forget.py. move: then it is one of jobs/relocate.py."""
+        """Return a driver on its own machine, not yet started, with a clock error. names: its
+        files; None: all. redo, limit: as in a run. forget: ids of pages; then it is a call of
+        jobs/forget.py. move: then it is a call of jobs/relocate.py."""
         rules = frozenset(Rule("page_id", page_id) for page_id in forget)
         given = Given(frozenset(self.archives if names is None else names), frozenset(redo), limit, rules, move)
         made = Driver(self, f"machine-{len(self.drivers)} boot/1 {len(self.drivers)} 1", skew_seconds, given)
@@ -289,7 +289,7 @@ class Driver:
                 self._read(ledger)
             self.lease.confirm_commits()
             counts = Ledger(self.books, "").counts()
-            self.lease.confirm()  # Else they may be another's by now.
+            self.lease.confirm()  # Otherwise they may belong to another by now.
             assert ledger.counts() == counts, "what the ledger knows is what the table has"
             ending = {"state": "ended", "exit_code": 3 if self.failed else 0}
         finally:

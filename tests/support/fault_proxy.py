@@ -83,7 +83,7 @@ class FaultProxy(ThreadingHTTPServer):
 
 
 def seeded(seed: int, share: float, kinds: tuple[Fault, ...] = tuple(Fault)) -> Callable[[str, str], Fault | None]:
-    """Return a choice by chance: this share of all requests goes wrong."""
+    """Return a random choice: this share of all requests fails."""
     chance = random.Random(seed)
     return lambda method, path: chance.choice(kinds) if chance.random() < share else None
 

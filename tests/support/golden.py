@@ -1,8 +1,6 @@
 """Golden pages: whole real pages, and their Markdown and facts as this checkout writes them.
 
-    make golden
-
-writes all expectations anew. Whoever reviews a change reads the difference.
+make golden writes all expectations again. The reviewer of a change reads the difference.
 """
 
 import dataclasses
@@ -68,7 +66,7 @@ def list_pages() -> Iterator[GoldenPage]:
 
 
 def main() -> int:
-    """Write all expectations anew, and print the pages that changed; return 0."""
+    """Write all expectations again, and print the pages that changed; return 0."""
     for page in list_pages():
         for name, text in page.write_expectations().items():
             file = page.folder / name

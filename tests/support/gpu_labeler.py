@@ -1,5 +1,5 @@
-"""A labeler that needs a GPU, says which one it has, and labels nothing before another engine has
-one too: so that two are seen at once."""
+"""A labeler that needs a GPU, reports it, and labels nothing before another engine has one too, so
+that two are active at once."""
 
 import os
 import subprocess

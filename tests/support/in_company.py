@@ -13,7 +13,7 @@ def equal(one: Labels, other: Labels) -> bool:
 
 
 def assert_company_changes_nothing(labeler: SimplifiedLabeler, some: Sequence[SimplifiedPage]) -> None:
-    """To the bit: in whatever order, alone or together. some: five pages."""
+    """Equal to the bit, in any order, alone or together. some: five pages."""
     together = labeler.label_simplified(some)
     for order in np.random.default_rng(0).permutation(len(some)), [4], [2, 3]:
         for index, labels in zip(order, labeler.label_simplified([some[i] for i in order]), strict=True):

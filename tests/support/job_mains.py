@@ -1,4 +1,4 @@
-"""The mains in `jobs/`, which is no package, as modules."""
+"""The mains in `jobs/`, which is not a package, as modules."""
 
 import importlib.util
 import sys

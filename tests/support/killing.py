@@ -36,7 +36,7 @@ def write_archive(folder: Path) -> Path:
 
 
 class Job:
-    """A staged run in a session of its own, stopped in the middle of its stage `label`."""
+    """A staged run in its own session, stopped in the middle of its stage `label`."""
 
     def __init__(self, python: str, folder: Path, model: Path | None = None, archive: Path | None = None) -> None:
         """Into `folder / "out"`.

@@ -1,4 +1,4 @@
-"""The laws of profile `dripper`, which hold for any page."""
+"""The laws of profile `dripper`, which are true for any page."""
 
 import itertools
 import re

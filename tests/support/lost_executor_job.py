@@ -45,12 +45,12 @@ class NotingLabeler(HashLabeler):
 
 
 def load_noting(settings: Settings) -> NotingLabeler:
-    """Where to note is in a setting that the labeler has no use for."""
+    """The folder of the records is in a setting that the labeler does not use."""
     return NotingLabeler(settings.stages.gpu_discovery_script)
 
 
 def kill_executor(noted: Path, after_pages: int) -> None:
-    """Kill one executor as soon as so many pages are labelled."""
+    """Kill one executor as soon as n pages are labelled."""
     while not noted.exists() or noted.stat().st_size < after_pages:
         time.sleep(0.05)
     executors = [

@@ -14,7 +14,7 @@ from dripper.spark.tables.store import Tables
 
 
 def held_up(rows: DataFrame, begun: Path, go: Path) -> DataFrame:
-    """Return `rows`; who writes them makes the file `begun`, and goes on when there is `go`."""
+    """Return `rows`; their writer creates the file `begun`, and continues when `go` exists."""
     waited, until = str(begun), str(go)
 
     def wait(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -50,6 +50,6 @@ def meanwhile(frame: Callable[..., DataFrame], do: Callable[[], Any]) -> Callabl
 
 
 def optimize(spark: SparkSession, tables: Tables, table: str) -> None:
-    """Join the table's files, which have to be several."""
+    """Join the table's files; there must be several."""
     metrics = spark.sql(f"OPTIMIZE {tables.sql_name(table)}").select("metrics.*").head()
     assert metrics["numFilesRemoved"] > 1

@@ -34,7 +34,7 @@ class Commit:
     added: dict[int, tuple[Row, ...]]
     removed: frozenset[int]
     is_blind: bool
-    """Whether it only adds, and looked at no row for it."""
+    """Whether it only appends, without reading rows."""
     sequence: Sequence_
 
     def hinders(self, earlier: "Commit", table: str) -> str | None:
@@ -92,8 +92,8 @@ class Storage:
 class MemoryBooks:
     """One driver's view of a storage; see `dripper.spark.tables.books.Books`.
 
-    pause: called where Delta gives others time: before the snapshot, between snapshot and commit,
-    and after the commit, before the driver hears of it. It may raise.
+    pause: called at points at which others can act in Delta: before the snapshot, between snapshot
+    and commit, and after the commit, before the driver hears of it. It may raise.
     """
 
     def __init__(self, storage: Storage, pause: Pause, sleep: Callable[[float], None]) -> None:

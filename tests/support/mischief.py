@@ -113,7 +113,7 @@ class Mischief:
 
     def _restore(self, job: Job, output: Path) -> Job:
         table = DeltaTable(str(output / "extractions"))
-        # Older versions' files may be gone by then.
+        # Files of older versions may be gone by then.
         with suppress(DeltaError):
             table.restore(self.chance.randrange(table.version() + 1))
         return job

@@ -9,7 +9,7 @@ HERE = Path(__file__).parent
 
 
 def main() -> None:
-    """Write every file anew."""
+    """Write every file again."""
     for name, data in faults().items():
         (HERE / name).write_bytes(data)
 

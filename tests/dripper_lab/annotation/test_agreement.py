@@ -12,7 +12,7 @@ PAGE = preprocess("<p>one two three four</p><p>five</p><p><img src=a.png></p><p>
     ("one", "two", "words", "blocks"),
     [
         ((1, 2), (1, 2), 1, 1),
-        ((1, 2, 3), (1, 2), 1, 1),  # a block without text says nothing
+        ((1, 2, 3), (1, 2), 1, 1),  # a block without text does not count
         ((1, 2), (1, 4), 2 * 4 / (5 + 7), 0.5),
         ((), (), 1, 1),
         ((1,), (), 0, 0),

@@ -12,7 +12,7 @@ RECORD = Path(__file__).parents[2] / "data" / "webmainbench" / "record.jsonl"
 
 
 class Everything:
-    """Says that all blocks are main."""
+    """Labels all blocks main."""
 
     name, version = "everything", "1"
 

@@ -75,7 +75,7 @@ def test_tables_by_group() -> None:
         table[(table["extractor"] == "goose3") & (table["language"] == "de")][MAIN].mean()
     )
     heat = _heat(table[table["id"].astype(int) < 15], "language", EXTRACTORS)
-    assert heat.columns == ["de"]  # three English pages are too few to say anything
+    assert heat.columns == ["de"]  # three English pages are too few for a result
     assert heat.pages == {"de": 12}
     assert [one.name for one, _ in heat.rows] == list(NAMES)
 

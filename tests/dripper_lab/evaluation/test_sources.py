@@ -1,4 +1,4 @@
-"""Where pages come from: counted, sampled the same way every time, free of annotations."""
+"""The sources of pages: counted, sampled the same way every time, free of annotations."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The gate as a command: it holds on this checkout, and each part of it can fail."""
+"""The gate as a command: it passes on this checkout, and each part of it can fail."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Habits are counted in prose, and nowhere else."""
+"""Habits are counted only in prose."""
 
 from pathlib import Path
 

@@ -108,7 +108,7 @@ def test_the_authors_labels_are_compared_where_their_code_runs(tmp_path: Path, m
 def test_a_page_without_an_answer_shifts_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
     labels = ["10", "01", "11", "00"]
     for numbers, silent in (([0, 1, 2, 3], 0), ([0, 1, 2, 3], 2), ([1, 2, 4, 5], 4)):
-        # Pages that have no block are none of ours; theirs leave one unanswered.
+        # None of our pages is without blocks; the authors' code leaves one page unanswered.
         theirs = [[page, {}] for page in ["<p>"] * 6]
         for number, label in zip(numbers, labels, strict=True):
             if number != silent:

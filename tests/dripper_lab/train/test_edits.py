@@ -1,4 +1,4 @@
-"""Where something can be put into a page's tree, and how it is found again."""
+"""Insertions into a page's tree, and finding them again."""
 
 from dripper.html import Page, preprocess
 from dripper_lab.train.edits import (

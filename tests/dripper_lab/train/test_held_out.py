@@ -1,4 +1,4 @@
-"""Scores of labelers that nobody trained."""
+"""Scores of untrained labelers."""
 
 from pathlib import Path
 

@@ -24,7 +24,7 @@ PLAIN = Weights(
 
 
 def page(number: int, page_type: str) -> Example:
-    """Pages of a kind share the mean of one feature; recipes say that they are."""
+    """Pages of a kind share the mean of one feature; recipes declare their kind."""
     example = made_example(number)
     features = example.blocks.features.copy()
     features[:, 5] += 2.0 * (page_type == "forum") - 2.0 * (page_type == "product")

@@ -56,7 +56,7 @@ def test_a_simple_rule_is_learned_and_carries_over() -> None:
 
 @pytest.mark.parametrize("recipe", [Recipe(), *Recipe().other_recipes], ids=lambda recipe: str(recipe.width))
 def test_the_networks_of_the_recipe_have_a_gradient_of_each_weight(recipe: Recipe) -> None:
-    """Of shapes alone: nothing is compiled."""
+    """Only shapes are computed: nothing is compiled."""
     weights = jax.eval_shape(lambda: initial_weights(recipe, EXAMPLES[0]))
     gradient = jax.eval_shape(
         jax.grad(partial(loss_of, recipe=recipe)), weights, pack(EXAMPLES[:3], 100), jax.random.PRNGKey(0)

@@ -1,4 +1,4 @@
-"""The switch learns its parts, and leaves the network as it is."""
+"""The switch learns its parts, and does not change the network."""
 
 from dataclasses import replace
 
@@ -63,7 +63,7 @@ def test_the_network_stays_and_the_switch_is_on_the_grid(network: Weights) -> No
 
 
 def test_posts_of_a_forum_are_no_comments(network: Weights) -> None:
-    """Where comments and posts look alike but for one feature, the forums teach that one."""
+    """If comments and posts differ in only one feature, it is learned from the forums."""
 
     def forum(number: int) -> Example:
         post = page(number)

@@ -1,4 +1,4 @@
-"""Networks of earlier weights read the features as they did."""
+"""Networks of earlier weights read the features as before."""
 
 from dataclasses import replace
 

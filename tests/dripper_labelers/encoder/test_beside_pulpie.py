@@ -1,4 +1,4 @@
-"""Beside Pulpie's published code (PyPI pulpie 0.0.2), on a tiny random EuroBERT: the same
+"""Comparison with Pulpie's published code (PyPI pulpie 0.0.2), on a tiny random EuroBERT: the same
 simplified pages, and the same label for every block."""
 
 import json

@@ -1,4 +1,4 @@
-"""The labeler `encoder` on vLLM's pooling runner, beside the same checkpoints in PyTorch."""
+"""The labeler `encoder` on vLLM's pooling runner, compared with the same checkpoints in PyTorch."""
 
 from pathlib import Path
 
@@ -24,7 +24,7 @@ def encoder(model: Path, **options: object) -> EncoderLabeler:
 @pytest.mark.parametrize(("architecture", "form"), [("bert", "outline"), ("modernbert", "html")])
 def test_labels_are_those_of_pytorch(architecture: str, form: str, tmp_path: Path) -> None:
     pytest.importorskip("vllm", reason="needs vLLM: make test-vllm installs it")
-    # vLLM's kernels for CPUs want heads of 32 and more.
+    # vLLM's kernels for CPUs need heads of 32 or more.
     model = make_encoder(tmp_path / architecture, architecture, form, hidden_size=64)
     some = simplified()[:5]
     expected = encoder(model).label_simplified(some)

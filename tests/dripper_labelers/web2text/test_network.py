@@ -1,4 +1,4 @@
-"""The networks: sizes as in the paper, sums that no order of summation changes."""
+"""The networks: sizes as in the paper, sums that do not depend on the order of summation."""
 
 import numpy as np
 
@@ -46,7 +46,7 @@ def test_seven_leaves_decide_on_one() -> None:
 
 
 def test_the_order_of_columns_changes_no_bit() -> None:
-    """Sums are exact: so another BLAS, which adds in another order, gives the same bits."""
+    """Sums are exact, so another BLAS, which adds in another order, gives the same bits."""
     layers = random_layers(128, 2, 3.0)
     x = standardise(np.random.default_rng(2).normal(size=(40, 128)), np.zeros(128), np.ones(128))
     order = np.random.default_rng(3).permutation(128)

@@ -1,4 +1,4 @@
-"""The labeler as it ships."""
+"""The shipped labeler."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Mapping HTML: the whole page, with an id where each block is."""
+"""Mapping HTML: the whole page, with an id on each block."""
 
 import re
 

@@ -24,7 +24,7 @@ def kept(html, main_ids):
         ("<div><b>a</b><br><br><b>b</b></div>", [1, 2], "<div><b>a</b><br><br><b>b</b></div>"),
         ("<div>a<br>x<br><br>b</div>", [1, 3], "<div>a<br>b</div>"),
         ("<div>a<br>b<br>c</div>", [1, 2], "<div>a<br>b<br></div>"),
-        # An inline element that is split goes on with the line.
+        # An inline element that is split continues with the line.
         ("<div>a <b>b<p>c</p>d</b><br>e</div>", [1, 2, 3, 4, 5], "<div>a <b>b<p>c</p>d</b><br>e</div>"),
         ("<div>a <b>b<p>c</p>d</b>e</div>", [1, 2, 3, 4, 5], "<div>a <b>b<p>c</p>d</b>e</div>"),
         ("<div>a<p>x</p><b>b<p>c</p>d</b></div>", [1, 3, 4, 5], "<div>a<b><br>b<p>c</p>d</b></div>"),

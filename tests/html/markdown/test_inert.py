@@ -196,7 +196,7 @@ def test_real_pages_are_shown_as_they_are(index: int) -> None:
     page = pages()[index]
     tree = rewrite(page.prune(page.item_ids), HtmlSettings(), Base.of("https://e.org/a"))
     html = "".join(tree.parts)
-    # Python-Markdown begins lists where CommonMark does not, and nests them by four.
+    # Python-Markdown begins lists in more places than CommonMark, and nests them by four.
     assert differences(html, ["markdown-it", "mistune", "cmark-gfm"]) == []
     assert forged(RENDERERS["Python-Markdown"](to_markdown(html)), html, "Python-Markdown") == []
 

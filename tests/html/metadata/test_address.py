@@ -1,4 +1,4 @@
-"""The address that a saved page says of itself."""
+"""The address that a saved page states."""
 
 import pytest
 

@@ -28,6 +28,7 @@ except MemoryError:
 
 
 def test_no_memory_is_said_so() -> None:
-    """In a process of its own: one that has run other tests holds freed memory that it can use."""
+    """In a separate process, because one that has run other tests has freed memory that it can
+    use."""
     ended = subprocess.run([sys.executable, "-c", LITTLE_MEMORY], capture_output=True, text=True, check=False)
     assert (ended.stdout, ended.stderr) == ("no memory\n", "")

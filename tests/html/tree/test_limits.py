@@ -12,7 +12,7 @@ MAX_ATTRIBUTES = DEFAULT_LIMITS.attributes
 
 
 def distinct(unit: str, count: int = 20_000) -> str:
-    """Return a text so many times, with a number in it."""
+    """Return a text n times, each with a number in it."""
     return "".join(map(unit.format, range(count)))
 
 

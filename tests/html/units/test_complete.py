@@ -1,4 +1,4 @@
-"""Whatever people keep comes in one piece: notes, answers, quoted posts, headings."""
+"""Related parts stay together: notes, answers, quoted posts, headings."""
 
 import pytest
 
@@ -11,7 +11,8 @@ TEXT = "<p>The wheel had rusted into its bed{}, and two willows grew where the c
 
 
 def kept(html, main, profile="dripper"):
-    """Return the texts of the blocks that are main, where those were that say one of `main`."""
+    """Return the texts of the final main blocks, if the blocks with one of the texts `main` were
+    main before."""
     page = preprocess(html, profile)
     chosen = [any(text in block.text for text in main) for block in page.blocks]
     completed = complete(page, chosen).main
@@ -186,7 +187,7 @@ def test_titles_are_kept_if_most_records_have_main_text_behind_them(card, main, 
         ),
         ("<fieldset><legend>Weir</legend><p>A dam.</fieldset>", ["dam"], ["Weir", "A dam."]),
         ("<fieldset><legend>Weir</legend></fieldset><p>A dam.", ["dam"], ["A dam."]),
-        # Controls beside a heading.
+        # Controls next to a heading.
         ("<div><h2>Walls</h2><span>[<a href=e>edit</a>]</span></div><p>Oak</p>", ["Oak"], ["Walls", "Oak"]),
         ("<section><h2>Links</h2><a href=e>Home</a></section><p>Oak</p>", ["Oak"], ["Oak"]),
     ],

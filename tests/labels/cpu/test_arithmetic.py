@@ -33,7 +33,7 @@ of_each_kind = pytest.mark.parametrize("kind", KINDS)
 
 
 class ReversedSums:
-    """The same operations with every sum taken backwards, as another processor might."""
+    """The same operations with every sum in reverse order, as another processor might do it."""
 
     def __init__(self, kind: Kind, starts: np.ndarray, ends: np.ndarray) -> None:
         self._kind, self._ops = kind, kind(starts, ends)

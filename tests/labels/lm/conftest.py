@@ -61,6 +61,6 @@ def _vllm_is_there(request: pytest.FixtureRequest) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the tests of models in PyTorch alone first: vLLM, once it has loaded a model through
-    transformers, leaves the class of that model unfit for a use without it."""
+    """Run the tests of models in plain PyTorch first: after vLLM has loaded a model through
+    transformers, the class of that model no longer works without vLLM."""
     items.sort(key=lambda item: item.get_closest_marker("vllm") is not None)

@@ -1,5 +1,5 @@
-"""Beside MinerU-HTML's published code (PyPI mineru-html 1.1.2): the same tokens are read, our
-answer forms are among the forms that theirs allows, and texts are parsed alike. Compared with
+"""Comparison with MinerU-HTML's published code (PyPI mineru-html 1.1.2): the same tokens are read,
+our answer forms are among the forms that theirs allows, and texts are parsed alike. Compared with
 1.0.0, the state machine writes the same tokens."""
 
 import re

@@ -74,7 +74,7 @@ def same(ours: list[Labels], theirs: list[Labels]) -> bool:
 
 @contextmanager
 def failing_step(made: LmLabeler, at: int) -> Iterator[None]:
-    """Lets the engine's model fail in its so manieth step, as it does when memory runs out."""
+    """Lets the engine's model fail in its nth step, as it does if memory runs out."""
     executor = made._decoder._engine.llm_engine.engine_core.engine_core.model_executor
     steps = 0
 
@@ -103,18 +103,18 @@ def test_parallel_gives_the_state_machines_labels(
         labels = parallel.label_simplified(simplified)
         assert same(labels, oracle["labels"])
         stats = parallel.stats()
-        # Random models are harder than trained ones: their labels hang on each other for no reason.
+        # Random models are harder than trained ones: their labels depend on each other at random.
         assert stats["passes"] * 20 < oracle["passes"]
         assert stats["pages"] == len(simplified)
         assert all(not np.isnan(one.probability).any() for one in labels)
 
-        # Labelled again, and one by one: neither the cache nor the company changes a label.
+        # Labelled again, and one by one: neither the cache nor other pages change a label.
         assert same(parallel.label_simplified(simplified), oracle["labels"])
         assert same([parallel.label_simplified([page])[0] for page in simplified[:4]], oracle["labels"][:4])
 
         assert fails_and_lives_on(parallel, simplified[:4], oracle["labels"][:4], at=2)
 
-        # The cache has the size that was asked for: 3 layers, keys and values, 2 heads of 32
+        # The cache has the requested size: 3 layers, keys and values, 2 heads of 32
         # numbers of 4 bytes.
         assert 0.95 * 2**30 < cache_tokens(parallel._decoder._engine) * 3 * 2 * 2 * 32 * 4 <= 2**30
         parallel._decoder._cache_tokens = 5000
@@ -180,7 +180,7 @@ def test_a_page_object_a_page_without_blocks_and_a_page_that_fails(checkpoint: P
         assert parallel.stats()["passes"] == before["passes"] + 1
         length = len(parallel.encoder.job(parallel.encoder.windows(new)[0]).prompt_ids)
         assert parallel.stats()["tokens"] - before["tokens"] < length - 100
-        # And seen again, its label is not taken from where vLLM shows no logits.
+        # If it is seen again, its label does not come from tokens without logits.
         assert not np.isnan(parallel.label_simplified([new, new])[1].probability).any()
 
 
@@ -197,7 +197,7 @@ sys.stdin.read()
 
 @pytest.mark.parametrize("killed", [False, True], ids=["ended", "killed"])
 def test_nothing_is_left_behind(checkpoint: Path, python: str, killed: bool) -> None:
-    """No process and no shared memory, however the worker ends."""
+    """No process and no shared memory remains, however the worker ends."""
     worker = subprocess.Popen(
         [python, "-c", SCRIPT, str(checkpoint)],
         stdin=subprocess.PIPE,

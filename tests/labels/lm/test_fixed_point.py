@@ -29,7 +29,7 @@ def greedy(seed: int, page: int, size: int) -> tuple[list[bool], list[float]]:
 
 
 class Model:
-    """Scores drafts as the contract says, and counts."""
+    """Scores drafts according to the contract, and counts."""
 
     def __init__(self, seed: int) -> None:
         self.seed = seed

@@ -21,7 +21,7 @@ from support.rows import Rows
 
 
 def encode(text: str) -> list[int]:
-    """Letters are tokens, but for the two labels."""
+    """Letters are tokens, except for the two labels."""
     return [ord(one) for one in text.replace("main", "\1").replace("other", "\2")]
 
 
@@ -66,7 +66,7 @@ def test_the_mean_of_the_first_pages_counts(
 
 
 class Engine:
-    """Writes answers of one form: there the logit of a token that goes on so is 4, else -4."""
+    """Writes answers of one form: the logit of its next token is 4, of all others -4."""
 
     def __init__(self, form: str, tokens: list[int]) -> None:
         self.wanted = encode(FORMS[form].text([False]))

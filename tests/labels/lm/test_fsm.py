@@ -97,8 +97,8 @@ def test_rows_are_followed_through_the_batch() -> None:
 
 
 def test_the_second_runner_masks_rows_as_the_first() -> None:
-    """Rows in any order, a request of somebody else among them, slots used again: all that can be
-    tried without a GPU."""
+    """Rows in any order, a foreign request among them, reused slots: everything that can be tested
+    without a GPU."""
     torch = pytest.importorskip("torch", reason="needs torch: make test-vllm installs it")
     pytest.importorskip("vllm", reason="needs vLLM: make test-vllm installs it")
     from dripper.labels.lm.fsm_v2 import StateMachine

@@ -81,7 +81,7 @@ def by_lm_format_enforcer(tokenizer: Any, expression: str) -> Any:
     enforcer_of = pytest.importorskip("lmformatenforcer", reason="comes with vLLM: make test-vllm")
     from lmformatenforcer.tokenenforcer import TokenEnforcerTokenizerData
 
-    # As its module for transformers does, which cannot be imported beside transformers 5.
+    # As in its module for transformers, which cannot be imported with transformers 5.
     regular = [n for n in range(len(tokenizer)) if n not in tokenizer.all_special_ids]
     words = [(n, tokenizer.decode([n]), tokenizer.decode([n])[:1] == " ") for n in regular]
     data = TokenEnforcerTokenizerData(words, tokenizer.decode, tokenizer.eos_token_id, False, len(tokenizer))
@@ -93,7 +93,7 @@ def by_lm_format_enforcer(tokenizer: Any, expression: str) -> Any:
 
 ENGINES: tuple[Callable[..., Any], ...] = (by_xgrammar, by_llguidance, by_outlines, by_lm_format_enforcer)
 REFUSED = {(by_llguidance, "json_machine")}
-"""Where the text is fixed, llguidance permits the longest token alone: `{"`, and not `{`."""
+"""If the text is fixed, llguidance permits only the longest token: `{"`, and not `{`."""
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ with torch.inference_mode():
         told.append((at[:, asked["main"]] - at[:, asked["other"]]).tolist())
 print(json.dumps(told))
 """
-"""In a process of its own: vLLM changes the classes of transformers in the one that it runs in."""
+"""In a separate process, because vLLM changes the classes of transformers in its process."""
 
 
 def margins_of_transformers(
@@ -105,7 +105,8 @@ def test_both_decoders_give_the_same_labels(
 def test_windows_are_what_the_model_reads_and_the_memory_holds(
     hunyuan: Path, simplified: list[SimplifiedPage], tmp_path: Path
 ) -> None:
-    """Named as the public one, 262,144 tokens, which 1 GiB holds of a model this small."""
+    """With the name of the public checkpoint, 262,144 tokens, which fit into 1 GiB for a model this
+    small."""
     named = tmp_path / "MinerU-HTML-v1.1-hunyuan"
     named.symlink_to(hunyuan)
     longest = simplified[-1]

@@ -1,5 +1,5 @@
-"""The decoder `parallel` in PyTorch alone, on the CPU in float32: the state machine's labels, label
-for label, over real pages."""
+"""The decoder `parallel` in plain PyTorch, on the CPU in float32: the same labels as the state
+machine's on real pages."""
 
 import os
 import subprocess
@@ -76,7 +76,7 @@ def test_the_state_machines_labels_in_every_answer_form(
 def test_the_state_machines_labels_of_pages_in_windows_and_rows(
     tiny: Callable[[str], Path], simplified: list[SimplifiedPage], architecture: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Windows, pages that break off within a row, a cache that holds few of them."""
+    """Windows, pages that are split within a row, a cache with room for few of them."""
     model = tiny(architecture)
     options = {"answer": "compact", "context_tokens": 1000}
     some = simplified[:4]

@@ -105,7 +105,7 @@ def test_the_state_machines_labels_from_the_cache_for_all_but_what_changed() -> 
 def test_pages_seen_before_and_pages_seen_twice_in_a_batch_are_scored_apart() -> None:
     decoder = decoder_of(Engine())
     first = decoder.decode(JOBS)
-    # The cache holds every draft of the first time, and would hide the logits.
+    # The cache has every draft of the first call, and would hide the logits.
     for again in (decoder.decode(JOBS), decoder.decode([job for job in JOBS for _ in range(2)])[::2]):
         for one, two in zip(first, again, strict=True):
             assert np.array_equal(one.main, two.main)

@@ -19,7 +19,7 @@ PAGE = Path(__file__).parents[2] / "data" / "labelled" / "wcxb-dev" / "html" / "
 
 
 def encode(text: str) -> list[int]:
-    """Letters are tokens, but for the two labels."""
+    """Letters are tokens, except for the two labels."""
     return [ord(one) for one in text.replace("main", "\1").replace("other", "\2")]
 
 
@@ -32,8 +32,8 @@ ENCODER: Any = SimpleNamespace(
 
 
 class Engine:
-    """Writes answers of one form, and takes every token that goes on as such an answer for
-    likely."""
+    """Writes answers of one form, and gives every token that continues such an answer a high
+    probability."""
 
     def __init__(self, form: str, before: str = "") -> None:
         self.form, self.before = FORMS[form], before

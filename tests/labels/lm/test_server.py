@@ -26,7 +26,7 @@ Reply = Callable[["Stub", dict[str, Any]], tuple[int, dict[str, str], bytes]]
 
 
 class Stub(ThreadingHTTPServer):
-    """Counts requests, and how many were under way at once; `reply` answers them."""
+    """Counts requests, and the largest number of concurrent ones; `reply` answers them."""
 
     def __init__(self, reply: Reply) -> None:
         super().__init__(("127.0.0.1", 0), Handler)

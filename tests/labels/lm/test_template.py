@@ -67,7 +67,7 @@ def test_qwen3(name: str, per_block: int, at_end: int) -> None:
     templates = Templates(FORMS[name], encode)
     assert (templates.main, templates.other) == (MAIN, OTHER)
     digits = sum(len(str(item)) for item in range(1, 801))
-    # The quote that opens the first key is in one token with the brace. Without a blank behind the
+    # The quote that opens the first key is in one token with the brace. Without a space after the
     # comma, quotes and comma between two blocks are one token too, and the last block ends alone.
     assert len(templates.of(800).tokens) == digits + per_block * 800 + at_end
     mixed = np.arange(800) % 7 < 3

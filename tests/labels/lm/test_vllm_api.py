@@ -68,7 +68,7 @@ OF_SOURCE = {"vllm", "vllm.platforms", "vllm.v1.sample.logits_processor"} | {
 
 
 def find(wheel: Wheel, place: str) -> tuple[Found, str]:
-    """Return a definition, and the name of one of its methods where `place` has one."""
+    """Return a definition, and the name of one of its methods if `place` has one."""
     module, _, name = place.partition(":")
     name, _, method = name.partition(".")
     found = wheel.find(module, name)
@@ -111,7 +111,7 @@ def test_a_name_that_is_not_there_is_missed() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("version", VERSIONS)
 def test_the_pins_are_what_the_wheel_asks_for(version: str) -> None:
-    """A pin of torch or transformers that vLLM does not want would end in pip's refusal."""
+    """pip would refuse a pin of torch or transformers that vLLM does not allow."""
     pins = {pin.name: pin for pin in map(Requirement, pinned())}
     if str(pins["vllm"].specifier) != f"=={version}":
         pytest.skip("not the pinned one")

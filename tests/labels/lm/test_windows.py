@@ -114,7 +114,7 @@ def test_real_pages_come_apart_and_together(profile: str) -> None:
         '<p _item_id=9>x</p><p _item_id="10">y</p>',
         "a<br>b<div>c</div>d",
         "<p>x <span class='<p _item_id=\"2\">'>y</span></p><p>z</p>",
-        # As on truncated pages: names of elements that hold a bracket, or a quote.
+        # As on truncated pages: names of elements with a bracket or a quote.
         '<ul><li>a</li></ul><lierology< class="b">(21) </lierology<><p>c</p>',
         "<div>a</div><flag'<x\"><p>b <i<u>c</i<u></p></flag'<x\">d",
     ],

@@ -34,7 +34,7 @@ CHAIN = load(
         "batch.files=1",
     ]
 )
-"""The labeler `all` is never loaded by a worker: the tests say who labels instead."""
+"""The labeler `all` is never loaded by a worker: the tests provide another one."""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -156,9 +156,9 @@ def test_a_run_that_is_killed_after_any_of_its_commits_asks_nobody_twice_and_wri
     output = shutil.copytree(preprocessed.output, tmp_path / "out")
 
     points = (
-        # The choice is stored, and nobody was asked.
+        # The choice is stored, and no page was labelled.
         ("dripper.spark.run.label_stage.LabelStage.label", load_true, ()),
-        # The answers are there. From now on nothing is chosen, nobody is asked.
+        # The labels are there. From now on nothing is chosen or labelled.
         ("dripper.spark.run.label_stage.check_rows", load_true, ("dripper.spark.layouts.stage.choices",)),
         # Their examples are stored.
         ("dripper.spark.layouts.stage.template_labels", load_dead, ("dripper.spark.layouts.stage.choices",)),

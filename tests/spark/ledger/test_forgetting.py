@@ -23,7 +23,7 @@ def read() -> World:
 
 
 def forgetting(here: World, steps: int) -> Driver:
-    """Return a driver that has gone so many steps."""
+    """Return a driver after a number of steps."""
     driver = here.driver(forget=GONE)
     for _ in range(steps):
         driver.turn()
@@ -87,7 +87,7 @@ def test_whatever_the_order(chunk: int) -> None:
 
 
 def forgot() -> tuple[World, dict[str, dict[str, Any]]]:
-    """Three files that were read, and pages of them forgotten; and the tables as they were."""
+    """Three files that were read, and forgotten pages of them; and the tables before."""
     here = read()
     before = {name: dict(here.storage.table(name).files) for name in ("extractions", "warc_files")}
     here.driver(forget=GONE).finish()
@@ -125,7 +125,7 @@ def test_so_they_do_where_the_ledger_was_restored_with_them(monkeypatch: pytest.
 
 
 def test_a_loss_beside_rows_that_came_back_is_none_of_the_forgetting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As many rows as are counted: three that had been there, less one."""
+    """As many rows as counted: three from before, minus one."""
     monkeypatch.setattr(MemoryPages, "are_restored", lambda _: True)
     here, before = forgot()
     lost = {n: tuple(row for row in file if row["page_id"] != "c 1 0") for n, file in before["extractions"].items()}

@@ -1,4 +1,4 @@
-"""Rules say which pages an output must not hold: the same in Python as in SQL."""
+"""Rules for pages that an output must not have: the same in Python as in SQL."""
 
 import pickle
 from typing import Any

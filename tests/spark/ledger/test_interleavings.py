@@ -30,7 +30,7 @@ def steps_of(here: World) -> int:
 
 
 def after(here: World, steps: int, move: Move | None = None) -> Driver:
-    """Return a driver that has gone so many steps, if there are as many."""
+    """Return a driver after a number of steps, if it has as many."""
     driver = here.driver(move=move)
     for _ in range(steps):
         here.seconds = max(here.seconds, driver.wakes)
@@ -110,7 +110,7 @@ def _steps_until_over(kind: str, step: int) -> Iterator[int]:
 
 @pytest.mark.parametrize("kind", WORLDS)
 def test_one_that_stands_still_at_every_step_and_comes_back(kind: str) -> None:
-    """When another, which may be given other files, has taken over and is through."""
+    """After another one, possibly with other files, has taken over and finished."""
     for step in range(1, steps_of(WORLDS[kind]())):
         for names in (None, "c"):
             here = WORLDS[kind]()
@@ -159,7 +159,7 @@ def test_one_that_was_away_while_it_compared_tables_accuses_nobody() -> None:
 
 
 def test_a_driver_that_is_killed_cleans_nothing_up() -> None:
-    """Else kills in these tests would be none."""
+    """Otherwise kills in these tests would have no effect."""
     here = world()
     driver = here.driver()
     driver.go_until("after append warc_files")
@@ -170,8 +170,9 @@ def test_a_driver_that_is_killed_cleans_nothing_up() -> None:
 
 
 def moved_and_used_again(here: World, chance: Random, night: int) -> None:
-    """Move a folder away or swap two, note it, however often that is killed, and put other archives
-    into the place; one run may have paused in the middle of its work since before."""
+    """Move a folder away or swap two, record it, however often that is killed, and put other
+    archives into the old location; one run may have paused in the middle of its work since
+    before."""
     still = after(here, chance.randrange(60)) if chance.random() < 0.3 else None
     swap = [Move("latest", "tmp"), Move("other", "latest"), Move("tmp", "other")]
     for move in chance.choice([[Move("latest", f"night-{night}")], swap]):
@@ -182,7 +183,7 @@ def moved_and_used_again(here: World, chance: Random, night: int) -> None:
                 here.moves.append(move)
     known = names_by_place(here.archives, here.moves)
     for name in "abc":
-        size = 100 * night + ord(name)  # Else it looks as if nothing had moved.
+        size = 100 * night + ord(name)  # Otherwise it looks as if nothing had moved.
         here.archives.setdefault(find_first_name(f"latest/{name}", here.moves, known), Archive(night, size=size))
     if still:
         still.finish()

@@ -1,4 +1,4 @@
-"""Two drivers on one output: whatever the moment, one works and the other ends with a sentence. On
+"""Two drivers on one output: at any moment, one works and the other ends with a message. On
 tables in memory; test_lease_on_delta.py tests Delta."""
 
 from datetime import UTC, datetime, timedelta
@@ -29,7 +29,7 @@ def states(storage: Storage) -> list[tuple[int, str]]:
 
 
 def other(storage: Storage, holder: str, **columns: Any) -> Lease:
-    """A run of another driver, which does not say that it is alive of itself."""
+    """A run of another driver, without automatic heartbeats."""
     made = Lease(books_of(storage), holder=holder, beat_seconds=3600)
     made.take(**columns)
     return made
@@ -54,7 +54,7 @@ def test_a_killed_driver_of_this_machine_is_known_at_once(storage: Storage) -> N
 
 
 class Clock:
-    """A clock that goes on while somebody sleeps."""
+    """A clock that continues while a driver sleeps."""
 
     def __init__(self) -> None:
         self.now = 0.0

@@ -64,7 +64,7 @@ def test_an_optimize_beside_a_run_costs_no_beat_and_no_end(
 
 
 def test_numbers_that_are_used_up_are_left_out(spark: SparkSession, tables: Tables) -> None:
-    """Somebody deleted the rows: Delta still knows the numbers, and said that they were another's
+    """Somebody deleted the rows: Delta still has the numbers, and attributed them to another run
     for ever."""
     for _ in range(2):
         held = Lease(SparkBooks(spark, tables))
@@ -79,7 +79,7 @@ def test_numbers_that_are_used_up_are_left_out(spark: SparkSession, tables: Tabl
 
 
 def test_drivers_that_begin_at_the_same_moment_get_one_number_each(spark: SparkSession, tables: Tables) -> None:
-    """Both have looked, and seen nobody, before one of them writes."""
+    """Both have checked, and found no other, before one of them writes."""
     both = threading.Barrier(2, timeout=60)
     outcomes: list[str | None] = []
     taken: list[Lease] = []
@@ -107,7 +107,7 @@ def test_drivers_that_begin_at_the_same_moment_get_one_number_each(spark: SparkS
     assert outcomes.count(None) >= 1
     running = [row["run_id"] for row in tables.read("runs").where("state = 'running'").collect()]
     assert [run_id for run_id in outcomes if run_id] == running[: len(outcomes) - outcomes.count(None)]
-    for held in taken:  # Else it says that it is alive when the session is long gone.
+    for held in taken:  # Otherwise it sends heartbeats long after the end of the session.
         held.end("ended")
 
 
@@ -115,8 +115,8 @@ def test_drivers_that_begin_at_the_same_moment_get_one_number_each(spark: SparkS
 def test_a_driver_that_stands_still_before_its_lease_sees_what_another_did_meanwhile(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It made the tables, and took them for empty ever after: every file was recorded, and read,
-    twice."""
+    """It created the tables, and then always treated them as empty: every file was recorded and
+    read twice."""
     archive, output = write_warc(tmp_path / "a.warc", pages(1, 3)), str(tmp_path / "out")
     take = Lease.take
 

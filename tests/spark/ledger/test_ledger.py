@@ -100,7 +100,7 @@ def test_what_is_known_is_what_is_written(ledger: Ledger) -> None:
 
 
 def test_what_a_person_writes_between_the_look_at_rows_and_their_change_is_kept() -> None:
-    """Before the commit began, and while it was under way."""
+    """Before the commit began, and during it."""
     for place in ("begin amend warc_files", "commit amend warc_files"):
         storage, waiting = Storage(), [place]
         person = MemoryBooks(storage, lambda _: None, lambda _: None)
@@ -132,7 +132,7 @@ def test_who_is_always_overtaken_gives_up() -> None:
 
 
 def test_a_state_that_is_not_known_is_refused_with_what_to_do(ledger: Ledger) -> None:
-    """Nobody would ever read such a file, and every run would say that all are done."""
+    """No run would ever read such a file, and every run would report that all are done."""
     ledger.record(make_plan(files("a", "b"), [], SIZE))
     ledger._books.append("warc_files", [{**ledger.reports(Batch(1, ()))[0], "warc_file": "c", "state": "bogus"}])
     with pytest.raises(

@@ -1,4 +1,4 @@
-"""The ledger on real Delta: its rows as they are stored, and an OPTIMIZE beside its commits."""
+"""The ledger on real Delta: its rows as stored, and an OPTIMIZE during its commits."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime

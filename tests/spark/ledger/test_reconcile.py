@@ -108,7 +108,7 @@ class Found(MemoryBooks):
 
 
 OTHERS = {(1, "a"): FileRows(2, 0, 12), (2, "b"): FileRows(2, 0, 30)}
-"""As many rows as are counted of `a`, but one of them twice."""
+"""As many rows as counted for `a`, but one of them twice."""
 
 
 def test_rows_of_other_pages_are_a_difference_where_a_batch_was_rewritten() -> None:
@@ -116,18 +116,18 @@ def test_rows_of_other_pages_are_a_difference_where_a_batch_was_rewritten() -> N
     books = Found(entries, OTHERS, NOON + timedelta(hours=1))
     assert compare(books, Ledger(books, ""), lambda: None)[0] == [Difference(1, 2, 2)]
     assert books.asked == [{1}], "batch 2 is as it was when it was looked at last"
-    # Nobody has written since: nothing is scanned, unless somebody asks.
+    # There were no writes since: nothing is scanned, except on request.
     books = Found(entries, OTHERS, NOON)
     assert compare(books, Ledger(books, ""), lambda: None)[0] == []
     assert books.asked == []
     assert compare(books, Ledger(books, ""), lambda: None, every=True)[0] == [Difference(1, 2, 2), Difference(2, 2, 2)]
-    # Rows that another reading is to replace may be any.
+    # Rows that are about to be replaced may be anything.
     books = Found([replace(known("a", 3, 11, state="planned"), file=PlannedFile("a", replaces=1))], OTHERS, NOON)
     assert 1 not in {each.batch for each in compare(books, Ledger(books, ""), lambda: None, every=True)[0]}
 
 
 def test_rows_that_were_looked_at_are_looked_at_once() -> None:
-    """After OPTIMIZE, say. Of a ledger without keys they are taken as they are."""
+    """For instance after OPTIMIZE. With a ledger without keys they are accepted."""
     books = Found([known("a", 1, 12), known("b", 2, None)], OTHERS, NOON + timedelta(days=99999))
     assert compare(books, Ledger(books, ""), lambda: None)[0] == []
     assert compare(books, Ledger(books, ""), lambda: None)[0] == []
@@ -147,7 +147,7 @@ def test_only_files_that_lost_rows_are_read_again() -> None:
     repairs = choose_repairs(entries, {1}, rows)
     assert [(each.file.warc_file, each.file.replaces) for each in repairs.again] == [("b", 1), ("c", 1)]
     assert (repairs.unknown, repairs.outdated) == ([], [])
-    # Rows of a reading that another has taken the place of, and of nobody.
+    # Rows of a file that was read again, and rows of no file.
     rows = {(1, "a"): FileRows(2, 0, 11), (3, "a"): FileRows(2, 0, 11), (4, "z"): FileRows(2, 1, 9)}
     repairs = choose_repairs(entries[:1], {1, 3, 4}, rows)
     assert (repairs.again, repairs.outdated) == ([], [(3, "a")])
@@ -363,7 +363,7 @@ def test_rows_that_go_while_a_run_is_at_work_are_told_at_its_end(spark: SparkSes
 
 @pytest.mark.spark
 def test_a_table_that_is_removed_while_a_run_is_at_work_is_told_at_its_end(spark: SparkSession, tables: Tables) -> None:
-    """The next write of the run makes it anew, with its own rows."""
+    """The next write of the run creates it again, with its own rows."""
     later = spark.createDataFrame(tables.read("extractions").where("batch = 2").toArrow())
     shutil.rmtree(f"{tables.output}/extractions")
     tables.append("extractions", later)
@@ -390,7 +390,7 @@ def test_a_run_beside_which_rows_go_ends_with_work_left(
     statement: str,
     operation: str,
 ) -> None:
-    """The rows go after the run's last batch is noted, and before it says how it ended."""
+    """The rows disappear after the run's last batch is recorded, and before its end is recorded."""
     finish = Notes.finish
 
     def finish_and_change(notes: Notes) -> dict[int, str]:

@@ -1,5 +1,5 @@
-"""Archives that have moved are known under their first names; files that only look so are asked
-about."""
+"""Archives that have moved are known under their first names; the run asks about files that only
+look moved."""
 
 import shutil
 from pathlib import Path
@@ -60,7 +60,7 @@ def test_a_file_has_the_name_under_which_it_was_read_first_whatever_came_after()
     there_and_back = [Move("/a", "/b"), Move("/b", "/c"), Move("/c", "/a")]
     assert first_name("/a/x", there_and_back, {"/a/x"}) == "/a/x"
     assert find_place("/a/x", there_and_back) == "/a/x"
-    # Read under the new name, before anybody said that it had moved, or as it came later.
+    # Read under the new name, before the move was recorded, or because it was added later.
     assert first_name("/c/x", there_and_back[:2], {"/c/x", "/a/x"}) == "/c/x"
 
 

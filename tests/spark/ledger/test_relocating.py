@@ -52,8 +52,8 @@ def test_a_kill_at_every_step() -> None:
 
 
 def test_one_that_stands_still_at_every_step_and_comes_back() -> None:
-    """When another has noted the move, and a run that reads a file again is through: it is noted
-    once."""
+    """After another has recorded the move, and a run that reads a file again has finished, the move
+    is recorded once."""
     for step in range(1, n_steps()):
         here = moved()
         still = here.driver(move=MOVED)
@@ -69,8 +69,8 @@ def test_one_that_stands_still_at_every_step_and_comes_back() -> None:
 
 
 def test_a_batch_that_goes_on_reads_its_files_where_they_are_not_what_is_there_now() -> None:
-    """A run that is given one file of a batch reads the other as well, which has moved away
-    meanwhile, and another one lies in its place."""
+    """A run that is given one file of a batch reads the other as well, which has been moved in the
+    meantime and replaced by another one."""
     here = World({"s3://old/a": Archive(2), "s3://stays/b": Archive(1, size=6)})
     killed = here.driver()
     killed.go_until("begin append extractions")

@@ -45,7 +45,7 @@ def test_files_and_counts_are_those_of_the_tables(spark: SparkSession, output: s
     ledger = {row["warc_file"]: row for row in Tables(spark, output).read("warc_files").collect()}
     assert {file.warc_file: file.pages for file in facts.files} == {name: row["pages"] for name, row in ledger.items()}
     assert sum(pages for _, pages in facts.commits()) == facts.count("pages") == 8
-    # Small batches that end within some seconds of each other are noted together.
+    # Small batches that end within some seconds of each other are recorded together.
     assert len(facts.commits()) in (1, 2)
     assert dict(facts.methods) == {"cpu": 7}
     assert sum(facts.languages.values()) == sum(facts.kinds.values()) == sum(facts.confidences.values()) == 7

@@ -1,4 +1,4 @@
-"""Batches are noted together, none is forgotten, and one that could not be noted is named."""
+"""Batches are recorded together, none is forgotten, and one that could not be recorded is named."""
 
 from typing import Any
 

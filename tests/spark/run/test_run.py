@@ -97,7 +97,7 @@ def test_a_second_run_finds_the_work_done(spark: SparkSession, sample: Path, sam
 def test_the_same_input_gives_the_same_rows(
     spark: SparkSession, sample: Path, sample_run: SampleRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """However the work is cut: one batch here, one batch per file there, and each file in parts."""
+    """With any division of the work: one batch, one batch per file, and each file in parts."""
     monkeypatch.setattr(parts, "SMALLEST_TASK_BYTES", 1000)
     monkeypatch.setattr(parts, "SPLIT_BYTES", 1000)
     run(spark, str(sample), str(tmp_path), load(assignments=["batch.files=1"]))

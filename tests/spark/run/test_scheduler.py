@@ -1,5 +1,5 @@
-"""Batches side by side: one that fails does not end the others, many in a row do, and so does an
-interrupt, at once. Batches that replace rows of one another take turns."""
+"""Concurrent batches: one failure does not end the others; many failures in a row do, and an
+interrupt does at once. Batches that replace each other's rows take turns."""
 
 import signal
 import threading
@@ -42,7 +42,7 @@ def test_many_failures_in_a_row_end_the_run() -> None:
 
 
 def test_batches_are_worked_on_at_once() -> None:
-    """A barrier lets nobody through until two have come."""
+    """A barrier lets no batch through until two have arrived."""
     both = threading.Barrier(2, timeout=30)
     assert work_through(BATCHES, 2, lambda batch: both.wait() and None, Breaker(1), nothing).failed == {}
 

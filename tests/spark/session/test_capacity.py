@@ -34,7 +34,8 @@ NONE_UP = Live(executors=0, slots=0)
         (ON_EMR | {"spark.dynamicAllocation.maxExecutors": "20", "spark.task.cpus": "2"}, NONE_UP, 40),
         (ON_EMR | {"spark.dynamicAllocation.maxExecutors": "20", "spark.executor.instances": "2"}, NONE_UP, 80),
         (DYNAMIC | {"spark.master": "k8s://https://k", "spark.dynamicAllocation.maxExecutors": "9"}, NONE_UP, 9),
-        # A standalone executor has all cores of its machine: as many as those have that are up.
+        # A standalone executor has all cores of its machine: the same number as in running
+        # executors.
         (DYNAMIC | {"spark.master": "spark://m", "spark.dynamicAllocation.maxExecutors": "4"}, Live(1, 8), 32),
         (DYNAMIC | {"spark.master": "spark://m", "spark.dynamicAllocation.maxExecutors": "4"}, NONE_UP, UNTOLD_SLOTS),
         # No bound: Spark's default is Java's largest integer.

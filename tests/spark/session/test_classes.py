@@ -27,7 +27,7 @@ assert spark.range(3).count() == 3
 
 @pytest.fixture
 def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
-    """Folders of an archive and of Spark's configuration, with nothing said by anybody."""
+    """Folders of an archive and of Spark's configuration, without any settings."""
     for name in ("SPARK_HOME", "SPARK_CONF_DIR", "PYSPARK_SUBMIT_ARGS"):
         monkeypatch.delenv(name, raising=False)
     folder, conf = tmp_path / "dripper", tmp_path / "conf"
@@ -82,7 +82,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("share", [1, 0.5, 0], ids=["whole", "cut", "empty"])
 def test_java_reads_a_whole_archive_or_goes_without(tmp_path: Path, made: Path, share: float) -> None:
     archive, loaded = made / "classes.jsa", tmp_path / "loaded"
-    # A file of its own each time, as the Java before may not have ended.
+    # A new file each time, because the previous Java process may still run.
     part = tmp_path / "part"
     part.write_bytes((made / "whole").read_bytes()[: int((made / "whole").stat().st_size * share)])
     part.replace(archive)
@@ -92,5 +92,5 @@ def test_java_reads_a_whole_archive_or_goes_without(tmp_path: Path, made: Path, 
 
 
 def run(code: str, *arguments: Path) -> None:
-    """Run code in a process of its own, with the archive in the folder of the first argument."""
+    """Run code in a separate process, with the archive in the folder of the first argument."""
     subprocess.run([sys.executable, "-c", IN_FOLDER + code, *map(str, arguments)], check=True, cwd=ROOT)

@@ -1,4 +1,5 @@
-"""Where the stage `label` runs; on a cluster with pretended GPUs: there, and nothing else."""
+"""The executors of the stage `label`: on a cluster with fake GPUs it runs on those, and nothing
+else does."""
 
 import contextlib
 import json

@@ -1,5 +1,5 @@
-"""A session that spark-submit made on this machine gets the settings of one machine, where nobody
-has set others."""
+"""A session that spark-submit made on this machine gets the settings for one machine, unless others
+are set."""
 
 import logging
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ OF_QUERIES = {name: value for name, value in LOCAL.items() if name.startswith(("
 
 @pytest.fixture
 def bare(spark: SparkSession) -> Iterator[SparkSession]:
-    """A session of the same Spark in which nobody has set anything of `LOCAL`."""
+    """A session of the same Spark without any setting of `LOCAL`."""
     session = spark.newSession()
     for name in OF_QUERIES:
         session.conf.unset(name)

@@ -114,8 +114,8 @@ def test_a_session_reads_and_writes_delta(spark: SparkSession, tmp_path: Path) -
 
 @pytest.mark.spark
 def test_a_table_that_is_not_there_prints_no_stack(spark: SparkSession) -> None:
-    """Spark's listeners of queries want the metrics even of one that failed, from the second run of
-    a session on."""
+    """From the second run of a session, Spark's query listeners ask for metrics even of failed
+    queries."""
     java = spark._jvm
     assert java is not None
     asking = java.java.lang.Class.forName("org.apache.spark.sql.util.ExecutionListenerBus")

@@ -1,5 +1,5 @@
-"""A driver that lost its lease and goes on all the same, on real Delta: no row changes, and it
-hears of it."""
+"""A driver that lost its lease but continues, on real Delta: no row changes, and it gets an
+error."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -173,8 +173,8 @@ def test_a_run_after_one_that_ended_well_shuts_nobody_out(
 
 @pytest.mark.spark
 def test_an_output_whose_runs_are_gone_takes_commits_as_before(spark: SparkSession, tmp_path: Path) -> None:
-    """`labels` copied to another output, or `runs` dropped: numbers begin anew, and Delta knows the
-    old ones."""
+    """`labels` copied to another output, or `runs` dropped: numbers start again, and Delta still
+    has the old ones."""
     for i in range(2):
         for table in ("runs", "labels"):
             Tables(spark, str(tmp_path)).create(table)

@@ -43,7 +43,7 @@ def test_databricks_orders_commits_itself() -> None:
 
 @pytest.mark.spark
 def test_no_run_begins_where_it_could_lose_anothers_commits(spark: SparkSession, sample: Path) -> None:
-    """Refused before anything touches the output: there is not even a file system for it here."""
+    """Refused before any access to the output: there is not even a file system for it here."""
     with pytest.raises(SettingsError, match=r"s3a://b/out: .*S3DynamoDBLogStore.*output.single_writer=true"):
         run(spark, str(sample), "s3a://b/out", load())
     with pytest.raises(SettingsError, match=r"output\.single_writer"):

@@ -1,4 +1,4 @@
-"""Texts into SQL and out of exceptions."""
+"""Quoting texts for SQL, and extracting messages from exceptions."""
 
 import pytest
 

@@ -92,7 +92,7 @@ def test_forgotten_pages_leave_all_tables_and_stay_away(
     row = tables.read("forgotten").where("kind = 'host'").collect()[0]
     assert (row["reason"], row["pattern"]) == ("order 7/26", "www.bad.example.org")
     assert row["forgotten_by"]
-    # Whoever keeps a copy hears of these rows and no others, then and later.
+    # The change feed has these rows and no others, then and later.
     assert "nothing to publish" in publish(spark, tables.output)
     feed = spark.read.option("readChangeFeed", "true").option("startingVersion", version + 1)
     changes = feed.format("delta").load(f"{tables.output}/published").collect()

@@ -1,5 +1,5 @@
-"""The published table: the rows of `extractions`, each once, whatever was redone or killed, and
-laid out for queries by host."""
+"""The published table: the rows of `extractions`, each once, after any redo or kill, and clustered
+for queries by host."""
 
 import shutil
 from collections.abc import Callable, Iterator
@@ -204,7 +204,7 @@ def test_streams_after_a_batch_was_redone_are_as_the_document_says(
         plain()
     skipping()
     seen = {row["url"].rsplit("/", 1)[1] for row in spark.read.format("delta").load(str(tmp_path / "s")).collect()}
-    assert seen == {"0", "1", "10", "11", "20"}  # neither is 0 taken back, nor do 2 and 3 come
+    assert seen == {"0", "1", "10", "11", "20"}  # batch 0 is not withdrawn, and batches 2 and 3 do not arrive
     feed()
     assert rows(spark.read.format("delta").load(str(tmp_path / "copy"))) == rows(tables.read("published"))
     assert_same(tables)
@@ -234,7 +234,7 @@ def test_readers_without_spark_read_every_table_whatever_the_workspace_has_as_de
 ) -> None:
     """`deltalake` refuses deletion vectors and checkpoints of the second kind. Another time zone
     makes no batch another."""
-    # Tables as they are made, not copies of templates.
+    # Newly created tables, not copies of templates.
     monkeypatch.setattr(Tables, "bring_up", getattr(Tables.bring_up, "__wrapped__"))  # noqa: B009
     defaults = {"enableDeletionVectors": "true", "checkpointPolicy": "v2"}
     archives, output = tmp_path / "in", str(tmp_path / "out")

@@ -36,8 +36,8 @@ def joined(preprocessed: Preprocessed, **labels: Any) -> dict[str, Any]:
 
 
 def extracted(*rows: dict[str, Any], settings: Settings | None = None) -> list[dict[str, Any]]:
-    """The rows, with the same input in one Arrow batch and in several: Spark bounds a batch by its
-    rows or by its bytes, as its version wants."""
+    """The rows, with the same input in one Arrow batch and in several: Spark limits a batch by its
+    rows or by its bytes, depending on its version."""
     mapper = extractions_mapper(settings or load(assignments=["labeler.fallback=body"]), SCHEMA, None)
     names = sorted(rows[0])
     batch = pa.RecordBatch.from_pylist([{name: row[name] for name in names} for row in rows])

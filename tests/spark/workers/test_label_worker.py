@@ -81,7 +81,7 @@ mapped(label.labels_mapper(load_hanging, load(), SCHEMA, None), rows(1))
 
 
 def test_an_engine_that_hangs_ends_its_worker_and_says_so() -> None:
-    """Spark sees a crash, and tries again on a cluster; nothing would wait for ever."""
+    """Spark sees a crash, and tries again on a cluster; otherwise it would wait for ever."""
     ended = subprocess.run(
         [sys.executable, "-c", HANGS],
         env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},

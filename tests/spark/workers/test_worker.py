@@ -106,7 +106,7 @@ def test_a_fault_of_the_reader_ends_the_file_not_the_task(tmp_path: Path, monkey
     read = parts.read_records
 
     class Faulty:
-        """Gives one record, then an exception nobody foresaw."""
+        """Gives one record, then an unexpected exception."""
 
         def __init__(self, file: str) -> None:
             self.report = FileReport(file)
@@ -139,14 +139,14 @@ def test_a_task_that_ends_early_closes_what_it_reads(tmp_path: Path, monkeypatch
     mapper = worker.files_mapper([[FilePart(file, 1)]], 1, Settings(), SCHEMA, None, lambda *_: step)
     with pytest.raises(RuntimeError, match="not foreseen") as raised:
         list(mapper([pa.RecordBatch.from_pydict({"id": pa.array([0], pa.int64())})]))
-    # While somebody holds the exception, and with it all that the frames of its trace hold.
+    # While the exception is referenced, and with it all objects in the frames of its traceback.
     assert raised.value
     assert set(closed) == {1}
 
 
 def test_columns_have_the_order_of_the_schema() -> None:
-    """Spark's `mapInArrow` never looks at their names: it takes them by position, and drops surplus
-    ones without a word."""
+    """Spark's `mapInArrow` never looks at their names: it takes them by position, and silently
+    drops surplus ones."""
     schema = pa.schema([("a", pa.int64()), ("b", pa.string()), ("c", pa.int64())])
     (batch,) = worker.in_batches([{"surplus": 1, "b": "x", "a": 1}, {"c": 3, "a": 2}], schema)
     assert batch.schema == schema

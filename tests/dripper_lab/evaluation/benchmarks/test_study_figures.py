@@ -80,7 +80,7 @@ def test_ensembles_and_baselines_have_colours_of_their_own() -> None:
 
 
 def _write_reference(path: Path) -> None:
-    """Write the published files of eight pages, as few as they may be."""
+    """Write the published files of eight pages, the minimum."""
     ids = {"dragnet": {f"hash{number}": str(number) for number in range(8)}}
     rows = "".join(f"dragnet,goose3,hash{number},{number / 10}\n" for number in range(8))
     with tarfile.open(path, "w:xz") as tar:

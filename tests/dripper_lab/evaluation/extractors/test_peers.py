@@ -54,7 +54,7 @@ def test_hostile_pages_give_text_or_an_ordinary_exception(extractor: Contender) 
 
 
 def test_body_text_is_the_stretch_with_most_words_and_fewest_tags() -> None:
-    """Counted by hand: 8 words and 2 tags; with a link beside it, less."""
+    """Counted by hand: 8 words and 2 tags; less with a link next to it."""
     (bte,) = [one for one in peers() if one.name == "bte"]
     html = "<a>menu</a><p>one two three <b>four</b> five six seven eight</p><a>next</a><script>x y z</script>"
     assert bte.load()(Task(PAGE, html)) == "one two three four five six seven eight"

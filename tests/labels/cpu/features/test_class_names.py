@@ -61,6 +61,6 @@ def test_on_real_pages_a_group_found_stands_in_the_markup() -> None:
     found = encode_names(tags)
     assert sum(map(bool, found)) > len(tags) / 10
     for bit, pattern in enumerate(NAME_GROUPS.values()):
-        # In any case, and "^ads?$" of words, which end where letters do.
+        # In upper or lower case. "^ads?$" matches words, which end with their letters.
         anywhere = re.compile(pattern.replace("^", "").replace("$", ""), re.IGNORECASE)
         assert all(anywhere.search(tag) for tag, bits in zip(tags, found, strict=True) if bits >> bit & 1)
