@@ -69,7 +69,7 @@ def test_rooms_import_one_way() -> None:
 
 @cache
 def rooms() -> dict[str, set[str]]:
-    """Return by folder, below `lib`, which folders beside it its modules import."""
+    """Return, for each folder below `lib`, the sibling folders that its modules import."""
     imported: dict[str, set[str]] = defaultdict(set)
     for module in MODULES:
         mine = module.relative_to(LIB).parent.parts

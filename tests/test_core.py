@@ -38,7 +38,7 @@ from dripper.__main__ import main
 
 
 def without_extras(code: str) -> "subprocess.CompletedProcess[str]":
-    """Run Python code where importing a package of an extra fails."""
+    """Run Python code with failing imports of the packages of extras."""
     return subprocess.run([sys.executable, "-c", WITHOUT + code], capture_output=True, text=True, check=False)
 
 

@@ -307,7 +307,7 @@ def test_the_jobs_of_the_documents_understand_their_flags(monkeypatch: pytest.Mo
     from dripper.spark import cli
 
     class UnderstoodError(Exception):
-        """All flags and settings are known, and a session is asked for."""
+        """All flags and settings are known, and a session is requested."""
 
     def session(settings: object) -> None:
         raise UnderstoodError
@@ -346,7 +346,7 @@ def test_the_layouts_of_a_pipeline_of_ones_own() -> None:
 
     class Engine:
         def label_simplified(self, pages: Sequence[SimplifiedPage]) -> list[Labels]:
-            """Say that headings of stories are none, which `cpu` does of some."""
+            """Label headings of stories as other, unlike `cpu` for some of them."""
             asked.extend(pages)
             parts = [re.split(r' _item_id="', page.simplified_html)[1:] for page in pages]
             return [Labels.certain(np.array(["Story" in part for part in one])) for one in parts]

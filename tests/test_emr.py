@@ -177,7 +177,7 @@ def test_cluster_mode_exits_as_the_job_did_and_tells_what_it_said(
 
 
 def test_yarn_keeps_containers_from_the_gpus_of_others() -> None:
-    """The two ends have to name one place: YARN's, and the one that the bootstrap action mounts."""
+    """YARN's path and the path that the bootstrap action mounts must be equal."""
     of_cluster = json.loads((ROOT / "conf/emr/gpu.json").read_text())
     (with_gpus,) = [group for group in instance_groups() if "Configurations" in group]
     assert with_gpus["InstanceType"].startswith("g")
@@ -193,7 +193,7 @@ def test_yarn_keeps_containers_from_the_gpus_of_others() -> None:
 
 
 def test_yarn_looks_for_gpus_only_where_there_are_any() -> None:
-    """A NodeManager that is to use GPUs and finds no nvidia-smi does not start."""
+    """A NodeManager that should use GPUs does not start without nvidia-smi."""
     of_cluster = json.loads((ROOT / "conf/emr/gpu.json").read_text())
     assert not [key for part in of_cluster for key in part["Properties"] if key.startswith("yarn.nodemanager.")]
     assert {group["InstanceGroupType"]: "Configurations" in group for group in instance_groups()} == {

@@ -112,7 +112,7 @@ def test_the_commit_hooks_are_what_make_lint_runs() -> None:
 
 
 def test_the_site_has_every_page_of_the_documents() -> None:
-    # Above `nav` are tags that MkDocs alone knows.
+    # Above `nav` are tags that only MkDocs supports.
     nav = yaml.safe_load((ROOT / "mkdocs.yml").read_text().partition("\nnav:\n")[2])
     listed = re.findall(r"[\w/]+\.md", yaml.safe_dump(nav))
     assert sorted(listed) == sorted(str(page.relative_to(ROOT / "docs")) for page in (ROOT / "docs").rglob("*.md"))

@@ -1,5 +1,5 @@
-"""Whole pages give the Markdown and the facts that are kept beside them. After a change on purpose,
-`make golden` writes them anew; read the difference before it lands."""
+"""Whole pages give the Markdown and the facts that are stored with them. After an intended change,
+`make golden` writes them again; read the difference before it lands."""
 
 import difflib
 

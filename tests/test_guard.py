@@ -1,4 +1,4 @@
-"""The guard: every way a page can go wrong costs one error, and the next page goes on."""
+"""The guard: every way in which a page can fail costs one error, and the next page is processed."""
 
 import gc
 import os
@@ -177,7 +177,7 @@ print(soft <= inherited, inherited)
     ],
 )
 def test_a_hard_limit_that_is_there_stays(kind: str, hard: int, said: str) -> None:
-    """As batch schedulers, containers and `ulimit` set them; nobody but root may raise one."""
+    """As set by batch schedulers, containers and `ulimit`; only root may raise one."""
     done = subprocess.run(
         [sys.executable, "-c", UNDER_HARD_LIMITS, kind, str(hard)],
         capture_output=True,

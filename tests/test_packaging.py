@@ -31,7 +31,7 @@ OPTION = re.compile(r"^( *)# ((?:policy_id|instance_profile_arn|spark_env_vars|t
 
 @pytest.mark.parametrize("file", ["databricks.yml", *(str(file.relative_to(ROOT)) for file in RESOURCES)])
 def test_the_bundle_fits_its_schema(shared: Path, tmp_path: Path, file: str) -> None:
-    """As it is, and with every option switched on."""
+    """By default, and with every option turned on."""
     check_schema(shared, ROOT / file)
     with_options = tmp_path / "options.yml"
     with_options.write_text(switch_on((ROOT / file).read_text()))
@@ -195,7 +195,7 @@ def test_in_production_the_jobs_run_as_nobody_in_person_and_others_may_look() ->
 
 
 def test_every_job_tells_of_failures_and_is_tagged_and_repeats_no_wrong_usage() -> None:
-    """Databricks would repeat a task for every exit code; `--tries` does it for 3 alone."""
+    """Databricks would retry a task for every exit code; `--tries` does it only for 3."""
     for name, job in jobs_of_the_bundle().items():
         assert job["email_notifications"]["on_failure"] == ["${var.notify}"], name
         assert job["tags"].keys() == {"project", "target", "cost_center"}, name
@@ -279,7 +279,7 @@ def test_every_dependency_is_pinned(setup_py: dict[str, Any]) -> None:
         for line in (ROOT / "conf/constraints.txt").read_text().splitlines()
         if "==" in line
     }
-    # But for the extras encoder and gpu, as each GPU wants its own builds.
+    # Except for the extras encoder and gpu, because each GPU needs its own builds.
     lists = ("RUN", "WARC", "INSPECT", "CLUSTER", "SPARK", "TEST", "TRAIN", "EVAL", "BENCH", "LM", "DOCS")
     needed = {normal(each) for name in lists for each in setup_py[name]}
     assert len(needed) > 20
@@ -324,8 +324,7 @@ def test_no_extra_allows_a_version_with_a_hole_and_no_pin_is_below_a_floor(setup
 
 
 def test_html2text_has_an_extra_of_its_own(setup_py: dict[str, Any]) -> None:
-    """It is under the GPL: nobody gets it with something else that a cluster or a program
-    installs."""
+    """It is under the GPL, so it is never installed with another extra."""
     others = (
         "RUN",
         "WARC",

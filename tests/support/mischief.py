@@ -74,8 +74,8 @@ class Mischief:
         return True
 
     def compared(self, expected: Content, got: Content) -> tuple[Content, Content]:
-        """Return both as they have to be equal: without forgotten pages, and with only those
-        columns of the ledger that can be rebuilt."""
+        """Return both in the form in which they must be equal: without forgotten pages, and with
+        only those columns of the ledger that can be rebuilt."""
         rows = {key: row for key, row in expected[0].items() if key not in self._forgotten}
         pages = Counter(row["warc_file"] for row in rows.values())
         want = {name: {"pages": pages[name]} for name in expected[1]}
@@ -119,7 +119,7 @@ class Mischief:
         return job
 
     def _forget(self, job: Job, output: Path) -> Job:
-        """Forget two pages; a call that was killed goes on with the next run."""
+        """Forget two pages; the next run completes a killed call."""
         pages = DeltaTable(str(output / "extractions")).to_pyarrow_table(columns=["page_id"])["page_id"].to_pylist()
         if pages:
             chosen = self.chance.sample(sorted(pages), min(_FORGOTTEN_ROWS, len(pages)))
@@ -129,7 +129,7 @@ class Mischief:
         return job
 
     def _move(self, job: Job, output: Path) -> Job:
-        """Move the archives to another folder, and say so."""
+        """Move the archives to another folder, and record the move."""
         if self._moved_from is not None or job.input[0] != "--warcs":
             return job
         old = Path(job.input[1])

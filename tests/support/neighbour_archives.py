@@ -147,7 +147,7 @@ def _storages() -> Iterator[Case]:
 
 
 def _with_dictionary(data: bytes) -> bytes:
-    """Return a zstd file of one record with a dictionary of its own."""
+    """Return a zstd file of one record with its own dictionary."""
     dictionary = zstandard.ZstdCompressionDict(data[100:800], dict_type=zstandard.DICT_TYPE_RAWCONTENT)
     return (
         struct.pack("<II", 0x184D2A5D, 700)

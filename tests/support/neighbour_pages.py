@@ -45,7 +45,7 @@ def write_page(case: Case) -> str:
 
 
 def judge(case: Case, answer: Mapping[str, str | None]) -> str:
-    """Return `right`, or in words which check fails first; a dash for a reader that gives no such
+    """Return `right`, or the words of the first failing check; a dash for a reader without this
     part.
 
     Args:

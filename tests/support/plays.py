@@ -21,11 +21,11 @@ def play(
     faults: float,
     forget: Sequence[str] = (),
 ) -> list[Driver]:
-    """Let drivers take turns by chance, with kills, long silences and a storage that fails, until
+    """Let drivers take turns at random, with kills, long silences and a storage that fails, until
     all are over, including silent ones; return them.
 
-    kills, zombies, faults: how likely each is at a turn. forget: ids of pages; some of the drivers
-    are to forget one of them.
+    kills, zombies, faults: the probability of each at a turn. forget: ids of pages; some of the
+    drivers forget one of them.
     """
     chance = Random(seed)
     drivers = []
@@ -57,8 +57,8 @@ def play(
 
 
 def last_run(world: World) -> None:
-    """Let one driver work alone, and another one after it, which is to change nothing; see that all
-    is whole."""
+    """Let one driver work alone, and another one after it, which must change nothing; check that
+    everything is complete."""
     for _ in range(2):
         last = world.driver()
         last.finish()

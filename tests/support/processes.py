@@ -1,5 +1,4 @@
-"""The processes of one session (setsid), and the shared memory that they hold; by /proc, so on
-Linux only."""
+"""The processes of one session (setsid), and their shared memory; from /proc, so only on Linux."""
 
 import contextlib
 import os

@@ -10,7 +10,7 @@ from dripper.settings import Settings
 from support.stage_labelers import HashLabeler
 
 TESTS = Path(__file__).parents[1]
-# A busy machine is no failure. Ray reads it when it is imported, and spells it so.
+# A busy machine is not a failure. Ray reads the variable on import, with this spelling.
 os.environ["RAY_raylet_start_wait_time_s"] = "600"  # noqa: SIM112
 
 

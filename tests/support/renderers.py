@@ -23,7 +23,7 @@ _UNSEEN = re.compile(r"(?s)<(ruby|rt|rp|rb)\b[^>]*>|</(ruby|rt|rp|rb)>")
 _CONTROLS = "select, datalist, input, .mw-editsection"
 """Elements that work only in a browser, and are left out of Markdown."""
 _OWN_MARK = re.compile(r"[\s\u200b]*(?:[-*•·●▪◦‣∙■►➢❖▢☐□◻❏❑](?=\s|$)|[▢☐□◻❏❑•●▪◦‣]|[0-9]{1,4}[.)](?=\s|$))")
-"""A mark that a page wrote beside its list's own, which may be left out."""
+"""A bullet that a page wrote in addition to its list's own, which may be left out."""
 _FOOTNOTE = re.compile(r"\[\^[0-9]+\]")
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")

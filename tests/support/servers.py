@@ -1,4 +1,4 @@
-"""HTTP servers that tests run beside themselves: on a free port, and stopped without a wait."""
+"""HTTP servers for tests: on a free port, and stopped without a wait."""
 
 import threading
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ POLL_SECONDS = 0.01
 
 @contextmanager
 def serving(server: Server) -> Iterator[Server]:
-    """Let `server` answer in a thread of its own; at the end it is stopped and its port is free."""
+    """Let `server` answer in a separate thread; at the end it is stopped and its port is free."""
     threading.Thread(target=server.serve_forever, args=(POLL_SECONDS,), daemon=True).start()
     try:
         yield server

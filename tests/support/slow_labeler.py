@@ -1,5 +1,4 @@
-"""Labelers that take their time over every page and need no core for it, so that runs are long
-enough to be killed."""
+"""Labelers that sleep on every page, so that runs are long enough to be killed."""
 
 import time
 from collections.abc import Sequence

@@ -83,7 +83,7 @@ def broken(task: Task) -> str:
 
 
 class Here:
-    """A process that is none: it runs in this one, which has loaded all that scoring needs."""
+    """A fake process: it runs in this one, which has already loaded everything for scoring."""
 
     exitcode = 0
 

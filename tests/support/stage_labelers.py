@@ -59,7 +59,7 @@ class PoisonedLabeler(HashLabeler):
 
 
 class TrueLabeler(HashLabeler):
-    """Knows that blocks which say "verily" are main, and fails on pages that say "poison"."""
+    """Labels blocks with "verily" main, and fails on pages with "poison"."""
 
     name = "true"
 
@@ -80,7 +80,7 @@ class DraftLabeler(HashLabeler):
 
 
 class DyingLabeler(HashLabeler):
-    """Its engine dies of a page that says "deadly", and answers nothing from then on."""
+    """Its engine dies of a page with "deadly", and does not answer afterwards."""
 
     name = "dying"
 

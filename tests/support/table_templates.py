@@ -38,7 +38,7 @@ def copying(bring_up: BringUp, templates: Path) -> BringUp:
         try:
             place.parent.mkdir(parents=True, exist_ok=True)
             copy.rename(place)
-        except OSError:  # Another driver was here first, or no table can be here, which SQL says best.
+        except OSError:  # Another driver was here first, or no table can be here: SQL has the better error.
             return bring_up(tables, table, is_there)
         return True
 

@@ -37,7 +37,7 @@ def fine_tune(checkpoint: Path, conversations: Sequence[Messages], out: Path, ep
         of_epoch = []
         for tokens, answer in examples:
             states = model.model(torch.tensor([tokens])).last_hidden_state[0, answer - 1 : -1]
-            # The vocabulary of 152,000 is scored at the answer alone.
+            # The vocabulary of 152,000 is scored only for the answer.
             loss = torch.nn.functional.cross_entropy(model.lm_head(states), torch.tensor(tokens[answer:]))
             loss.backward()
             torch.nn.utils.clip_grad_norm_(learning, 1.0)

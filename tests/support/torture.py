@@ -46,7 +46,7 @@ class Way:
     selects: bool = False
     """Whether records are read that an index names, instead of whole files."""
     people: bool = False
-    """Whether somebody meddles with the tables between runs."""
+    """Whether the tables are changed between runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +57,10 @@ class Job:
     """Its flags."""
     settings: Sequence[str]
     path: Path
-    """Where the slow labeler is registered."""
+    """The folder that registers the slow labeler."""
 
     def start(self, output: Path) -> "subprocess.Popen[str]":
-        """Start it in a session of its own."""
+        """Start it in its own session."""
         command = [sys.executable, str(ROOT / "jobs/run.py"), "--conf", str(ROOT / "conf/local.yml")]
         command += [*self.input, "--output", str(output)]
         for setting in self.settings:
@@ -181,7 +181,7 @@ class Torture:
     cluster: int | None = None
     """The process with the session of the executors."""
     second_share: float = 0.25
-    """Runs beside which a second driver is started."""
+    """Runs with a second driver."""
     kills_a_run: int = 4
     """At most: a driver or a JVM is the last."""
     killed: Counter[str] = field(default_factory=Counter)
@@ -199,8 +199,8 @@ class Torture:
     """Who does things to the tables between runs."""
 
     def until(self, folder: Path, n_kills: int) -> None:
-        """Run and kill until so many kills are done, on one output after the other; each is worked
-        off in the end."""
+        """Run and kill until the given number of kills, on one output after the other; each output
+        is finished in the end."""
         whole = self.job
         while self.killed.total() < n_kills:
             output = folder / f"out-{self.outputs}"
@@ -377,7 +377,7 @@ def cluster(folder: Path, path: Path) -> Iterator[tuple[str, int]]:
             ["bash", "-c", script, "cluster", str(command), str(log), str(folder)],
             stdout=stream,
             stderr=subprocess.STDOUT,
-            # Whatever the environment's own Spark leaves out of its log.
+            # Independent of the log level of the environment's own Spark.
             env=environment(path) | {"SPARK_DAEMON_MEMORY": "256m", "SPARK_DAEMON_JAVA_OPTS": _SPARKS_OWN_LOG},
             start_new_session=True,
         )

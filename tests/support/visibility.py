@@ -1,8 +1,8 @@
 """Small pages with a part that is hidden, that a person can open, that looks hidden and is not, or
 that scripts show later: `tests/data/visibility/cases.jsonl`.
 
-`html` is the part; of the kind `later` it is the attributes of the element around the article.
-`css`: a sheet of the page. `body`: attributes of its body. The part holds SECRET, or OPENED.
+`html` is the part; for the kind `later`, the attributes of the element around the article. `css`: a
+style sheet of the page. `body`: attributes of its body. The part holds SECRET, or OPENED.
 """
 
 import json

@@ -1,5 +1,5 @@
 """Reads the definitions in a wheel on the package index, without installing it or fetching all of
-it: names are followed through its modules by their syntax alone."""
+it: names are followed through its modules by syntax only."""
 
 import ast
 import io
@@ -150,7 +150,7 @@ class Wheel:
         return ".".join([*kept, *([node.module] if node.module else [])])
 
     def _lazy(self, module: str, tree: ast.Module, name: str) -> Found | None:
-        """vLLM imports its public names when they are asked for, by a table of `module:name`."""
+        """vLLM imports its public names on demand, by a table of `module:name`."""
         for node in tree.body:
             if isinstance(node, ast.Assign) and _defines(node, "MODULE_ATTRS"):
                 place = ast.literal_eval(node.value).get(name)

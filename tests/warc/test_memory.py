@@ -1,4 +1,4 @@
-"""Memory stays bounded whatever the size of a file or a record."""
+"""Memory stays bounded for any size of a file or a record."""
 
 import gzip
 import subprocess

@@ -1,5 +1,5 @@
-"""Whatever storage does, a file gives its rows, or the first of them and the reason why no more;
-the next run mends it."""
+"""With any storage fault, a file gives its rows, or the first of them and the reason for the rest;
+the next run completes it."""
 
 from collections.abc import Iterator
 

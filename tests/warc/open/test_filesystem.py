@@ -1,5 +1,5 @@
-"""Storages behind fsspec: one in memory, and pyarrow's as `hdfs://` uses it, in this process and in
-another."""
+"""Storages through fsspec: one in memory, and pyarrow's as used for `hdfs://`, in this process and
+in another."""
 
 import gzip
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Archives behind HTTP: ranges, busy servers, servers that know no ranges."""
+"""Archives over HTTP: ranges, busy servers, servers without ranges."""
 
 import os
 from collections.abc import Iterator
@@ -87,7 +87,7 @@ class Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture(autouse=True)
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Before it asks again the reader waits, longer each time."""
+    """The reader waits before each new attempt, longer each time."""
     leave_out_pauses(monkeypatch)
 
 

@@ -1,5 +1,5 @@
-"""One address a file: however a path is typed, the same file has the same, and other files have
-others."""
+"""One address per file: it does not depend on how the path is typed, and different files have
+different ones."""
 
 import base64
 import hashlib

@@ -1,4 +1,4 @@
-"""One pace for all processes that ask one server."""
+"""One pace for all processes that read from one server."""
 
 import subprocess
 import sys

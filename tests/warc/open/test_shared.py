@@ -79,7 +79,7 @@ Step = tuple[int, int, bool]
 def test_every_stream_gives_the_bytes_of_the_file(
     begin: int, length: int | None, knows_size: bool, starts: list[int], steps: list[Step]
 ) -> None:
-    """Whatever is read beside it, and however far one falls behind."""
+    """With any concurrent reads, and if one falls far behind."""
     source = SharedSource(Remote(DATA, knows_size), begin, None if length is None else begin + length)
     streams, places = [source.open_at(at) for at in starts], list(starts)
     for number, size, reopens in steps:
@@ -131,7 +131,7 @@ def test_spans_of_a_shared_file_make_up_the_file(
 
 
 class Counts(NamedTuple):
-    """Of one reading: its requests, and the bytes that these asked for."""
+    """The requests of one reading, and their bytes."""
 
     requests: int
     n_bytes: int

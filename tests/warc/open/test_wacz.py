@@ -157,7 +157,7 @@ def test_a_file_that_is_cut_short_has_no_directory(file: Path) -> None:
 
 
 def test_no_record_is_read_twice(file: Path) -> None:
-    """Two entries of one member, and one that says it is longer than it is."""
+    """Two entries of one member, and an entry with too large a size."""
     data = bytearray(build_wacz({"a.warc.gz": FIRST.data, "b.warc.gz": SECOND.data}))
     first = data.index(b"PK\x01\x02")
     second = data.index(b"PK\x01\x02", first + 1)

@@ -111,7 +111,7 @@ def test_looking_for_a_start_may_read_to_the_end_of_the_file() -> None:
 
 @pytest.mark.parametrize("cut", [b"\r\n\r\n", b"org"])
 def test_a_header_and_a_block_end_where_a_member_starts_with_a_record(cut: bytes) -> None:
-    """As a crawler leaves it that died after a header, or in one, and went on with the next
+    """As written by a crawler that died after a header, or in one, and continued with the next
     record."""
     second = warc("http://e.org/2", http(page(2, 3000)))
     first = warc("http://e.org/1", b"", length=len(second) - 4)

@@ -1,4 +1,4 @@
-"""A page is found by its place in an archive, however the archive is stored."""
+"""A page is found by its position in an archive, in any storage format."""
 
 from pathlib import Path
 

@@ -68,7 +68,7 @@ def test_reading_can_start_at_any_member() -> None:
 
 
 def test_records_may_span_members() -> None:
-    """As `bgzip` and `pigz -i` cut a file: at every so many bytes."""
+    """As `bgzip` and `pigz -i` cut a file: at fixed intervals."""
     blocks = b"".join(gzip.compress(WHOLE[at : at + 900]) for at in range(0, len(WHOLE), 900))
     assert inflated(blocks) == WHOLE
     assert urls(blocks) == [f"http://e.org/{i}" for i in range(4)]

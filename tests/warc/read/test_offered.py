@@ -1,4 +1,4 @@
-"""Bodies that were compressed with a dictionary, which an earlier record of the archive holds."""
+"""Bodies compressed with a dictionary from an earlier record of the archive."""
 
 import hashlib
 from contextlib import closing

@@ -99,7 +99,8 @@ def test_a_large_record_that_is_no_page_is_skipped(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("length", [9_000_000, 20_000_000, 5, None])
 def test_a_wrong_length_of_a_huge_block_loses_no_other_record(tmp_path: Path, length: int | None) -> None:
-    """The window is far behind when the length turns out wrong, so the file is opened again."""
+    """The start of the record has left the window when the length turns out wrong, so the file is
+    opened again."""
     huge = warc("http://e.org/v", http(b"\x00" * 8_000_000, "video/mp4"), length="none" if length is None else length)
     pages = [warc(f"http://e.org/{i}", http(page(i, 300_000))) for i in range(8)]
     for storage in ("plain", "gzip whole"):

@@ -1,4 +1,4 @@
-"""The report of a file: counts that close, and few sentences however many problems."""
+"""The report of a file: counts that add up, and few messages for any number of problems."""
 
 import json
 from dataclasses import asdict

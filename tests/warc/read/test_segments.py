@@ -1,4 +1,4 @@
-"""Records that were cut into segments: one page of all of them, however the file is split."""
+"""Records in segments: one page from all of them, for any split of the file."""
 
 from pathlib import Path
 

@@ -1,5 +1,5 @@
-"""However a file is cut into spans: their records one after the other, and their reports together,
-are the file's."""
+"""For any split of a file into spans, their records in sequence and their combined reports equal
+the file's."""
 
 import gzip
 import io
