@@ -113,9 +113,7 @@ EXTRACTION: Sequence[Column] = (
     Column("markdown", Kind.STRING, "main_html as Markdown; null: see error_code"),
     Column("markdown_chars", Kind.LONG, "Characters of markdown"),
     Column(
-        "text_sha256",
-        Kind.STRING,
-        "sha256 of markdown, lower case, white space collapsed: equal texts, equal hash",
+        "text_sha256", Kind.STRING, "sha256 of markdown, lower case, white space collapsed: equal texts, equal hash"
     ),
     Column(
         "method",
@@ -153,44 +151,13 @@ ORIGIN: Sequence[Column] = (
         "The crawl: the value of --crawl, else Common Crawl's name (CC-MAIN-2024-10) from a folder of warc_file",
     ),
 )
-"""Keys for joins with other data sets of the same crawl. Rows of 0.1 have null in them."""
-
-SITE: Sequence[Column] = (
-    Column(
-        "layout_id",
-        Kind.STRING,
-        "Equal for pages of a host with the same layout; null: layouts.enabled was not set",
-    ),
-)
-"""The page's place in its site."""
-
-MEDIA: Sequence[Column] = (
-    Column(
-        "images",
-        ListOf(IMAGE),
-        "Images of the main content in its order; place: position of `![` in markdown, in characters from 0; "
-        "role: lead, content, gallery, icon or avatar; see docs/images.md",
-    ),
-)
-"""Pictures of main content. Rows of 0.1 have null in it."""
-
-DATES: Sequence[Column] = (
-    Column(
-        "published_date",
-        Kind.DATE,
-        "Day of metadata.published, the first day if only a month or a year is stated; null: not stated",
-    ),
-)
-"""Metadata in types that can be compared. Rows of older releases have null in them."""
+"""Keys for joins with other data sets of the same crawl."""
 
 ENCODING_ERRORS = Column(
     "encoding_errors",
     Kind.INTEGER,
     "Characters that could not be decoded, each U+FFFD in the page: with many, charset is wrong",
 )
-SOURCES: Sequence[Column] = (Column("html_title", Kind.STRING, "Text of `<title>`, as written"), ENCODING_ERRORS)
-"""The title as the page itself states it, and how well the page was decoded. Rows of older releases
-have null in them."""
 
 POSTS: Sequence[Column] = (
     Column(
@@ -207,25 +174,42 @@ POSTS: Sequence[Column] = (
 )
 """Posts of main content. Rows of older releases have null in them."""
 
-IS_WHOLE = Column(
-    "is_whole",
-    Kind.BOOLEAN,
-    "Whether there is an extraction, and nothing of the page is cut off or damaged; null: a row of an older release",
-)
-
-HIDDEN_CHARS = Column(
-    "hidden_chars",
-    Kind.INTEGER,
-    "Characters of hidden text on the page, which is left out; null: a row of an older release",
-)
-
-SCHEMA_ORG = Column(
-    "schema_org",
-    Kind.STRING,
-    "The page's JSON-LD objects as they are written, as a JSON array; null: the setting outputs does not name it",
-)
-
 EXTRACTIONS: Sequence[Column] = (
-    *PAGE, *EXTRACTION, *ORIGIN, *SITE, *MEDIA, *DATES, *SOURCES, *POSTS, IS_WHOLE, HIDDEN_CHARS, SCHEMA_ORG,
-)  # fmt: skip
-"""A row of the table `extractions`."""
+    *PAGE,
+    *EXTRACTION,
+    *ORIGIN,
+    Column(
+        "layout_id", Kind.STRING, "Equal for pages of a host with the same layout; null: layouts.enabled was not set"
+    ),
+    Column(
+        "images",
+        ListOf(IMAGE),
+        "Images of the main content in its order; place: position of `![` in markdown, in characters from 0; "
+        "role: lead, content, gallery, icon or avatar; see docs/images.md",
+    ),
+    Column(
+        "published_date",
+        Kind.DATE,
+        "Day of metadata.published, the first day if only a month or a year is stated; null: not stated",
+    ),
+    Column("html_title", Kind.STRING, "Text of `<title>`, as written"),
+    ENCODING_ERRORS,
+    *POSTS,
+    Column(
+        "is_whole",
+        Kind.BOOLEAN,
+        "Whether there is an extraction, and nothing of the page is cut off or damaged; null: a row of an older release",
+    ),
+    Column(
+        "hidden_chars",
+        Kind.INTEGER,
+        "Characters of hidden text on the page, which is left out; null: a row of an older release",
+    ),
+    Column(
+        "schema_org",
+        Kind.STRING,
+        "The page's JSON-LD objects as they are written, as a JSON array; null: the setting outputs does not name it",
+    ),
+)
+"""A row of the table `extractions`. Rows of older releases have null in the columns behind those of
+`EXTRACTION`."""

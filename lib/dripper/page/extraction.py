@@ -91,11 +91,9 @@ class Extractor:
     def examine(self, html: str | bytes, url: str | None = None, content_type: str | None = None) -> Examination:
         """Return the extraction of `html`, as `extract` does, with the page and the labels that it
         was made of."""
+        decoded = Decoded(b"")
         try:
             decoded = Decoded.open(html, content_type, self._settings.reading.page_bytes)
-        except PageError as error:
-            return Examination(make_failed(error))
-        try:
             examination = self._finisher.examine(
                 decoded.without(self._settings.html.drop),
                 url or decoded.url,

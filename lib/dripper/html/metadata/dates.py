@@ -244,15 +244,6 @@ def _may_be(text: str, match: re.Match[str], is_day_first: bool) -> bool:
     return day is not None and (stated is None or date.fromisoformat(day).strftime("%a") == stated[1].capitalize())
 
 
-def has_two_dates(text: str) -> bool:
-    """Return whether a short text states a span of days in figures.
-
-    >>> has_two_dates("20.11.2020 - 24.12.2020"), has_two_dates("20.11.2020, 12:30")
-    (True, False)
-    """
-    return len(_NUMBERS.findall(text[:_LONGEST])) > 1
-
-
 _YEAR_MONTH = re.compile(r"((?:19|20)\d\d)[-/.]?(\d{2})")
 _MONTH_YEAR = re.compile(_MONTH + r"\s+((?:19|20)\d\d)", re.IGNORECASE)
 _YEAR = re.compile(r"(?:19|20)\d\d")

@@ -259,7 +259,7 @@ def read_metadata(head: Head, tree: Tree, page_title: str = "", reading: Reading
         tree: The tree of its visible elements.
         page_title: The text of `<title>`.
     """
-    url, only_title = reading.url, reading.only_title
+    url = reading.url
     metas, data = _Metas(head.metas), JsonLd(head.objects)
     days = list(metas.dates(_PUBLISHED))
     is_article = data.describes_work or "article" in metas.each(_TYPES) or bool(days)
@@ -276,10 +276,6 @@ def read_metadata(head: Head, tree: Tree, page_title: str = "", reading: Reading
         # Some editors write the headline into `og:site_name`.
         site = site if SiteName(None, canonical, url).is_in(site) else None
     name = SiteName(site, canonical, url)
-    # On a shop's page, people named in visible elements wrote reviews.
-    is_product = data.describes_product or any(kind.startswith("product") for kind in metas.each(_TYPES))
-    published = None if only_title else _find_published(days, data, visible, canonical or url or "", is_product)
-    modified = None if only_title else _find_modified(metas, data, visible)
     title = choose_title(
         declared,
         tuple(visible.headings()),
@@ -291,20 +287,27 @@ def read_metadata(head: Head, tree: Tree, page_title: str = "", reading: Reading
         # Behind the name of the site, `<title>` has its slogan. Inner pages may declare the first
         # page as canonical.
         title = name.find_first(page_title) or (name.find_in(page_title, site) if " " not in title else None) or title
-    authors, organisations = (
-        ((), ()) if only_title else _choose_authors(metas, data, visible, name, is_product or is_home, is_article)
-    )
-    return Metadata(
+    metadata = Metadata(
         title=title,
-        authors=authors,
-        published=published,
-        modified=modified,
         site=site or name.find_in(page_title),
         description=_take_first(map(remove_tags, descriptions)),
         canonical_url=canonical,
         image=_take_first(metas.each(IMAGES), data.image()),
-        tags=() if only_title else _choose_tags(metas, data, visible),
         language=_choose_language(tree, metas, data),
+    )
+    if reading.only_title:
+        return metadata
+    # On a shop's page, people named in visible elements wrote reviews.
+    is_product = data.describes_product or any(kind.startswith("product") for kind in metas.each(_TYPES))
+    published = _find_published(days, data, visible, canonical or url or "", is_product)
+    modified = _find_modified(metas, data, visible)
+    authors, organisations = _choose_authors(metas, data, visible, name, is_product or is_home, is_article)
+    return replace(
+        metadata,
+        authors=authors,
+        published=published,
+        modified=modified,
+        tags=_choose_tags(metas, data, visible),
         organisations=organisations,
         published_precision=find_precision(published),
         modified_precision=find_precision(modified),

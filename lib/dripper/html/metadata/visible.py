@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cached_property
 from itertools import chain, islice
 
-from dripper.html.metadata.dates import cut_dates, has_two_dates, label_dates, parse_date, says_change
+from dripper.html.metadata.dates import cut_dates, label_dates, parse_date, says_change
 from dripper.html.metadata.words import REMARKS, compile_words
 from dripper.html.tree.elements import LINE_BREAKING, words
 from dripper.html.tree.permalinks import is_permalink
@@ -213,7 +213,7 @@ class Visible:
         """Elements that state a date of the page, each with the date's text and whether it is the
         date of a change."""
         dated = [(element, tag) for element, tag in self._stating if self._is_date(element, tag)]
-        if any(self._is_of_event(element) for element, _ in dated):
+        if any(self._is_within(element, _NEAREST, _OF_EVENT) for element, _ in dated):
             return []
         self._dated_rows = rows = self._find_rows([element for element, _ in dated])
         found = list[tuple[int, str, bool]]()
@@ -313,11 +313,6 @@ class Visible:
         near = range(first - self._near_title, last + self._near_title)
         own = (dates for index, tag, dates in found if index in near and alike[tag] < _FEWEST_ROWS)
         return list(chain.from_iterable(own))
-
-    def _is_of_event(self, element: int) -> bool:
-        """Return whether a date belongs to a meeting, an offer or the like, or is one of two
-        dates."""
-        return has_two_dates(self._text(element)) or self._is_within(element, _NEAREST, _OF_EVENT)
 
     def _is_within(self, element: int, most: int, marks: re.Pattern[str]) -> bool:
         """Return whether `marks` match the start tag of an element or of one of the nearest
