@@ -105,7 +105,8 @@ def scan(
         tree.parts = cut_parts(parts, cuts)
     tree.tags = [names[tree.parts[index]] for index in tree.opens]
     if rewritten:
-        tree.parts[1::2] = [rewritten.get(tag, tag) for tag in tree.parts[1::2]]
+        tags = tree.parts[1::2]
+        tree.parts[1::2] = map(rewritten.get, tags, tags)
     return tree
 
 
