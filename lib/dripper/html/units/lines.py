@@ -51,9 +51,9 @@ def find_in_line(tree: Tree) -> frozenset[int]:
         if len(inside) <= _FEW_PARTS and not any(map(str.strip, inside)):
             # An empty paragraph inside the element does not make a layout table.
             found.update(range(element, tree.lasts[element] + 1))
-    breaks = tree.named(LINE_BREAKING - _CHOICES)
+    breaks = tree.named(LINE_BREAKING - _CHOICES) if odd else []
     last = 0
-    for element in tree.named(odd):
+    for element in tree.named(odd) if odd else ():
         if element > last and _has_no_break(breaks, tree, element) and _is_beside_text(tree, element):
             last = tree.lasts[element]
             found.update(range(element, last + 1))
