@@ -37,7 +37,7 @@ pages of the file, with the bodies that a browser gets, the address without brac
 of capture. The readers were called as in their documentation, with decoding of bodies turned on.
 
 Tested on {day} with {versions}, on Python {python}.
-jwarc had zstd-jni and Brotli's `dec` beside it, warcio had brotli and zstandard. `make neighbours`
+jwarc ran with zstd-jni and Brotli's `dec` and warcio with brotli and zstandard. `make neighbours`
 repeats all of it.
 
 """
