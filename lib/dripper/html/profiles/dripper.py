@@ -56,7 +56,7 @@ FindUnseen = Callable[[LexborHTMLParser], list[LexborNode]]
 
 
 def parse_page(html: bytes, profile: "LosslessProfile", reading: Reading) -> Page:
-    """Return a page whose tree is its visible body, still without blocks. Linear, see
+    """Return a page with its visible body as its tree, still without blocks. Linear, see
     `tree.parser`.
 
     Args:

@@ -95,7 +95,7 @@ def preprocess(
 
 
 def preprocess_utf8(html: bytes, profile: str = "dripper", reading: Reading = DEFAULT_READING) -> Page:
-    """Return what `preprocess` returns, without decoding.
+    """Return the result of `preprocess`, without decoding.
 
     Args:
         html: UTF-8 without errors, as `dripper.warc.to_utf8` gives it.

@@ -51,7 +51,7 @@ class Tree:
     after the element `parts[closes[i] + 1]`."""
     _values: dict[str, dict[str, str]] = field(default_factory=dict, repr=False, compare=False)
     _n_read: int = field(default=0, repr=False, compare=False)
-    """Number of names whose tags are in `_values`."""
+    """Number of names with tags in `_values`."""
 
     def __len__(self) -> int:
         """Return the number of elements."""

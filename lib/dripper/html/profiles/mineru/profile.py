@@ -44,7 +44,7 @@ _DATA_UID = re.compile(r"""[\t\n\f\r ]data-uid(?:="[^"]*"|='[^']*')?(?=[\t\n\f\r
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MineruProfile(Profile):
-    """A profile that does what a version of MinerU-HTML does, byte for byte."""
+    """A profile with byte for byte the output of a version of MinerU-HTML."""
 
     version: Version
     main_html_scans: bool = False
