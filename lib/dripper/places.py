@@ -247,7 +247,7 @@ def _expand_home(name: str, text: str) -> str:
     """Return a path with `~` expanded to the home folder."""
     if not text.startswith("~"):
         return text
-    home = os.path.expanduser(text)  # noqa: PTH111, Path's raises where there is no such user
+    home = os.path.expanduser(text)  # noqa: PTH111, Path's raises if there is no such user
     is_here = os.path.lexists(text.partition("/")[0])
     if home == text and not is_here:
         raise InputError(f"{name} {text}: there is no user of that name; a file or folder called so is ./{text}")

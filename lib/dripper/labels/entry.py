@@ -143,7 +143,7 @@ class LabelerEntry:
     any, or if this machine cannot know. The stage `label` refuses blocks of another profile."""
     tells_confidence: bool = False
     """Whether its labels have a `confidence`. Others can then follow it in a chain, for the pages
-    of which it is not sure."""
+    that it is unsure of."""
     needs_draft: bool = False
     """Whether it needs the probabilities of a labeler before it. It can then be neither alone nor
     the first of a chain."""

@@ -91,7 +91,7 @@ def _hand_out(
 
 
 def _wait_for_ready(at_work: Iterable[Guard[Item, Result]]) -> list[Guard[Item, Result]]:
-    """Wait, then return the guards whose children have answered, ended or run out of time."""
+    """Wait, then return the guards with children that have answered, ended or run out of time."""
     awaited = {guard: guard.ready_at() for guard in at_work}
     first = min(deadline for _, deadline in awaited.values())
     answered = set(wait([pipe for pipe, _ in awaited.values()], max(0.0, first - time.monotonic())))

@@ -211,5 +211,5 @@ EXTRACTIONS: Sequence[Column] = (
         "The page's JSON-LD objects as they are written, as a JSON array; null: the setting outputs does not name it",
     ),
 )
-"""A row of the table `extractions`. Rows of older releases have null in the columns behind those of
+"""A row of the table `extractions`. Rows of older releases have null in the columns after
 `EXTRACTION`."""

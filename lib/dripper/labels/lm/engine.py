@@ -165,7 +165,7 @@ def engine_version() -> str:
 
 
 def advice(decoder: str) -> str:
-    """Return advice for a decoder whose engine does not start."""
+    """Return advice if the engine of a decoder does not start."""
     other = {"parallel": "fsm", "fsm": "parallel"}[decoder]
     return (
         "If memory is the matter, lower labels.lm.context_tokens or see labels.lm.gpu_memory_share (on a CPU "

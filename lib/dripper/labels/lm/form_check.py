@@ -94,15 +94,15 @@ class FormCheck:
 
     @property
     def tokens(self) -> list[int]:
-        """The tokens whose logits it needs, each once."""
+        """The tokens for which it needs logits, each once."""
         return list(dict.fromkeys(token for rival in self.rivals for token in (rival.set_token, rival.token)))
 
     def add(self, odds: Mapping[str, float]) -> None:
         """Take in a page.
 
         Args:
-            odds: By form, the logit of its token less the logit of the set form's token, at the
-                place where they differ.
+            odds: By form, the logit of its token less the logit of the set form's token, at their
+                first difference.
         """
         for name, value in odds.items():
             self._odds[name].append(value)

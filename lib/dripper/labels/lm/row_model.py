@@ -47,7 +47,7 @@ class Piece:
     """Place in the page of the first of them; all before are in the cache."""
     ids: IntArray
     wanted: IntArray
-    """Places in the page, ascending, whose logits are wanted."""
+    """Positions in the page, ascending, for which logits are needed."""
 
     def cut(self, start: int, end: int) -> "Piece":
         """Return the tokens from `start` to `end`, counted in the piece."""

@@ -79,8 +79,8 @@ def cut_windows(
     count_tokens: Callable[[str], int],
     overlap: int = OVERLAP_BLOCKS,
 ) -> list[PageWindow]:
-    """Return windows that cover the page, each of which fits, every next one starting at most
-    `overlap` blocks back.
+    """Return windows that cover the page. Each fits, and each next one starts at most `overlap`
+    blocks back.
 
     Args:
         budget: Tokens that the HTML of a window may have, by its number of blocks (the context less
