@@ -105,12 +105,12 @@ NO_CONTENT = "no main content"
 
 
 class Role(StrEnum):
-    """The use that may be made of a data set. A rule of the licences, not of taste."""
+    """The permitted use of a data set, by its licence."""
 
     TRAIN_SHIPS = "train, ships"
-    """A model that ships may be trained on it."""
+    """Shipped models may be trained on it."""
     TRAIN_RESEARCH = "train, research"
-    """For experiments and for models that do not ship; a report says so."""
+    """Only for experiments and for models that are not shipped; reports mention it."""
     EVALUATION = "evaluation"
     """Scores only: nothing is trained, tuned or split off on it."""
     FORMAT_SAMPLE = "format sample"
@@ -188,7 +188,7 @@ class LabelledPage:
     html: bytes
     """The bytes as served."""
     encoding: str | None
-    """The encoding as the row states it, not verified; None where unknown."""
+    """The encoding as the row states it, not verified; None if unknown."""
     truth_text: str
     """The main content as plain text."""
     truth_html: str | None = None
@@ -305,7 +305,7 @@ def _unpack(archive: Path, name: str, cache: Path) -> Path:
                 tar.extractall(fresh, filter="data")
             (fresh / name).rename(target)
         except (tarfile.TarError, EOFError, OSError) as error:
-            if not target.is_dir():  # else another process was faster: its folder is as good
+            if not target.is_dir():  # otherwise another process was faster, and its folder is as good
                 raise InputError(f"{archive} cannot be unpacked: {error}") from error
         finally:
             shutil.rmtree(fresh, ignore_errors=True)

@@ -47,7 +47,7 @@ _MOST_ALIKE = 8
 _LONGEST_VALUE = 40
 """Characters of a number, a price or a date."""
 _PROSE = 80
-"""Characters of a block that says more than a menu's."""
+"""Minimum characters of a block that is longer than a menu item."""
 
 _CLASS = re.compile(r' class="([^"]{1,200})')
 _NUMBER = re.compile(r"[\W\d]{0,20}\d[\W\d]{0,20}[kKmM%]?[\W\d]{0,20}")

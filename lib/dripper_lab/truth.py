@@ -33,7 +33,7 @@ class Texts(NamedTuple):
     words: Hashes
     """(n_words,), a number for each different word, in the order of the blocks."""
     starts: IntArray
-    """(n_blocks + 1,), where each block's words begin in `words`."""
+    """(n_blocks + 1,), the start of each block's words in `words`."""
     grams: Hashes
     """(n_grams,), the different 5-grams of the truth, ascending."""
     counts: IntArray
@@ -76,7 +76,7 @@ def _grams(words: Hashes) -> Hashes:
 log = logging.getLogger(__name__)
 
 BLOCK_SHARE = 0.5
-"""A block is main where so much of it is in the truth."""
+"""The share of a block's words in the labelled text from which the block is main."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ class Fault(StrEnum):
     REPEATED = "repeated"
     """It repeats text that the page has once."""
     GLUED = "glued"
-    """Its words stick together where blocks keep them apart, so that main blocks are taken for
+    """Its words are glued together although blocks separate them, so main blocks are mistaken for
     others."""
     FURNITURE = "furniture"
     """It holds menus, forms or teasers, much of it or all."""

@@ -76,7 +76,7 @@ def answer_of(raw: object, n_blocks: int, page: str) -> Answer:
 
 
 def is_blank(raw: object) -> bool:
-    """Return whether this is a line of the template that nobody has filled in."""
+    """Return whether this is an empty line of the template."""
     return isinstance(raw, Mapping) and not any(raw.get(name, True) for name in ("kind", "main", "sure"))
 
 

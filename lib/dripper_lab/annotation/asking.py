@@ -23,14 +23,14 @@ from dripper_lab.annotation.importing import read_answers
 
 FIRST, SECOND = "answers.jsonl", "answers_second.jsonl"
 HOPELESS = 10
-"""Number of failed pages, with none answered, from which on the endpoint is to blame. The run stops
-then, because each request may cost money."""
+"""Number of failed pages, with none answered, after which the endpoint is considered broken. The
+run stops then, because each request may cost money."""
 log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
 class AskResult:
-    """The counts of a run that asked for answers."""
+    """The counts of a run of `ask`."""
 
     answered: int = 0
     earlier: int = 0

@@ -73,8 +73,8 @@ class Annotator:
 
 
 def last_object(text: str) -> dict[str, Any]:
-    """Return the last JSON object in a free text, as a model may think aloud first, or put a fence
-    around its answer.
+    """Return the last JSON object in a free text, because a model may think aloud first, or put a
+    fence around its answer.
 
     Raises InputError if there is none.
 

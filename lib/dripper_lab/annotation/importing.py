@@ -32,7 +32,7 @@ class Answers:
     wrong: list[str] = field(default_factory=list)
     """A sentence for every line without a usable answer, with the line's place."""
     blank: int = 0
-    """Number of the template's lines that nobody filled in."""
+    """Number of empty lines of the template."""
 
 
 def read_answers(files: Sequence[Path], export: Export) -> Answers:

@@ -36,13 +36,13 @@ class Price:
     functions: int
     """Functions of the product that were called, comprehensions and lambdas left out."""
     calls: int
-    """Calls of them; a generator counts each time it goes on."""
+    """Calls of them; a generator counts each time it resumes."""
     passes: int
     """Searches of an expression in a text of at least half the page's length."""
 
 
 def measure_prices(folder: Path, data_set: str) -> Figures:
-    """Return the price of each page of a set in a process of its own, and of all together."""
+    """Return the price of each page of a set in a separate process, and of all together."""
     command = [sys.executable, "-m", __name__, str(folder), data_set]
     environment = os.environ | {"PYTHONHASHSEED": "0"}  # The order of sets decides some calls.
     told = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=environment).stdout)

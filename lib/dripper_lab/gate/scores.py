@@ -21,8 +21,8 @@ SAMPLE = {
 }
 """Evaluation set → pages, those with the smallest hashes: 400, the same ones on every machine."""
 FEWEST = 8
-"""A kind of fewer pages has no figure of its own: one page would move it by more than a floor
-allows."""
+"""A kind with fewer pages has no separate figure, because one page would change it by more than a
+floor allows."""
 
 
 def measure_repository(folder: Path, data_set: str) -> Figures:

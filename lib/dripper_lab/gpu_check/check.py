@@ -235,7 +235,7 @@ def _estimate(gpu: Gpu | None, shape: Shape, load: Load, decoder: str, passes: f
 
 
 def _compare_decoders(part: Part, labelled: Mapping[str, Answer]) -> None:
-    """Say of how many blocks the label is another than by the first decoder."""
+    """Report the number of blocks with another label than from the first decoder."""
     names = list(labelled)
     for name in names[1:]:
         one, other = labelled[names[0]]["labels"], labelled[name]["labels"]

@@ -24,7 +24,7 @@ class Gpu:
     gigabytes_per_second: float
     gigabytes: float
     dollars_per_hour: float
-    """Rent as somebody offered it in 2026; --dollars-per-hour says another."""
+    """A price offered in 2026; --dollars-per-hour overrides it."""
 
 
 GPUS: Mapping[str, Gpu] = {

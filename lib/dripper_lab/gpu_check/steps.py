@@ -152,7 +152,7 @@ STEPS: Mapping[str, Callable[..., Answer]] = {
 
 
 def main() -> int:
-    """Do the step that standard input asks for."""
+    """Run the step that is named on standard input."""
     question = json.load(sys.stdin)
     try:
         answer = STEPS[question.pop("step")](**question)

@@ -1,4 +1,5 @@
-"""Fine-grained scores of Markdown: text, code, formulas and tables apart (WebMainBench's toolkit).
+"""Fine-grained scores of Markdown: text, code, formulas and tables separately (WebMainBench's
+toolkit).
 
 Code, formulas and tables are found by that toolkit's regular expressions, so that figures are
 comparable; its optional filter by a language model is left out. A part that neither text has is
@@ -53,7 +54,7 @@ def split_markdown(markdown: str) -> Parts:
 
 
 def edit_similarity(prediction: str, truth: str) -> float | None:
-    """Return 1 − Levenshtein distance / length of the longer text, over characters; None where both
+    """Return 1 − Levenshtein distance / length of the longer text, over characters; None if both
     are empty."""
     if not prediction and not truth:
         return None

@@ -41,7 +41,7 @@ DEFAULT_METRICS = ("rouge5_words", "rouge5_jieba", "rouge5_split", "rouge_lsum",
 
 
 def check_metrics(names: Iterable[str]) -> None:
-    """Raise UsageError for a name that is no metric."""
+    """Raise UsageError for a name that is not a metric."""
     for name in names:
         if name not in METRICS:
             raise UsageError(f"unknown metric {name!r}; there are: {', '.join(METRICS)}")

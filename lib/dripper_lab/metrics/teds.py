@@ -46,7 +46,7 @@ def teds(prediction: str, truth: str) -> float | None:
 
 
 class _Costs:
-    """The costs of the paper, in the form that apted asks for."""
+    """The costs of the paper, in the form that apted needs."""
 
     valuecls = float
 

@@ -29,7 +29,7 @@ OTHER = "other"
 """Name, in a quota, for all values that it does not name, and pages without one."""
 
 _ROUNDING = 1e-9
-"""Shares such as 0.1 are no binary fractions."""
+"""Tolerance, because shares such as 0.1 are not binary fractions."""
 _MOST_OF_HOST = 2000
 """Pages of a host that are compared with each other; the paper takes 10,000."""
 _LANGUAGE = r"""(?i)<html\b[^>]*?\slang\s*=\s*["']?([a-z]+)"""

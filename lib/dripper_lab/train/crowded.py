@@ -39,12 +39,12 @@ long ones."""
 MOST_SECTIONS = 4
 SECTIONS_KEPT = 4
 """Sections of a page that are remembered for other pages."""
-# A sidebar, a list of ten teasers: less is no section, more would be a page of its own.
+# A sidebar, a list of ten teasers: less is not a section, more would be a separate page.
 _SECTION_WORDS = range(20, 500)
 _LEAST_BLOCKS = 3
-# Menus are on every page already: a section has at least so many characters outside links.
+# Menus are on every page already, so a section must have this many characters outside links.
 _LEAST_CHARS = 80
-# An article has at least so many words.
+# The minimum number of words of an article.
 _LEAST_WORDS = 40
 
 

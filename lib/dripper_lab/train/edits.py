@@ -28,8 +28,8 @@ def elements_around(page: Page, block: int) -> list[int]:
 
 
 def stands_free(page: Page, element: int) -> bool:
-    """Return whether this element may have any other element beside it: a list's item or a table's
-    cell may not."""
+    """Return whether this element may have any other element as a sibling: a list's item or a
+    table's cell may not."""
     tree = page.elements
     return element > 0 and tree.tags[element] != "body" and tree.tags[tree.parents[element]] not in _STRICT
 

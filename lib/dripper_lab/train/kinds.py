@@ -15,7 +15,7 @@ from dripper.labels.cpu.weights import Weights
 from dripper_lab.train.examples import Example
 
 ALIASES: Mapping[str, str] = {"error": "nothing"}
-"""Types of the data sets that are no kinds of their own."""
+"""Types of the data sets that are not separate kinds."""
 KIND_BALANCE = 0.6
 """Pages of a kind count n^-0.6 each: else rare kinds would be taken for frequent ones."""
 KIND_RIDGE = 0.1

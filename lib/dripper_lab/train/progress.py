@@ -37,7 +37,7 @@ class Progress:
         return int(state["steps"])
 
     def save(self, model: Any, optimizer: Any, schedule: Any, steps: int, *, is_last: bool = False) -> None:
-        """Save the state after so many steps if it is time, or if it is the last one."""
+        """Save the state after a number of steps if it is time, or if it is the last one."""
         import torch
 
         if not is_last and time.monotonic() - self._saved < self.seconds:

@@ -26,7 +26,7 @@ NOWHERE = -10.0
 # Newton's method on a convex function: after eight steps nothing moves any more on the grid of
 # weights.
 NEWTON_STEPS = 8
-# Against the penalty, a page counts like so many blocks, however many it has.
+# Relative to the penalty, a page counts like this many blocks, for any number of blocks.
 PAGE_WEIGHT = 100
 
 

@@ -35,7 +35,7 @@ eight parts)."""
 
 @dataclass(frozen=True, slots=True)
 class StudyLine:
-    """One row of Table 3 beside ours."""
+    """One row of Table 3, and our row."""
 
     name: str
     their_name: str

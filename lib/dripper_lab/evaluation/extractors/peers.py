@@ -139,7 +139,7 @@ def newspaper4k() -> Extract:
     newspaper = import_extra("newspaper")
 
     def extract(task: Task) -> str:
-        options = {"language": "zh"} if language_of(task.html) == "zh" else {}  # others it finds by itself
+        options = {"language": "zh"} if language_of(task.html) == "zh" else {}  # it finds other columns by itself
         article = newspaper.Article(task.page.url or "http://localhost/", fetch_images=False, **options)
         article.download(input_html=task.html)
         article.parse()
@@ -149,8 +149,8 @@ def newspaper4k() -> Extract:
 
 
 def news_please() -> Extract:
-    """news-please: the article's main text. It is in no extra, as it brings a crawler and database
-    drivers; it is used if it is installed."""
+    """news-please: the article's main text. It is in no extra, because it brings a crawler and
+    database drivers; it is used if it is installed."""
     please = import_extra("newsplease").NewsPlease
 
     def extract(task: Task) -> str:

@@ -36,7 +36,7 @@ from dripper_lab.extra import import_extra
 
 BASELINE = "trafilatura"
 MIN_PAGES = 10
-"""Groups with fewer pages get no column, as their means say nothing."""
+"""Groups with fewer pages get no column, because their means are meaningless."""
 
 STRATUM_METRIC = "rouge5_jieba_f1"
 """The Dripper paper's metric, for the groups of WebMainBench."""
@@ -102,7 +102,7 @@ def _context(settings: RunSettings, jobs: Sequence[SetScoring]) -> tuple[dict[st
     extractors = [one for one in settings.everyone() if one.kind is not Standing.WCEB]
     counted = frame[frame["data_set"].map(_is_counted)]
     if counted.empty:
-        counted = frame  # only training sets were asked for: better than nothing, and said in the report
+        counted = frame  # only training sets were requested: better than nothing, and stated in the report
     lines = overall(counted, extractors, BASELINE)
     order = [line.extractor for line in lines]
     names = [one.name for one in order]

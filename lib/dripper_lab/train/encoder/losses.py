@@ -80,7 +80,7 @@ def class_weights(examples: Sequence[Example]) -> tuple[float, float]:
 
 
 def pack(batch: Sequence[Drawn], padding: int) -> tuple[Any, Any, tuple[list[int], list[int]]]:
-    """Return token ids and the mask of tokens that are no padding, both (n_chunks, longest), and
+    """Return token ids and the mask of tokens that are not padding, both (n_chunks, longest), and
     the rows and places of the separators."""
     import torch
 

@@ -26,7 +26,7 @@ def train(
     """Train the model in place.
 
     Args:
-        save: Called now and then, so that a run that is cut off leaves weights.
+        save: Called regularly, so that an interrupted run leaves weights.
         teacher: A model that reads the same tokens, to learn from beside the labels.
     """
     import torch

@@ -83,7 +83,7 @@ def read_base(path: Path) -> BaseModel:
 
 
 def _parse(data: memoryview) -> BaseModel:
-    at = 8  # Behind the file's name and version.
+    at = 8  # After the file's name and version.
 
     def take(form: str) -> Any:
         nonlocal at
