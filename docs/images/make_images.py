@@ -12,7 +12,9 @@ from PIL import Image
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
 
-from dripper.inspect import build_document, find_pages, view_pages  # noqa: E402
+from dripper.inspect.document import build_document  # noqa: E402
+from dripper.inspect.looking import view_pages  # noqa: E402
+from dripper.inspect.sources import find_pages  # noqa: E402
 from dripper.page.extraction import shared_extractor  # noqa: E402
 from dripper.settings import Settings  # noqa: E402
 from support.chromium import Chromium  # noqa: E402
