@@ -76,7 +76,8 @@ def set_source(tag: str, address: str) -> str:
     if attribute(tag, "src") is None:
         start = tag.find(" ") if " " in tag else len(tag) - 1
         return f"{tag[:start]} {new}{tag[start:]}"
-    attributes = [f'{key}="{escape_attribute(unescape(raw))}"' for key, raw in raw_attributes(tag) if key != "src"]
+    quoted = ((key, raw.replace('"', "&quot;")) for key, raw in raw_attributes(tag))
+    attributes = [f'{key}="{value}"' for key, value in quoted if key != "src"]
     return " ".join([tag[: tag.find(" ")], new, *attributes]) + ">"
 
 
@@ -107,11 +108,9 @@ def _write(tree: Tree, element: int, tag: str, name: str) -> None:
     tree.parts[tree.opens[element]], tree.tags[element], tree.names[tag] = tag, name, name
 
 
-def _read_addresses(tag: str) -> Iterator[tuple[str, str]]:
-    for key, raw in raw_attributes(tag):
-        value = raw.strip()
-        if value and value[:5] != "data:":
-            yield key, unescape(value)
+def _read_addresses(tag: str) -> list[tuple[str, str]]:
+    values = [(key, value) for key, raw in raw_attributes(tag) if (value := raw.strip()) and value[:5] != "data:"]
+    return [(key, unescape(value)) for key, value in values]
 
 
 def read_candidates(value: str) -> Iterator[tuple[float, str]]:

@@ -96,8 +96,6 @@ class Groups:
     def __init__(self, tree: Tree, is_thread: bool, keys: dict[str, list[Key]]) -> None:
         self._tree, self._is_thread = tree, is_thread
         self.marks = Marks(tree)
-        self.unnamed = -1
-        """The element that opens the thread, found by its place alone; -1: none."""
         self._keys = keys
         self._ends = dict[int, int]()
 
@@ -249,9 +247,7 @@ class Groups:
         return len(found) >= _INNER * len(elements) and len(set(found)) > max(1, _INNER * len(found))
 
     def _find_opening(self, first: int) -> int | None:
-        """Return the outermost element before the first post that has a name of opening posts. If
-        there is none and the page is a known thread, return an element there that states a person
-        and a date."""
+        """Return the outermost element before the first post that has a name of opening posts."""
         tree, path = self._tree, self._tree.nearest(first, _MOST_ABOVE)
         for element in range(path[0] + 1, first):
             tag = tree.start_tag(element)
@@ -259,13 +255,6 @@ class Groups:
                 typed = [key[2] for key in self._read_keys(element) if key[1] == "type"]
                 if not _OPENING_TYPES.isdisjoint(typed) or _OPENING.search(tag, 0, NAMES_WITHIN):
                     return element
-        for around, inner in reversed(list(pairwise(path if self._is_thread else ()))):
-            beside = [each for each in tree.children(around) if each < inner and self._said(each) >= _FEWEST_EACH]
-            _, authors, dates = self.marks.find(beside)
-            stating = find_around(tree, authors) & find_around(tree, dates)
-            if found := stating.intersection(beside):
-                self.unnamed = max(found, key=self._said)
-                return self.unnamed
         return None
 
 

@@ -88,8 +88,7 @@ class Marks:
         inside = [element for span in spans for element in range(span, self._tree.lasts[span] + 1)]
         return set(inside), self._find_authors(inside), self._find_dates(inside, spans)
 
-    def shape(self, element: int) -> tuple[str, ...]:
-        """Return the shape of an element, see `read_shape`."""
+    def _shape(self, element: int) -> tuple[str, ...]:
         tag = self._tree.start_tag(element)
         if tag not in self._shapes:
             self._shapes[tag] = read_shape(tag, self._tree.tags[element])
@@ -97,7 +96,7 @@ class Marks:
 
     def _place(self, element: int) -> object:
         """Return the shapes of an element and of its parent."""
-        return self.shape(element), self.shape(max(self._tree.parents[element], 0))
+        return self._shape(element), self._shape(max(self._tree.parents[element], 0))
 
     def _find_authors(self, elements: Sequence[int]) -> list[Mark]:
         """Return the marks that may name a person, in document order."""
@@ -118,7 +117,7 @@ class Marks:
             text = _AROUND_NAME.sub("", text).strip(" :,-–—@·|") if len(text) <= 2 * _LONGEST_NAME else ""
             is_short = 1 < len(text) <= _LONGEST_NAME and text.count(" ") < _MOST_WORDS
             if is_short and _LETTERS.search(text) and not _DATE.search(text):
-                mark = Mark(element, ranks[tag], self.shape(element), text)
+                mark = Mark(element, ranks[tag], self._shape(element), text)
                 if marks and element <= tree.lasts[marks[-1].element] and text in marks[-1].text:
                     around = marks.pop()  # It says more than the name.
                     mark = around._replace(element=element, text=text) if around.rank > mark.rank else mark
@@ -165,7 +164,7 @@ class Marks:
                 )
                 if is_short and text[0] != "#" and _LETTERS.search(text) and not _DATE.search(text):
                     path = self._tree.nearest(self._find_holder(index), 3)
-                    inside[tuple(map(self.shape, path))].setdefault(element, text)
+                    inside[tuple(map(self._shape, path))].setdefault(element, text)
         for values in inside.values():
             said = Counter(values.values())
             if len(values) >= 0.8 * len(elements) and len(said) > max(1, len(elements) / 8):

@@ -25,8 +25,8 @@ from dripper.html.units.post_marks import (
     NEAR,
     NUMBERED,
     Mark,
-    Marks,
     are_in_order,
+    read_shape,
 )
 
 _REMARKS = re.compile(r"comment|review|opinion|testimonial|feedback", re.IGNORECASE)
@@ -76,11 +76,14 @@ def are_remarks(tree: Tree, posts: Sequence[FoundPost]) -> bool:
 
 def find_paths(tree: Tree, elements: Sequence[tuple[int, int]]) -> list[tuple[object, ...]]:
     """Return the shapes from each element up to its post, given as pairs of element and post."""
-    shape, paths = Marks(tree).shape, list[tuple[object, ...]]()
+    shapes, paths = dict[str, tuple[str, ...]](), list[tuple[object, ...]]()
     for inner, post in elements:
         element, path = inner, list[object]()
         while element > post and len(path) < _LONGEST_PATH:
-            path.append(shape(element))
+            tag = tree.parts[tree.opens[element]]
+            if tag not in shapes:
+                shapes[tag] = read_shape(tag, tree.tags[element])
+            path.append(shapes[tag])
             element = tree.parents[element]
         paths.append(tuple(path))
     return paths
@@ -126,8 +129,6 @@ class _Reader:
             reply_to = around or (self._find_quoted(quotations[place], ids[element], numbers) if is_quoting else None)
             posts.append(FoundPost(element, names.get(element), day, ids[element], reply_to, end))
             open_ones.append(element)
-        if elements and elements[0] == self._groups.unnamed and not _opens(*posts[:2]):
-            del posts[0]
         return posts
 
     def _by_position(
@@ -186,9 +187,3 @@ class _Reader:
         links = (attribute(tree.start_tag(each), "href") or "" for each in inside if tree.tags[each] == "a")
         linked = (numbers.get(number) for link in links for number in _NUMBER.findall(link[:LONGEST_TAG]))
         return next((each for each in linked if each and each != own), None)
-
-
-def _opens(first: FoundPost, second: FoundPost) -> bool:
-    """Return whether a post came before another and does not merely announce it."""
-    days = [(post.published or "")[:10] for post in (first, second)]
-    return "" < days[0] <= days[1] and (first.author != second.author or days[0] < days[1])
