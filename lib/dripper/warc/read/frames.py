@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from dripper.decode.budget import MEMBER_RECORDS, RECORD_BYTES
-from dripper.warc.read.headers import RECORD_START, START_BYTES, RecordHead, find_start, parse_arc_head, parse_warc_head
+from dripper.warc.read.headers import RECORD_START, START_BYTES, RecordHead, parse_arc_head, parse_warc_head
 from dripper.warc.read.members import Boundary, Members
 from dripper.warc.read.window import Window
 
@@ -223,7 +223,8 @@ class FrameReader:
         head, at = self._read_head(start)
         if head is None:
             return self._skip_gap(start)
-        if self._starts_member(start):  # which ends a false length too, so that the file is not read again and again
+        if self._window.find_member_at(start) and self._window.matches(RECORD_START, start):
+            # A member ends a false length too, so that the file is not read again and again.
             self._rewinds_left = _FAR_REWINDS
         self.n_starts += 1
         first = self._read_first_bytes(head, at)
@@ -246,18 +247,12 @@ class FrameReader:
         at = self._find_end_of_header(start) if is_warc else self._find_end_of_line(start)
         if at < 0:
             return None, start
-        if is_warc and window.find_start(start + 1, at, arc=False) >= 0:
-            return None, at
-        if any(b.problem or window.matches(RECORD_START, b.position) for b in window.between(start + 1, at - 1)):
+        if window.find_start(start + 1, at, arc=False) >= 0 or any(
+            b.problem or window.matches(RECORD_START, b.position) for b in window.between(start + 1, at - 1)
+        ):
             return None, start
         block = window.read(start, at)
-        head = (
-            parse_warc_head(block)
-            if is_warc
-            else None
-            if find_start(block, 1, arc=False) > 0
-            else parse_arc_head(block)
-        )
+        head = parse_warc_head(block) if is_warc else parse_arc_head(block)
         if head:
             self._arc = not is_warc
         return head, at
@@ -286,9 +281,6 @@ class FrameReader:
                 break
         self._header_end = first, searched if at < 0 else at - _HEADER_END_BYTES, at
         return at
-
-    def _starts_member(self, start: int) -> bool:
-        return self._window.find_member_at(start) is not None and self._window.matches(RECORD_START, start)
 
     def _skip_gap(self, start: int) -> Gap:
         """Skip to the next record that can be found."""
