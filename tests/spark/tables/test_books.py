@@ -58,7 +58,6 @@ STEPS: list[Callable[[Books], object]] = [
     lambda books: books.replace("warc_files", [row("a", 2, pages=3)], replaced_rows(AGAIN)) and None,
     lambda books: books.amend("warc_files", amended(books), at_least("batch", 1)),
     lambda books: books.amend("warc_files", [(row("a", 2, pages=7), row("a", 2))], among("batch", [2])),
-    lambda books: books.delete("warc_files", among("warc_file", ["m"])) and None,
     lambda books: books.count_batches("warc_files"),
     lambda books: books.read("warc_files", among("batch", [2]), ("warc_file", "pages", "state")),
 ]

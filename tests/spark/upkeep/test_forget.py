@@ -41,6 +41,10 @@ def first_night(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -
     write_warc(folder / "in/b.warc", pages(10, 2))
     assert run(spark, str(folder / "in"), str(folder / "out"), ONE_BY_ONE).exit_code == 0
     publish(spark, str(folder / "out"))
+    # A table of an older release, which this one does not know.
+    spark.createDataFrame([("www.bad.example.org",)], "host string").write.format("delta").save(
+        f"{folder}/out/site_blocks"
+    )
     return folder
 
 

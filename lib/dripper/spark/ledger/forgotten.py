@@ -122,23 +122,17 @@ class Rules:
             return False
         return self.rule_of(page_id, str(storable({"url": url})["url"]), host_name(url)) is not None
 
-    def condition(self, of: str = "") -> str:
-        """Return the SQL condition for rows of pages that are forgotten.
-
-        Args:
-            of: The prefix of the column names, if the query has several tables: a table's name and
-                a dot.
-        """
-        by_kind, parts = self._rules_by_kind, []
-        for column in ("page_id", "url", "host"):
-            parts += _within(f"{of}{column}", by_kind[column])
-        return " OR ".join([*parts, *_of_domains(f"{of}host", by_kind["domain"])]) or "FALSE"
+    def condition(self) -> str:
+        """Return the SQL condition for rows of pages that are forgotten."""
+        by_kind = self._rules_by_kind
+        parts = [part for column in ("page_id", "url", "host") for part in _within(column, by_kind[column])]
+        return " OR ".join([*parts, *_of_domains(by_kind["domain"])]) or "FALSE"
 
     def host_condition(self) -> str:
         """Return the SQL condition for rows of hosts that are forgotten as a whole, in tables
         without a row per page."""
         by_kind = self._rules_by_kind
-        return " OR ".join([*_within("host", by_kind["host"]), *_of_domains("host", by_kind["domain"])]) or "FALSE"
+        return " OR ".join([*_within("host", by_kind["host"]), *_of_domains(by_kind["domain"])]) or "FALSE"
 
 
 NO_RULES = Rules()
@@ -149,9 +143,9 @@ def _within(column: str, values: Iterable[str]) -> list[str]:
     return [f"{column} IN ({listed})"] if listed else []
 
 
-def _of_domains(column: str, domains: Iterable[str]) -> list[str]:
+def _of_domains(domains: Iterable[str]) -> list[str]:
     names = sorted(domains)
-    return [*_within(column, names), *(f"endswith({column}, {quoted('.' + name)})" for name in names)]
+    return [*_within("host", names), *(f"endswith(host, {quoted('.' + name)})" for name in names)]
 
 
 def on_their_way(books: Books) -> dict[int, int]:

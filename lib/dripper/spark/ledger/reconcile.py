@@ -206,6 +206,7 @@ def settle(
         unequal, counts = compare(books, ledger, lease.confirm)
     if not (unequal or counts.lost) and (n_pages := go_on(books, pages, ledger, lease.check, rule_rows)):
         logger.warning("%s forgotten, which a call before had begun", say_count(n_pages, "page", "is"))
+        counts = books.count_batches(TABLE)
     lease.note_rules(len({(row["kind"], row["pattern"]) for row in [*rule_rows, *of_adding]}))
     return unequal, counts, rules
 
@@ -218,8 +219,8 @@ def reconcile(
     lease: Lease,
     adding: Collection[Rule] = (),
     every: bool = False,
-) -> Rules:
-    """Call `settle`, and return the rules that hold.
+) -> tuple[Rules, Mapping[int, int]]:
+    """Call `settle`, and return the rules that hold, and the number of rows in each batch.
 
     Raises DifferenceError if `extractions` does not have the rows that the ledger counts, if
     storage lacks its data files, or if rules are gone. Rows that were removed on purpose are no
@@ -236,7 +237,7 @@ def reconcile(
             "again by the next run"
         )
     if not unequal:
-        return rules
+        return rules, counts.rows
     if not entries:
         raise DifferenceError(
             f"the ledger {tables.sql_name('warc_files')} was dropped or emptied by version "

@@ -253,10 +253,6 @@ def count_by_file(pages: DataFrame) -> list[Row]:
     version of the program."""
     # The stage `extract` splits pages again, and another version may split them into other blocks.
     is_other = F.col("dripper") != dripper.__version__
-    if "mapping_html" in pages.columns:
-        # A table of an early 0.1.0 release: its rows lack the page itself, and only they have a
-        # title.
-        is_other |= F.col("title").isNotNull()
     return pages.groupBy("warc_file").agg(F.count("*").alias("rows"), F.count_if(is_other).alias("others")).collect()
 
 

@@ -117,7 +117,7 @@ def _open_books(
     ledger = Ledger(books, run_lease.run_id, is_new=is_empty)
     rules = NO_RULES
     if not (is_empty and is_new.get("extractions", False)):
-        rules = reconcile(spark, tables, SparkPages(tables), ledger, run_lease)
+        rules, _ = reconcile(spark, tables, SparkPages(tables), ledger, run_lease)
     return Work(spark, tables, ledger, run_lease, settings, rules)
 
 

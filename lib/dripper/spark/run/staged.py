@@ -9,7 +9,6 @@ of different batches overlap; each may run on a cluster of its own.
 import json
 import logging
 import threading
-import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import partial
@@ -31,24 +30,22 @@ from dripper.spark.run.batch_checks import (
     check_rows,
     match_reports_to_rows,
     rows_by_file,
-    write_until_whole,
 )
-from dripper.spark.run.isolation import Isolation
+from dripper.spark.run.job import Job
 from dripper.spark.run.label_stage import LabelStage, read_purposes, with_labels
-from dripper.spark.run.outcome import Report, Totals, is_outage
-from dripper.spark.run.progress import Progress, cancel, describe_jobs
-from dripper.spark.run.scheduler import IN_FLIGHT, BatchLocks, Breaker, work_through
-from dripper.spark.session import capacity
+from dripper.spark.run.outcome import Report, Totals
+from dripper.spark.run.progress import Progress, describe_jobs
+from dripper.spark.run.scheduler import IN_FLIGHT
 from dripper.spark.session.engines import Engines
 from dripper.spark.tables.arrow import arrow_schema
-from dripper.spark.tables.batches import Batch, of_selections_apart, replaced_rows
+from dripper.spark.tables.batches import Batch
 from dripper.spark.tables.counts import count_lost_files
 from dripper.spark.tables.row_keys import WrongRowsError
 from dripper.spark.tables.schemas import BLOCKS, EXTRACTIONS, PAGES, nullable
 from dripper.spark.tables.sql import within
 from dripper.spark.wording import say_count
 from dripper.spark.workers.extract import extractions_mapper
-from dripper.spark.workers.parts import Tasks, split_into_tasks
+from dripper.spark.workers.parts import Tasks
 from dripper.spark.workers.read import REPORT, files_mapper, preprocessing
 from dripper.spark.workers.routing import to_be_labelled, with_escalated
 
@@ -58,20 +55,14 @@ STAGES = ("preprocess", "label", "extract")
 """Stage i takes the batches in the state UNFINISHED[i]."""
 
 
-class StagedJob:
+class StagedJob(Job):
     """Takes batches through their stages."""
 
     def __init__(self, work: Work, engines: Engines) -> None:
-        self._work = work
-        self._tables = work.tables
-        self._settings = work.settings
+        super().__init__(work)
         self._first, last = split_into_stages(work.settings.labeler)
         self._layouts = Layouts(work) if work.settings.layouts.enabled else None
-        self._totals = Totals()
         self._reports: dict[int, list[Report]] = {}
-        self._breaker = Breaker()
-        self._isolation = Isolation(work.ledger, lambda: self._breaker.is_open)
-        self._locks = BatchLocks()
         # While the stage `label` is planned, the session's environment is set for it, so no other
         # stage may be planned.
         self._planning = threading.Lock()
@@ -177,42 +168,9 @@ class StagedJob:
             self._note_labelled(batch)
             progress.batch_done(batch.number, "layouts")
 
-    def _work_through(self, batches: Sequence[Batch], at_once: int, take: Callable[[Batch], None]) -> bool:
-        """Return whether all batches worked."""
-        stop = lambda: cancel(self._work.spark, self._work.lease.run_id)  # noqa: E731
-        worked = work_through(batches, at_once, take, self._breaker, stop)
-        self._totals.add_failures(worked)
-        return not (worked.failed or worked.not_begun)
-
-    def _do(self, stage: str, batch: Batch, do: Callable[[], None]) -> None:
-        with self._locks.hold(batch):
-            self._do_timed(stage, f"batch {batch.number}: {stage}", batch, do)
-
-    def _do_timed(self, stage: str, what: str, batch: Batch, do: Callable[[], None]) -> None:
-        """Call `do` until its counts agree. what: the name of the work in Spark's UI."""
-        start = time.monotonic()
-        with describe_jobs(self._work.spark, self._work.lease.run_id, what):
-            write_until_whole(do, batch, lambda: self._breaker.is_open, self._work.lease.confirm)
-        with self._totals.lock:
-            self._totals.stage_ms[stage] += round((time.monotonic() - start) * 1000)
-
     def _preprocess_all(self, batch: Batch, progress: Progress) -> list[Batch]:
-        """Preprocess the batch, and return the resulting batches: the batch itself, or its parts if
-        one of its files crashes its worker."""
-        parts: list[Batch] = []
-
-        def attempt(part: Batch, tasks: Tasks) -> None:
-            self._do("preprocess", part, lambda: self._preprocess(part, tasks, progress))
-            progress.batch_done(part.number, "preprocess")
-            parts.append(part)
-
-        self._isolation.work_off(
-            batch,
-            lambda part: split_into_tasks(part, capacity.slots(self._work.spark)),
-            attempt,
-            self._give_up,
-        )
-        return parts
+        """Preprocess the batch, and return the resulting batches."""
+        return self._read("preprocess", batch, lambda part, tasks: self._preprocess(part, tasks, progress))
 
     def _preprocess(self, batch: Batch, tasks: Tasks, progress: Progress) -> None:
         schema = nullable([*PAGES, BLOCKS["simplified_html"], BLOCKS["tokens"], StructField(REPORT, StringType())])
@@ -239,13 +197,13 @@ class StagedJob:
         self._work.lease.check()
         rows = self._work.ledger.finish([(batch, file_reports)], datetime.now(UTC), state="preprocessed")
         self._reports[batch.number] = file_reports
-        self._breaker.failed() if is_outage(file_reports) else self._breaker.succeeded()
+        self._count_read(file_reports)
+        self._count_noted(rows)
         with self._totals.lock:
-            self._totals.add_read(file_reports)
-            self._totals.add_noted(rows)
             self._totals.blocks += sum(report["pages"] - report["failed_pages"] for report in file_reports)
             if self._first is not None and self._layouts is None:
                 self._totals.escalated = (self._totals.escalated or 0) + n_blocks
+        progress.batch_done(batch.number, "preprocess")
 
     def _write_pages(self, batch: Batch, pages: DataFrame) -> None:
         """Write the tables `pages` and `blocks` of a batch."""
@@ -258,17 +216,6 @@ class StagedJob:
         blocks = pages.where(F.col("simplified_html").isNotNull() & to_be_labelled())
         blocks = blocks.withColumn("item_ids", F.sequence(F.lit(1), F.col("n_blocks"))).select(*BLOCKS.names)
         self._tables.replace_where("blocks", blocks, f"batch = {batch.number}")
-
-    def _give_up(self, batch: Batch, why: str) -> None:
-        """Delete the rows of an earlier read, because the ledger no longer counts them for these
-        files. Rows of selections stay."""
-        given_up = of_selections_apart(batch)
-        if any(file.has_earlier_rows for file in given_up.files):
-            self._tables.delete_earlier(given_up, ("blocks", "labels"))
-            for table in ("pages", "extractions"):
-                self._tables.delete(table, replaced_rows(given_up).sql)
-        with self._totals.lock:
-            self._totals.set_aside |= {file.warc_file: why for file in batch.files}
 
     def _is_whole_before(self, stage: str, batch: Batch) -> bool:
         """Return whether the batch has all rows of the stages before `stage`, by the ledger. If

@@ -1,7 +1,7 @@
 """The small tables of an output as rows: the storage that the lease, the ledger and similar code
 need.
 
-The storage has six operations: read, append, replace, amend, delete, version. `SparkBooks`
+The storage has five operations: read, append, replace, amend, version. `SparkBooks`
 implements them on Delta with Spark. Tests have implementations in memory, in which drivers meet in
 every possible order.
 """
@@ -136,10 +136,6 @@ class Books(Protocol):
             amended: Pairs of a whole row that `read` returned, and for which `where` held, and its
                 new form.
         """
-        ...
-
-    def delete(self, table: str, where: Where) -> int | None:
-        """Delete the rows for which `where` holds. Returns the same as `append`."""
         ...
 
     def version(self, table: str) -> int | None:

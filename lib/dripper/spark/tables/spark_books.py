@@ -86,11 +86,6 @@ class SparkBooks:
             self._spark.catalog.dropTempView(view)
         return metrics is not None and bool(metrics["num_affected_rows"] == len(amended))
 
-    def delete(self, table: str, where: Where) -> int | None:
-        """Delete rows; see `Books`."""
-        self._tables.delete(table, where.sql)
-        return UNKNOWN
-
     def version(self, table: str) -> int | None:
         """Return the number of the newest version; see `Books`."""
         newest = self._tables.log(table).newest()

@@ -27,8 +27,7 @@ from dripper.spark.tables.store import Tables
 from dripper.spark.wording import SHOWN, list_names, say_count
 
 _BY_PAGE_ID = ("blocks", "labels")
-_BY_HOST = ("layouts", "site_blocks")
-"""site_blocks: a table that outputs of earlier versions may still have."""
+_BY_HOST = "layouts"
 _NOTHING_NAMED = "name what to forget (--host, --domain, --url or --page-id): no earlier call is left to continue"
 _MOST_LINES = 50
 """Maximum number of rules that are reported in a line each."""
@@ -118,7 +117,7 @@ class SparkPages:
 
     def tables(self) -> list[str]:
         """Return the existing tables from which rows are deleted, in order."""
-        names = (*_BY_PAGE_ID, *_BY_HOST, "pages", "published", "extractions")
+        names = (*_BY_PAGE_ID, _BY_HOST, "pages", "published", "extractions")
         return [table for table in names if self._tables.exists(table)]
 
     def count(self, rules: Rules) -> dict[tuple[Rule, int], int]:
@@ -153,12 +152,12 @@ class SparkPages:
                 for source in sources:
                     check()
                     tables.delete_matching(table, source, "page_id", condition)
-            elif table in _BY_HOST:
+            elif table == _BY_HOST:
                 for source in sources if single else ():
                     check()
                     tables.delete_matching(table, source, "batch, host", f"host IS NOT NULL AND ({single.condition()})")
             check()
-            if table in _BY_HOST:
+            if table == _BY_HOST:
                 tables.delete(table, rules.host_condition())
             elif table not in _BY_PAGE_ID:
                 tables.delete(table, condition)

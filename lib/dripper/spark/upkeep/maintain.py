@@ -8,9 +8,8 @@ from dripper.errors import InputError, SettingsError
 from dripper.spark.ledger.lease import hold_lease
 from dripper.spark.ledger.ledger import Ledger
 from dripper.spark.ledger.reconcile import reconcile
-from dripper.spark.tables.counts import rows_by_batch
 from dripper.spark.tables.log_store import require_log_store
-from dripper.spark.tables.schemas import PROPERTIES, TABLES
+from dripper.spark.tables.schemas import TABLES
 from dripper.spark.tables.spark_books import SparkBooks
 from dripper.spark.tables.store import Tables
 from dripper.spark.upkeep import publish
@@ -81,8 +80,7 @@ def _verify(spark: SparkSession, tables: Tables) -> str:
     books = SparkBooks(spark, tables)
     with hold_lease(books, job="verify") as lease:
         ledger = Ledger(books, lease.run_id)
-        reconcile(spark, tables, SparkPages(tables), ledger, lease, every=True)
-        rows = rows_by_batch(tables.read("extractions"))
+        _, rows = reconcile(spark, tables, SparkPages(tables), ledger, lease, every=True)
     n_rows, n_batches = say_count(sum(rows.values()), "row"), say_count(len(rows), "batch")
     return f"{tables.sql_name('extractions')}: {n_rows} in {n_batches}, each of a page that was read, none twice"
 
@@ -92,8 +90,6 @@ def _compact(spark: SparkSession, tables: Tables, table: str, retain_hours: int)
     result."""
     name = tables.sql_name(table)
     tables.purge(table)
-    set_anew = tables.set_layout(table, PROPERTIES.get(table, {}))
     removed, added = publish.optimize(tables) if table == publish.TABLE else tables.optimize(table)
     spark.sql(f"VACUUM {name} RETAIN {retain_hours} HOURS")
-    altered = f"; properties of this release set: {', '.join(set_anew)}" if set_anew else ""
-    return f"{name}: {say_count(removed, 'file')} joined into {added}, old versions cleared{altered}"
+    return f"{name}: {say_count(removed, 'file')} joined into {added}, old versions cleared"
