@@ -9,8 +9,6 @@ from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
 
-import numpy as np
-
 from dripper.addresses import host_name
 from dripper.errors import PageError
 from dripper.guard import Guard, GuardLimits
@@ -101,11 +99,8 @@ def _choose_to_be_labelled(prepared: Sequence[tuple[str, Preprocessed]], setting
 
 def _choose_going_on(pages: Sequence[Preprocessed], labeler: LabelerSettings) -> list[Preprocessed]:
     """Do the same as `_choose_to_be_labelled`, in the way of `spark.workers.routing`."""
-    if labeler.escalate_share is None:
-        below = bound_of(labeler)
-        return [page for page in pages if page.labels is None or not is_sure(page.labels, below)]
-    by_confidence = sorted(pages, key=lambda page: np.nan_to_num(page.labels.confidence, nan=-1) if page.labels else -1)
-    return by_confidence[: round(labeler.escalate_share * len(pages))]
+    below = bound_of(labeler)
+    return [page for page in pages if page.labels is None or not is_sure(page.labels, below)]
 
 
 def _choose_by_layout(pages: Sequence[tuple[str, Preprocessed]], settings: Settings) -> list[Preprocessed]:
