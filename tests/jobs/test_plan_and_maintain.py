@@ -55,7 +55,7 @@ def test_plan_knows_what_is_done_and_maintain_joins_files_and_keeps_rows(
 @pytest.mark.usefixtures("spark")
 @pytest.mark.parametrize(
     ("flags", "words"),
-    [(["--retain-hours", "5"], "at least 168"), ([], "none of the tables extractions")],
+    [(["--retain-hours", "5"], "at least 168"), ([], "there is no table extractions or published")],
 )
 def test_maintain_says_what_is_wrong(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], flags: list[str], words: str

@@ -152,7 +152,7 @@ def test_a_kill_between_any_two_steps_leaves_what_goes_on(
 def test_what_cannot_be_is_refused_in_a_sentence(
     spark: SparkSession, tables: Tables, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(InputError, match="there is no table extractions or pages"):
+    with pytest.raises(InputError, match="there is no table pages or extractions"):
         list(forget(spark, str(tmp_path / "nothing"), GONE, "order"))
     with pytest.raises(InputError, match="name what to forget"):
         list(forget(spark, tables.output, (), ""))

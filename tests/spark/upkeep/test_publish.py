@@ -75,7 +75,7 @@ def test_what_changed_is_replaced_and_nothing_else(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     tables, night = nights
-    with pytest.raises(InputError, match="there is no table warc_files to publish from"):
+    with pytest.raises(InputError, match="there is no table extractions"):
         publish(spark, str(tmp_path / "nothing"))
     assert job("maintain").main(["--output", tables.output, "--publish", "--without-main-html"]) == 0
     assert "2 batches with 4 rows published in 1 commit" in capsys.readouterr().out
@@ -132,7 +132,9 @@ def commits(spark: SparkSession, tables: Tables) -> int:
 
 
 @pytest.mark.slow
-def test_ten_nights_end_in_few_files_of_which_a_host_reads_one(spark: SparkSession, tmp_path: Path) -> None:
+def test_ten_nights_end_in_few_files_of_which_a_host_reads_one(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     tables = Tables(spark, str(tmp_path / "out"))
     hosts = [(f"http://host{i}.example.org/{i}", body) for i, (_, body) in enumerate(pages(0, 40))]
     run(spark, str(write_warc(tmp_path / "a.warc", hosts)), tables.output, ONE_BY_ONE)
@@ -151,7 +153,8 @@ def test_ten_nights_end_in_few_files_of_which_a_host_reads_one(spark: SparkSessi
     tables.append("warc_files", noted.withColumn("warc_file", of_night))
     detail = spark.sql(f"DESCRIBE DETAIL {tables.sql_name('extractions')}").head()
     assert detail is not None
-    told = publish(spark, tables.output, target_bytes=detail["sizeInBytes"] // 6)
+    monkeypatch.setattr(publishing, "TARGET_BYTES", detail["sizeInBytes"] // 6)
+    told = publish(spark, tables.output)
     assert "10 batches with 400 rows published in 1 commit" in told
     of_one_host = "host = 'host7.example.org'"
     (published, n_published), (written, n_written) = (

@@ -262,10 +262,7 @@ def relocate(
     """
     tables = Tables(spark, output)
     require_log_store(spark, tables, single_writer)
-    if "warc_files" not in tables.find_existing():
-        raise InputError(
-            f"--output {output}: there is no table warc_files, so nothing was read yet that can have moved"
-        )
+    tables.require("warc_files")
     books = SparkBooks(spark, tables)
     if dry_run:
         return f"dry run: {note_move(books, moved, None)}"

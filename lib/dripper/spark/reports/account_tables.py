@@ -122,8 +122,7 @@ def run_facts(tables: Tables, cost: CostSettings, run_id: str | None = None) -> 
 
 
 def _run(tables: Tables, run_id: str | None) -> Mapping[str, Any]:
-    if not tables.exists("runs"):
-        raise InputError(f"--output {tables.output}: there is no table runs, so no run to report of")
+    tables.require("runs")
     runs = tables.read("runs")
     candidates = runs.where(F.col("run_id") == run_id) if run_id else runs.where(F.col("job") != "dismiss")
     newest = candidates.orderBy(F.col("epoch").desc()).head()

@@ -86,36 +86,10 @@ def run(
     """Extract all pages of `warcs` into the tables below `output`; files that are done are skipped.
 
     The run takes one pass, or three stages if the labeler needs them (`labeler.staged`), with
-    several batches at once in different stages.
-
-    All other failures are reported in the `Outcome`.
-
-    Args:
-        loader: Makes the labeler of a staged run.
-        redo: Files to be read again, in the form of `warcs`.
-        select: Instead of `warcs`, the records of an index (`dripper.warc.index.selection`).
-        really_new: The files are not copies of files with the same name and size that were read
-            elsewhere.
-
-    Raises:
-        UsageError: If a person has to change something.
-        BusyError: If another run is at work on the output.
+    several batches at once in different stages. See `run_stages`.
     """
-    if is_staged(settings):
-        return run_stages(spark, STAGES, output, settings, warcs, limit, loader, redo, select, really_new)
-    _check_use(settings)
-    load_from_settings(settings.labeler, settings.labels)
-    require_workers(spark)
-    source = read_input(warcs, redo, select, settings)
-    with open_output(spark, output, settings, job="run", input=source.description) as output_at_work:
-        work = output_at_work.work
-        plan = _plan(spark, work.tables, work.ledger, source, settings, limit, really_new=really_new)
-        batches = _begin_batches(work.ledger, plan)
-        totals = Totals()
-        if batches:
-            with Progress(spark, _count_files(batches)) as progress:
-                totals = FusedJob(work).run(batches, progress, (batch.number for batch in plan.fresh))
-        return _end_run(output_at_work, plan, totals, source.problems)
+    stages = STAGES if is_staged(settings) else ()
+    return run_stages(spark, stages, output, settings, warcs, limit, loader, redo, select, really_new)
 
 
 def dismiss(spark: SparkSession, files: str, output: str, settings: Settings) -> int:
@@ -195,12 +169,6 @@ def _end_run(
     return outcome
 
 
-def _check_use(settings: Settings, stages: Sequence[str] = (), is_local: bool = False) -> None:
-    use = Use(settings.profile, stages, is_local)
-    for warning in check_use(settings.labeler, settings.labels, use):
-        logger.warning("%s", warning)
-
-
 def run_stages(
     spark: SparkSession,
     stages: Sequence[str],
@@ -214,39 +182,49 @@ def run_stages(
     really_new: bool = False,
 ) -> Outcome:
     """Run some adjacent STAGES, in order, over the batches that are ready for them in the tables
-    below `output`.
+    below `output`; without stages, extract in one pass.
+
+    All failures but those below are reported in the `Outcome`.
 
     Args:
-        warcs: The input of `preprocess`, which plans; the other stages take the batches that the
-            previous stage has finished.
-        limit: The most files for `preprocess`; for other stages, the most batches.
-        redo, select, really_new: See `run`.
+        warcs: The input of `preprocess` and of the one pass, which plan; the other stages take the
+            batches that the previous stage has finished.
+        limit: The most files for a run that plans; for other stages, the most batches.
+        loader: Makes the labeler of a staged run.
+        redo: Files to be read again, in the form of `warcs`.
+        select: Instead of `warcs`, the records of an index (`dripper.warc.index.selection`).
+        really_new: The files are not copies of files with the same name and size that were read
+            elsewhere.
 
     Raises:
         UsageError: If a person has to change something.
         BusyError: If another run is at work on the output.
     """
     is_staged(settings)
+    plans = not stages or stages[0] == "preprocess"
     engines = _engines(spark, stages, settings, loader)
     if "preprocess" in stages:
         check_blocks(split_into_stages(settings.labeler)[1], settings.labels, settings.profile)
-    _check_use(settings, stages, loader is load_labeler and is_local(properties(spark)))
+    use = Use(settings.profile, stages, bool(stages) and loader is load_labeler and is_local(properties(spark)))
+    for warning in check_use(settings.labeler, settings.labels, use):
+        logger.warning("%s", warning)
+    if not stages:
+        load_from_settings(settings.labeler, settings.labels)
     require_workers(spark)
     has_pages = Tables(spark, output).exists("pages")
-    if stages[0] != "preprocess" and not has_pages:
+    if not plans and not has_pages:
         raise InputError(
             f"--output {output}: there is no table pages; run jobs/preprocess.py into the same output first"
         )
-    plans = stages[0] == "preprocess"
     source = read_input(warcs or "", redo, select, settings) if plans else Input()
     with open_output(
-        spark, output, settings, job=", ".join(stages), input=source.description, is_staged=True
+        spark, output, settings, job=", ".join(stages) or "run", input=source.description, is_staged=bool(stages)
     ) as output_at_work:
         work = output_at_work.work
-        put_back = [] if has_pages else _put_back_batches(work.ledger)
+        put_back = [] if has_pages or not stages else _put_back_batches(work.ledger)
         plan = _plan_stages(work, stages, source, settings, limit, really_new)
         batches = _begin_batches(work.ledger, plan)
-        totals = _run_staged(work, engines, batches, stages) if batches else Totals()
+        totals = _work_off(work, engines, plan, stages) if batches else Totals()
         waiting = {batch.number for batch in put_back} - {batch.number for batch in batches}
         totals.put_back |= dict.fromkeys(waiting, ("preprocess", _NO_PAGES))
         return _end_run(output_at_work, plan, totals, source.problems, stages)
@@ -255,25 +233,30 @@ def run_stages(
 def _plan_stages(
     work: Work, stages: Sequence[str], source: Input, settings: Settings, limit: int | None, really_new: bool
 ) -> Plan:
-    """Return the plan of some stages: from files for `preprocess`, otherwise from the batches that
-    the previous stage has finished."""
+    """Return the plan of some stages: from files for `preprocess` and for the one pass, otherwise
+    from the batches that the previous stage has finished."""
     states = [UNFINISHED[STAGES.index(stage)] for stage in stages]
-    if stages[0] == "preprocess":
-        for table in BETWEEN:
-            work.ledger.number_above(rows_by_batch(work.tables.read(table)))
-        plan = _plan(work.spark, work.tables, work.ledger, source, settings, limit, states, really_new)
-    else:
+    if "planned" not in (states or UNFINISHED):
         plan = _plan_waiting(work.ledger, states[0], limit)
+    else:
+        for table in BETWEEN if stages else ():
+            work.ledger.number_above(rows_by_batch(work.tables.read(table)))
+        of_files = work.spark, work.tables, work.ledger, source, settings, limit
+        plan = _plan(*of_files, states or UNFINISHED, really_new)
     if "label" in stages:
         _check_chains(work, plan, settings)
     return plan
 
 
-def _run_staged(work: Work, engines: Engines, batches: Sequence[Batch], stages: Sequence[str]) -> Totals:
-    """Run the stages of batches. Return their totals with the warnings of the engines, which are
-    also logged."""
+def _work_off(work: Work, engines: Engines, plan: Plan, stages: Sequence[str]) -> Totals:
+    """Do what a plan says. Return the totals with the warnings of the engines, which are also
+    logged."""
+    batches = [*plan.resumed, *plan.fresh]
     with Progress(work.spark, _count_files(batches)) as progress:
-        totals = StagedJob(work, engines).run(batches, progress, stages)
+        if stages:
+            totals = StagedJob(work, engines).run(batches, progress, stages)
+        else:
+            totals = FusedJob(work).run(batches, progress, (batch.number for batch in plan.fresh))
     totals.label.warnings = tuple(progress.warnings)
     for warning in totals.label.warnings:
         logger.warning("%s", warning)

@@ -128,12 +128,19 @@ class Tables:
             raise InputError(f"{name} {undo}, then run the same command again")
         return True
 
-    def find_existing(self, tables: Iterable[str] = TABLES) -> set[str]:
-        """Return the names of these tables that exist. Raises InputError as `exists` does."""
-        names = list(tables)
+    def find_existing(self) -> set[str]:
+        """Return the names of the tables that exist. Raises InputError as `exists` does."""
         # In parallel, because each check mostly waits for the file system.
-        with ThreadPoolExecutor(max_workers=len(names)) as pool:
-            return {name for name, is_there in zip(names, pool.map(self.exists, names), strict=True) if is_there}
+        with ThreadPoolExecutor(max_workers=len(TABLES)) as pool:
+            return {name for name, is_there in zip(TABLES, pool.map(self.exists, TABLES), strict=True) if is_there}
+
+    def require(self, *tables: str) -> set[str]:
+        """Return the names of all tables that exist. Raises InputError as `exists` does, and if
+        none of these does."""
+        existing = self.find_existing()
+        if existing.isdisjoint(tables):
+            raise InputError(f"--output {self.output}: there is no table {' or '.join(tables)}; jobs/run.py makes it")
+        return existing
 
     def make(
         self,

@@ -60,10 +60,7 @@ def forget(
     """
     tables = Tables(spark, output)
     require_log_store(spark, tables, single_writer)
-    existing = tables.find_existing()
-    page_tables = [table for table in PAGE_TABLES if table in existing]
-    if not page_tables or "warc_files" not in existing:
-        raise InputError(f"--output {output}: there is no table extractions or pages to forget anything of")
+    existing = tables.require(*PAGE_TABLES)
     if rules and not (dry_run or reason.strip()):
         raise InputError("--reason is empty: say why, for people who ask later")
     if dry_run:
@@ -73,7 +70,7 @@ def forget(
         yield from _sentences(counts, rules, lambda n: "would be")
         _say_near(tables, counts, rules, [])
         return
-    for table in ("runs", "warc_files", *page_tables, TABLE):
+    for table in ("runs", "warc_files", *existing.intersection(PAGE_TABLES), TABLE):
         tables.create(table)
     with hold_lease(SparkBooks(spark, tables), job="forget") as lease:
         earlier = yield from _forget(spark, tables, lease, rules, reason)

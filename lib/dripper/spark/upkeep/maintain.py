@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from pyspark.sql import SparkSession
 
-from dripper.errors import InputError, SettingsError
+from dripper.errors import SettingsError
 from dripper.spark.ledger.lease import hold_lease
 from dripper.spark.ledger.ledger import Ledger
 from dripper.spark.ledger.reconcile import reconcile
@@ -55,10 +55,7 @@ def maintain(
         )
     tables = Tables(spark, output)
     require_log_store(spark, tables, single_writer)
-    found = tables.find_existing()
-    existing = [table for table in TABLES if table in found]
-    if not existing:
-        raise InputError(f"--output {output}: none of the tables {', '.join(TABLES)} is there")
+    existing = tables.require(*TABLES)
     if verifies:
         yield _verify(spark, tables)
     if repairs:
@@ -68,7 +65,7 @@ def maintain(
     if repairs or verifies:
         # Older versions stay, because they are the other way to repair a table.
         return
-    for table in existing:
+    for table in filter(existing.__contains__, TABLES):
         yield _compact(spark, tables, table, retain_hours)
 
 

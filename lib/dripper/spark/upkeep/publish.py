@@ -52,14 +52,13 @@ class State:
     """Whether none of its files is being read again."""
 
 
-def publish(spark: SparkSession, output: str, with_main_html: bool = True, target_bytes: int = TARGET_BYTES) -> str:
+def publish(spark: SparkSession, output: str, with_main_html: bool = True) -> str:
     """Bring the table `published` up to date, and return a sentence on the result. Holds the lease
     on the output, because a run that reads files again would meanwhile move rows from one batch to
     another.
 
     Args:
         with_main_html: Whether a new table has the column main_html; it is most of the bytes.
-        target_bytes: Bytes of a data file after OPTIMIZE.
 
     Raises:
         BusyError: If a run is at work.
@@ -70,10 +69,10 @@ def publish(spark: SparkSession, output: str, with_main_html: bool = True, targe
     tables = Tables(spark, output)
     _prepare(tables, with_main_html)
     with hold_lease(SparkBooks(spark, tables), job="publish") as lease:
-        return _publish(spark, tables, lease, target_bytes)
+        return _publish(spark, tables, lease)
 
 
-def _publish(spark: SparkSession, tables: Tables, lease: Lease, target_bytes: int) -> str:
+def _publish(spark: SparkSession, tables: Tables, lease: Lease) -> str:
     ledger = Ledger(SparkBooks(spark, tables), lease.run_id)
     reconcile(spark, tables, SparkPages(tables), ledger, lease)
     current, published = _read_states(tables), _read_published(tables)
@@ -86,7 +85,7 @@ def _publish(spark: SparkSession, tables: Tables, lease: Lease, target_bytes: in
     name = tables.sql_name(TABLE)
     if not groups:
         return f"{name}: nothing to publish, all {len(current)} batches are there"
-    before, after = optimize(tables, target_bytes)
+    before, after = optimize(tables)
     batches = [batch for group in groups for batch in group]
     n_rows = sum(current[batch].rows for batch in batches if batch in current)
     differed = ""
@@ -103,12 +102,9 @@ def _publish(spark: SparkSession, tables: Tables, lease: Lease, target_bytes: in
 
 
 def _prepare(tables: Tables, with_main_html: bool) -> None:
-    existing = tables.find_existing()
-    for table in ("warc_files", "extractions"):
-        if table not in existing:
-            raise InputError(f"--output {tables.output}: there is no table {table} to publish from")
-        tables.bring_up(table, is_there=True)
-    tables.create("runs")
+    existing = tables.require("extractions")
+    for table in ("warc_files", "extractions", "runs"):
+        tables.bring_up(table, table in existing)
     if TABLE not in existing:
         fields = [field for field in PUBLISHED if with_main_html or field.name != "main_html"]
         tables.make(TABLE, fields, TABLES[TABLE][1], f"CLUSTER BY ({', '.join(_CLUSTERED_BY)})", PROPERTIES[TABLE])
@@ -209,11 +205,8 @@ def _replace(
         tables.append(TABLE, rows)
 
 
-def optimize(tables: Tables, target_bytes: int = TARGET_BYTES) -> tuple[int, int]:
+def optimize(tables: Tables) -> tuple[int, int]:
     """Cluster the table and join its small files; return the number of old files, and the number of
     new files that replace them."""
-    settings = {
-        "spark.databricks.delta.optimize.maxFileSize": str(target_bytes),
-        "spark.databricks.delta.optimize.minFileSize": str(target_bytes),
-    }
-    return tables.optimize(TABLE, settings)
+    sizes = ("spark.databricks.delta.optimize.maxFileSize", "spark.databricks.delta.optimize.minFileSize")
+    return tables.optimize(TABLE, dict.fromkeys(sizes, str(TARGET_BYTES)))

@@ -9,7 +9,6 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from dripper.errors import InputError
 from dripper.spark.ledger.lease import Lease, hold_lease
 from dripper.spark.ledger.ledger import Ledger
 from dripper.spark.ledger.plan import UNFINISHED, LedgerEntry, Plan, batches_of
@@ -32,8 +31,7 @@ def repair(spark: SparkSession, output: str) -> Iterator[str]:
     BusyError if a run is at work, and InputError if there is no table.
     """
     tables = Tables(spark, output)
-    if tables.find_existing().isdisjoint((TABLE, "warc_files")):
-        raise InputError(f"--output {output}: there is no table {TABLE} to repair, nor its ledger warc_files")
+    tables.require(TABLE, "warc_files")
     for table in (TABLE, "warc_files", "runs"):
         tables.create(table)
     books = SparkBooks(spark, tables)
