@@ -292,7 +292,7 @@ def dry_run(arguments: argparse.Namespace) -> int:
         from dripper.labels.registry import split_into_stages
         from dripper.spark.ledger.relocated import parse_move
         from dripper.spark.reports.report import cost_summary, plan_summary
-        from dripper.spark.reports.sample import cpu_summary, planned_files, read_pages
+        from dripper.spark.reports.sample import cpu_summary, read_pages
         from dripper.spark.run.run import dry_plan
         from dripper.spark.workers.routing import is_staged
 
@@ -309,7 +309,7 @@ def dry_run(arguments: argparse.Namespace) -> int:
             moves=[parse_move(moved)] if moved else [],
         )
         sys.stdout.write(plan_summary(plan))
-        pages = read_pages(planned_files(plan), configured)
+        pages = read_pages(plan, configured)
         if is_chain or staged:
             sys.stdout.write(cost_summary(pages, configured))
         if configured.layouts.enabled:

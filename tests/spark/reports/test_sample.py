@@ -12,7 +12,7 @@ from dripper.settings import Settings
 from dripper.spark.ledger.plan import Plan
 from dripper.spark.reports import sample as sample_module
 from dripper.spark.reports.report import cost_summary
-from dripper.spark.reports.sample import cpu_summary, planned_files, read_pages, take_sample
+from dripper.spark.reports.sample import cpu_summary, read_pages, take_sample
 from dripper.spark.tables.batches import Batch, PlannedFile
 from dripper.warc import read_records
 from dripper.warc.index.select import Place
@@ -24,7 +24,12 @@ def planned(*files: Path) -> list[PlannedFile]:
 
 
 def sample_of(files: Sequence[PlannedFile], settings: Settings) -> Sample:
-    return take_sample(read_pages(files, settings), settings)
+    return take_sample(read_pages(plan_of(files), settings), settings)
+
+
+def plan_of(files: Sequence[PlannedFile]) -> Plan:
+    """Return a plan that goes on with a batch of the first file, and has one of the others."""
+    return Plan((Batch(1, tuple(files[:1])),), (Batch(2, tuple(files[1:])),))
 
 
 def test_a_sample_of_everything_has_every_byte(tmp_path: Path) -> None:
@@ -55,11 +60,6 @@ def test_no_files_no_pages() -> None:
     assert sample_of([], load()).pages == 0
 
 
-def test_the_files_of_a_plan() -> None:
-    one, two = (Batch(i, (PlannedFile(str(i), 5),)) for i in (1, 2))
-    assert [file.warc_file for file in planned_files(Plan((one,), (two,), (), 0, 0))] == ["1", "2"]
-
-
 def test_of_a_chain_only_the_pages_count_that_go_on(tmp_path: Path) -> None:
     file = write_warc(tmp_path / "a.warc", [*pages(1, 3), ("http://example.org/empty", b"<html></html>")])
     words = {}
@@ -68,7 +68,7 @@ def test_of_a_chain_only_the_pages_count_that_go_on(tmp_path: Path) -> None:
         sample = sample_of(planned(file), settings)
         assert (sample.pages, sample.split) == (4, 3)
         assert len(sample.tokens) == len(sample.blocks) == n_pages
-        words[chain] = cost_summary(read_pages(planned(file), settings), settings)
+        words[chain] = cost_summary(read_pages(plan_of(planned(file)), settings), settings)
     assert (
         "chain     100.0% of 3 pages go on from cpu to all (a confidence below 1)" in words["labeler.escalate_below=1"]
     )
@@ -76,7 +76,7 @@ def test_of_a_chain_only_the_pages_count_that_go_on(tmp_path: Path) -> None:
     assert "no estimate" not in words["labeler.escalate_below=0"]
     assert "about 3 to label" in words["labeler.escalate_below=1"]
     settings = load(assignments=["labeler.name=cpu,all"])
-    fused = cost_summary(read_pages(planned(file), settings), settings)
+    fused = cost_summary(read_pages(plan_of(planned(file)), settings), settings)
     assert fused.startswith("chain ")
     assert "GPU" not in fused
 
@@ -84,7 +84,7 @@ def test_of_a_chain_only_the_pages_count_that_go_on(tmp_path: Path) -> None:
 def told_of(*files: Path, labeler: str = "cpu") -> str:
     planned = [PlannedFile(str(file), file.stat().st_size if file.exists() else None) for file in files]
     settings = load(assignments=[f"labeler.name={labeler}"])
-    return cpu_summary(read_pages(planned, settings), settings)
+    return cpu_summary(read_pages(plan_of(planned), settings), settings)
 
 
 def test_each_member_of_a_vote_has_its_price(tmp_path: Path) -> None:

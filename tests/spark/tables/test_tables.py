@@ -12,7 +12,7 @@ from pyspark.sql.types import StructField, StructType
 from dripper.errors import InputError
 from dripper.spark.tables.batches import Batch, PlannedFile
 from dripper.spark.tables.data_files import DATA_FILES
-from dripper.spark.tables.schemas import EXTRACTIONS, SCHEMA_VERSION, TABLES, WARC_FILES
+from dripper.spark.tables.schemas import EXTRACTIONS, PROPERTIES, SCHEMA_VERSION, TABLES, WARC_FILES
 from dripper.spark.tables.sql import missing_fields
 from dripper.spark.tables.store import Tables
 
@@ -100,6 +100,15 @@ def test_data_files_are_laid_out_for_those_who_look_for_a_page(spark: SparkSessi
         if line.startswith('{"add"')
     )
     assert set(json.loads(add["stats"])["minValues"]) == {"page_id", "url", "host", "warc_file"}
+
+
+def test_a_table_of_an_older_release_gets_the_layout_but_what_a_person_has_set_stays(
+    spark: SparkSession, tables: Tables
+) -> None:
+    assert tables.set_layout("warc_files", PROPERTIES["warc_files"]) == []
+    wanted = {"a": "1", "delta.dataSkippingStatsColumns": "pages"}
+    assert tables.set_layout("warc_files", wanted) == ["a"]
+    assert tables.properties("warc_files")["delta.dataSkippingStatsColumns"] == "batch"
 
 
 def test_a_number_that_was_there_adds_nothing(spark: SparkSession, tables: Tables) -> None:

@@ -45,19 +45,15 @@ class PagesRead:
     """Empty if the plan has nothing to do."""
 
 
-def read_pages(files: Sequence[PlannedFile], settings: Settings) -> PagesRead:
-    """Return the first pages of a few of a plan's files, at most _PAGES in all. A file that cannot
-    be read has none."""
+def read_pages(plan: Plan, settings: Settings) -> PagesRead:
+    """Return the first pages of a few of the files that a run would work on, at most _PAGES in all.
+    A file that cannot be read has none."""
+    files = [file for batch in (*plan.resumed, *plan.fresh) for file in batch.files]
     step = max(1, len(files) // _FILES)
     chosen = files[::step][:_FILES]
     a_file = -(-_PAGES // max(1, len(chosen)))
     records_by_file = [(file, list(islice(_records(file, settings), a_file))) for file in chosen]
     return PagesRead(sum(file.weight for file in files), records_by_file)
-
-
-def planned_files(plan: Plan) -> list[PlannedFile]:
-    """Return the files that a run would work on, in order."""
-    return [file for batch in (*plan.resumed, *plan.fresh) for file in batch.files]
 
 
 def take_sample(pages_read: PagesRead, settings: Settings) -> Sample:

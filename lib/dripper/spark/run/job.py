@@ -1,5 +1,4 @@
-"""What the jobs of one pass and of stages share: batches at work, and the totals of what came of
-them."""
+"""The base of jobs of one pass and of stages: works through batches, and keeps the totals of a run."""
 
 import time
 from collections.abc import Callable, Sequence

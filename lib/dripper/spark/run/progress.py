@@ -3,15 +3,14 @@
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from typing import Any
 
 from pyspark import AccumulatorParam
 from pyspark.sql import SparkSession
 
 from dripper.spark.session.capacity import context_of
+from dripper.spark.workers.read import ProgressSink
 
 logger = logging.getLogger(__name__)
 
@@ -62,21 +61,6 @@ class _Sentences(AccumulatorParam[dict[str, str]]):
         return {**value2, **value1}
 
 
-@dataclass(frozen=True, slots=True)
-class _Sink:
-    """Spark's accumulators."""
-
-    counts: Any
-    sentences: Any
-
-    def add(self, counts: dict[str, int]) -> None:
-        self.counts.add(counts)
-
-    def warn(self, sentences: Mapping[str, str]) -> None:
-        if sentences:
-            self.sentences.add(dict(sentences))
-
-
 class Progress:
     """Logs a line every INTERVAL_SECONDS if something was done. Use as a context manager.
 
@@ -93,7 +77,7 @@ class Progress:
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._tell_now_and_then, name="progress", daemon=True)
         context = context_of(spark)
-        self.sink = context and _Sink(context.accumulator({}, _Counts()), context.accumulator({}, _Sentences()))
+        self.sink = context and ProgressSink(context.accumulator({}, _Counts()), context.accumulator({}, _Sentences()))
         """The sink to which tasks add their counts."""
 
     @property

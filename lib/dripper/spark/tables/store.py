@@ -158,12 +158,11 @@ class Tables:
             layout: The SQL clause that partitions or clusters it.
         """
         columns = ", ".join(column_ddl(field) for field in fields)
-        of_table = {VERSION_PROPERTY: str(SCHEMA_VERSION)} | READABLE | dict(properties or {})
-        listed = ", ".join(f"{quoted(key)} = {quoted(value)}" for key, value in of_table.items())
+        table_properties = {VERSION_PROPERTY: str(SCHEMA_VERSION)} | READABLE | dict(properties or {})
         try:
             self._spark.sql(
                 f"CREATE TABLE {self.sql_name(table)} ({columns}) USING delta {layout} COMMENT {quoted(comment)} "
-                f"TBLPROPERTIES ({listed})"
+                f"TBLPROPERTIES ({_list_properties(table_properties)})"
             )
         except SPARK_ERRORS as error:
             # Another driver may have created it first; the lease decides which of the two may
@@ -359,6 +358,15 @@ class Tables:
         assert metrics is not None
         return metrics["numFilesRemoved"], metrics["numFilesAdded"]
 
+    def set_layout(self, table: str, properties: Mapping[str, str]) -> list[str]:
+        """Give a table of an older release the `properties` for which it has no value; return their
+        names. Values that a person has chosen stay."""
+        known = self.properties(table)
+        lacking = {key: value for key, value in properties.items() if key not in known}
+        if lacking:
+            self._spark.sql(f"ALTER TABLE {self.sql_name(table)} SET TBLPROPERTIES ({_list_properties(lacking)})")
+        return sorted(lacking)
+
     def delete_matching(self, table: str, other: str, key: str, condition: str, where: str = "TRUE") -> None:
         """Delete the rows that have the same `key` as a row of the table `other` for which the SQL
         `condition` holds. key: one column, or several with commas.
@@ -468,6 +476,10 @@ _ABSENT = frozenset(
     }
 )
 """Error classes of Spark that mean that there is no table."""
+
+
+def _list_properties(properties: Mapping[str, str]) -> str:
+    return ", ".join(f"{quoted(key)} = {quoted(value)}" for key, value in properties.items())
 
 
 def _join_names(*names: str) -> str:

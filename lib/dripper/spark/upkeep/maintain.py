@@ -9,7 +9,7 @@ from dripper.spark.ledger.lease import hold_lease
 from dripper.spark.ledger.ledger import Ledger
 from dripper.spark.ledger.reconcile import reconcile
 from dripper.spark.tables.log_store import require_log_store
-from dripper.spark.tables.schemas import TABLES
+from dripper.spark.tables.schemas import PROPERTIES, TABLES
 from dripper.spark.tables.spark_books import SparkBooks
 from dripper.spark.tables.store import Tables
 from dripper.spark.upkeep import publish
@@ -87,6 +87,8 @@ def _compact(spark: SparkSession, tables: Tables, table: str, retain_hours: int)
     result."""
     name = tables.sql_name(table)
     tables.purge(table)
+    set_anew = tables.set_layout(table, PROPERTIES.get(table, {}))
     removed, added = publish.optimize(tables) if table == publish.TABLE else tables.optimize(table)
     spark.sql(f"VACUUM {name} RETAIN {retain_hours} HOURS")
-    return f"{name}: {say_count(removed, 'file')} joined into {added}, old versions cleared"
+    altered = f"; properties of this release set: {', '.join(set_anew)}" if set_anew else ""
+    return f"{name}: {say_count(removed, 'file')} joined into {added}, old versions cleared{altered}"

@@ -14,7 +14,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 import pyarrow as pa
 
@@ -48,17 +48,22 @@ _BATCH_BYTES = 8 << 20
 overflows at 2 GiB."""
 
 
-class ProgressSink(Protocol):
-    """A sink to which a task reports its progress, such as Spark's accumulators."""
+@dataclass(frozen=True, slots=True)
+class ProgressSink:
+    """Spark's accumulators, to which a task reports its progress."""
+
+    counts: Any
+    sentences: Any
 
     def add(self, counts: dict[str, int]) -> None:
         """Add `counts` (files, pages, failed)."""
-        ...
+        self.counts.add(counts)
 
     def warn(self, sentences: Mapping[str, str]) -> None:
         """Show these sentences, by topic, to the person who runs the job; one sentence per topic is
         enough."""
-        ...
+        if sentences:
+            self.sentences.add(dict(sentences))
 
 
 PageInput = tuple[bytes, str | None, str | None]

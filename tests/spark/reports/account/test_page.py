@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dripper.spark.reports.account import PageFacts, RunFacts, page
-from dripper.spark.reports.account.charts import duration, nice, rate_chart
+from dripper.spark.reports.account.charts import duration
 from support.chromium import Chromium, find_chromium
 from support.run_facts import EVIL, FACTS, FILES, RUN, START, at, evil_facts
 
@@ -130,17 +130,14 @@ def test_batches_committed_at_once_are_one_point() -> None:
     assert FACTS.commits() == [(at(40), 30), (at(90), 10)]
 
 
-def test_charts_stay_within_their_frame() -> None:
-    drawn = rate_chart([(5, 3.0), (9, 0.0), (30, 9.0)], 20, 1.5, "a <b>")
-    for x, y in re.findall(r"([\d.]+),([\d.]+)", drawn.split('points="', 1)[1]):
-        assert 0 <= float(x) <= 900
-        assert 0 <= float(y) <= 210
-    assert "a &lt;b&gt;" in rate_chart([], 20, 0, "a <b>")
-
-
-@pytest.mark.parametrize(("value", "top"), [(0.03, 0.04), (1, 1), (1.01, 2), (999, 1000), (5e6, 6e6)])
-def test_scales_end_at_a_round_number(value: float, top: float) -> None:
-    assert nice(value) == pytest.approx(top)
+def test_speed_is_told_between_commits_in_a_row_for_some_of_them() -> None:
+    few = page(FACTS).split("<h2>Speed</h2>")[1].split("</section>")[0]
+    assert re.findall(r"<td class=short>([^<]*)", few) == ["40 s", "0.75", "1 min 30 s", "0.2"]
+    assert re.findall(r'<rect width="([\d.]+)"', few) == ["100.0", "26.7"]
+    many = [replace(FILES[0], finished_at=at(second)) for second in range(1, 100)]
+    rows = page(replace(FACTS, files=many)).split("<h2>Speed</h2>")[1].split("</section>")[0]
+    assert rows.count("<rect") == 20
+    assert "<td class=short>1 min 39 s" in rows
 
 
 @pytest.mark.parametrize(
@@ -159,9 +156,9 @@ def test_a_browser_draws_it_and_asks_nobody(tmp_path: Path) -> None:
         browser.open(file)
         assert browser.requests() == [file.as_uri()]
         assert browser.complaints() == []
-        # The style sheet is in force, and the charts are as wide as their column.
+        # The style sheet is in force, and the bars have their width.
         assert browser.run("getComputedStyle(document.querySelector('.tiles')).display") == "grid"
-        assert browser.run("document.querySelector('.chart').getBoundingClientRect().width") > 500
+        assert browser.run("document.querySelector('.bar').getBoundingClientRect().width") > 100
         assert browser.run("document.documentElement.scrollWidth <= innerWidth") is True
     finally:
         browser.close()

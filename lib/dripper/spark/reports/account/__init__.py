@@ -1,7 +1,7 @@
 """The account of a run: one HTML page with its input, its output, its cost, its speed, and its
 errors.
 
-`facts` holds the facts of a run, `charts` draws, and `page` writes;
+`facts` holds the facts of a run, `charts` draws bars, and `page` writes;
 `dripper.spark.reports.account_tables` reads the tables.
 """
 

@@ -2,6 +2,7 @@
 text is escaped."""
 
 import json
+import math
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -11,12 +12,14 @@ from string import Template
 
 import dripper
 from dripper.page.rows import DOUBTFUL, SURE
-from dripper.spark.reports.account.charts import bar, duration, figure, rate_chart
+from dripper.spark.reports.account.charts import bar, duration, figure
 from dripper.spark.reports.account.facts import SHORT, FileFacts, PageFacts, RunFacts
 from dripper.standalone import asset, policy, style_of
 
 SHOWN_FILES = 20
 """Number of slowest files, and of failed files, that are shown; the table `warc_files` has all."""
+_SHOWN_RATES = 20
+"""Number of rows with pages a second; each covers the same number of commits."""
 _SHORT = 16
 """Most characters of a cell that is not wrapped: figures and codes."""
 _ENDS = {
@@ -91,17 +94,16 @@ def _speed(facts: RunFacts) -> str:
     started, commits = facts.moment("started_at"), facts.commits()
     if started is None or not commits:
         return "<p>No file that this run read is known by it any more: later runs have read them again.</p>"
-    ends = [(max((moment - started).total_seconds(), 0.001), pages) for moment, pages in commits]
-    before, rates = 0.0, []
-    for second, pages in ends:
-        rates.append((second, pages / max(second - before, 0.001)))
+    before, rates, step = 0.0, [], math.ceil(len(commits) / _SHOWN_RATES)
+    for group in (commits[i : i + step] for i in range(0, len(commits), step)):
+        second = max((group[-1][0] - started).total_seconds(), before + 0.001)
+        rates.append((second, sum(pages for _, pages in group) / (second - before)))
         before = second
-    end = facts.seconds or before
-    mean = sum(pages for _, pages in ends) / end
+    end, most = facts.seconds or before, max(rate for _, rate in rates) or 1
+    mean = sum(pages for _, pages in commits) / end
     words = f"{figure(mean)} pages a second over {duration(end)}, {len(commits)} commits"
-    return f"<p>{words}</p><h3>Pages a second, between commits; dashed: the mean</h3>" + rate_chart(
-        rates, end, mean, f"Pages a second between commits: {words}"
-    )
+    rows = [(duration(second), Markup(bar(rate / most)), figure(rate)) for second, rate in rates]
+    return f"<p>{words}</p>{_table(('until', '', 'pages a second'), rows)}"
 
 
 def _cost(facts: RunFacts) -> str:
