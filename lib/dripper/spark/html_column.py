@@ -8,7 +8,7 @@ gigabyte of pages.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial, update_wrapper
+from functools import cache, partial, update_wrapper
 from typing import Any
 
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -110,8 +110,6 @@ class _Worker:
     versions: Mapping[str, str]
 
 
-_workers: dict[tuple[str, bool], _Worker] = {}
-"""One worker for each combination of settings, kept from task to task with its page process."""
 _last: list[Any] = []
 """The last call and its row, because a query that names two fields of the function calls it twice
 for a page."""
@@ -156,15 +154,15 @@ def _page(html: str | bytes | None) -> str | bytes:
     return html
 
 
+@cache
 def _worker(settings: str, text: bool) -> _Worker:
-    key = settings, text
-    if key not in _workers:
-        parsed = Settings.model_validate_json(settings)
-        extractor = shared_extractor(parsed)
-        versions = extractor.versions
-        work: Callable[[Page], Row] = lambda page: _row(extractor.extract(*page), versions, text)  # noqa: E731
-        _workers[key] = _Worker(Guard(work, GuardLimits.of(parsed.limits)), versions)
-    return _workers[key]
+    """Return the worker for these settings, which is kept from task to task with its page
+    process."""
+    parsed = Settings.model_validate_json(settings)
+    extractor = shared_extractor(parsed)
+    versions = extractor.versions
+    work: Callable[[Page], Row] = lambda page: _row(extractor.extract(*page), versions, text)  # noqa: E731
+    return _Worker(Guard(work, GuardLimits.of(parsed.limits)), versions)
 
 
 def _row(extraction: Extraction, versions: Mapping[str, str], text: bool) -> Row:

@@ -8,7 +8,7 @@ import pytest
 
 from dripper.errors import BusyError
 from dripper.spark.ledger import lease
-from dripper.spark.ledger.lease import Lease, is_alive, is_dead, this_process
+from dripper.spark.ledger.lease import Lease, is_alive, this_process
 from support.memory_books import MemoryBooks, Storage
 
 ELSEWHERE = "other-machine 0123/pid:[1] 77 88"
@@ -163,12 +163,11 @@ def test_who_is_alive(monkeypatch: pytest.MonkeyPatch) -> None:
     mine = this_process()
     machine, boot, process, started = mine.split(" ")
     assert is_alive(mine, mine)
-    assert is_dead(f"{machine} {boot} {process} 1", mine)
-    assert is_dead(f"{machine} {boot} 999999999 {started}", mine)
-    assert not is_dead(ELSEWHERE, mine)
-    assert not is_alive(ELSEWHERE, mine)
+    assert is_alive(f"{machine} {boot} {process} 1", mine) is False
+    assert is_alive(f"{machine} {boot} 999999999 {started}", mine) is False
+    assert is_alive(ELSEWHERE, mine) is None
     monkeypatch.setattr(lease, "_boot", lambda: "-")
-    assert not is_dead(f"{machine} - 999999999 1", this_process())
+    assert is_alive(f"{machine} - 999999999 1", this_process()) is None
 
 
 def test_a_driver_that_slept_hears_of_the_loss_of_its_lease_before_its_next_commit(storage: Storage) -> None:

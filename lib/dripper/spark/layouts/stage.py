@@ -128,10 +128,6 @@ class Layouts:
         self._work.lease.check()
         self._tables.replace_where("layouts", with_examples(layouts, labels, pages), within(numbers))
 
-    def groups(self, batches: Sequence[Batch]) -> list[list[Batch]]:
-        """Return batches that are labelled together."""
-        return [list(batches[i : i + BATCHES]) for i in range(0, len(batches), BATCHES)]
-
     def label(self, batches: Sequence[Batch]) -> dict[str, int]:
         """Write the labels of all pages of the batches that have a layout, beside the labels that
         the next labeler gave; return counts for the closing words. Raises WrongRowsError if other

@@ -250,7 +250,7 @@ class Lease:
         """Whether a run that has not noted its end is known to have ended."""
         if other["holder"] == self._holder == this_process():
             return other["run_id"] not in _at_work
-        return is_dead(other["holder"], self._holder)
+        return is_alive(other["holder"], self._holder) is False
 
     def _runs(self, where: Where) -> list[dict[str, Any]]:
         columns = ("run_id", "epoch", "state", "holder", "started_at", "heard_at", "exit_code", "writers", "rules")
@@ -317,24 +317,12 @@ def this_process() -> str:
     return f"{socket.gethostname()} {_boot()} {os.getpid()} {_read_start_ticks(os.getpid())}"
 
 
-def is_dead(holder: str, itself: str) -> bool:
-    """Whether the driver `holder` is known to have ended: it ran on the machine of `itself`, and
-    its process no longer exists."""
-    return _same_machine(holder, itself) and not _is_there(holder)
-
-
-def is_alive(holder: str, itself: str) -> bool:
-    """Whether the driver `holder` is known to be at work: its process exists on the machine of
-    `itself`."""
-    return _same_machine(holder, itself) and _is_there(holder)
-
-
-def _same_machine(holder: str, other: str) -> bool:
-    return holder.split(" ")[:2] == other.split(" ")[:2] and "-" not in holder.split(" ")[1:2]
-
-
-def _is_there(holder: str) -> bool:
-    process, started = holder.split(" ")[2:4]
+def is_alive(holder: str, itself: str) -> bool | None:
+    """Whether the process of the driver `holder` exists; None: it ran on another machine than that
+    of `itself`, so that is not known."""
+    machine, boot, process, started = holder.split(" ")
+    if [machine, boot] != itself.split(" ")[:2] or boot == "-":
+        return None
     return _read_start_ticks(int(process)) == started
 
 

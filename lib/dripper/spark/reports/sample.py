@@ -72,7 +72,11 @@ def take_sample(pages_read: PagesRead, settings: Settings) -> Sample:
                 pages += 1
                 prepared += [(host_name(record.url) or "", page) for page in _prepare_record(record, guard)]
             bytes_read += end
-    going = _choose_to_be_labelled(prepared, settings) if first is not None else [page for _, page in prepared]
+    going = [page for _, page in prepared]
+    if first is not None and settings.layouts.enabled:
+        going = _choose_by_layout(prepared, settings)
+    elif first is not None:
+        going = _choose_going_on(going, settings.labeler)
     return Sample(bytes_read, pages, [page.tokens for page in going], [page.n_blocks for page in going], len(prepared))
 
 
@@ -85,22 +89,16 @@ def _first_of_chain(settings: Settings) -> Labeler | None:
     return warm_labeler(first or alone, settings.labels)
 
 
-def _choose_to_be_labelled(prepared: Sequence[tuple[str, Preprocessed]], settings: Settings) -> list[Preprocessed]:
-    """Return the pages of a sample, from pairs of host and page, that a chain's next labeler would
-    get."""
-    if settings.layouts.enabled:
-        return _choose_by_layout(prepared, settings)
-    return _choose_going_on([page for _, page in prepared], settings.labeler)
-
-
 def _choose_going_on(pages: Sequence[Preprocessed], labeler: LabelerSettings) -> list[Preprocessed]:
-    """Do the same as `_choose_to_be_labelled`, in the way of `spark.workers.routing`."""
+    """Return the pages of a sample that a chain's next labeler would get, as
+    `spark.workers.routing` chooses them."""
     below = bound_of(labeler)
     return [page for page in pages if page.labels is None or not is_sure(page.labels, below)]
 
 
 def _choose_by_layout(pages: Sequence[tuple[str, Preprocessed]], settings: Settings) -> list[Preprocessed]:
-    """Do the same as `_choose_to_be_labelled`, in the way of `spark.layouts.choice`."""
+    """Do the same as `_choose_going_on`, as `spark.layouts.choice` does, from pairs of host and
+    page."""
     by_host: dict[str, list[tuple[Preprocessed, PageLayout]]] = defaultdict(list)
     unplaced: list[Preprocessed] = []
     for host, page in pages:

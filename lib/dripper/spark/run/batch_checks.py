@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import asdict, fields
 from itertools import islice, product
-from typing import Any
 
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 
 import dripper
 from dripper.page.rows import GRADES
+from dripper.spark.ledger.ledger import Report
 from dripper.spark.tables.batches import Batch
 from dripper.spark.tables.fence import is_conflict
 from dripper.spark.tables.row_keys import WrongRowsError, check_rows_of, page_keys
@@ -21,8 +21,6 @@ from dripper.spark.tables.sql import first_line
 from dripper.spark.tables.store import Tables
 from dripper.warc import FileReport
 from dripper.warc.read.record import merge_reports
-
-Report = dict[str, Any]
 
 logger = logging.getLogger(__name__)
 

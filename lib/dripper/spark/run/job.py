@@ -1,12 +1,13 @@
-"""The base of jobs of one pass and of stages: works through batches, and keeps the totals of a run."""
+"""The base of the jobs of one pass and of stages: batches at work, and the totals of a run."""
 
 import time
 from collections.abc import Callable, Sequence
 
+from dripper.spark.ledger.ledger import Report
 from dripper.spark.ledger.work import Work
 from dripper.spark.run.batch_checks import write_until_whole
 from dripper.spark.run.isolation import Isolation
-from dripper.spark.run.outcome import Report, Totals, is_outage
+from dripper.spark.run.outcome import Totals, is_outage
 from dripper.spark.run.progress import cancel, describe_jobs
 from dripper.spark.run.scheduler import BatchLocks, Breaker, work_through
 from dripper.spark.session import capacity

@@ -11,7 +11,7 @@ import time
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from pyspark.sql import DataFrame, Observation, Row
+from pyspark.sql import DataFrame, Observation
 from pyspark.sql import functions as F
 
 import dripper
@@ -197,12 +197,14 @@ class Purpose:
 def read_purposes(tables: Tables, run_ids: Collection[str]) -> dict[str, Purpose]:
     """Return the purpose of each of these runs, from its row of the table `runs`."""
     rows = tables.read("runs").where(F.col("run_id").isin(sorted(run_ids))).select("run_id", "settings", "versions")
-    return {row["run_id"]: _parse_purpose(row) for row in rows.collect() if row["versions"]}
-
-
-def _parse_purpose(row: Row) -> Purpose:
-    layouts = json.loads(row["settings"] or "{}").get("layouts", {})
-    return Purpose(row["versions"].get("labeler", ""), bool(layouts.get("enabled")))
+    return {
+        row["run_id"]: Purpose(
+            row["versions"].get("labeler", ""),
+            bool(json.loads(row["settings"] or "{}").get("layouts", {}).get("enabled")),
+        )
+        for row in rows.collect()
+        if row["versions"]
+    }
 
 
 def check_chain(tables: Tables, batch: Batch, run_ids: Collection[str], settings: Settings) -> None:

@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dripper.errors import LASTING, FileErrorKind
+from dripper.spark.ledger.ledger import Report
 from dripper.spark.ledger.plan import Plan, fault_of
 from dripper.spark.run.scheduler import Worked
 from dripper.spark.wording import list_names, say_count
 from dripper.warc.read.record import ArchiveFault
-
-Report = dict[str, Any]
 
 
 @dataclass(slots=True)

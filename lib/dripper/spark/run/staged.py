@@ -19,7 +19,8 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StringType, StructField
 
 from dripper.labels.registry import split_into_stages
-from dripper.spark.layouts.stage import Layouts
+from dripper.spark.layouts.stage import BATCHES, Layouts
+from dripper.spark.ledger.ledger import Report
 from dripper.spark.ledger.plan import UNFINISHED
 from dripper.spark.ledger.work import Work
 from dripper.spark.run.batch_checks import (
@@ -33,7 +34,7 @@ from dripper.spark.run.batch_checks import (
 )
 from dripper.spark.run.job import Job
 from dripper.spark.run.label_stage import LabelStage, read_purposes, with_labels
-from dripper.spark.run.outcome import Report, Totals
+from dripper.spark.run.outcome import Totals
 from dripper.spark.run.progress import Progress, describe_jobs
 from dripper.spark.run.scheduler import IN_FLIGHT
 from dripper.spark.session.engines import Engines
@@ -120,7 +121,7 @@ class StagedJob(Job):
                 return self._totals
             done = [
                 self._together("layouts", group, partial(self._label_by_layout, group, layouts, progress))
-                for group in layouts.groups(ready)
+                for group in (ready[i : i + BATCHES] for i in range(0, len(ready), BATCHES))
             ]
             if not all(done):
                 return self._totals
