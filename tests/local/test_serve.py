@@ -132,11 +132,19 @@ def test_a_page_may_come_in_chunks(port: int) -> None:
         b"POST /extract HTTP/1.1\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: gzip",
         b"POST http://[::1/extract HTTP/1.1\r\nContent-Length: 3",
         b"GET http://[::1/health HTTP/1.1",
+        b"POST http://a:70000/extract HTTP/1.1\r\nContent-Length: 3",
+        b"POST /extract HTTP/1.1\r\nContent-Length: 3\r\nHost: b",
     ],
 )
 def test_a_damaged_head_is_a_bad_request(port: int, head: bytes, capfd: pytest.CaptureFixture[str]) -> None:
     assert talk(port, head + b"\r\nHost: a\r\n\r\n<p>").startswith(b"HTTP/1.1 400")
     assert "Traceback" not in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("host", [b"", b"\r\nHost: [::1", b"\r\nHost: a:http"])
+def test_a_host_that_is_missing_or_damaged_is_a_bad_request(port: int, host: bytes) -> None:
+    head = b"POST /extract HTTP/1.1\r\nConnection: close\r\nContent-Length: 3"
+    assert talk(port, head + host + b"\r\n\r\n<p>").startswith(b"HTTP/1.1 400")
 
 
 def test_large_bodies_have_a_budget_and_keep_no_small_page_out(port: int) -> None:

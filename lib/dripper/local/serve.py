@@ -229,11 +229,16 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer(extraction, page[1], form)
 
     def _split_target(self, path: str) -> str:
-        """Return the query of the request, which must be for this path."""
+        """Return the query of the request, which must be for this path, and name one host (RFC 9112
+        3.2)."""
+        hosts = self.headers.get_all("Host", [])
         try:
-            target = urlsplit(self.path)
+            for target in (*(urlsplit(f"//{host}") for host in hosts), urlsplit(self.path)):
+                _ = target.port
         except ValueError:
-            raise _RefusalError(HTTPStatus.BAD_REQUEST, "the address of the request is damaged") from None
+            hosts = ["", ""]
+        if len(hosts) > 1 or (not hosts and self.request_version == "HTTP/1.1"):
+            raise _RefusalError(HTTPStatus.BAD_REQUEST, "the address of the request is damaged")
         if target.path != path:
             raise _RefusalError(HTTPStatus.NOT_FOUND, "there are GET /health and POST /extract")
         return target.query
