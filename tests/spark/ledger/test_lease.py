@@ -53,6 +53,21 @@ def test_a_killed_driver_of_this_machine_is_known_at_once(storage: Storage) -> N
     held.end("ended")
 
 
+def test_no_heartbeat_is_written_beside_the_note_of_lost_runs(
+    storage: Storage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The two commits would conflict, which Delta reports with a long trace."""
+    machine, boot, process, _ = this_process().split(" ")
+    other(storage, f"{machine} {boot} {process} 1")
+    books, waits = books_of(storage), []
+    amend = books.amend
+    held = Lease(books)
+    monkeypatch.setattr(books, "amend", lambda *of: waits.append(held._lock.locked()) or amend(*of))
+    held.take()
+    held.end("ended")
+    assert waits == [True]
+
+
 class Clock:
     """A clock that continues while a driver sleeps."""
 

@@ -17,7 +17,7 @@ from dripper.spark.run.batch_checks import write_until_whole
 from dripper.spark.run.fused import FusedJob
 from dripper.spark.run.run import run
 from dripper.spark.tables.batches import Batch
-from dripper.spark.tables.fence import Fence, is_conflict, persistently
+from dripper.spark.tables.fence import Fence, find_conflict, persistently
 from dripper.spark.tables.spark_books import SparkBooks
 from dripper.spark.tables.store import Tables
 from support.meanwhile import meanwhile
@@ -42,7 +42,10 @@ def test_lanes_are_one_writers_each_and_numbers_rise() -> None:
     assert first[1] < second[1] < taken[0][1] < Fence(1_700_000_000_001, 2, never).sequence(0)[1]
 
 
-def test_a_commit_that_lost_to_another_is_tried_again_after_a_look_at_the_lease() -> None:
+def test_a_commit_that_lost_to_another_is_tried_again_after_a_look_at_the_lease(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level("INFO", "dripper.spark.tables.fence")
     did: list[str] = []
 
     def commit() -> None:
@@ -52,6 +55,7 @@ def test_a_commit_that_lost_to_another_is_tried_again_after_a_look_at_the_lease(
 
     persistently(commit, lambda: did.append("look"), lambda _: None)
     assert did == ["commit", "look", "commit", "look", "commit"]
+    assert caplog.messages[0].endswith("this one is tried again: DELTA_CONCURRENT_DELETE_READ")
 
     def lost() -> None:
         raise BusyError(LOST)
@@ -225,6 +229,6 @@ def test_a_run_that_stood_still_while_another_did_its_work_changes_nothing(
 
 
 def test_what_is_a_conflict() -> None:
-    assert is_conflict(PySparkException("MetadataChangedException: the metadata was changed"))
-    assert not is_conflict(PySparkException("no space left on device"))
-    assert not is_conflict(ValueError("ConcurrentAppendException"))
+    assert find_conflict(PySparkException("MetadataChangedException: the metadata was changed"))
+    assert not find_conflict(PySparkException("no space left on device"))
+    assert not find_conflict(ValueError("ConcurrentAppendException"))

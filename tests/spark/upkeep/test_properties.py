@@ -106,11 +106,15 @@ COMMANDS: dict[str, Callable[[Output], object]] = {
     "staged run": run_staged,
 }
 PARTS = [
-    # Commands in order, and the pages that are there in the end.
-    (["run", "--redo", "relocate"], ["1", "2", "11"]),
+    # Commands in order, and the pages that are there in the end. Each part starts from a copy of
+    # the same output, and has only the commands that the last of them needs before it.
+    (["run"], ["1", "2", "11"]),
+    (["--redo"], ["1", "2"]),
+    (["relocate"], ["1", "2"]),
     (["publish", "forget", "--verify"], ["1"]),
     (["publish", "maintain"], ["1", "2"]),
-    (["staged run", "--repair"], ["1", "2", "21"]),
+    (["staged run"], ["1", "2", "21"]),
+    (["--repair"], ["1", "2"]),
 ]
 
 

@@ -22,7 +22,7 @@ from typing import Any
 
 from dripper.errors import BusyError, InputError, StorageError
 from dripper.spark.tables.books import EVERY_ROW, UNKNOWN, Books, Row, Where, amend, among, at_least
-from dripper.spark.tables.fence import RUNS, SPARK_ERRORS, Fence, is_conflict
+from dripper.spark.tables.fence import RUNS, SPARK_ERRORS, Fence, find_conflict
 from dripper.spark.tables.sql import first_line, is_full, reason
 
 logger = logging.getLogger(__name__)
@@ -139,7 +139,7 @@ class Lease:
             try:
                 version = self._books.append(TABLE, [self._row], (_SEQUENCE, epoch))
             except SPARK_ERRORS as error:
-                if is_conflict(error):
+                if find_conflict(error):
                     raise BusyError(_TAKEN) from error
                 kind = StorageError if is_full(error) else InputError
                 raise kind(f"cannot write to {self._books.name(TABLE)}: {first_line(error)}") from error
@@ -160,8 +160,10 @@ class Lease:
             logger.info("commits of an earlier run, which did not end well, are shut out from now on")
             self._books.shut_out(lanes)
         if dead_runs := [run["run_id"] for run in runs if run["state"] == "running"]:
-            self._newest_at = None
-            amend(self._books, TABLE, among("run_id", dead_runs), _mark_lost)
+            # Not beside a heartbeat: the two commits would conflict.
+            with self._lock:
+                self._newest_at = None
+                amend(self._books, TABLE, among("run_id", dead_runs), _mark_lost)
 
     @property
     def is_first(self) -> bool:

@@ -15,7 +15,7 @@ import dripper
 from dripper.page.rows import GRADES
 from dripper.spark.ledger.ledger import Report
 from dripper.spark.tables.batches import Batch
-from dripper.spark.tables.fence import is_conflict
+from dripper.spark.tables.fence import find_conflict
 from dripper.spark.tables.row_keys import WrongRowsError, check_rows_of, page_keys
 from dripper.spark.tables.sql import first_line
 from dripper.spark.tables.store import Tables
@@ -60,12 +60,13 @@ def write_until_whole(
             do()
             return
         except Exception as error:
-            if not (isinstance(error, WrongRowsError) or is_conflict(error)):
+            conflict = find_conflict(error)
+            if not (isinstance(error, WrongRowsError) or conflict):
                 raise
             if is_stopped():
                 raise
             confirm()
-            logger.warning("batch %d is written again: %s", batch.number, first_line(error))
+            logger.warning("batch %d is written again: %s", batch.number, conflict or first_line(error))
     do()
 
 

@@ -20,8 +20,6 @@ from contextlib import contextmanager
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
-from dripper.spark.tables.sql import first_line
-
 logger = logging.getLogger(__name__)
 
 SPARK_ERRORS = (PySparkException, Py4JJavaError)
@@ -29,7 +27,7 @@ SPARK_ERRORS = (PySparkException, Py4JJavaError)
 write, an unknown file system."""
 _CONFLICT = re.compile(
     r"Concurrent(Append|DeleteRead|DeleteDelete|Transaction|Write)Exception|(Metadata|Protocol)ChangedException|"
-    r"DELTA_CONCURRENT_|DELTA_METADATA_CHANGED|DELTA_PROTOCOL_CHANGED"
+    r"DELTA_CONCURRENT_\w+|DELTA_METADATA_CHANGED|DELTA_PROTOCOL_CHANGED"
 )
 """Names that classic Spark, Spark Connect and Databricks have for a commit that lost to another."""
 _WAITS = (0.2, 0.5, 1.0, 2.0, 4.0, 8.0)
@@ -82,13 +80,15 @@ class Fence:
             return f"dripper.{lane}", self._number
 
 
-def is_conflict(error: Exception) -> bool:
-    """Return whether a commit failed because another one was first.
+def find_conflict(error: Exception) -> str:
+    """Return Delta's name for the conflict if a commit failed because another one was first; "" if
+    it failed for another reason. Delta's sentences about conflicts speak of streaming queries.
 
-    >>> is_conflict(PySparkException("ConcurrentAppendException: Files were added"))
-    True
+    >>> find_conflict(PySparkException("ConcurrentAppendException: Files were added"))
+    'ConcurrentAppendException'
     """
-    return isinstance(error, SPARK_ERRORS) and bool(_CONFLICT.search(str(error)))
+    found = _CONFLICT.search(str(error)) if isinstance(error, SPARK_ERRORS) else None
+    return found[0] if found else ""
 
 
 def persistently(
@@ -105,9 +105,9 @@ def persistently(
             commit()
             return
         except SPARK_ERRORS as error:
-            if not is_conflict(error):
+            if not (conflict := find_conflict(error)):
                 raise
-            logger.info("another commit was first, so this one is tried again: %s", first_line(error))
+            logger.info("another commit was first, so this one is tried again: %s", conflict)
         confirm()
         sleep(random.uniform(wait / 2, wait))
     commit()
