@@ -78,6 +78,8 @@ SPARK = [
     # 4.0.1 has no upper bound on pyspark, and no Delta fits Spark 4.3: both are bounded here.
     "delta-spark>=4.0,<4.5",
     "pyspark>=4.0,<4.3",
+    # PySpark 4.2 takes pandas 3, and warns against it.
+    "pandas<3",
     # Comes with pyspark, and its exceptions are used by name.
     "py4j>=0.10.9.7",
 ]
