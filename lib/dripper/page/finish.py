@@ -19,7 +19,7 @@ from dripper.html.markdown.images import ShownImage
 from dripper.html.markdown.inert import write_inert_line
 from dripper.html.markdown.output import Heads, Markdown
 from dripper.html.markdown.posts import Post
-from dripper.html.metadata import Metadata, find_own_address, says_title
+from dripper.html.metadata import Metadata, contains_title, find_own_address
 from dripper.html.metadata.dates import find_precision
 from dripper.html.selectors import check_selector, find_kept_blocks
 from dripper.html.tree.head import write_schema_org
@@ -311,8 +311,8 @@ class Finisher:
         """Return the Markdown, below the page's title unless the main content begins with it."""
         is_added = self._markdown.title == "include" and bool(title)
         tops = map(content.tree.text, content.tree.find("h1")) if is_added else ()
-        is_added = is_added and not any(says_title([top], title) for top in tops)
-        is_said = is_added and says_title((page.blocks[item - 1].text for item in main_ids), title)
+        is_added = is_added and not any(contains_title([top], title) for top in tops)
+        is_said = is_added and contains_title((page.blocks[item - 1].text for item in main_ids), title)
         heads = Heads(write_inert_line(title, "# ") if is_added else "", is_said, content.posts)
         return write_markdown(content.tree, self._markdown, heads, is_below=is_added)
 

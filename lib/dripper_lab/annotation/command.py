@@ -151,7 +151,7 @@ def _add_collect(steps: Steps) -> None:
     step = steps.add_parser("collect", help="make a data set of a recipe, whose pages lie in public repositories")
     step.add_argument("recipe", help="a file of rows, or the name of one in dripper_lab/recipes")
     step.add_argument("--clones", type=Path, required=True, help="folder of the repositories' clones, OWNER+NAME each")
-    step.add_argument("--fetch", action="store_true", help="clone from github.com what is not there")
+    step.add_argument("--fetch", action="store_true", help="clone missing repositories from github.com")
     step.add_argument("--out", type=Path, required=True, help="folder to make; its name is the data set's")
     step.set_defaults(run=_collect)
 

@@ -51,15 +51,15 @@ class ShownTruth:
             an image in the markup. captioned: captions with both.
         """
         found = {self._same.find(group[0]) for group in read_images(markup)}
-        told = _letters_of(parse_document(markup).text()) if markup else ""
+        letters = _letters_of(parse_document(markup).text()) if markup else ""
         return Counter(
             images=len(self.images),
             captions=len(self.captions),
             right=len(found & self.images),
             found=len(found),
-            told=sum(caption in told for caption, _ in self.captions),
+            told=sum(caption in letters for caption, _ in self.captions),
             figures=sum(not ids.isdisjoint(found) for _, ids in self.captions),
-            captioned=sum(caption in told and not ids.isdisjoint(found) for caption, ids in self.captions),
+            captioned=sum(caption in letters and not ids.isdisjoint(found) for caption, ids in self.captions),
         )
 
 
@@ -135,8 +135,8 @@ def read_captions(markup: str) -> list[tuple[str, list[str]]]:
             addresses := [each for group in read_images(figure.html or "") for each in group]
         ):
             figure = figure.parent
-        if (told := _letters_of(caption.text())) and figure is not None:
-            captions.append((told, addresses))
+        if (letters := _letters_of(caption.text())) and figure is not None:
+            captions.append((letters, addresses))
     return captions
 
 

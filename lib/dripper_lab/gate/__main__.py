@@ -106,8 +106,8 @@ def write_table(figures: Mapping[str, float], bounds: Bounds) -> str:
         digits = 0 if value == int(value) and value > 1 else 3
         relation = "at least" if name in bounds.floors else "at most"
         bound = bounds.bound(name)
-        told = "no bound" if bound is None else f"{relation} {bound:,.{digits}f}"
-        lines.append(f"{name:{width}} {value:10,.{digits}f}   {told}\n")
+        limit = "no bound" if bound is None else f"{relation} {bound:,.{digits}f}"
+        lines.append(f"{name:{width}} {value:10,.{digits}f}   {limit}\n")
     return "".join(lines)
 
 

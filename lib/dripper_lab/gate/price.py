@@ -45,10 +45,14 @@ def measure_prices(folder: Path, data_set: str) -> Figures:
     """Return the price of each page of a set in a separate process, and of all together."""
     command = [sys.executable, "-m", __name__, str(folder), data_set]
     environment = os.environ | {"PYTHONHASHSEED": "0"}  # The order of sets decides some calls.
-    told = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=environment).stdout)
-    figures = {f"price.{page}.{unit}": float(value) for page, price in told.items() for unit, value in price.items()}
+    measured = json.loads(
+        subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=environment).stdout
+    )
+    figures = {
+        f"price.{page}.{unit}": float(value) for page, price in measured.items() for unit, value in price.items()
+    }
     for unit in ("functions", "calls", "passes"):
-        figures[f"price.all.{unit}"] = float(sum(price[unit] for price in told.values()))
+        figures[f"price.all.{unit}"] = float(sum(price[unit] for price in measured.values()))
     return figures
 
 

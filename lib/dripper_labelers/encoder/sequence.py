@@ -19,7 +19,7 @@ from dripper.labels.words import words_of
 from dripper_labelers.encoder.reading import Reading
 
 WORD_STEPS, LINK_STEPS, PLACES = 8, 4, 10
-# Wordpieces of two dozen tokens end well before; tokenizers are slow on text that is thrown away.
+# Enough text for 24 wordpieces: to tokenize more would be wasted.
 FIRST_CHARACTERS, LAST_CHARACTERS = 160, 60
 HEAD_TAGS, HEAD_NAMES = 3, 3
 

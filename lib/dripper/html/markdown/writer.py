@@ -45,7 +45,7 @@ _SHARE_INDENTED = 0.85
 """Share of a page's text above which a `blockquote` is no quotation. This holds for ten of the
 eleven on 5,619 training pages; the eleventh is a shop's text about an album."""
 _LEAST_INDENTED = 300
-"""Characters of such a quotation."""
+"""Characters of the shortest blockquote to which that applies."""
 _NOTHING, _BLOCK, _SPECIAL = range(3)
 
 
@@ -91,7 +91,7 @@ class Writer(LinkWriter, ListWriter, TableWriter):
             above, holder = tree.parents[rule], ""
             self._roles[rule] = "post"
             for around in tree.nearest(above, _NEAREST):
-                if tree.tags[around] == "blockquote" and self._leads(around, rule, end):
+                if tree.tags[around] == "blockquote" and self._comes_first(around, rule, end):
                     self._roles |= {rule: "gone", around: "quotation"}
                     self._quoting[around], above = rule, tree.parents[around]
                     break
@@ -103,7 +103,7 @@ class Writer(LinkWriter, ListWriter, TableWriter):
         if 2 * max(holders.values()) > len(rules):
             self._roles |= dict.fromkeys(tree.tagged({max(holders, key=holders.__getitem__)}), "div")
 
-    def _leads(self, element: int, rule: int, end: int) -> bool:
+    def _comes_first(self, element: int, rule: int, end: int) -> bool:
         """Return whether a quotation around the rule before a post is a quotation at the beginning
         of that post."""
         opens, closes, says = self._tree.opens, self._tree.closes, self._look.says

@@ -8,6 +8,6 @@ The sources are JSON-LD, `meta` and `link` elements, microdata and marked-up ele
 from dripper.html.metadata.address import find_canonical_address, find_own_address
 from dripper.html.metadata.dates import first_day
 from dripper.html.metadata.read import Metadata, read_metadata
-from dripper.html.metadata.titles import says_title
+from dripper.html.metadata.titles import contains_title
 
-__all__ = ["Metadata", "find_canonical_address", "find_own_address", "first_day", "read_metadata", "says_title"]
+__all__ = ["Metadata", "contains_title", "find_canonical_address", "find_own_address", "first_day", "read_metadata"]

@@ -169,13 +169,13 @@ def is_sentence(text: str) -> bool:
     return len(words) >= _SITE_WORDS and 2 * sum(word[0].islower() for word in words) > len(words)
 
 
-def says_title(texts: Iterable[str], title: str) -> bool:
+def contains_title(texts: Iterable[str], title: str) -> bool:
     """Return whether a page's main texts include its title: one of the first few is the title, or
     the very first is most of the title, or holds the title and little more.
 
     Further down a title may repeat, for example in a table of facts or in a list of links.
 
-    >>> says_title(["News", "Rain in Bergen", "It rained."], "Rain in Bergen")
+    >>> contains_title(["News", "Rain in Bergen", "It rained."], "Rain in Bergen")
     True
     """
     first = [fold(text[:_LONGEST]) for text in islice(texts, _MOST_FIRST)]

@@ -32,7 +32,7 @@ class Completed(NamedTuple):
 def complete(page: Page, main: Sequence[bool], more: Mapping[str, "Step"] = {}) -> Completed:
     """Return the main blocks of a page if its labeler chose `main`; none if it chose none.
 
-    Removes only headings that announce nothing. Linear.
+    Removes only headings without content below them. Linear.
 
     Args:
         more: Further steps, by the reason that a block gets.

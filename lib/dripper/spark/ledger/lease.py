@@ -150,7 +150,10 @@ class Lease:
             if self._runs(at_least("epoch", epoch)):
                 raise BusyError(_TAKEN)
         else:
-            raise InputError(f"{self._books.name(TABLE)} takes no row: drop the table, and the run makes it anew")
+            raise InputError(
+                f"{self._books.name(TABLE)} cannot be written to: drop it, and the next run creates it again "
+                "without the history of runs"
+            )
         self._books.fence = Fence(started, self._writers, self.confirm)
 
     def _take_over(self, runs: Sequence[Mapping[str, Any]]) -> None:

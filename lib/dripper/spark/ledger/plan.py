@@ -55,8 +55,8 @@ class Plan:
     fresh: tuple[Batch, ...] = ()
     """New batches of the files that the ledger does not know and the files in `moved`."""
     moved: tuple[LedgerEntry, ...] = ()
-    """Files that leave the batch of their last reading because they failed, have changed, or are to
-    be redone."""
+    """Files to remove from the batch that last read them, because they failed, have changed, or are
+    to be redone."""
     n_done: int = 0
     """Files of the input that need no work."""
     n_left: int = 0

@@ -48,8 +48,8 @@ def most_slots(properties: Mapping[str, str], live: Live | None) -> int:
     Args:
         live: The executors that are running; None if the session does not report them.
 
-    >>> told = {"spark.executor.instances": "3", "spark.executor.cores": "4"}
-    >>> most_slots(told, Live(executors=1, slots=4))
+    >>> conf = {"spark.executor.instances": "3", "spark.executor.cores": "4"}
+    >>> most_slots(conf, Live(executors=1, slots=4))
     12
     """
     now = live.slots if live else 0

@@ -71,15 +71,15 @@ def label_function(
         # Spark sets the variable to a task's cores.
         cores = os.environ.get("OMP_NUM_THREADS", "")
         threads = int(cores) if cores.isdigit() else 1
-        told = settings.model_dump_json()
+        dumped = settings.model_dump_json()
         rows = (_row(html, n) for htmls, counts in batches for html, n in zip(htmls, counts, strict=True))
         for group in groups(rows):
             pages = [row for row in group if row["n_blocks"]]
-            outcomes = iter(_label_rows(loader, told, pages, threads)[1] if pages else ())
+            outcomes = iter(_label_rows(loader, dumped, pages, threads)[1] if pages else ())
             answers = [outcome_columns(next(outcomes)) if row["n_blocks"] else _NO_PAGE for row in group]
-            rows_told = [[answer.get(name) for name in ANSWER] for answer in map(storable, answers)]
+            values = [[answer.get(name) for name in ANSWER] for answer in map(storable, answers)]
             # dtype=object, because pandas turns None into NaN.
-            yield pd.DataFrame(rows_told, columns=ANSWER, dtype=object)
+            yield pd.DataFrame(values, columns=ANSWER, dtype=object)
 
     def _row(html: Any, n_blocks: Any) -> Row:
         # Null is None in pandas 2, and NaN in pandas 3.

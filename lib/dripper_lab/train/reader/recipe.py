@@ -23,7 +23,7 @@ class Recipe:
     """The teacher's share in the loss; the rest is the labels'."""
     warmup_steps: int = 60
     steady: float = 0.5
-    """Share of the steps before the learning rate falls, in a line to a tenth."""
+    """Share of the steps before the learning rate falls, linearly to a tenth."""
     averaging: float = 0.99
     """The weights that are saved are means over the last steps, which count less by this factor a
     step."""

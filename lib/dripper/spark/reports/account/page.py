@@ -139,14 +139,14 @@ def _quality(facts: RunFacts) -> str:
     total = sum(facts.confidences.values())
     if not total:
         return "<p>No page came out.</p>"
-    told = {step: n for step, n in facts.confidences.items() if step is not None}
+    known = {step: n for step, n in facts.confidences.items() if step is not None}
     shares = {
-        f"confidence {SURE:g} and more": sum(n for step, n in told.items() if step >= SURE * 20),
-        f"confidence under {DOUBTFUL:g}": sum(n for step, n in told.items() if step < DOUBTFUL * 20),
+        f"confidence {SURE:g} and more": sum(n for step, n in known.items() if step >= SURE * 20),
+        f"confidence under {DOUBTFUL:g}": sum(n for step, n in known.items() if step < DOUBTFUL * 20),
         f"under {SHORT} characters": facts.short_pages,
         "without a word": facts.wordless_pages,
     }
-    bins = {f"{step / 20:.2f} to {(step + 1) / 20:.2f}": told[step] for step in sorted(told, reverse=True)}
+    bins = {f"{step / 20:.2f} to {(step + 1) / 20:.2f}": known[step] for step in sorted(known, reverse=True)}
     unknown = {"not known": facts.confidences[None]} if facts.confidences.get(None) else {}
     parts = [
         _tiles((name, f"{n / total:.0%}") for name, n in shares.items()),
