@@ -95,6 +95,9 @@ class LabelerSettings(Section):
     escalate_below: float | None = Field(default=None, ge=0, le=1)
     """Confidence (the F1 that the labeler expects) below which the next labeler of a chain gets a
     page. null: 0.85 if the chain ends with `reader`, which is cheap, else 0.7."""
+    escalate_share: float | None = Field(default=None, gt=0, le=1)
+    """Share of a batch's pages that go to the next labeler, the least certain first. Only for a
+    staged run of a chain of two, instead of `escalate_below`."""
     fallback: Literal["auto", "cpu", "trafilatura", "body", "empty"] = "auto"
     """For a page without one main block, or without usable labels: the labeler `cpu`, Trafilatura's
     choice, every block, or an empty extraction. auto: `cpu` for the labeler `lm`,

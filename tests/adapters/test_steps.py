@@ -140,6 +140,8 @@ def test_a_plan_travels_and_what_cannot_work_is_told_before_any_page() -> None:
     assert plan.loader is load_labeler
     with pytest.raises(SettingsError, match="form='pdf'"):
         PagePlan.make(None, None, {}, form="pdf")
+    with pytest.raises(SettingsError, match=r"set labeler\.escalate_below instead"):
+        PagePlan.make("cpu,all", {"labeler.escalate_share": 0.1, "labeler.staged": True}, {})
     with pytest.raises(SettingsError, match="the labeler lm needs"):
         PagePlan.make("lm", None, {})
     with pytest.raises(InputError, match="pages have no column 'content'; there are url, html"):

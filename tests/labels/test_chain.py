@@ -153,6 +153,9 @@ def test_chains_that_cannot_work_are_one_sentence() -> None:
 
     with pytest.raises(SettingsError, match="the labeler trafilatura does not say how sure it is"):
         check("trafilatura,cpu")
+    with pytest.raises(SettingsError, match=r"escalate_share compares the pages of a batch"):
+        check("cpu,trafilatura", escalate_share=0.1)
+    check("cpu,all", ["preprocess"], escalate_share=0.1)
     with pytest.raises(SettingsError, match=r"labels\.lm\.endpoint"):
         check("cpu,lm")
     with pytest.raises(SettingsError, match=r"set labels\.lm\.model"):

@@ -16,7 +16,7 @@ from typing import Any
 import pyarrow as pa
 
 from dripper.adapters import Form, check_form, collect_declared, select_text
-from dripper.errors import ErrorCode, InputError, PageError, UsageError
+from dripper.errors import ErrorCode, InputError, PageError, SettingsError, UsageError
 from dripper.guard import run_item
 from dripper.labels import Labeler, Labels, SimplifiedPage
 from dripper.labels.chain import chain_of, is_sure
@@ -94,6 +94,10 @@ class PagePlan:
         plan = cls(split_settings(labeler, settings, options), **named)
         resolved = plan.settings
         check_single_pages(resolved)
+        if resolved.labeler.escalate_share is not None:
+            raise SettingsError(
+                "labeler.escalate_share compares the pages of a job's batch: set labeler.escalate_below instead"
+            )
         stages = ("preprocess", "label", "extract") if plan.asks_engine else ()
         check_use(resolved.labeler, resolved.labels, Use(resolved.profile, stages))
         if plan.asks_engine:

@@ -132,7 +132,7 @@ def load_from_settings(labeler: LabelerSettings, labels: LabelsSettings) -> Labe
     names = chain_of(labeler.name)
     if len(names) == 1:
         return load(labeler.name, **list_options(labeler.name, labels))
-    check_chain(labeler)
+    check_chain(labeler, is_batch=False)
     return make_chain([load(name, **list_options(name, labels)) for name in names], bound_of(labeler))
 
 
@@ -147,8 +147,13 @@ def bound_of(labeler: LabelerSettings) -> float:
     return find_entry(chain_of(labeler.name)[-1]).reads_below
 
 
-def check_chain(labeler: LabelerSettings) -> None:
-    """Raise SettingsError for a chain that cannot work."""
+def check_chain(labeler: LabelerSettings, *, is_batch: bool) -> None:
+    """Raise SettingsError for a chain that cannot work.
+
+    Args:
+        is_batch: Whether pages are labelled a batch at a time, by one labeler and then by the
+            next.
+    """
     names = chain_of(labeler.name)
     if find_entry(names[0]).needs_draft:
         raise SettingsError(
@@ -160,6 +165,11 @@ def check_chain(labeler: LabelerSettings) -> None:
             raise SettingsError(
                 f"labeler.name={labeler.name}: the labeler {name} does not say how sure it is of a page, so none can follow it"
             )
+    if len(names) > 1 and labeler.escalate_share is not None and not is_batch:
+        raise SettingsError(
+            "labeler.escalate_share compares the pages of a batch, which only a staged run of two labelers does: set "
+            "labeler.escalate_below instead, or, where the second can run so, labeler.staged=true"
+        )
 
 
 def check_use(labeler: LabelerSettings, labels: LabelsSettings, use: Use) -> Sequence[str]:
@@ -168,7 +178,7 @@ def check_use(labeler: LabelerSettings, labels: LabelsSettings, use: Use) -> Seq
     names = chain_of(labeler.name)
     first = split_into_stages(labeler)[0] if use.stages else labeler
     n_first = len(chain_of(first.name)) if first else 0
-    check_chain(labeler)
+    check_chain(labeler, is_batch=(n_first, len(names)) == (1, 2))
     uses = [Use(use.profile) if i < n_first else use for i in range(len(names))]
     return [
         warning
@@ -210,7 +220,10 @@ def split_into_stages(labeler: LabelerSettings) -> tuple[LabelerSettings | None,
     """
     names = chain_of(labeler.name)
     cut = next((i for i, name in enumerate(names) if find_entry(name).staged), len(names) - 1)
-    first, last = (labeler.model_copy(update={"name": ",".join(part)}) for part in (names[:cut], names[cut:]))
+    first, last = (
+        labeler.model_copy(update={"name": ",".join(part), "escalate_share": None})
+        for part in (names[:cut], names[cut:])
+    )
     return first if cut else None, last
 
 

@@ -63,18 +63,25 @@ def test_no_files_no_pages() -> None:
 def test_of_a_chain_only_the_pages_count_that_go_on(tmp_path: Path) -> None:
     file = write_warc(tmp_path / "a.warc", [*pages(1, 3), ("http://example.org/empty", b"<html></html>")])
     words = {}
-    for chain, n_pages in (("labeler.escalate_below=1", 3), ("labeler.escalate_below=0", 0)):
+    for chain in ("labeler.escalate_below=1", "labeler.escalate_below=0", "labeler.escalate_share=0.34"):
         settings = load(assignments=["labeler.name=cpu,all", "labeler.staged=true", chain])
         sample = sample_of(planned(file), settings)
         assert (sample.pages, sample.split) == (4, 3)
-        assert len(sample.tokens) == len(sample.blocks) == n_pages
+        assert (
+            len(sample.tokens)
+            == len(sample.blocks)
+            == {"below=1": 3, "below=0": 0, "share=0.34": 1}[chain.split("_")[1]]
+        )
         words[chain] = cost_summary(read_pages(plan_of(planned(file)), settings), settings)
     assert (
         "chain     100.0% of 3 pages go on from cpu to all (a confidence below 1)" in words["labeler.escalate_below=1"]
     )
     assert words["labeler.escalate_below=0"].startswith("chain     0.0% of 3 pages")
     assert "no estimate" not in words["labeler.escalate_below=0"]
-    assert "about 3 to label" in words["labeler.escalate_below=1"]
+    assert (
+        "33.3% of 3 pages go on from cpu to all (the least sure 0.34 of them)" in words["labeler.escalate_share=0.34"]
+    )
+    assert "about 1 to label" in words["labeler.escalate_share=0.34"]
     settings = load(assignments=["labeler.name=cpu,all"])
     fused = cost_summary(read_pages(plan_of(planned(file)), settings), settings)
     assert fused.startswith("chain ")

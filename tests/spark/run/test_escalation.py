@@ -20,8 +20,6 @@ from support.warcs import pages, write_warc
 
 pytestmark = pytest.mark.spark
 
-BOUND = 0.85
-
 
 def rows_of(spark: SparkSession, output: Path, table: str = "extractions") -> dict[str, dict[str, object]]:
     return {row["page_id"]: row.asDict(recursive=True) for row in Tables(spark, str(output)).read(table).collect()}
@@ -33,19 +31,22 @@ def chosen(pages: DataFrame, **settings: float) -> set[str]:
     return {row["page_id"] for row in rows if row["escalated"]}
 
 
-def test_pages_below_the_bound_go_on(spark: SparkSession) -> None:
+def test_the_least_sure_share_is_the_same_however_the_pages_lie(spark: SparkSession) -> None:
     sure = [0.9, 0.9, 0.31235, 0.31231, None, 0.31235, 1.0, 0.2]
     rows = [(f"p{i}", "html", None if one is None else (one,)) for i, one in enumerate(sure)]
     schema = "page_id string, simplified_html string, first_labels struct<confidence:double>"
     made = spark.createDataFrame([*rows, ("none", None, None)], schema)
+    expected = ["p4", "p7", "p3", "p2", "p5", "p0", "p1", "p6"]
+    for n in (0, 1, 2, 4, 7, 8):
+        assert chosen(made.repartition(3), escalate_share=n / 8 or 0.05) == set(expected[:n])
     assert chosen(made, escalate_below=0.3124) == {"p2", "p3", "p4", "p5", "p7"}
     assert chosen(made, escalate_below=0.0) == {"p4"}
 
 
-def test_the_pages_below_the_bound_go_on_and_every_page_is_one_row(
+def test_the_least_sure_quarter_goes_on_and_every_page_is_one_row(
     spark: SparkSession, sample: Path, tmp_path: Path
 ) -> None:
-    chain = ["labeler.name=cpu,all", "labeler.staged=true", f"labeler.escalate_below={BOUND}"]
+    chain = ["labeler.name=cpu,all", "labeler.staged=true", "labeler.escalate_share=0.25"]
     settings, archive = load(assignments=chain), str(sample / "kinds.warc.gz")
     outcome = run(spark, archive, str(tmp_path), settings)
     assert outcome.complaints == ()
@@ -58,8 +59,8 @@ def test_the_pages_below_the_bound_go_on_and_every_page_is_one_row(
         }
         for record in read_records(archive)
     }
-    unsure = [page_id for page_id, by in both.items() if by["cpu"].confidence < BOUND]
-    assert 0 < len(unsure) < len(both)
+    order = sorted(both, key=lambda page_id: (both[page_id]["cpu"].confidence, page_id))
+    unsure = order[: round(len(order) / 4)]
     assert set(rows_of(spark, tmp_path, "blocks")) == set(unsure) == set(rows_of(spark, tmp_path, "labels"))
     for page_id, row in rows.items():
         name = "all" if page_id in unsure else "cpu"
@@ -68,10 +69,10 @@ def test_the_pages_below_the_bound_go_on_and_every_page_is_one_row(
         assert (row["n_main"], row["confidence"]) == (expected.n_main, expected.confidence)
         assert row["versions"]["labeler"] == name  # type: ignore[index]
         assert row["versions"]["labeler_version"] == alone[name].labeler.version  # type: ignore[index]
-    assert rows.keys() == both.keys()
+    assert set(rows) == set(order)
     words = summary(outcome, "out")
-    sure = len(both) - len(unsure)
-    share = f"({len(unsure) / len(both):.1%})"
+    sure = len(order) - len(unsure)
+    share = f"({len(unsure) / len(order):.1%})"
     assert f"chain     {sure} pages stay with the first labeler + {len(unsure)} {share} go on to the next" in words
     assert f"decided   {sure} by cpu, {len(unsure)} by all" in words
 
@@ -133,6 +134,7 @@ def test_chains_that_cannot_run_are_one_sentence(spark: SparkSession, tmp_path: 
     archive = str(write_warc(tmp_path / "a.warc", pages(1, 1)))
     for words, assignments in (
         ("the labeler trafilatura reads whole pages", ["labeler.name=cpu,trafilatura", "labeler.staged=true"]),
+        ("only a staged run of two labelers does", ["labeler.name=cpu,all", "labeler.escalate_share=0.1"]),
         ("does not say how sure it is", ["labeler.name=all,cpu"]),
     ):
         with pytest.raises(SettingsError, match=words):

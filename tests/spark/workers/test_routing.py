@@ -13,6 +13,7 @@ from dripper.spark.workers.routing import is_staged
         ("layouts.enabled is for a chain of two labelers", ["labeler.name=cpu"]),
         ("layouts.enabled is for a chain of two labelers", ["labeler.name=cpu,web2text,all"]),
         ("labeler.staged=false forbids it", ["labeler.name=cpu,all", "labeler.staged=false"]),
+        ("labeler.escalate_share is for chains without", ["labeler.name=cpu,all", "labeler.escalate_share=0.1"]),
         ("goes by probabilities and a confidence", ["labeler.name=trafilatura,all"]),
     ],
 )

@@ -167,7 +167,11 @@ def _chain_words(sample: Sample, settings: Settings) -> list[str]:
     if not sample.split:
         return ["chain     no estimate: the sample has no page with text"]
     went = len(sample.tokens)
-    chosen = f"a confidence below {bound_of(labeler):g}"
+    chosen = (
+        f"the least sure {labeler.escalate_share:g} of them"
+        if labeler.escalate_share
+        else f"a confidence below {bound_of(labeler):g}"
+    )
     if settings.layouts.enabled:
         chosen = (
             f"{REPRESENTATIVES} of a layout, of pages in none {chosen}; with more pages of a host read, a smaller share"

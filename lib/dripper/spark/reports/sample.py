@@ -9,6 +9,8 @@ from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
 
+import numpy as np
+
 from dripper.addresses import host_name
 from dripper.errors import PageError
 from dripper.guard import Guard, GuardLimits
@@ -92,8 +94,11 @@ def _first_of_chain(settings: Settings) -> Labeler | None:
 def _choose_going_on(pages: Sequence[Preprocessed], labeler: LabelerSettings) -> list[Preprocessed]:
     """Return the pages of a sample that a chain's next labeler would get, as
     `spark.workers.routing` chooses them."""
-    below = bound_of(labeler)
-    return [page for page in pages if page.labels is None or not is_sure(page.labels, below)]
+    if labeler.escalate_share is None:
+        below = bound_of(labeler)
+        return [page for page in pages if page.labels is None or not is_sure(page.labels, below)]
+    by_confidence = sorted(pages, key=lambda page: np.nan_to_num(page.labels.confidence, nan=-1) if page.labels else -1)
+    return by_confidence[: round(labeler.escalate_share * len(pages))]
 
 
 def _choose_by_layout(pages: Sequence[tuple[str, Preprocessed]], settings: Settings) -> list[Preprocessed]:

@@ -27,6 +27,11 @@ def is_staged(settings: Settings) -> bool:
             f"labeler.name={labeler.name}: layouts.enabled is for a chain of two labelers of which the first labels every page "
             "on CPUs, as cpu,lm"
         )
+    if labeler.escalate_share is not None:
+        raise SettingsError(
+            "labeler.escalate_share is for chains without layouts.enabled: of each layout a few pages go on, of pages "
+            "in no layout those below labeler.escalate_below"
+        )
     if not find_entry(first).tells_confidence:
         raise SettingsError(
             f"labeler.name={labeler.name}: layouts.enabled goes by probabilities and a confidence, which {first} does not "
@@ -35,15 +40,26 @@ def is_staged(settings: Settings) -> bool:
     return True
 
 
+_BINS = 10_000
+"""Bins of the confidence histogram. Only pages in the cut-off bin are collected."""
+
+
 def with_escalated(pages: DataFrame, labeler: LabelerSettings) -> DataFrame:
     """Return the pages of a batch with the column `escalated`, which is set for pages with blocks.
-    A page without labels counts as the least sure.
+
+    A page without labels counts as the least sure, and `page_id` breaks ties of confidence, so that
+    the same pages give the same choice.
 
     Args:
-        pages: With `simplified_html` (null: no blocks) and `first_labels`.
+        pages: With `page_id`, `simplified_html` (null: no blocks) and `first_labels`; read up to
+            three times.
     """
-    goes_on = confidence() < bound_of(labeler)
-    return pages.withColumn("escalated", F.when(F.col("simplified_html").isNotNull(), goes_on))
+    has_blocks = F.col("simplified_html").isNotNull()
+    if labeler.escalate_share is None:
+        goes_on = confidence() < bound_of(labeler)
+    else:
+        goes_on = _least_sure(pages.where(has_blocks), labeler.escalate_share)
+    return pages.withColumn("escalated", F.when(has_blocks, goes_on))
 
 
 def to_be_labelled() -> Column:
@@ -55,3 +71,28 @@ def to_be_labelled() -> Column:
 def confidence() -> Column:
     """Return the first labeler's confidence; -1 if there is none."""
     return F.coalesce("first_labels.confidence", F.lit(-1.0))
+
+
+def _least_sure(pages: DataFrame, share: float) -> Column:
+    """Return whether a page is among the least sure `share` of `pages`, rounded to whole pages."""
+    bins = pages.groupBy(_bin().alias("bin")).count().orderBy("bin").collect()
+    remaining = round(share * sum(row["count"] for row in bins))
+    for row in bins:
+        if row["count"] > remaining:
+            break
+        remaining -= row["count"]
+    else:
+        return F.lit(True)
+    within = pages.where(_bin() == row["bin"]).select(confidence().alias("confidence"), "page_id")
+    chosen = within.orderBy("confidence", "page_id").limit(remaining).collect()
+    if not chosen:
+        below: Column = _bin() < row["bin"]
+        return below
+    last = chosen[-1]
+    up_to: Column = F.struct(confidence(), "page_id") <= F.struct(F.lit(last["confidence"]), F.lit(last["page_id"]))
+    return up_to
+
+
+def _bin() -> Column:
+    number: Column = F.floor(confidence() * _BINS)
+    return number
