@@ -76,7 +76,8 @@ CLUSTER = [
 SPARK = [
     *CLUSTER,
     # 4.0.1 has no upper bound on pyspark, and no Delta fits Spark 4.3: both are bounded here.
-    "delta-spark>=4.0,<4.5",
+    # The jar of 4.4.1 is not on Maven Central, so pip must not choose it.
+    "delta-spark>=4.0,<4.5,!=4.4.1",
     "pyspark>=4.0,<4.3",
     # PySpark 4.2 takes pandas 3, and warns against it.
     "pandas<3",

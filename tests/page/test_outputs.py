@@ -59,13 +59,14 @@ def test_schema_org_is_the_page_s_json_ld_if_it_is_named() -> None:
     scripts = (
         '[{"@type": "Recipe",}, 3]',
         '{"name": "Tea\nand milk"}',
+        r'{"name": "\ud83d"}',
         "{",
         '{"x": NaN}',
         f'{{"a": "{"a" * 1_000_000}"}}',
     )
     page = "<p>It rained all day." + "".join(f'<script type="Application/LD+json">{each}</script>' for each in scripts)
     asked = dripper.extract(page, outputs=ALL_OUTPUTS)
-    assert json.loads(asked.schema_org) == [{"@type": "Recipe"}, {"name": "Tea\nand milk"}]
+    assert json.loads(asked.schema_org) == [{"@type": "Recipe"}, {"name": "Tea\nand milk"}, {"name": "\ufffd" * 3}]
     assert extraction_columns(asked)["schema_org"] == asked.to_dict()["schema_org"] == asked.schema_org
     unasked = dripper.extract(page)
     assert unasked == replace(asked, schema_org="", outputs=OUTPUTS)

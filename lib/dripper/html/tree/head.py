@@ -128,7 +128,7 @@ def write_schema_org(utf8: bytes) -> str:
     """Return the JSON-LD objects of a page as a JSON array, as they are written, in document order.
 
     Broken scripts are left out. So are objects with NaN, objects nested deeper than Python reads
-    (some hundred levels), and objects after MAX_JSON_CHARS in all.
+    (some hundred levels), and objects after MAX_JSON_CHARS in all. Lone surrogates become U+FFFD.
 
     >>> write_schema_org(b'<script type="application/ld+json">[{"@type": "Recipe",}]</script>')
     '[{"@type": "Recipe"}]'
@@ -141,7 +141,7 @@ def write_schema_org(utf8: bytes) -> str:
                 size += len(text)
                 if isinstance(value, dict) and size <= MAX_JSON_CHARS:
                     written.append(text)
-    return f"[{', '.join(written)}]"
+    return f"[{', '.join(written)}]".encode("utf-8", "surrogatepass").decode("utf-8", "replace")
 
 
 def _read_objects(source: str) -> list[dict[str, Any]]:
