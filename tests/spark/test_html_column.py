@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import asdict
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -52,12 +53,19 @@ def rows(df: DataFrame) -> list[Row]:
 
 
 @pytest.fixture
-def here() -> Iterator[None]:
+def here(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Workers of this process, ended afterwards."""
+    make, workers = html_column._worker.__wrapped__, list[html_column._Worker]()
+
+    @cache
+    def kept(settings: str, text: bool) -> html_column._Worker:
+        workers.append(make(settings, text))
+        return workers[-1]
+
+    monkeypatch.setattr(html_column, "_worker", kept)
     yield
-    for worker in html_column._workers.values():
+    for worker in workers:
         worker.guard.close()
-    html_column._workers.clear()
     html_column._last.clear()
 
 

@@ -31,7 +31,7 @@ def test_a_qwen3_has_its_shape() -> None:
 def test_seconds_a_page_are_those_of_the_document(gpu: str, fsm: float, parallel: float) -> None:
     text = re.sub(r"\s+", " ", DOCUMENT.read_text(encoding="utf-8"))
     assert "`fsm` then takes 1.6 s per page on an L4 and 0.28 on an A100" in text
-    assert "`parallel` with three passes 0.17 and 0.07" in text
+    assert "`parallel` with three passes takes 0.17 and 0.07" in text
     shape = Shape.of(QWEN3)
     assert 1 / fsm_rate(shape, GPUS[gpu], MEAN) == pytest.approx(fsm, rel=0.1)
     assert 1 / parallel_rate(shape, GPUS[gpu], MEAN, 3.0) == pytest.approx(parallel, rel=0.2)

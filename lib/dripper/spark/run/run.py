@@ -211,7 +211,7 @@ def run_stages(
     if not stages:
         load_from_settings(settings.labeler, settings.labels)
     require_workers(spark)
-    has_pages = Tables(spark, output).exists("pages")
+    has_pages = not stages or Tables(spark, output).exists("pages")
     if not plans and not has_pages:
         raise InputError(
             f"--output {output}: there is no table pages; run jobs/preprocess.py into the same output first"
@@ -221,7 +221,7 @@ def run_stages(
         spark, output, settings, job=", ".join(stages) or "run", input=source.description, is_staged=bool(stages)
     ) as output_at_work:
         work = output_at_work.work
-        put_back = [] if has_pages or not stages else _put_back_batches(work.ledger)
+        put_back = [] if has_pages else _put_back_batches(work.ledger)
         plan = _plan_stages(work, stages, source, settings, limit, really_new)
         batches = _begin_batches(work.ledger, plan)
         totals = _work_off(work, engines, plan, stages) if batches else Totals()

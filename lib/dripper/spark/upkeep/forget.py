@@ -4,7 +4,7 @@ pages, and no run writes them again. The steps are in `dripper.spark.ledger.forg
 
 import re
 import uuid
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
@@ -123,7 +123,7 @@ class SparkPages:
         if pages is None:
             return {}
 
-        def name_rules(batches: Iterable[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
+        def name_rules(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             for rows in batches:
                 found = [
                     rules.rule_of(row["page_id"], row["url"] or "", row["host"]) or _NO_RULE for row in rows.to_pylist()
