@@ -32,6 +32,14 @@ def test_an_output_that_is_left_out_is_empty_and_the_others_are_equal(left_out: 
         assert some == expected
 
 
+@pytest.mark.parametrize("name", ["main_html", "markdown", "metadata"])
+def test_an_output_alone_is_as_beside_the_others(name: Output) -> None:
+    page = "<h1>Rain in Bergen</h1>" + 3 * "<p>It rained all day. <img src=rain.jpg alt=Rain width=600 height=400>"
+    whole, alone = (dripper.extract(page, "https://a.example/b", outputs=each) for each in (OUTPUTS, [name]))
+    assert whole.images
+    assert getattr(alone, name) == getattr(whole, name)
+
+
 def test_work_for_an_output_that_is_left_out_is_not_done(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Finisher, "_write_markdown", None)
     for name in ("find_page_posts", "cut_content"):
