@@ -113,15 +113,14 @@ class VoteLabeler:
         """Return the outcome of the vote on one page.
 
         A member without probabilities is sure of its labels. Probabilities and confidence are of
-        the members together: if the members disagree, both are low. In a union they are of the
-        member that is surest that a block is main, and `method` names each member that gave a block
-        which no member before it gave.
+        the members together: if the members disagree, both are low. In a union `method` names each
+        member that gave a block which no member before it gave.
         """
         main = np.stack([labels.main for labels in answers])
         sure = np.stack([_fill_probability(labels) for labels in answers])
         votes = self._weights @ main
         chosen = votes > 0 if self._is_union else votes >= 0.5 - TIE
-        probability = sure.max(axis=0) if self._is_union else self._weights @ sure
+        probability = self._weights @ sure
         givers = list(self.members)
         gave = [givers[i] for i in np.unique(main.argmax(axis=0)[chosen])] if self._is_union else []
         words = np.array([len(words_of(block.text)) for block in page.blocks], np.int64)

@@ -135,7 +135,7 @@ def test_in_a_union_one_member_is_enough() -> None:
     union = VoteLabeler("union:m", voters, [Says([1, 0, 0]), Says([0, 0, 0], [0.2, 0.4, 0.1]), Says([0, 1, 0])])
     (labels,) = union.label([PAGE])
     assert labels.main.tolist() == [True, True, False]
-    assert labels.probability.tolist() == pytest.approx([1.0, 1.0, 0.1])
+    assert labels.probability.tolist() == pytest.approx([1.2 / 3, 1.4 / 3, 0.1 / 3])
     assert labels.method == "union:m0,m2"
     reasons = union.reasons(PAGE)
     assert list(reasons) == ["m0", "m1", "m2"]
