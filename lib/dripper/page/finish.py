@@ -319,10 +319,8 @@ class Finisher:
 
 def _place(content: Content, markdown: Markdown) -> tuple[tuple[ShownImage, ...], tuple[Post, ...]]:
     """Return the images and the posts with their places in the Markdown."""
-    if not content.images and not content.posts:
-        return (), ()
-    offsets = markdown.find_offsets()
-    places = {element: offsets[line] + column for element, (line, column) in markdown.images.items()}
+    offsets = markdown.find_offsets() if content.images or content.posts else []
+    places = {each: offsets[n] + column for each, (n, column) in markdown.images.items() if each in content.images}
     starts = {rule: offsets[line] for rule, line in markdown.posts.items()}
     images = (replace(image, place=places.get(element)) for element, image in content.images.items())
     posts = (replace(post, offset=starts.get(rule)) for rule, post in content.posts.items())
