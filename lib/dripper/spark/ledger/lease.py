@@ -325,10 +325,10 @@ def this_process() -> str:
 def is_alive(holder: str, itself: str) -> bool | None:
     """Whether the process of the driver `holder` exists; None: it ran on another machine than that
     of `itself`, so that is not known."""
-    machine, boot, process, started = holder.split(" ")
-    if [machine, boot] != itself.split(" ")[:2] or boot == "-":
+    machine, process = holder.split(" ")[:2], holder.split(" ")[2:]
+    if machine != itself.split(" ")[:2] or "-" in machine[1:]:
         return None
-    return _read_start_ticks(int(process)) == started
+    return _read_start_ticks(int(process[0])) == process[1]
 
 
 def _boot() -> str:
