@@ -45,6 +45,8 @@ GROUPS = {
         minReaderVersion="2",
         minWriterVersion="5",
         enableChangeDataFeed="true",
+        # Delta 4.4 refuses a log that is kept for less time than files that are deleted.
+        deletedFileRetentionDuration="interval 0 days",
         logRetentionDuration="interval 0 days",
         checkpointInterval="1",
     ),
