@@ -54,10 +54,11 @@ def main(arguments: list[str]) -> int:
     """Time the stages and print means, medians and ratios."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="folder with the archives of labelled pages")
-    parser.add_argument("--sets", nargs="+", default=names_with(Role.TRAIN_SHIPS))
+    parser.add_argument("--sets", nargs="+", help="default: all of --data that labelers are trained on")
     parser.add_argument("--pages", type=int, default=500, help="drawn from all pages of the sets")
     options = parser.parse_args(arguments)
-    pages = [page for data_set in options.sets for page in read_pages(options.data, data_set)]
+    sets = options.sets or names_with(Role.TRAIN_SHIPS, folder=options.data)
+    pages = [page for data_set in sets for page in read_pages(options.data, data_set)]
     pages = random.Random(0).sample(pages, min(options.pages, len(pages)))
     labeler = CpuLabeler.load()
     time_whole({}, pages[:BATCH])  # warms up
