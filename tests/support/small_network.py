@@ -3,7 +3,8 @@
 import numpy as np
 
 from dripper.labels.cpu.arithmetic import snap
-from dripper.labels.cpu.network import WEIGHT_STEPS, Shape, list_weight_shapes
+from dripper.labels.cpu.network import WEIGHT_STEPS, Shape
+from dripper_lab.train.weights import list_weight_shapes
 
 SHAPE = Shape(dilations=(1, 4, 2), pooled=(1,))
 FEATURES, LEVELS, WIDTH, POOL = 7, 2, 6, 4

@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from dripper.errors import UsageError
-from dripper.labels.cpu.weights import Network, Weights, load_weights, save_weights
+from dripper.labels.cpu.weights import Network, Weights, load_weights
 from dripper_lab.kept_out import read_training_pages
 from dripper_lab.train.antique import Antiquary, antique
 from dripper_lab.train.by_site import fold_of
@@ -34,7 +34,7 @@ from dripper_lab.train.examples import Example, Maker, read_examples
 from dripper_lab.train.folds import fit, fold_networks
 from dripper_lab.train.recipe import GOING_ON, Recipe
 from dripper_lab.train.switch_scores import switch_scores
-from dripper_lab.train.weights import SEEN_BY_START, START, fold_network
+from dripper_lab.train.weights import SEEN_BY_START, START, fold_network, save_weights
 
 log = logging.getLogger(__name__)
 

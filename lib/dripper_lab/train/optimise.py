@@ -19,11 +19,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from dripper.labels.arrays import FloatArray
-from dripper.labels.cpu.network import EPSILON, POOLED_LIMIT, Array, forward, list_weight_shapes
+from dripper.labels.cpu.network import EPSILON, POOLED_LIMIT, Array, forward
 from dripper_lab.train.batches import PAGES_PER_BATCH, TrainingBatch, training_batches
 from dripper_lab.train.disturb import Blanks, disturb
 from dripper_lab.train.examples import Example
 from dripper_lab.train.recipe import Recipe, turns_an_epoch
+from dripper_lab.train.weights import list_weight_shapes
 
 
 class PackedOperations:

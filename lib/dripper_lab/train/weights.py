@@ -1,19 +1,23 @@
-"""Loads earlier weights: the start of a training, and networks kept for a second opinion.
+"""Loads earlier weights: the start of a training, and networks kept for a second opinion. Also
+writes weights.
 
 The kept networks are of the weights `e8066a984df9`, trained on articles of five data sets, made
 crowded, antique and commented. Beside networks trained on every kind of page, they keep the
 surroundings of an old article out of it.
 """
 
+import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from dripper.labels.arrays import FloatArray
 from dripper.labels.cpu.decide import KINDS
-from dripper.labels.cpu.network import WEIGHT_STEPS
-from dripper.labels.cpu.weights import Network, Weights, load_weights
+from dripper.labels.cpu.network import WEIGHT_STEPS, Shape
+from dripper.labels.cpu.weights import FORMAT, Network, Weights, load_weights, split_by_prefix
 
 START = Path(__file__).with_name("cpu_start.npz")
 """The weights `db5b0d30908d`, which were trained from scratch."""
@@ -63,3 +67,45 @@ def fold_network(earlier: Weights, network: Network, weights: Weights) -> Networ
 
 def _round(values: FloatArray) -> FloatArray:
     return np.asarray(np.rint(values * WEIGHT_STEPS) / WEIGHT_STEPS)
+
+
+def save_weights(weights: Weights, path: Path) -> None:
+    """Write the file; the same weights always give the same bytes (numpy stamps a constant date
+    into its archives).
+
+    Matrices are rounded to multiples of 1/1024. Raises ValueError for a value outside ±32.
+    """
+    meta = {
+        "format": FORMAT, "dilations": weights.shape.dilations, "pooled": weights.shape.pooled,
+        "feature_names": weights.feature_names, "temperature": weights.temperature, "shift": weights.shift,
+        "others": [(other.shape.dilations, other.shape.pooled) for other in weights.others],
+    }  # fmt: skip
+    arrays: dict[str, npt.NDArray[Any]] = {}
+    for prefix, network in split_by_prefix(weights.networks).items():
+        arrays |= {prefix + name: _to_int16(name, value) for name, value in network.matrices.items()}
+    arrays |= {"mean": weights.mean, "scale": weights.scale, "meta": np.array(json.dumps(meta, sort_keys=True))}
+    with path.open("wb") as stream:
+        np.savez_compressed(stream, allow_pickle=False, **dict(sorted(arrays.items())))
+
+
+def _to_int16(name: str, value: FloatArray) -> npt.NDArray[np.int16]:
+    steps = np.rint(value * WEIGHT_STEPS)
+    if not np.abs(steps).max(initial=0) <= np.iinfo(np.int16).max:
+        raise ValueError(f"weight {name} is outside ±{np.iinfo(np.int16).max / WEIGHT_STEPS:.3f}")
+    return steps.astype(np.int16)
+
+
+def list_weight_shapes(
+    shape: Shape, n_features: int, n_levels: int, width: int, pool_width: int
+) -> dict[str, tuple[int, ...]]:
+    """Return the name and shape of every weight of a network of `width` channels, `pool_width` of
+    them a level."""
+    shapes: dict[str, tuple[int, ...]] = {"input": (n_features, width), "input_bias": (width,)}
+    for layer in range(len(shape.dilations)):
+        shapes |= {f"conv{layer}_taps": (3, width), f"conv{layer}": (width, width), f"conv{layer}_bias": (width,)}
+    pooled = n_levels * pool_width
+    for layer in shape.pooled:
+        shapes |= {f"pool{layer}_down": (width, pooled), f"pool{layer}_bias": (pooled,)}
+        shapes |= {f"pool{layer}_up": (pooled, width)}
+    shapes |= {"hidden": (width, width // 2), "hidden_bias": (width // 2,)}
+    return shapes | {"output": (width // 2, 1), "output_bias": (1,)}

@@ -11,10 +11,11 @@ pytest.importorskip("scipy", reason="needs the extra [train]")
 
 from dripper.labels.cpu.decide import KINDS, estimate_confidence
 from dripper.labels.cpu.features.page_features import NAMES, STRUCTURE_NAMES
-from dripper.labels.cpu.network import Shape, list_weight_shapes
+from dripper.labels.cpu.network import Shape
 from dripper.labels.cpu.weights import Weights
 from dripper_lab.train.examples import Example
 from dripper_lab.train.kinds import compute_held_out_kinds, fit_confidence, kind_of, with_page_kinds
+from dripper_lab.train.weights import list_weight_shapes
 
 SHAPE = Shape((1,), ())
 PLAIN = Weights(

@@ -8,10 +8,11 @@ import pytest
 from dripper.labels.cpu.entry import AS_LEARNED, Conventions
 from dripper.labels.cpu.features.page_features import NAMES
 from dripper.labels.cpu.labeler import normalize_page, score_blocks, score_main, score_parts
-from dripper.labels.cpu.network import WEIGHT_STEPS, Shape, list_weight_shapes
+from dripper.labels.cpu.network import WEIGHT_STEPS, Shape
 from dripper.labels.cpu.weights import Weights
 from dripper_lab.train.examples import Example
 from dripper_lab.train.switch import NOWHERE, with_switch
+from dripper_lab.train.weights import list_weight_shapes
 from support.made_examples import made_example
 
 SHAPE = Shape((1,), (0,))

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from dripper.labels.cpu.arithmetic import choose_operations
-from dripper.labels.cpu.network import forward, list_weight_shapes, prepare_exact_weights
+from dripper.labels.cpu.network import forward, prepare_exact_weights
+from dripper_lab.train.weights import list_weight_shapes
 from support.small_network import FEATURES, LEVELS, POOL, SHAPE, WIDTH, random_features, random_weights, ranges
 
 

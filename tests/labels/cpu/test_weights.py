@@ -9,7 +9,8 @@ import pytest
 from dripper.errors import MachineError
 from dripper.labels.cpu import weights as module
 from dripper.labels.cpu.network import WEIGHT_STEPS, Shape
-from dripper.labels.cpu.weights import Network, Weights, load_weights, save_weights
+from dripper.labels.cpu.weights import Network, Weights, load_weights
+from dripper_lab.train.weights import save_weights
 
 SMALL = Weights(
     matrices={"input": np.array([[0.5, -1.25], [1 / WEIGHT_STEPS, 7.5]]), "input_bias": np.zeros(2)},

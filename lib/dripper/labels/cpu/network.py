@@ -108,7 +108,7 @@ def compute_states(weights: Mapping[str, Array], shape: Shape, features: Array, 
     """Return the network's state of every block, shape (n_blocks, width).
 
     Args:
-        weights: By name, as :func:`list_weight_shapes` lists them.
+        weights: By name, as `dripper_lab.train.weights.list_weight_shapes` lists them.
         features: (n_blocks, n_features), standardised, on the grid.
     """
     x = ops.rectify(ops.linear(features, weights["input"], weights["input_bias"]))
@@ -121,22 +121,6 @@ def compute_states(weights: Mapping[str, Array], shape: Shape, features: Array, 
             y = ops.container_means(y, weights[f"pool{layer}_bias"])
             x = x + ops.drop(ops.linear(y, weights[f"pool{layer}_up"], 0))
     return x
-
-
-def list_weight_shapes(
-    shape: Shape, n_features: int, n_levels: int, width: int, pool_width: int
-) -> dict[str, tuple[int, ...]]:
-    """Return the name and shape of every weight of a network of `width` channels, `pool_width` of
-    them a level."""
-    shapes: dict[str, tuple[int, ...]] = {"input": (n_features, width), "input_bias": (width,)}
-    for layer in range(len(shape.dilations)):
-        shapes |= {f"conv{layer}_taps": (3, width), f"conv{layer}": (width, width), f"conv{layer}_bias": (width,)}
-    pooled = n_levels * pool_width
-    for layer in shape.pooled:
-        shapes |= {f"pool{layer}_down": (width, pooled), f"pool{layer}_bias": (pooled,)}
-        shapes |= {f"pool{layer}_up": (pooled, width)}
-    shapes |= {"hidden": (width, width // 2), "hidden_bias": (width // 2,)}
-    return shapes | {"output": (width // 2, 1), "output_bias": (1,)}
 
 
 def prepare_exact_weights(weights: Mapping[str, FloatArray], shape: Shape) -> dict[str, Array]:
@@ -155,14 +139,7 @@ def prepare_exact_weights(weights: Mapping[str, FloatArray], shape: Shape) -> di
         up = f"pool{layer}_up"
         _check(weights, up, POOLED_LIMIT * np.sqrt(len(weights[up])), _POOLED_PRODUCT_LIMIT)
     _check(weights, "hidden", length, _PRODUCT_LIMIT)
-    unbounded = (
-        "input",
-        "input_bias",
-        "output",
-        "output_bias",
-        "switch",
-        "switch_bias",
-    )
+    unbounded = ("input", "input_bias", "output", "output_bias", "switch", "switch_bias")
     return {name: value if name in unbounded else value.astype(np.float32) for name, value in weights.items()}
 
 

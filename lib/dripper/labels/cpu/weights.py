@@ -72,27 +72,9 @@ class Weights:
         return self.networks[0].exact
 
 
-def save_weights(weights: Weights, path: Path) -> None:
-    """Write the file; the same weights always give the same bytes (numpy stamps a constant date
-    into its archives).
-
-    Matrices are rounded to multiples of 1/1024. Raises ValueError for a value outside ±32.
-    """
-    meta = {
-        "format": FORMAT, "dilations": weights.shape.dilations, "pooled": weights.shape.pooled,
-        "feature_names": weights.feature_names, "temperature": weights.temperature, "shift": weights.shift,
-        "others": [(other.shape.dilations, other.shape.pooled) for other in weights.others],
-    }  # fmt: skip
-    arrays: dict[str, npt.NDArray[Any]] = {}
-    for prefix, network in _split_by_prefix(weights.networks).items():
-        arrays |= {prefix + name: _to_int16(name, value) for name, value in network.matrices.items()}
-    arrays |= {"mean": weights.mean, "scale": weights.scale, "meta": np.array(json.dumps(meta, sort_keys=True))}
-    with path.open("wb") as stream:
-        np.savez_compressed(stream, allow_pickle=False, **dict(sorted(arrays.items())))
-
-
 def load_weights(path: Path | None = None) -> Weights:
-    """Read a file that :func:`save_weights` wrote; None is the one that ships with the package.
+    """Read a file that `dripper_lab.train.weights.save_weights` wrote; None is the one that ships
+    with the package.
 
     Raises MachineError if it is missing, damaged, or in a format that this version does not read.
     """
@@ -105,7 +87,7 @@ def load_weights(path: Path | None = None) -> Weights:
             shapes = [(meta["dilations"], meta["pooled"]), *meta.get("others", [])]
             networks = [
                 Network(_read_matrices(arrays, prefix), Shape(tuple(dilations), tuple(pooled)))
-                for prefix, (dilations, pooled) in _split_by_prefix(shapes).items()
+                for prefix, (dilations, pooled) in split_by_prefix(shapes).items()
             ]
     except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
         raise MachineError(
@@ -119,7 +101,7 @@ def load_weights(path: Path | None = None) -> Weights:
     )  # fmt: skip
 
 
-def _split_by_prefix(networks: Sequence[Item]) -> dict[str, Item]:
+def split_by_prefix(networks: Sequence[Item]) -> dict[str, Item]:
     """Return networks by the prefix of their arrays' names: "w_" is the first, "1_" and "2_" are
     others."""
     return {f"{number or 'w'}_": network for number, network in enumerate(networks)}
@@ -128,10 +110,3 @@ def _split_by_prefix(networks: Sequence[Item]) -> dict[str, Item]:
 def _read_matrices(arrays: Mapping[str, npt.NDArray[Any]], prefix: str) -> dict[str, FloatArray]:
     names = (name for name in arrays if name.startswith(prefix))
     return {name[len(prefix) :]: arrays[name] / float(WEIGHT_STEPS) for name in names}
-
-
-def _to_int16(name: str, value: FloatArray) -> npt.NDArray[np.int16]:
-    steps = np.rint(value * WEIGHT_STEPS)
-    if not np.abs(steps).max(initial=0) <= np.iinfo(np.int16).max:
-        raise ValueError(f"weight {name} is outside ±{np.iinfo(np.int16).max / WEIGHT_STEPS:.3f}")
-    return steps.astype(np.int16)
