@@ -19,7 +19,10 @@ GARBAGE = (
     "<p>\ud7ff\U0010ffff \u2028é".encode(),
     b"<table><td>1<svg><source>x</svg>",
 )
-TWICE = [importlib.import_module(f"dripper.{name}") for name in ("labels.cpu.arithmetic", "html.tree.scan")]
+TWICE = [
+    importlib.import_module(f"dripper.{name}")
+    for name in ("labels.cpu.arithmetic", "labels.cpu.features.characters", "html.tree.loops", "html.tree.scan")
+]
 
 
 def test_these_are_all(setup_py: dict[str, Any]) -> None:

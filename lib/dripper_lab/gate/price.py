@@ -23,7 +23,7 @@ from typing import Any
 
 from dripper_lab.gate.bounds import Figures
 
-WRITTEN_IN_C = ("html.tree.scan", "labels.cpu.arithmetic")
+WRITTEN_IN_C = ("html.tree.loops", "html.tree.scan", "labels.cpu.arithmetic", "labels.cpu.features.characters")
 """Modules that run compiled if there was a compiler: their calls are never counted."""
 SEARCHING = ("search", "findall", "finditer", "sub", "subn", "split")
 """Methods that go on to the end of a text, other than `match`."""

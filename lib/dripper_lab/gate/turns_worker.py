@@ -11,7 +11,12 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-COMPILED = ("dripper.html.tree.scan", "dripper.labels.cpu.arithmetic")
+COMPILED = (
+    "dripper.html.tree.loops",
+    "dripper.html.tree.scan",
+    "dripper.labels.cpu.arithmetic",
+    "dripper.labels.cpu.features.characters",
+)
 
 
 def main(lib: str, pages: str) -> int:

@@ -12,8 +12,10 @@ from collections.abc import Iterable, Set
 from itertools import chain, compress
 from typing import NamedTuple
 
+from dripper.html.tree import loops
 from dripper.html.tree.blocks import Block
 from dripper.html.tree.elements import CELLS, INLINE, ITEMS, LIST_ITEMS, LISTS, TABLE_PARTS
+from dripper.html.tree.loops import spread
 from dripper.html.tree.plain import plain_parts
 from dripper.html.tree.tree import Tree, attribute, unescape
 
@@ -31,6 +33,11 @@ class Paragraph(NamedTuple):
     is_run: bool
 
 
+Span = tuple[int, int, int, bool]
+"""The values of a `Paragraph`: a page has hundreds, and plain tuples are made in a tenth of the
+time."""
+
+
 class Kinds(NamedTuple):
     """The elements of each kind under the block rules, as flags by element number."""
 
@@ -42,7 +49,7 @@ class Kinds(NamedTuple):
     """Data tables, which are never split."""
 
 
-def segment(tree: Tree, texts: list[str], removed: bytearray, kinds: Kinds) -> tuple[list[Paragraph], list[int]]:
+def segment(tree: Tree, texts: list[str], removed: bytearray, kinds: Kinds) -> tuple[list[Span], list[int]]:
     """Return the paragraphs of the page in the order in which they end, and the elements that were
     split.
 
@@ -52,14 +59,17 @@ def segment(tree: Tree, texts: list[str], removed: bytearray, kinds: Kinds) -> t
         texts: Like `tree.parts`, with perhaps changed even entries.
         removed: Flags by element; removed elements are treated as absent.
     """
-    paragraphs, entered = _walk(tree, texts, removed, kinds)
+    if loops.IN_C:
+        paragraphs, entered = loops.loops_c.walk(texts, tree.tags, tree.opens, tree.closes, tree.lasts, removed, *kinds)
+    else:
+        paragraphs, entered = _walk(tree, texts, removed, kinds)
     body = tree.tags.index("body") if "body" in tree.tags else -1
     return [_walk_without_body(tree, texts, each) if each[0] == body else each for each in paragraphs], entered
 
 
-def _walk(tree: Tree, texts: list[str], removed: bytearray, kinds: Kinds) -> tuple[list[Paragraph], list[int]]:
+def _walk(tree: Tree, texts: list[str], removed: bytearray, kinds: Kinds) -> tuple[list[Span], list[int]]:
     """Walk over the elements once, and into each element that is split."""
-    paragraphs = list[Paragraph]()
+    paragraphs = list[Span]()
     tags, opens, closes, lasts = tree.tags, tree.opens, tree.closes, tree.lasts
     block, splits = kinds.block, kinds.splits
     node, child, start = 0, 1, tree.opens[0] + 1 if texts[tree.opens[0] + 1].strip() else -1
@@ -68,7 +78,7 @@ def _walk(tree: Tree, texts: list[str], removed: bytearray, kinds: Kinds) -> tup
     while True:
         if child > lasts[node]:
             if start >= 0:
-                paragraphs.append(Paragraph(node, start, closes[node] - 1, True))
+                paragraphs.append((node, start, closes[node] - 1, True))
             if not frames:
                 return paragraphs, entered
             child, after, node = lasts[node] + 1, closes[node] + 1, frames.pop()
@@ -81,23 +91,23 @@ def _walk(tree: Tree, texts: list[str], removed: bytearray, kinds: Kinds) -> tup
             child = lasts[child] + 1
             continue
         elif tags[child] == "br":
-            paragraphs.append(Paragraph(node, opens[child] if start < 0 else start, closes[child], True))
+            paragraphs.append((node, opens[child] if start < 0 else start, closes[child], True))
             child, after = child + 1, closes[child] + 1
         else:
             if start >= 0:
-                paragraphs.append(Paragraph(node, start, opens[child] - 1, True))
+                paragraphs.append((node, start, opens[child] - 1, True))
             if splits[child] and child not in kinds.whole:
                 frames.append(node)
                 entered.append(child)
                 node, child, after = child, child + 1, opens[child] + 1
             else:
-                paragraphs.append(Paragraph(child, opens[child], closes[child], False))
+                paragraphs.append((child, opens[child], closes[child], False))
                 child, after = lasts[child] + 1, closes[child] + 1
         text = texts[after]
         start = after if text and not text.isspace() else -1
 
 
-def _walk_without_body(tree: Tree, texts: list[str], paragraph: Paragraph) -> Paragraph:
+def _walk_without_body(tree: Tree, texts: list[str], paragraph: Span) -> Span:
     """Turn a run of the body (or a body without blocks) that holds only one element and blank text
     into that element's block.
     """
@@ -106,8 +116,8 @@ def _walk_without_body(tree: Tree, texts: list[str], paragraph: Paragraph) -> Pa
     inside = [index for index in range(first, last + 1) if texts[index].strip()]
     child = bisect_left(tree.opens, inside[0]) if inside else len(tree)
     if child < len(tree) and tree.opens[child] == inside[0] and tree.closes[child] >= inside[-1]:
-        return Paragraph(child, tree.opens[child], tree.closes[child], False)
-    return Paragraph(element, first, last, True)
+        return child, tree.opens[child], tree.closes[child], False
+    return element, first, last, True
 
 
 def classify(
@@ -138,15 +148,16 @@ def classify(
     for element in compress(range(len(tags)), removed):
         block[element] = 0
         special.discard(element)
-    for element in range(len(tags) - 1, 0, -1):
-        if element in special:
-            if tags[element] in LISTS and not _is_content_list(tree, texts, removed, splits, element):
-                _break_up(_find_items(tree, removed, element), element, parents, block, splits, quiet)
-            if element in quiet:
-                splits[element] = splits[element] and tags[element] != "math"
-                continue
-        if block[element] or splits[element]:
-            splits[parents[element]] = 1
+    end = len(tags)
+    for element in sorted(special - {0}, reverse=True):
+        spread(block, splits, parents, element + 1, end)
+        end = element + 1
+        if tags[element] in LISTS and not _is_content_list(tree, texts, removed, splits, element):
+            _break_up(_find_items(tree, removed, element), element, parents, block, splits, quiet)
+        if element in quiet:
+            splits[element] = splits[element] and tags[element] != "math"
+            end = element
+    spread(block, splits, parents, 1, end)
     return Kinds(block, splits, whole_tables)
 
 
@@ -238,7 +249,7 @@ def _break_up(
             ancestor = parents[ancestor]
 
 
-def number(tree: Tree, texts: list[str], paragraphs: Iterable[Paragraph], *, check: bool = True) -> list[Block]:
+def number(tree: Tree, texts: list[str], paragraphs: Iterable[Span], *, check: bool = True) -> list[Block]:
     """Return the paragraphs that show something (text that is not blank, or an image with an
     address) as blocks 1..N.
 

@@ -14,10 +14,9 @@ upper case in all 12.
 
 import re
 from bisect import bisect_right
-from itertools import compress
-from operator import not_
 
 from dripper.html.tree.elements import LINE_BREAKING, words
+from dripper.html.tree.loops import find_joints
 from dripper.html.tree.tree import Tree, attribute
 
 _BOXES = words("button img input meter progress textarea video audio object iframe")
@@ -74,21 +73,14 @@ def set_apart(tree: Tree, texts: list[str], marks: list[str]) -> dict[int, str]:
         marks: One string for each tag, not empty if the tag begins a line.
     """
     changed: dict[int, str] = {}
-    befores = texts[:-1:2]
-    soft = compress(range(len(marks)), map(not_, marks))
-    ends = [place for place in soft if (before := befores[place]) and before[-1] > " "]
-    for place in ends:
-        before, last = befores[place], place
-        while not (after := texts[2 * last + 2]) and last + 1 < len(marks) and not marks[last + 1]:
-            last += 1
-        if after and (after[0].isalnum() or after[0] in _BEGINS) and (before[-1].isalnum() or before[-1] in _ENDS):
-            first, last = 2 * place + 1, 2 * last + 1
-            if _is_apart(tree, first, last, before, after):
-                _add_space(tree, texts, changed, first, last)
+    for place, end in find_joints(texts, marks, _ENDS, _BEGINS):
+        first, last = 2 * place + 1, 2 * end + 1
+        if _is_apart(tree, first, last, texts[first - 1], texts[last + 1]):
+            _add_space(tree, texts, changed, first, last)
     return changed
 
 
-_ENDS, _BEGINS = frozenset(".!?:)%"), frozenset("($€£")
+_ENDS, _BEGINS = ".!?:)%", "($€£"
 """Characters other than letters and digits that a word can end, or begin, with."""
 
 

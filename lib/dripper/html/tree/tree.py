@@ -14,9 +14,10 @@ escaped in texts and attribute values. Then `<[^>]*>` is exact.
 import re
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Set
-from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import compress, islice
+from itertools import islice
+
+from dripper.html.tree.loops import choose
 
 _NAME = re.compile(r"</?([^\t\n\f\r />]+)")
 KEYS = (
@@ -63,18 +64,12 @@ class Tree:
         return self.parts[self.opens[element]]
 
     def find(self, name: str) -> list[int]:
-        """Return the elements with a name. Most pages have few, which `index` finds at the speed of
-        C."""
-        elements, element = list[int](), -1
-        with suppress(ValueError):
-            while True:
-                element = self.tags.index(name, element + 1)
-                elements.append(element)
-        return elements
+        """Return the elements with a name, in document order."""
+        return choose(self.tags, {name})
 
     def named(self, names: Set[str]) -> list[int]:
         """Return the elements with one of several names, in document order."""
-        return list(compress(range(len(self.tags)), map(names.__contains__, self.tags)))
+        return choose(self.tags, names)
 
     def text(self, element: int) -> str:
         """Return the text in an element, unescaped."""
@@ -82,9 +77,7 @@ class Tree:
 
     def tagged(self, start_tags: Collection[str]) -> list[int]:
         """Return the elements that have one of these start tags, in document order."""
-        if not start_tags:
-            return []
-        return [element for element, index in enumerate(self.opens) if self.parts[index] in start_tags]
+        return choose(self.parts, start_tags, self.opens) if start_tags else []
 
     def starts_element(self, index: int) -> bool:
         """Return whether the tag `parts[index]` is a start tag with an end tag, so that the text

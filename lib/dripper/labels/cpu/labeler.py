@@ -61,10 +61,7 @@ class CpuLabeler:
 
     @classmethod
     def load(
-        cls,
-        path: Path | None = None,
-        conventions: Conventions = AS_LEARNED,
-        settings: CpuSettings = _BALANCED,
+        cls, path: Path | None = None, conventions: Conventions = AS_LEARNED, settings: CpuSettings = _BALANCED
     ) -> "CpuLabeler":
         """Return the labeler with the weights of a file, by default those in the package. Raises
         MachineError.

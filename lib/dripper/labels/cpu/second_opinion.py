@@ -28,12 +28,7 @@ MAIN_SHARE = 0.6
 DOUBT = 4.0
 
 
-def apply_focus(
-    probability: FloatArray,
-    words: IntArray,
-    starts: IntArray,
-    ends: IntArray,
-) -> FloatArray:
+def apply_focus(probability: FloatArray, words: IntArray, starts: IntArray, ends: IntArray) -> FloatArray:
     """Return the probability of `main`, its odds divided by DOUBT outside the smallest container
     with MAIN_SHARE of the main words.
 

@@ -1,14 +1,21 @@
-"""Characters and words of a page as arrays."""
+"""Characters and words of a page as arrays, by numpy and by C."""
+
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dripper.html.tree.head import Hints
 from dripper.labels.cpu.features import characters
 from dripper.labels.cpu.features.characters import PageCharacters, hash_word
+from dripper.labels.cpu.features.text import compute_text_features
 from dripper.labels.words import words_of
+from support.in_c import in_each_language, needs_c
 from support.labelled import pages
+
+_language = in_each_language(characters)
 
 # The only character with a lower case of two characters. The second is not a letter: `words_of`
 # cuts the word there.
@@ -80,3 +87,41 @@ def test_a_word_has_one_hash_wherever_it_stands_and_order_counts() -> None:
     page = PageCharacters.of(["stop pots " * 50, "Stop"])
     assert len(set(page.hashes.tolist())) == 2
     assert page.hashes[0] == page.hashes[-1] == hash_word("stop") != hash_word("pots")
+
+
+ODD = st.text("aB1 .,!?\n_-é你好かกั가²½Ⅷ٣ß\ud800\U0010ffff")
+REPEATED = st.lists(st.sampled_from(["comments", "read", "more", "the", "a", "1", "好", "b."])).map(" ".join)
+
+
+@needs_c(characters)
+@settings(deadline=None)
+@given(st.lists(st.one_of(ODD, REPEATED), min_size=1), REPEATED, REPEATED)
+def test_features_of_texts_are_the_same_in_c(texts: list[str], title: str, description: str) -> None:
+    found: list[Any] = []
+    for in_c in (False, True):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(characters, "IN_C", in_c)
+            features, words = compute_text_features(texts, title, Hints((), description, texts[0]))
+            found.append((features.tobytes(), words.tolist()))
+    assert found[0] == found[1]
+
+
+@needs_c(characters)
+def test_arrays_that_do_not_fit_are_refused() -> None:
+    in_c = characters.characters_c
+    few, none, counts = np.zeros(9, np.uint64), np.zeros(0, np.int64), np.zeros((10, 1), np.int64)
+    sieve, numbers = np.zeros(1 << 14, bool), np.zeros(9, np.int64)
+    for call in (
+        lambda: in_c.read(["a", b"a"], b"a", few[:1].view(np.uint32)[:1], True),
+        lambda: in_c.read(["a"], b"aa", few[:1], True),
+        lambda: in_c.count(few, numbers, np.array([4, 4]), 1, sieve, few, numbers, counts),
+        lambda: in_c.count(few, numbers, np.array([10, -1]), 1, sieve, few, numbers, counts),
+        lambda: in_c.count(few, numbers, np.array([9]), 1, sieve, few, numbers, counts),
+        lambda: in_c.count(few, numbers, np.array([9, 0]), 1, sieve[1:], few, numbers, counts),
+        lambda: in_c.count(few, numbers, np.array([9, 0]), 1, sieve, few, none, counts),
+        lambda: in_c.count(few, numbers, np.array([9, 0]), 1, sieve, few, numbers, counts[1:]),
+        lambda: in_c.encode(['<p class="a">'], bytearray(1), lambda word: 1),
+        lambda: in_c.encode(['<p class="a">'], bytearray(99), lambda word: 1 << 40),
+    ):
+        with pytest.raises(ValueError, match=r"sizes or types of arrays|no room|below 2\^32"):
+            call()

@@ -6,8 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dripper.labels.cpu.features import characters
 from dripper.labels.cpu.features.tree import NAME_GROUPS, encode_names
+from support.in_c import in_each_language
 from support.labelled import pages
+
+_language = in_each_language(characters)
 
 
 def groups(*start_tags: str) -> list[set[str]]:

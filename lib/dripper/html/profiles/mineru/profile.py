@@ -14,15 +14,7 @@ from functools import partial
 from dripper.errors import ErrorCode, PageError
 from dripper.html.blocks.page import Page
 from dripper.html.blocks.segment import Paragraph, number, segment
-from dripper.html.blocks.simplify import (
-    ELLIPSIS,
-    HEAD,
-    TAIL,
-    WRAPPER,
-    ShortTags,
-    shorten_lists,
-    write_simplified,
-)
+from dripper.html.blocks.simplify import ELLIPSIS, HEAD, TAIL, WRAPPER, ShortTags, shorten_lists, write_simplified
 from dripper.html.profiles.mineru.clean import find_scripts, read_clean
 from dripper.html.profiles.mineru.prune import prune_exactly
 from dripper.html.profiles.mineru.second_parse import FORBIDDEN, show_angles
@@ -79,7 +71,7 @@ def preprocess_exactly(html: bytes, version: Version, reading: Reading) -> Exact
     tree, texts = clean.tree, clean.texts
     kinds = version.classify(tree, texts, clean.removed)
     paragraphs, entered = segment(tree, texts, clean.removed, kinds)
-    survivors = _keep_survivors(clean, version, paragraphs, entered)
+    survivors = _keep_survivors(clean, version, list(map(Paragraph._make, paragraphs)), entered)
     parts = _parse_again(clean)
     short = ShortTags(tree.names, partial(_CONTROL.sub, "\ufffd") if clean.has_forbidden else str)
     shorten_lists(tree, parts, [paragraph[:3] for paragraph in survivors])

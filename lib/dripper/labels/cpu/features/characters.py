@@ -2,17 +2,28 @@
 
 A page is one array of code points. Words are found where classes change, and are known by a 64-bit
 hash of their lower-case characters: no Python object a word, which would be slow.
+
+The loops over characters and words also exist in C (`characters_c.c`) with the same results, if a
+compiler was present when the package was installed (see setup.py).
 """
 
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from dripper.labels.arrays import HashArray, IntArray
 from dripper.labels.words import UNSPACED_RANGES
+
+try:
+    from dripper.labels.cpu.features import characters_c as characters_c
+
+    IN_C = True
+except ImportError:
+    IN_C = False
 
 (
     CONTROL, SPACE, LINE, PUNCTUATION, SENTENCE_END, COMMA, DIGIT, UPPER, LOWER, OTHER_LETTER, NUMERAL, UNSPACED,
@@ -56,25 +67,37 @@ class PageCharacters:
     def of(cls, texts: Sequence[str]) -> "PageCharacters":
         """Read the texts; linear in their characters. texts must not be empty (its strings may
         be)."""
-        codes = np.frombuffer("\n".join([*texts, ""]).encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.intp)
-        class_of, lower_of = _build_tables(_FEW if codes.max() < _FEW else _CODE_POINTS)
-        classes, lower = class_of.take(codes, mode="clip"), lower_of.take(codes, mode="clip")
-        sizes = np.fromiter(map(len, texts), np.int64, len(texts)) + 1
-        ends = np.cumsum(sizes)
-        text_of = np.repeat(np.arange(len(texts)), sizes)
-        counts = np.bincount(text_of * N_CLASSES + classes, minlength=len(texts) * N_CLASSES)
-        counts = counts.reshape(len(texts), N_CLASSES)
-        counts[:, LINE] -= 1
-        starts, stops = _find_words(classes)
-        owner = text_of[starts]
-        first, last = classes[ends - sizes], classes[np.maximum(ends - 2, ends - sizes)]
-        words = np.bincount(owner, minlength=len(texts))
-        return cls(counts, first, last, _hash_words(lower, starts, stops), stops - starts, owner, words)
+        return cls(*(_read_in_c if IN_C else _read)(texts))
 
 
 def hash_word(word: str) -> int:
     """Return the hash that :class:`PageCharacters` gives a word in lower case."""
     return sum(ord(character) * pow(_BASE, place, 1 << 64) for place, character in enumerate(word)) % (1 << 64)
+
+
+def _read_in_c(texts: Sequence[str]) -> tuple[npt.NDArray[Any], ...]:
+    found = characters_c.read(list(texts), *_build_tables(_FEW), False)
+    found = found or characters_c.read(list(texts), *_build_tables(_CODE_POINTS), True)
+    types = (np.int64, np.uint8, np.int64, np.uint64, np.int64, np.int64)
+    counts, edges, words, *of_words = map(np.frombuffer, found or (), types)
+    return counts.reshape(-1, N_CLASSES), edges[::2], edges[1::2], *of_words, words
+
+
+def _read(texts: Sequence[str]) -> tuple[npt.NDArray[Any], ...]:
+    codes = np.frombuffer("\n".join([*texts, ""]).encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.intp)
+    class_of, lower_of = _build_tables(_FEW if codes.max() < _FEW else _CODE_POINTS)
+    classes, lower = class_of.take(codes, mode="clip"), lower_of.take(codes, mode="clip")
+    sizes = np.fromiter(map(len, texts), np.int64, len(texts)) + 1
+    ends = np.cumsum(sizes)
+    text_of = np.repeat(np.arange(len(texts)), sizes)
+    counts = np.bincount(text_of * N_CLASSES + classes, minlength=len(texts) * N_CLASSES)
+    counts = counts.reshape(len(texts), N_CLASSES)
+    counts[:, LINE] -= 1
+    starts, stops = _find_words(classes)
+    owner = text_of[starts]
+    first, last = classes[ends - sizes], classes[np.maximum(ends - 2, ends - sizes)]
+    words = np.bincount(owner, minlength=len(texts))
+    return counts, first, last, _hash_words(lower, starts, stops), stops - starts, owner, words
 
 
 def _find_words(classes: npt.NDArray[np.uint8]) -> tuple[IntArray, IntArray]:

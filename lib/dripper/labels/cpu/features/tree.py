@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dripper.labels.arrays import FloatArray, HashArray, IntArray
+from dripper.labels.cpu.features import characters
 from dripper.labels.cpu.features.places import LEVELS, Places, number_distinct
 
 NAME_GROUPS: dict[str, str] = {
@@ -51,9 +52,6 @@ _STEMS = sorted("|".join(NAME_GROUPS.values()).split("|"))
 _ANY_GROUP = re.compile(
     "|".join(f"{first}(?:{'|'.join(stem[1:] for stem in stems)})" for first, stems in groupby(_STEMS, itemgetter(0)))
 )
-_LETTERS = bytes(byte if byte >= 128 or chr(byte).islower() or byte == ord('"') else 32 for byte in range(256))
-"""Table of UTF-8's bytes: letters beyond ASCII and quotation marks stay. (`str.translate` asks its
-table anew for every name.)"""
 _WORD = re.compile(r"[A-Z]*[a-z]+|[A-Z]+")
 
 
@@ -64,19 +62,17 @@ def encode_names(start_tags: Sequence[str]) -> list[int]:
     >>> encode_names(['<p class="comment-body" id="x1">', "<p>"]) == [1 << 0 | 1 << 6, 0]
     True
     """
+    if characters.IN_C:
+        return characters.characters_c.encode(list(start_tags), _make_memory(), _word_bits)
     names = [" ".join(_NAMED.findall(start_tag)) for start_tag in start_tags]
-    distinct = dict.fromkeys(names)
-    lower = [each for each in distinct if each.islower()]
-    words = dict(zip(lower, _lower_words(lower), strict=True))
-    words |= {each: _WORD.findall(each) for each in distinct if each not in words}
-    bits = {each: functools.reduce(or_, map(_word_bits, found), 0) for each, found in words.items()}
+    bits = {each: functools.reduce(or_, map(_word_bits, _WORD.findall(each)), 0) for each in set(names)}
     return [bits[each] for each in names]
 
 
-def _lower_words(names: Sequence[str]) -> list[list[str]]:
-    """Return the words of each of the names, which have no quotation mark."""
-    joined = '"'.join(names).encode("utf-8", "surrogatepass").translate(_LETTERS)
-    return list(map(str.split, joined.decode("utf-8", "surrogatepass").split('"'))) if names else []
+@functools.cache
+def _make_memory() -> bytearray:
+    """Return room for 4,096 words."""
+    return bytearray(1 << 17)
 
 
 # The same few thousand words name the elements of nearly all pages, and twenty searches a word are
@@ -98,15 +94,8 @@ TAG_GROUPS = (
 """Groups of elements; the presence of a group among a block's ancestors is a feature."""
 
 INLINE_GROUPS = (
-    "a",
-    "b strong",
-    "em i",
-    "img picture video iframe",
-    "br",
-    "code kbd samp",
-    "span",
-    "input button select",
-)
+    "a", "b strong", "em i", "img picture video iframe", "br", "code kbd samp", "span", "input button select",
+)  # fmt: skip
 """Elements counted inside each block."""
 
 NAMES = (

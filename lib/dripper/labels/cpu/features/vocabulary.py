@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dripper.labels.arrays import FloatArray, HashArray, IntArray
+from dripper.labels.cpu.features import characters
 from dripper.labels.cpu.features.characters import PageCharacters, hash_word
 from dripper.labels.words import words_of
 
@@ -75,14 +76,16 @@ def compute_word_features(texts: Sequence[str], page: PageCharacters) -> npt.NDA
             JSON-LD text.
     """
     n_blocks = len(texts)
-    words = page.words[:n_blocks]
-    n_own = int(words.sum())
-    owner, hashes = page.texts[:n_own], page.hashes[:n_own]
-    place = np.arange(n_own) - np.repeat(np.cumsum(words) - words, words)
-    bits = _read_cues(hashes, owner, place, n_blocks)
+    words, counts = page.words[:n_blocks], np.zeros((_N_COUNTS, n_blocks), np.int64)
+    n_title = _count_in_c(page, counts) if characters.IN_C else -1
+    if n_title < 0:
+        n_title = _count(page, counts)
+    shared, distinct, frequent, short, bits, n_shingles, *shingles = counts
+    heads = np.clip(words, 1, HEAD_WORDS)
     columns = (
-        *_compute_vocabulary_columns(page, n_blocks, owner, place), words == 0, *_compute_copy_columns(texts),
-        *_compute_shingle_columns(page, n_blocks),
+        shared / np.maximum(distinct, 1), shared / max(n_title, 1), frequent / heads, short / heads,
+        distinct / np.maximum(words, 1), words == 0, *_compute_copy_columns(texts),
+        *(each / np.maximum(n_shingles, 1) for each in shingles),
     )  # fmt: skip
     features = np.empty((n_blocks, len(NAMES)), np.float32)
     for number, column in enumerate(columns):
@@ -91,12 +94,35 @@ def compute_word_features(texts: Sequence[str], page: PageCharacters) -> npt.NDA
     return features
 
 
-def _compute_vocabulary_columns(
-    page: PageCharacters, n_blocks: int, owner: IntArray, place: IntArray
-) -> Sequence[FloatArray]:
-    """Return the shares of words: of the title, the title's in the block, frequent, short,
-    distinct."""
-    words, n_own = page.words[:n_blocks], len(owner)
+_N_COUNTS = 10
+
+
+def _count_in_c(page: PageCharacters, counts: IntArray) -> int:
+    """Count as `_count` does; return -1 if the page has too many words."""
+    keys, key_bits, sieve = _build_cue_table()
+    return characters.characters_c.count(
+        page.hashes, page.lengths, page.words, counts.shape[1], sieve, keys, key_bits, counts
+    )
+
+
+def _count(page: PageCharacters, counts: IntArray) -> int:
+    """Count, for each block, its distinct words that the title has, all its distinct words, the
+    frequent and the short ones among the first, bits of cues, shingles, and the shingles that an
+    earlier block has, a later one, the description, the JSON-LD. Return how many distinct words the
+    title has."""
+    n_blocks = counts.shape[1]
+    words = page.words[:n_blocks]
+    n_own = int(words.sum())
+    owner, hashes = page.texts[:n_own], page.hashes[:n_own]
+    place = np.arange(n_own) - np.repeat(np.cumsum(words) - words, words)
+    n_title = _count_words(page, counts[:4], owner, place)
+    counts[4] = _read_cues(hashes, owner, place, n_blocks)
+    _count_shingles(page, counts[5:])
+    return n_title
+
+
+def _count_words(page: PageCharacters, counts: IntArray, owner: IntArray, place: IntArray) -> int:
+    n_blocks, n_own = counts.shape[1], len(owner)
     order, is_new = _group_hashes(page.hashes[: n_own + int(page.words[n_blocks])])
     number = np.cumsum(is_new) - 1
     # The title is the last text: it counts as one block more.
@@ -105,19 +131,13 @@ def _compute_vocabulary_columns(
     # Each (block, word) once: equal words are in the order of their blocks.
     once = is_new.copy()
     once[1:] |= in_block[1:] != in_block[:-1]
-    n_distinct = np.bincount(in_block[once], minlength=n_blocks)[:n_blocks]
-    shared = np.bincount(in_block[once & (of_title > 0)[number]], minlength=n_blocks)[:n_blocks]
     frequent = _are_frequent(np.bincount(number, minlength=n_words) - of_title)[number]
     frequent_heads = order[frequent & (order < n_own)]
-    counts = [
-        np.bincount(owner[at[place[at] < HEAD_WORDS]], minlength=n_blocks)
-        for at in (frequent_heads, np.flatnonzero(page.lengths[:n_own] <= SHORT_WORD))
-    ]
-    heads = np.clip(words, 1, HEAD_WORDS)
-    return (
-        shared / np.maximum(n_distinct, 1), shared / max(int(np.count_nonzero(of_title)), 1), counts[0] / heads,
-        counts[1] / heads, n_distinct / np.maximum(words, 1),
-    )  # fmt: skip
+    short = np.flatnonzero(page.lengths[:n_own] <= SHORT_WORD)
+    heads = (owner[at[place[at] < HEAD_WORDS]] for at in (frequent_heads, short))
+    counted = (in_block[once & (of_title > 0)[number]], in_block[once], *heads)
+    counts[:] = [np.bincount(blocks, minlength=n_blocks)[:n_blocks] for blocks in counted]
+    return int(np.count_nonzero(of_title))
 
 
 def _compute_copy_columns(texts: Sequence[str]) -> Sequence[FloatArray]:
@@ -131,14 +151,10 @@ def _compute_copy_columns(texts: Sequence[str]) -> Sequence[FloatArray]:
     return np.log1p(rank), np.log1p(np.array([counts[text] for text in texts]) - 1 - rank)
 
 
-def _compute_shingle_columns(page: PageCharacters, n_blocks: int) -> Sequence[FloatArray]:
-    """Return the shares of each block's shingles that an earlier block has, a later one, the
-    description, the JSON-LD.
-
-    0 for blocks of fewer words.
-    """
+def _count_shingles(page: PageCharacters, counts: IntArray) -> None:
+    n_blocks = counts.shape[1]
     if len(page.hashes) < SHINGLE_WORDS:
-        return [np.zeros(n_blocks)] * 4
+        return
     hashes, owner = page.hashes, page.texts
     whole = np.flatnonzero(owner[2:] == owner[:-2])
     owner = owner[whole]
@@ -148,9 +164,9 @@ def _compute_shingle_columns(page: PageCharacters, n_blocks: int) -> Sequence[Fl
     # description, JSON-LD.
     several = np.flatnonzero(~(is_new & np.append(is_new[1:], True)))
     texts, starts = owner[order[several]], np.flatnonzero(is_new[several])
-    total = np.maximum(np.bincount(owner, minlength=n_blocks)[:n_blocks], 1)
+    counts[0] = np.bincount(owner, minlength=n_blocks)[:n_blocks]
     if not len(several):
-        return [np.zeros(n_blocks)] * 4
+        return
     sizes = np.diff(starts, append=len(several))
 
     def anywhere(flags: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
@@ -161,7 +177,7 @@ def _compute_shingle_columns(page: PageCharacters, n_blocks: int) -> Sequence[Fl
         np.repeat(first, sizes) < texts, np.repeat(last, sizes) > texts, anywhere(texts == n_blocks + 1),
         anywhere(texts == n_blocks + 2),
     )  # fmt: skip
-    return [np.bincount(texts[flag], minlength=n_blocks)[:n_blocks] / total for flag in flags]
+    counts[1:] = [np.bincount(texts[flag], minlength=n_blocks)[:n_blocks] for flag in flags]
 
 
 def _group_hashes(hashes: HashArray) -> tuple[IntArray, npt.NDArray[np.bool_]]:
