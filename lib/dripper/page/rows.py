@@ -25,24 +25,9 @@ from dripper.warc.read.record import DAMAGES
 if TYPE_CHECKING:
     from publicsuffixlist import PublicSuffixList
 Row = dict[str, Any]
-_ALWAYS = (
-    *("language", "language_probability", "method", "confidence", "page_kind", "metadata", "comments", "error_detail"),
-)
-_OF_CONTENT = (
-    *(
-        "title",
-        "main_html",
-        "markdown",
-        "n_blocks",
-        "n_main",
-        "html_title",
-        "images",
-        "posts",
-        "hidden_chars",
-        "schema_org",
-    ),
-)
-"""Columns of the fields of the same names, of every page and of pages with an extraction."""
+_IN_OTHER_COLUMNS = frozenset({"url", "charset", "charset_source", "encoding_errors", "error_code", "outputs"})
+"""Fields of an extraction that are no columns, or are described by `charset_columns` and the
+record."""
 OF_OUTPUTS: Mapping[str, Output] = {
     **{name: name for name in ALL_OUTPUTS},
     "text": "main_html",
@@ -98,21 +83,18 @@ def record_columns(record: Record, batch: int, crawl: str = "") -> Row:
 
 
 def extraction_columns(extraction: Extraction) -> Row:
-    """Return the columns of `extractions` that describe the result of a page."""
-    is_good, values = extraction.error_code is None, asdict(extraction)
-    columns = {name: values[name] for name in _ALWAYS} | {
-        name: values[name] if is_good else None for name in _OF_CONTENT
+    """Return the columns of `extractions` that describe the result of a page. If the page failed,
+    only its error is not null."""
+    is_good, fields = extraction.error_code is None, asdict(extraction)
+    columns = {name: value if is_good else None for name, value in fields.items() if name not in _IN_OTHER_COLUMNS} | {
+        "error_code": extraction.error_code.value if extraction.error_code else None,
+        "error_detail": extraction.error_detail,
+        "markdown_chars": len(extraction.markdown) if is_good else None,
+        "text_sha256": text_sha256(extraction.markdown) if is_good else None,
+        "published_date": first_day(extraction.metadata.published) if extraction.metadata is not None else None,
     }
-    return (
-        columns
-        | {
-            "error_code": extraction.error_code.value if extraction.error_code else None,
-            "markdown_chars": len(extraction.markdown) if is_good else None,
-            "text_sha256": text_sha256(extraction.markdown) if is_good else None,
-            "published_date": first_day(extraction.metadata.published) if extraction.metadata is not None else None,
-        }
-        | {name: None for name, output in OF_OUTPUTS.items() if output not in extraction.outputs and name != "text"}
-    )
+    missing = (name for name, output in OF_OUTPUTS.items() if output not in extraction.outputs and name != "text")
+    return columns | dict.fromkeys(missing)
 
 
 def charset_columns(of: object) -> Row:
