@@ -214,8 +214,6 @@ def _find_form(name: str) -> int | None:
     return next((number for number, form in enumerate(_DATES) if form.search(name)), None)
 
 
-_MOST_LOWER = 40
-"""Headings of the next two levels that are looked at."""
 _MOST_BYLINES = 20
 """Bylines that are looked at."""
 _FEWEST_LISTED = 6
@@ -259,31 +257,20 @@ def read_metadata(head: Head, tree: Tree, page_title: str = "", reading: Reading
         tree: The tree of its visible elements.
         page_title: The text of `<title>`.
     """
-    url = reading.url
     metas, data = _Metas(head.metas), JsonLd(head.objects)
     days = list(metas.dates(_PUBLISHED))
     is_article = data.describes_work or "article" in metas.each(_TYPES) or bool(days)
     visible = Visible(tree, is_article)
     descriptions = chain(metas.each(DESCRIPTIONS), data.texts("description"), visible.items("description"))
     canonical = _take_first((href for rel, href in head.links if "canonical" in rel.split()), metas.each(_URLS))
+    addresses = canonical, reading.url
+    is_home = HOME.fullmatch(canonical or reading.url or "") is not None
     page_title = join_lines(page_title)
-    declared = _take_first(data.texts("headline"), metas.each(TITLES), visible.own_items("headline", 1))
-    # A person named on a site's first page wrote something else.
-    is_home = HOME.fullmatch(canonical or url or "") is not None
-    sites = chain(metas.each(SITES[:1]), data.sites(), metas.each(SITES[1:]))
-    site = _take_first(text for text in sites if "://" not in text)
-    if site is not None and not is_home and _holds_title(site, declared or "", page_title):
-        # Some editors write the headline into `og:site_name`.
-        site = site if SiteName(None, canonical, url).is_in(site) else None
-    name = SiteName(site, canonical, url)
-    title = choose_title(
-        declared,
-        tuple(visible.headings()),
-        page_title,
-        name,
-        lambda: islice(visible.headings("h2", "h3"), _MOST_LOWER),
-    )
-    if is_home and HOME.fullmatch(url or "") and title is not None:
+    declared = _take_first(data.texts("headline"), metas.each(TITLES), visible.own_items("headline", 1)) or ""
+    site = _find_site(metas, data, declared, page_title, None if is_home else addresses)
+    name = SiteName(site, *addresses)
+    title = choose_title(declared, tuple(visible.headings()), page_title, name, visible.lower_headings)
+    if is_home and HOME.fullmatch(reading.url or "") and title is not None:
         # Behind the name of the site, `<title>` has its slogan. Inner pages may declare the first
         # page as canonical.
         title = name.find_first(page_title) or (name.find_in(page_title, site) if " " not in title else None) or title
@@ -299,8 +286,9 @@ def read_metadata(head: Head, tree: Tree, page_title: str = "", reading: Reading
         return metadata
     # On a shop's page, people named in visible elements wrote reviews.
     is_product = data.describes_product or any(kind.startswith("product") for kind in metas.each(_TYPES))
-    published = _find_published(days, data, visible, canonical or url or "", is_product)
+    published = _find_published(days, data, visible, canonical or reading.url or "", is_product)
     modified = _find_modified(metas, data, visible)
+    # A person named on a site's first page wrote something else.
     authors, organisations = _choose_authors(metas, data, visible, name, is_product or is_home, is_article)
     return replace(
         metadata,
@@ -312,6 +300,24 @@ def read_metadata(head: Head, tree: Tree, page_title: str = "", reading: Reading
         published_precision=find_precision(published),
         modified_precision=find_precision(modified),
     )
+
+
+def _find_site(
+    metas: _Metas, data: JsonLd, declared: str, page_title: str, addresses: Sequence[str | None] | None
+) -> str | None:
+    """Return the name of the site that a page states, unless it is the page's title.
+
+    Args:
+        declared, page_title: The declared title, and the text of `<title>`.
+        addresses: The page's declared address, and the address that it was fetched from; None for a
+            site's first page, whose title is the site's name.
+    """
+    sites = chain(metas.each(SITES[:1]), data.sites(), metas.each(SITES[1:]))
+    site = _take_first(text for text in sites if "://" not in text)
+    if site is not None and addresses is not None and _holds_title(site, declared, page_title):
+        # Some editors write the headline into `og:site_name`.
+        return site if SiteName(None, *addresses).is_in(site) else None
+    return site
 
 
 def _holds_title(site: str, declared: str, page_title: str) -> bool:

@@ -80,6 +80,8 @@ _MOST_ABOVE = 8
 """Most ancestors that are searched."""
 _MOST_TITLES = 8
 """Headings of the first level that are looked at."""
+_MOST_LOWER = 40
+"""Headings of the next two levels that are looked at."""
 _NEAREST_TITLE = 24
 _NEAR_TITLE = 64
 """Texts and tags before and behind a title among which the page's own date is searched for. The
@@ -334,12 +336,13 @@ class Visible:
     def _words(self) -> set[str]:
         return set(unescape(" ".join(self._tree.parts[::2])).split())
 
-    def headings(self, *names: str) -> Iterator[str]:
-        """Yield the texts of headings, without links to themselves: by default of the first level,
-        otherwise of the named levels."""
-        if not names:
-            return map(self._heading, self._titles)
-        return (self._heading(element) for name in names for element in self._tree.find(name))
+    def headings(self) -> Iterator[str]:
+        """Yield the texts of headings of the first level, without links to themselves."""
+        return map(self._heading, self._titles)
+
+    def lower_headings(self) -> Iterator[str]:
+        """Yield the texts of the first headings of the next two levels."""
+        return map(self._heading, islice(chain(self._tree.find("h2"), self._tree.find("h3")), _MOST_LOWER))
 
     def _heading(self, element: int) -> str:
         tree, text = self._tree, self._text(element)
