@@ -1,4 +1,4 @@
-"""Main content as a value: the places of posts, images and blocks."""
+"""Main content as a value: the places of posts and images."""
 
 import dripper
 from dripper.html import preprocess
@@ -38,14 +38,3 @@ def test_removed_elements_leave_the_places_of_posts() -> None:
     content = cut_content(page, page.item_ids, HtmlSettings(), None, {len(page.blocks): BO})
     assert "<set" not in content.main_html
     assert [content.tree.text(content.tree.parents[rule]) for rule in content.posts] == ["Two"]
-
-
-def test_blocks_of_markdown_have_places() -> None:
-    page = preprocess("<h1>A</h1><p>b<br>c</p><ul><li>d<li>e</ul><table><tr><th>f<th>g<tr><td>1<td>2</table>")
-    content = cut_content(page, page.item_ids, HtmlSettings())
-    markdown = write_markdown(content.tree)
-    offsets = markdown.find_offsets()
-    assert offsets[-1] == len(markdown.text)
-    assert [markdown.text[offsets[first] : offsets[end] - 1] for first, end in markdown.blocks] == [
-        "# A", "b  \nc", "- d", "- e", "| f | g |\n| --- | --- |\n| 1 | 2 |"
-    ]  # fmt: skip

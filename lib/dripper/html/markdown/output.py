@@ -27,12 +27,9 @@ _IMAGE = re.compile(IMAGE.format("([0-9]+)"))
 
 
 class Markdown(NamedTuple):
-    """Markdown with the places of its blocks, images and posts."""
+    """Markdown with the places of its images and posts."""
 
     lines: Sequence[str]
-    blocks: Sequence[tuple[int, int]] = ()
-    """First line of each block, and the line behind its last one, in order. A block is a paragraph,
-    a heading, a table, code; the first paragraph of an item has the item's mark."""
     images: Mapping[int, tuple[int, int]] = {}
     """Line and column of the `![` of each image, by the element that shows it."""
     posts: Mapping[int, int] = {}
@@ -88,7 +85,6 @@ class Output:
         self._rule: int | None = None
         """The rule before the post that the next line begins."""
         self._posts: dict[int, int] = {}
-        self._blocks: list[tuple[int, int]] = []
         self._images: dict[int, tuple[int, int]] = {}
         self.has_images = False
         """Whether lines may have marks of images."""
@@ -116,10 +112,9 @@ class Output:
         self._size += sum(map(len, lines)) + len(before) + len(lines)
         if self._size > self._limit:
             self.refuse(0)
-        first = len(self._lines)
-        self._blocks.append((first, first + len(lines)))
         if self.has_images:
-            lines = [self._place_images(line, at) if IMAGE[0] in line else line for at, line in enumerate(lines, first)]
+            numbered = enumerate(lines, len(self._lines))
+            lines = [self._place_images(line, at) if IMAGE[0] in line else line for at, line in numbered]
         self._lines += lines
 
     def _begin(self, lines: list[str]) -> bool:
@@ -143,7 +138,6 @@ class Output:
     def _write_head(self, line: str) -> None:
         if line:
             self._lines += ["", line] if self._lines else [line]
-            self._blocks.append((len(self._lines) - 1, len(self._lines)))
             self.gap = APART
 
     def _place_images(self, line: str, number: int) -> str:
@@ -195,4 +189,4 @@ class Output:
             self._begin([])
         if self._lines:
             self._lines[-1] = self._lines[-1].rstrip()
-        return Markdown(self._lines, self._blocks, self._images, self._posts)
+        return Markdown(self._lines, self._images, self._posts)
