@@ -147,7 +147,7 @@ class LabelerEntry:
     needs_draft: bool = False
     """Whether it needs the probabilities of a labeler before it. It can then be neither alone nor
     the first of a chain."""
-    reads_below: float = 0.7
+    escalate_below: float = 0.7
     """The default of labeler.escalate_below in a chain that ends with it."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """Variables that its process needs before its packages are imported."""

@@ -144,7 +144,7 @@ def bound_of(labeler: LabelerSettings) -> float:
     """
     if labeler.escalate_below is not None:
         return labeler.escalate_below
-    return find_entry(chain_of(labeler.name)[-1]).reads_below
+    return find_entry(chain_of(labeler.name)[-1]).escalate_below
 
 
 def check_chain(labeler: LabelerSettings, *, is_batch: bool) -> None:

@@ -25,5 +25,5 @@ READER = LabelerEntry(
     check=_check,
     tells_confidence=True,
     needs_draft=True,
-    reads_below=0.85,
+    escalate_below=0.85,
 )
