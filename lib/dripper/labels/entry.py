@@ -36,60 +36,14 @@ class Use:
 
 def local_folder(model: str) -> Path:
     """Return the path of a setting that names a folder; `~` is the home folder. A value that cannot
-    be a path is returned as it is, because `require_folder` reports a missing folder by the name of
-    the setting."""
+    be a path is returned as it is, so that a missing folder is reported by the name of the
+    setting."""
     if ":/" in model and not model.startswith("dbfs:/"):
         return Path(model)
     try:
         return local_place("the folder", model)
     except InputError:
         return Path(model)
-
-
-def require_folder(setting: str, model: str) -> Path:
-    """Return the folder of a checkpoint. Raises MachineError if it does not exist."""
-    folder = local_folder(model)
-    if folder.is_dir():
-        return folder
-    if folder.exists():
-        raise MachineError(f"{setting}={model} is a file: name the folder that it is in")
-    if ":/" in model:
-        raise MachineError(f"{setting}={model} is an address: fetch the checkpoint, and set the path of its folder")
-    raise MachineError(
-        f"{setting}={model}: there is no such folder. A checkpoint of a model hub has to be fetched first"
-    )
-
-
-def check_presence(
-    setting: str, model: str, use: Use, package: str = "torch", extra: str = "encoder", *, fetched: bool = False
-) -> list[str]:
-    """Return warnings if a run needs a checkpoint or a package that this machine lacks.
-
-    The stage `label` may run on other machines, so neither has to be here. Without a warning a
-    mistyped path would be reported only after all pages were preprocessed.
-
-    Args:
-        setting: The name of the setting that names the checkpoint's folder.
-        model: That folder.
-        use: How the run uses the labeler.
-        package: The package that the stage `label` imports.
-        extra: The extra of this project that installs it.
-        fetched: Whether the machine that labels fetches the checkpoint from a hub, so that no
-            folder is needed here.
-
-    Raises:
-        MachineError: The stage runs here, and one of them is missing.
-    """
-    if "label" not in use.stages:
-        return []
-    problems = []
-    if not fetched and use.is_local:
-        require_folder(setting, model)
-    elif not fetched and not local_folder(model).is_dir():
-        problems.append(
-            f"{setting}={model}: there is no such folder on this machine; the stage label needs it {_THERE}"
-        )
-    return [*problems, *check_packages(use, extra, package)]
 
 
 def check_packages(use: Use, extra: str, *packages: str) -> list[str]:

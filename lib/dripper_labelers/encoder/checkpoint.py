@@ -9,12 +9,13 @@ from typing import Any
 from dripper.errors import MachineError, SettingsError
 from dripper.extras import needed
 from dripper.labels.arrays import FloatArray
-from dripper.labels.entry import local_folder, require_folder
+from dripper.labels.entry import local_folder
 from dripper.labels.hub import fetch_snapshot, is_hub_name
 from dripper.labels.lm.checkpoint import CONFIG_FILES, fingerprint, read_config
 from dripper_labelers.encoder.reading import Reading
 from dripper_labelers.encoder.sequence import Sequencer
 from dripper_labelers.encoder.settings import EncoderSettings
+from dripper_labelers.folders import require_folder
 
 FILES = [*CONFIG_FILES, "*.safetensors"]
 """Files that are fetched of a checkpoint on the hub: no code."""

@@ -5,11 +5,12 @@ from collections.abc import Sequence
 
 from dripper.errors import SettingsError
 from dripper.labels.base import Labeler
-from dripper.labels.entry import CountTokens, LabelerEntry, Use, check_presence, local_folder
+from dripper.labels.entry import CountTokens, LabelerEntry, Use, local_folder
 from dripper.labels.hub import is_hub_name
 from dripper.labels.lm.entry import ENVIRONMENT
 from dripper_labelers.encoder.reading import FILE, PULPIE_PROFILE
 from dripper_labelers.encoder.settings import EncoderSettings
+from dripper_labelers.folders import check_presence
 
 
 def _load(settings: EncoderSettings) -> Labeler:

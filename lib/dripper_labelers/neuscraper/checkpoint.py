@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from dripper.errors import MachineError, SettingsError
-from dripper.labels.entry import require_folder
 from dripper.labels.lm.checkpoint import fingerprint
+from dripper_labelers.folders import require_folder
 
 FILE = "neuscraper.json"
 CHOICES = {

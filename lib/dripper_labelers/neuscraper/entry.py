@@ -5,8 +5,9 @@ from collections.abc import Sequence
 
 from dripper.errors import SettingsError
 from dripper.labels.base import Labeler
-from dripper.labels.entry import LabelerEntry, Use, check_presence, local_folder
+from dripper.labels.entry import LabelerEntry, Use, local_folder
 from dripper.settings import Section
+from dripper_labelers.folders import check_presence
 from dripper_labelers.neuscraper.checkpoint import Shape
 
 
