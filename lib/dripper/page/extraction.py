@@ -2,6 +2,7 @@
 `dripper.extract` is the short form.
 """
 
+import json
 import logging
 import multiprocessing
 import os
@@ -165,8 +166,6 @@ def checked_settings(
 
 _LONGEST_PATH = 1024
 _Page = tuple[str | bytes, str | None]
-_Items = tuple[tuple[str, type, Any], ...]
-"""Keys and values; with their types, since 1 and True are equal."""
 
 
 def extract(
@@ -267,23 +266,18 @@ limits."""
 def _load_extractor(
     labeler: str | None, settings: Settings | Mapping[str, Any] | None, options: Mapping[str, Any]
 ) -> Extractor:
-    """Return this process's extractor. Plain values are checked once, not with every page."""
-    if settings is None or isinstance(settings, dict):
-        plain = (labeler, *(tuple((key, type(value), value) for key, value in (mapping or {}).items())
-                            for mapping in (settings, options)))  # fmt: skip
-        try:
-            hash(plain)
-        except TypeError:  # a list, or a section of its own
-            pass
-        else:
-            return _keep_extractor(*plain)
-    return shared_extractor(split_settings(labeler, settings, options))
+    """Return this process's extractor. Values that JSON has are checked once, not with every
+    page."""
+    try:
+        given = json.dumps((labeler, settings, options))
+    except TypeError:
+        return shared_extractor(split_settings(labeler, settings, options))
+    return _keep_extractor(given)
 
 
 @lru_cache(maxsize=16)
-def _keep_extractor(labeler: str | None, settings: _Items, options: _Items) -> Extractor:
-    of_settings, of_options = ({key: value for key, _, value in items} for items in (settings, options))
-    return shared_extractor(split_settings(labeler, of_settings, of_options))
+def _keep_extractor(given: str) -> Extractor:
+    return shared_extractor(split_settings(*json.loads(given)))
 
 
 def _refuse_address(html: str) -> None:
