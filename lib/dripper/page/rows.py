@@ -15,6 +15,7 @@ from dripper.addresses import ascii_host, host_name
 from dripper.errors import ErrorCode
 from dripper.extras import needed
 from dripper.html.metadata import first_day
+from dripper.html.tree.elements import words
 from dripper.labels import Labels
 from dripper.page.finish import Extraction
 from dripper.settings import ALL_OUTPUTS, Output
@@ -25,9 +26,13 @@ from dripper.warc.read.record import DAMAGES
 if TYPE_CHECKING:
     from publicsuffixlist import PublicSuffixList
 Row = dict[str, Any]
-_IN_OTHER_COLUMNS = frozenset({"url", "charset", "charset_source", "encoding_errors", "error_code", "outputs"})
-"""Fields of an extraction that are no columns, or are described by `charset_columns` and the
-record."""
+_IN_OTHER_COLUMNS = words("url charset charset_source encoding_errors error_code outputs")
+"""Fields of an extraction without a column of the same value, or with one that the record or
+`charset_columns` fills."""
+_OF_RECORD = words(
+    "page_id url warc_file fetched_at http_status content_type payload_digest truncated payload_digest_sha1"
+)
+"""Fields of a record that are columns of the same names."""
 OF_OUTPUTS: Mapping[str, Output] = {
     **{name: name for name in ALL_OUTPUTS},
     "text": "main_html",
@@ -60,23 +65,14 @@ def record_columns(record: Record, batch: int, crawl: str = "") -> Row:
             archive's address.
     """
     host = host_name(record.url)
-    return {
-        "page_id": record.page_id,
+    return {name: getattr(record, name) for name in _OF_RECORD} | {
         "batch": batch,
-        "url": record.url,
         "host": host,
-        "warc_file": record.warc_file,
         "warc_offset": record.offset,
         "warc_length": record.length,
-        "fetched_at": record.fetched_at,
-        "http_status": record.http_status,
-        "content_type": record.content_type,
-        "payload_digest": record.payload_digest,
         "payload_bytes": len(record.payload),
-        "truncated": record.truncated,
         "flags": list(record.flags),
         "warc_record_id": record.record_id,
-        "payload_digest_sha1": record.payload_digest_sha1,
         "registered_domain": registered_domain(host) if host else None,
         "crawl": crawl or find_crawl(record.warc_file),
     }
