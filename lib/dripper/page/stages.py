@@ -22,10 +22,9 @@ from dripper.labels.cost import estimate_tokens
 from dripper.labels.entry import CountTokens
 from dripper.layouts import PageLayout
 from dripper.page.finish import DEFAULT_SETTINGS, Extraction, Finisher
-from dripper.page.rows import Row, charset_columns, label_columns, record_columns
+from dripper.page.rows import Row, charset_columns, label_columns
 from dripper.page.split import Decoded, label_page, split_into_blocks
 from dripper.settings import Settings
-from dripper.warc import Record
 
 _NO_LABELS = "the table labels has no row that fits the page's blocks"
 
@@ -101,27 +100,13 @@ def preprocess_page(
     )
 
 
-def preprocessed_row(
-    record: Record,
-    page: Preprocessed,
-    batch: int,
-    profile: str,
-    first: tuple[str, str] | None = None,
-    crawl: str = "",
-) -> Row:
-    """Return the row of one page of the stage `preprocess`: the columns of `schemas.PAGES`, and
-    `simplified_html` and `tokens`.
+def preprocessed_columns(page: Preprocessed, profile: str, first: tuple[str, str] | None = None) -> Row:
+    """Return the columns that the next stages read; `finish_row` reads them back. With
+    `record_columns` they are a row of `pages`, with `simplified_html` and `tokens`.
 
     Args:
         first: Name and version of the labeler that labelled in this stage.
-        crawl: See `record_columns`.
     """
-    return record_columns(record, batch, crawl) | preprocessed_columns(page, profile, first)
-
-
-def preprocessed_columns(page: Preprocessed, profile: str, first: tuple[str, str] | None = None) -> Row:
-    """Return the columns that the next stages read; `finish_row` reads them back. Arguments as in
-    `preprocessed_row`."""
     is_good = page.error_code is None
     return charset_columns(page) | {
         "source": page.source if is_good else None,

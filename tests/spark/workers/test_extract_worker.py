@@ -9,7 +9,7 @@ from dripper.errors import ErrorCode
 from dripper.html import preprocess
 from dripper.labels.config import load
 from dripper.page.rows import record_columns
-from dripper.page.stages import Preprocessed, labels_of, preprocess_page, preprocessed_row
+from dripper.page.stages import Preprocessed, labels_of, preprocess_page, preprocessed_columns
 from dripper.settings import Settings
 from dripper.spark.tables.arrow import arrow_schema
 from dripper.spark.tables.schemas import EXTRACTIONS
@@ -28,7 +28,8 @@ def joined(preprocessed: Preprocessed, **labels: Any) -> dict[str, Any]:
     url, body = page(1)
     record = Record("0" * 32, url, "a.warc", 5, 700, None, 200, "text/html", body, "sha256:00")
     return (
-        preprocessed_row(record, preprocessed, 7, "dripper")
+        record_columns(record, 7)
+        | preprocessed_columns(preprocessed, "dripper")
         | NO_LABELS
         | {"labeler": "lm", "labeler_version": "3"}
         | labels

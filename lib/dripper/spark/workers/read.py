@@ -28,8 +28,8 @@ from dripper.labels.cost import estimate_tokens
 from dripper.labels.entry import CountTokens
 from dripper.labels.registry import find_entry, labeler_settings, load_from_settings, split_into_stages
 from dripper.page.extraction import Extraction, shared_extractor
-from dripper.page.rows import Row, extraction_row, grade_confidence, storable
-from dripper.page.stages import Preprocessed, preprocess_page, preprocessed_row
+from dripper.page.rows import Row, extraction_row, grade_confidence, record_columns, storable
+from dripper.page.stages import Preprocessed, preprocess_page, preprocessed_columns
 from dripper.settings import LabelerSettings, LabelsSettings, Settings
 from dripper.spark.ledger.forgotten import NO_RULES, Rules
 from dripper.spark.tables.row_keys import page_key
@@ -103,7 +103,9 @@ def preprocessing(settings: Settings, batch: int) -> Step[Preprocessed]:
     return Step(
         lambda page: preprocess_page(*page, settings, count_tokens, labeler),
         Preprocessed,
-        lambda record, page: preprocessed_row(record, page, batch, settings.profile, by, settings.reading.crawl),
+        lambda record, page: (
+            record_columns(record, batch, settings.reading.crawl) | preprocessed_columns(page, settings.profile, by)
+        ),
     )
 
 
