@@ -47,7 +47,8 @@ class SiteName:
         """addresses: The page's declared address and the address that it was fetched from; None:
         not known."""
         self._names, self._owners = {fold(site or "")}, set[str]()
-        for host in filter(None, map(_host_of, addresses)):
+        hosts = (unicode_host(host_name(address or "") or "").removeprefix("www.") for address in addresses)
+        for host in filter(None, hosts):
             labels = [label for label in host.split(".")[:-1] if len(label) > 2]
             self._names.update(map(fold, (host, *labels)))
             owner = next((label for label in reversed(labels) if label not in _LEVELS_ABOVE), "")
@@ -105,10 +106,6 @@ def _spell(name: str) -> tuple[str, str]:
     """Return the spellings of a site's name in an address: as it is, and without its article."""
     plain = fold(name).removeprefix("www")
     return plain, fold(_ARTICLE.sub("", name))
-
-
-def _host_of(address: str | None) -> str:
-    return unicode_host(host_name(address or "") or "").removeprefix("www.")
 
 
 def choose_title(
