@@ -314,7 +314,7 @@ class Finisher:
         is_added = is_added and not any(contains_title([top], title) for top in tops)
         is_said = is_added and contains_title((page.blocks[item - 1].text for item in main_ids), title)
         heads = Heads(write_inert_line(title, "# ") if is_added else "", is_said, content.posts)
-        return write_markdown(content.tree, self._markdown, heads, is_below=is_added)
+        return write_markdown(content.tree, self._markdown, heads)
 
 
 def _place(content: Content, markdown: Markdown) -> tuple[tuple[ShownImage, ...], tuple[Post, ...]]:

@@ -1,11 +1,12 @@
 """Reads code with its lines and its language, without line numbers and buttons, and writes it."""
 
 import re
+from dataclasses import dataclass
 
 from dripper.html.markdown.inert import count_ticks, drop_unseen, write_code_span
-from dripper.html.markdown.lines import LineWriter
-from dripper.html.markdown.look import Look
+from dripper.html.markdown.lines import Lines
 from dripper.html.markdown.output import APART
+from dripper.html.markdown.source import Source
 from dripper.html.tree.elements import LINE_BREAKING
 from dripper.html.tree.tree import Tree, attribute, unescape
 
@@ -139,58 +140,63 @@ def find_language(tree: Tree, element: int) -> str:
     return ""
 
 
-def is_code_table(tree: Tree, look: Look, table: int) -> bool:
+def is_code_table(source: Source, table: int) -> bool:
     """Return whether a table only puts line numbers beside code."""
-    if look.holds(table, _TABLES):
+    if source.holds(table, _TABLES):
         return False
+    tree = source.tree
     inside = set(tree.parts[tree.opens[table] + 2 : tree.closes[table] : 2])
-    if not look.holds(table, _PRE) and not any("code" in tag for tag in inside):
+    if not source.holds(table, _PRE) and not any("code" in tag for tag in inside):
         return False
     return any(" class=" in tag and _LINE_NUMBERS.search(attribute(tag, "class") or "") for tag in inside)
 
 
-class CodeWriter(LineWriter):
+@dataclass(slots=True)
+class CodeWriter:
     """Writes the code of one tree."""
 
-    _span = "", ""
+    tree: Tree
+    lines: Lines
+    _span: tuple[str, str] = "", ""
     """The code span that was written last: its hole and its code."""
 
-    def _write_code(self, element: int, tag: str) -> bool:
-        tree = self._tree
+    def write(self, element: int, tag: str) -> bool:
+        """Write a code element: a block if it has several lines, otherwise a span."""
+        tree = self.tree
         if tree.tags[element] == "pre" or (tree.tags[element] == "code" and has_lines(tree, element)):
             inner = find_code(tree, element) if tree.tags[element] == "pre" else element
-            return self._write_code_block(inner, find_language(tree, inner) or find_language(tree, element))
-        code = drop_unseen(read_code(tree, element))
-        self._write_span(code)
+            return self.write_block(inner, find_language(tree, inner) or find_language(tree, element))
+        self._write_span(drop_unseen(read_code(tree, element)))
         return True
 
-    def _write_code_box(self, element: int, tag: str) -> bool:
-        return self._write_code_block(element, find_language(self._tree, element))
+    def write_box(self, element: int, tag: str) -> bool:
+        """Write an element that only its attributes mark as code."""
+        return self.write_block(element, find_language(self.tree, element))
 
     def _write_span(self, code: str) -> None:
+        pieces, holes = self.lines.pieces, self.lines.holes
         if not code.strip():
-            self._pieces.append(" ")
+            pieces.append(" ")
             return
         hole, before = self._span
-        if hole and self._pieces and self._pieces[-1] == hole:
+        if hole and pieces and pieces[-1] == hole:
             # Two adjacent spans would be read as one.
             code = before + code
-            self._holes[-1] = write_code_span(code)
+            holes[-1] = write_code_span(code)
         else:
-            self._fill(write_code_span(code))
-        self._span = self._pieces[-1], code
+            self.lines.fill(write_code_span(code))
+        self._span = pieces[-1], code
 
-    def _write_code_block(self, element: int, language: str = "") -> bool:
-        code = read_code(self._tree, element)
-        if self._n_inline or self._cell is not None:
-            self._break()
-            for line in code.split("\n") if self._cell is not None else [code]:
+    def write_block(self, element: int, language: str = "") -> bool:
+        """Write an element as a block of code; as spans of code in a cell, a heading or a link."""
+        code, lines = read_code(self.tree, element), self.lines
+        lines.set_apart()
+        if lines.n_inline or lines.cell is not None:
+            for line in code.split("\n") if lines.cell is not None else [code]:
                 self._write_span(line)
-                self._break()
-            return True
-        self._break()
-        if code.strip():
+                lines.set_apart()
+        elif code.strip():
             fence = "`" * max(3, 1 + count_ticks(code))
-            self._out.write([fence + language, *code.split("\n"), fence])
-            self._out.gap = APART
+            lines.out.write([fence + language, *code.split("\n"), fence])
+            lines.out.gap = APART
         return True

@@ -11,7 +11,6 @@ from dripper.extras import import_extra
 from dripper.html.markdown.output import NO_HEADS, Heads, Markdown, Output
 from dripper.html.markdown.text import read_main_html
 from dripper.html.markdown.writer import Writer
-from dripper.html.tree.parser import output_limit
 from dripper.html.tree.tree import Tree
 from dripper.settings import MarkdownSettings
 
@@ -53,17 +52,14 @@ def to_markdown(main_html: str, *, is_pruned: bool = False, settings: MarkdownSe
     return write_markdown(read_main_html(main_html, is_pruned=is_pruned), settings).text
 
 
-def write_markdown(
-    tree: Tree, settings: MarkdownSettings = DEFAULT_MARKDOWN, heads: Heads = NO_HEADS, *, is_below: bool = False
-) -> Markdown:
+def write_markdown(tree: Tree, settings: MarkdownSettings = DEFAULT_MARKDOWN, heads: Heads = NO_HEADS) -> Markdown:
     """Return the Markdown of a tree of main HTML.
 
     Args:
         heads: The lines above the content and above posts.
-        is_below: Whether headings go down a level, as the title is expected above.
     """
     if settings.converter != "html2text":
-        return Writer(tree, settings, output_limit(sum(map(len, tree.parts))), heads, is_below=is_below).write()
+        return Writer(tree, settings, heads).write()
     output = Output(sys.maxsize, heads)
     output.write(convert_with_html2text("".join(tree.parts), settings).strip().split("\n"))
     return output.finish()

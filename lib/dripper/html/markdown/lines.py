@@ -1,21 +1,11 @@
-"""Writes lines of Markdown: the pieces of a line are collected, and written when the line ends. The
-writers of links, lists, tables and code extend this class.
-"""
+"""Writes lines of Markdown: the text of paragraphs, items, cells and headings with its emphasis."""
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 
-from dripper.html.markdown.formulas import cut_tex, may_have_tex
-from dripper.html.markdown.inert import EMPHASIS, HOLE, OPENERS, drop_unseen, drop_unseen_in_all, write_unit
-from dripper.html.markdown.look import STRUCTURE, Look
-from dripper.html.markdown.ordinals import join_ordinals
+from dripper.html.markdown.inert import EMPHASIS, HOLE, OPENERS, write_unit
 from dripper.html.markdown.output import AFTER_LIST, APART, Output
-from dripper.html.tree.elements import LINE_BREAKING
-from dripper.html.tree.plain import set_apart
-from dripper.html.tree.tree import Tree, unescape
-from dripper.html.units.lines import collapse_lines, find_kept_lines, write_annotations
-from dripper.settings import MarkdownSettings
+from dripper.html.markdown.source import STRUCTURE, Source
 
 EMPHASIZED = dict.fromkeys(("b", "strong"), "strong") | dict.fromkeys(("i", "em", "var", "dfn"), "em")
 EMPHASIZED |= dict.fromkeys(("del", "s", "strike"), "del")
@@ -33,75 +23,70 @@ _DEFINES = re.compile(r"""\S+(?:\s+(?:"[^"]*"|'[^']*'|\(.*\)))?$""")
 """An address and its title, as the rest of a line that defines a link."""
 
 
-@dataclass(slots=True)
-class OpenList:
-    """A list that is being written."""
+class Lines:
+    """The lines of one tree: the pieces of a line are collected, and written when the line ends.
 
-    is_ordered: bool = False
-    number: int = 0
-    """Number of the item that was written last, as readers of Markdown count."""
-    shown: int = 0
-    """Number of the item that came last, as browsers count."""
-    step: int = 1
-    """Difference between the numbers of two items."""
-    delimiter: str = "."
-    is_open: bool = False
-    """Whether an item has begun and has not ended."""
-    rest: str = ""
-    """The indentation of the item that was written last."""
-    before: int = 0
-    """Blocks that are written before the item that was opened last."""
-    has_terms: bool = False
+    The writers of links, lists, tables, code, notes and quotations are handed the lines, and share
+    nothing else but the source.
+    """
 
-
-class LineWriter:
-    """Writes the lines of one tree."""
-
-    def __init__(self, tree: Tree, settings: MarkdownSettings, out: Output) -> None:
-        self._tree = tree
-        self._settings = settings
-        self._out = out
-        self._holes: list[str] = []
-        self._texts = _read_texts(tree, self._holes)
-        join_ordinals(tree, self._texts)
-        self._look = Look(tree, self._texts)
-        self._roles: dict[int, str] = {}
-        """Roles of the elements that their names do not show."""
-        self._ends: list[tuple[int, Callable[..., None], tuple[object, ...]]] = []
-        """Calls to make at later end tags."""
-        self._pieces: list[str] = []
-        self._n_inline = 0
+    def __init__(self, source: Source, out: Output) -> None:
+        self.out = out
+        self.holes = source.holes
+        """Finished Markdown, to which the pieces refer by number."""
+        self.pieces: list[str] = []
+        """The line that is being collected."""
+        self.n_inline = 0
         """Number of open headings and links: inside them, blanks separate blocks."""
-        self._open = dict.fromkeys(EMPHASIS, 0)
-        self._lists: list[OpenList] = []
-        self._cell: list[str] | None = None
+        self.is_in_link = False
+        self.cell: list[str] | None = None
+        """The lines of the open cell."""
+        self.is_between_items = False
+        """Whether a list is open, and none of its items."""
+        self.ends: list[tuple[int, Callable[..., None], tuple[object, ...]]] = []
+        """Calls to make at later end tags."""
+        self._source = source
+        self._emphasis = dict.fromkeys(EMPHASIS, 0)
 
-    def _at_end(self, element: int, end: Callable[..., None], *given: object) -> None:
-        self._ends.append((self._tree.closes[element], end, given))
+    def at_end(self, element: int, end: Callable[..., None], *given: object) -> None:
+        """Make a call at the end tag of an element."""
+        self.ends.append((self._source.tree.closes[element], end, given))
 
-    def _begin_block(self, element: int, tag: str) -> bool:
-        self._break()
-        self._at_end(element, self._break)
+    def begin_block(self, element: int, tag: str) -> bool:
+        """Set an element apart from the text around it."""
+        self.set_apart()
+        self.at_end(element, self.set_apart)
         return False
 
-    def _break(self) -> None:
-        """End a line, and put an empty line before the next one."""
-        if self._n_inline:
-            self._pieces.append(" ")
-            return
-        if self._pieces:
-            self._flush()
-        if self._cell is None and not self._out.mark and not (self._lists and not self._lists[-1].is_open):
-            self._out.gap = APART
+    def begin_container(self, last: int, first: str, rest: str) -> None:
+        """Begin a quotation or a note, which ends with the element `last`: its first line begins
+        with `first`, all others with `rest`."""
+        self.set_apart()
+        self.out.open(first, rest)
+        self.at_end(last, self._end_container)
 
-    def _flush(self, mark: str = "") -> None:
+    def _end_container(self) -> None:
+        self.set_apart()
+        self.out.close()
+
+    def set_apart(self) -> None:
+        """End a line, and put an empty line before the next one."""
+        if self.n_inline:
+            self.pieces.append(" ")
+            return
+        if self.pieces:
+            self.end()
+        if self.cell is None and not self.out.mark and not self.is_between_items:
+            self.out.gap = APART
+
+    def end(self, mark: str = "") -> None:
         """Write the collected line.
 
         Args:
             mark: The mark of a heading.
         """
-        unit = "".join(self._pieces)
-        self._pieces.clear()
+        unit = "".join(self.pieces)
+        self.pieces.clear()
         if not unit or unit.isspace():
             return
         if unit.isascii():
@@ -110,12 +95,12 @@ class LineWriter:
             kept = unit.rstrip(BLANK + OPENERS)
             if len(kept) < len(unit):
                 # Emphasis that has no text yet continues in the next line.
-                self._pieces.extend(mark for mark in unit[len(kept) :] if mark in OPENERS)
+                self.pieces.extend(mark for mark in unit[len(kept) :] if mark in OPENERS)
             unit = kept.strip(BLANK)
         if "  " in unit:
             unit = _BLANKS.sub(" ", unit)
         if "\n" not in unit:
-            self._write_unit(unit, mark)
+            self._write(unit, mark)
             return
         unit = unit.replace(" \n", "\n").replace("\n ", "\n")
         unit = _EDGES.sub(lambda edge: _BREAKS.sub("", edge.group()), unit)
@@ -124,81 +109,66 @@ class LineWriter:
         for end in _PARAGRAPH.finditer(unit):
             marks = end.group()
             closed = "".join(character for character in marks if character > "\ufde5" and character not in OPENERS)
-            self._write_unit((carried + unit[position : end.start()] + closed).strip(BLANK), mark)
-            if self._cell is None:
-                self._out.gap = APART
+            self._write((carried + unit[position : end.start()] + closed).strip(BLANK), mark)
+            if self.cell is None:
+                self.out.gap = APART
             carried = "".join(character for character in marks if character in OPENERS)
             position = end.end()
-        self._write_unit((carried + unit[position:]).strip(BLANK), mark)
+        self._write((carried + unit[position:]).strip(BLANK), mark)
 
-    def _write_unit(self, unit: str, mark: str) -> None:
-        if self._cell is not None:
-            lines = write_unit(unit, self._holes, in_table=True).split("\n")
-            self._cell += filter(None, (line.strip(BLANK) for line in lines))
+    def _write(self, unit: str, mark: str) -> None:
+        if self.cell is not None:
+            lines = write_unit(unit, self.holes, in_table=True).split("\n")
+            self.cell += filter(None, (line.strip(BLANK) for line in lines))
             return
-        written = write_unit(unit, self._holes, mark or self._out.mark)
+        written = write_unit(unit, self.holes, mark or self.out.mark)
         if not written or not written.strip(BLANK):
             return
-        if self._out.gap == AFTER_LIST:
-            self._out.gap = APART
-        if "[^" in written or self._out.mark[:2] == "[^":
+        if self.out.gap == AFTER_LIST:
+            self.out.gap = APART
+        if "[^" in written or self.out.mark[:2] == "[^":
             written = self._settle_definitions(written)
-        self._out.write((mark + written).split("\n"))
+        self.out.write((mark + written).split("\n"))
 
     def _settle_definitions(self, written: str) -> str:
         """Return a line with its leading footnote marks escaped, so that they define no footnote. A
         line such as `[^1]: Ibid.` that begins a note also gets an end that keeps renderers without
         footnotes from reading it as the definition of a link."""
         written = _DEFINED.sub(r"\1\:", written)
-        if self._out.mark[:2] == "[^" and _DEFINES.match(written):
+        if self.out.mark[:2] == "[^" and _DEFINES.match(written):
             written = f"{written} &nbsp;"
         return written
 
-    def _fill(self, markdown: str) -> None:
+    def fill(self, markdown: str) -> None:
         """Write finished Markdown into the line."""
         if markdown:
-            self._holes.append(markdown)
-            self._pieces.append(HOLE.format(len(self._holes) - 1))
+            self.holes.append(markdown)
+            self.pieces.append(HOLE.format(len(self.holes) - 1))
 
-    def _begin_emphasis(self, element: int, tag: str) -> bool:
-        kind = EMPHASIZED.get(self._roles.get(element) or self._tree.tags[element], "strong")
-        if self._look.holds(element, STRUCTURE):
-            return self._begin_block(element, tag)
-        if not self._open[kind]:
-            self._open[kind] += 1
-            self._pieces.append(EMPHASIS[kind][0])
-            self._at_end(element, self._end_emphasis, kind)
+    def begin_emphasis(self, element: int, tag: str) -> bool:
+        """Begin the emphasis of an element, unless it holds more than one line."""
+        kind = EMPHASIZED.get(self._source.roles.get(element) or self._source.tree.tags[element], "strong")
+        if self._source.holds(element, STRUCTURE):
+            return self.begin_block(element, tag)
+        if not self._emphasis[kind]:
+            self.emphasize(element, kind)
         return False
 
+    def emphasize(self, element: int, kind: str) -> None:
+        """Emphasize the text of an element."""
+        self._emphasis[kind] += 1
+        self.pieces.append(EMPHASIS[kind][0])
+        self.at_end(element, self._end_emphasis, kind)
+
     def _end_emphasis(self, kind: str) -> None:
-        self._open[kind] -= 1
-        self._pieces.append(EMPHASIS[kind][1])
+        self._emphasis[kind] -= 1
+        self.pieces.append(EMPHASIS[kind][1])
 
-    def _begin_line(self, element: int, tag: str) -> bool:
+    def begin_line(self, element: int, tag: str) -> bool:
         """Begin an emphasized line of its own."""
-        self._break()
-        self._at_end(element, self._break)
-        return self._begin_emphasis(element, tag)
-
-
-def _read_texts(tree: Tree, holes: list[str]) -> list[str]:
-    """Return the texts of a tree as characters. Invisible characters are removed, line breaks of
-    the source become blanks, neighbours that a browser sets apart get a blank between them, and
-    LaTeX becomes holes."""
-    breaks = {tag: "\n" for tag, name in tree.names.items() if name in LINE_BREAKING}
-    parts = write_annotations(tree)
-    texts = parts[::2]
-    for index, text in set_apart(tree, parts, [breaks.get(tag, "") for tag in tree.parts[1::2]]).items():
-        texts[index // 2] = text
-    joined = unescape("\ufdd0".join(drop_unseen_in_all(texts)))
-    if may_have_tex(joined):
-        joined = "\ufdd0".join(cut_tex(text, holes) for text in joined.split("\ufdd0"))
-    for character in "\n\t\r\f":
-        joined = joined.replace(character, " ")
-    texts = joined.split("\ufdd0")
-    for place in find_kept_lines(tree):
-        texts[place // 2] = collapse_lines(unescape(drop_unseen(parts[place])))
-    return texts
+        self.set_apart()
+        self.at_end(element, self.set_apart)
+        return self.begin_emphasis(element, tag)
 
 
 def do_nothing() -> None:

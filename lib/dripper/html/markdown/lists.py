@@ -2,12 +2,12 @@
 nothing are left out. A mark in an item's text that repeats the list's own mark is left out too."""
 
 import re
+from dataclasses import dataclass, field
 from itertools import pairwise
 
-from dripper.html.markdown.inert import EMPHASIS
-from dripper.html.markdown.lines import LineWriter, OpenList, do_nothing
-from dripper.html.markdown.look import SHOWS, Look
+from dripper.html.markdown.lines import Lines, do_nothing
 from dripper.html.markdown.output import AFTER_LIST, APART, TIGHT
+from dripper.html.markdown.source import SHOWS, Source
 from dripper.html.tree.elements import HEADINGS, LINE_BREAKING, LISTS, words
 from dripper.html.tree.tree import Tree, attribute
 
@@ -36,28 +36,29 @@ def list_items(tree: Tree, owner: int) -> list[int]:
     return [child for child in tree.children(owner) if tree.tags[child] == "li"]
 
 
-def find_first_heading(tree: Tree, look: Look, item: int) -> int:
+def find_first_heading(source: Source, item: int) -> int:
     """Return the heading with which an item begins; 0 if it begins with something else."""
-    place = look.first_text(item)
-    heading = next((each for each in look.within(item, HEADINGS, 3) if tree.closes[each] > (place or 0)), 0)
-    if place is None or not heading or tree.opens[heading] > place:
+    place, closes = source.first_text(item), source.tree.closes
+    heading = next((each for each in source.within(item, HEADINGS, 3) if closes[each] > (place or 0)), 0)
+    if place is None or not heading or source.tree.opens[heading] > place:
         return 0
-    return heading if all(inner > heading for inner in look.within(item, _OPENED, 1)) else 0
+    return heading if all(inner > heading for inner in source.within(item, _OPENED, 1)) else 0
 
 
-def find_only_list(tree: Tree, look: Look, item: int) -> int | None:
+def find_only_list(source: Source, item: int) -> int | None:
     """Return the list that is an item's only content, apart from containers around the list."""
+    tree = source.tree
     inner, last = item + 1, tree.lasts[item]
     while inner <= min(last, item + _MOST_CONTAINERS) and tree.tags[inner] == "div" and tree.lasts[inner] == last:
         inner += 1
     if inner > last or tree.tags[inner] not in ("ul", "ol") or tree.lasts[inner] != last:
         return None
-    return inner if look.fills(inner, item) else None
+    return inner if source.fills(inner, item) else None
 
 
-def is_empty(look: Look, item: int) -> bool:
+def is_empty(source: Source, item: int) -> bool:
     """Return whether an item shows nothing."""
-    return not look.has_text(item) and not look.holds(item, SHOWS)
+    return not source.has_text(item) and not source.holds(item, SHOWS)
 
 
 def find_written_mark(text: str, number: int | None) -> int:
@@ -69,80 +70,110 @@ def find_written_mark(text: str, number: int | None) -> int:
     return written.end() if written and number is not None and int(written[1]) == number else 0
 
 
-def list_terms(tree: Tree, look: Look, element: int) -> list[tuple[int, str]]:
+def list_terms(source: Source, element: int) -> list[tuple[int, str]]:
     """Return the terms and meanings of a list; an empty list if it holds anything else."""
-    rows = list[tuple[int, str]]()
+    tree, rows = source.tree, list[tuple[int, str]]()
     for child in tree.children(element):
         inside = tree.children(child) if tree.tags[child] == "div" else [child]
         rows += [(each, tree.tags[each]) for each in inside]
     if any(name not in ("dt", "dd") for _, name in rows) or not rows or rows[0][1] != "dt":
         return []
-    return rows if len({name for _, name in rows}) > 1 and all(_is_fit(look, *row) for row in rows) else []
+    return rows if len({name for _, name in rows}) > 1 and all(_is_fit(source, *row) for row in rows) else []
 
 
-def _is_fit(look: Look, element: int, name: str) -> bool:
+def _is_fit(source: Source, element: int, name: str) -> bool:
     if name == "dd":
-        return not look.holds(element, _NOT_MEANINGS)
-    return not look.holds(element, _NOT_TERMS) and look.has_text(element) and look.size(element) <= _MAX_TERM
+        return not source.holds(element, _NOT_MEANINGS)
+    return not source.holds(element, _NOT_TERMS) and source.has_text(element) and source.size(element) <= _MAX_TERM
 
 
-def is_one_line(tree: Tree, look: Look, element: int) -> bool:
+def is_one_line(source: Source, element: int) -> bool:
     """Return whether an element holds a single line. A line that fills the element, or fills
     another line, counts as the same line."""
-    lines = look.within(element, LINE_BREAKING)
-    if any(tree.tags[line] not in _LINES for line in lines):
+    lines, lasts = source.within(element, LINE_BREAKING), source.tree.lasts
+    if any(source.tree.tags[line] not in _LINES for line in lines):
         return False
-    return all(inner <= tree.lasts[outer] and look.fills(inner, outer) for outer, inner in pairwise((element, *lines)))
+    return all(inner <= lasts[outer] and source.fills(inner, outer) for outer, inner in pairwise((element, *lines)))
 
 
-class ListWriter(LineWriter):
+@dataclass(slots=True)
+class OpenList:
+    """A list that is being written."""
+
+    is_ordered: bool = False
+    number: int = 0
+    """Number of the item that was written last, as readers of Markdown count."""
+    shown: int = 0
+    """Number of the item that came last, as browsers count."""
+    step: int = 1
+    """Difference between the numbers of two items."""
+    delimiter: str = "."
+    is_open: bool = False
+    """Whether an item has begun and has not ended."""
+    rest: str = ""
+    """The indentation of the item that was written last."""
+    before: int = 0
+    """Blocks that are written before the item that was opened last."""
+    has_terms: bool = False
+
+
+@dataclass(slots=True)
+class ListWriter:
     """Writes the lists of one tree."""
 
-    _order: tuple[int, dict[int, int]] = (-1, {})
+    source: Source
+    lines: Lines
+    _lists: list[OpenList] = field(default_factory=list)
+    """The open lists, the innermost last."""
+    _order: tuple[int, dict[int, int]] = -1, {}
     """An `ol` and the position of each of its items."""
 
-    def _begin_list(self, element: int, tag: str) -> bool:
-        tree = self._tree
+    def begin_list(self, element: int, tag: str) -> bool:
+        """Begin a list. If each item begins with a heading, its items are plain blocks."""
+        tree = self.source.tree
         items = list_items(tree, element)
         is_ordered = tree.tags[element] == "ol"
-        if not is_ordered and items and all(find_first_heading(tree, self._look, item) for item in items):
-            self._roles |= dict.fromkeys(items, "div")
-            return self._begin_block(element, tag)
+        if not is_ordered and items and all(find_first_heading(self.source, item) for item in items):
+            self.source.roles |= dict.fromkeys(items, "div")
+            return self.lines.begin_block(element, tag)
         step = -1 if is_ordered and " reversed" in tag else 1
         first = len(items) if step < 0 else 1
         start = read_number(attribute(tag, "start") if " start=" in tag else None, first) if is_ordered else 1
         self._open_list(OpenList(is_ordered, start - 1, start - step, step))
-        self._at_end(element, self._end_list)
+        self.lines.at_end(element, self._end_list)
         return False
 
     def _open_list(self, opened: OpenList) -> None:
-        self._flush()
+        self.lines.end()
         outer = self._lists[-1] if self._lists else None
         if outer is None:
-            self._out.gap = APART
+            self.lines.out.gap = APART
         elif outer.is_open:
             # Only a list that begins with 1 can follow a text without an empty line.
-            gap = TIGHT if self._is_one_block(outer) else self._out.gap
-            self._out.gap = max(gap, APART if opened.is_ordered and opened.number else TIGHT)
+            gap = TIGHT if self._is_one_block(outer) else self.lines.out.gap
+            self.lines.out.gap = max(gap, APART if opened.is_ordered and opened.number else TIGHT)
         elif outer.rest:
-            self._out.go_on(outer.rest)
-        opened.delimiter = ")" if opened.is_ordered and self._out.gap and self._out.ended == "1." else "."
+            self.lines.out.go_on(outer.rest)
+        opened.delimiter = ")" if opened.is_ordered and self.lines.out.gap and self.lines.out.ended == "1." else "."
         self._lists.append(opened)
+        self.lines.is_between_items = True
 
     def _end_list(self) -> None:
-        self._flush()
+        self.lines.end()
         ended = self._lists.pop()
         outer = self._lists[-1] if self._lists else None
+        self.lines.is_between_items = outer is not None and not outer.is_open
         if outer is None:
-            self._out.gap = APART
+            self.lines.out.gap = APART
         else:
             if not outer.is_open and outer.rest:
-                self._out.close()
-            self._out.gap = max(self._out.gap, AFTER_LIST)
-        self._out.ended = f"1{ended.delimiter}" if ended.is_ordered and ended.rest else ""
+                self.lines.out.close()
+            self.lines.out.gap = max(self.lines.out.gap, AFTER_LIST)
+        self.lines.out.ended = f"1{ended.delimiter}" if ended.is_ordered and ended.rest else ""
 
-    def _begin_item(self, element: int, tag: str) -> bool:
-        tree, look = self._tree, self._look
+    def begin_item(self, element: int, tag: str) -> bool:
+        """Begin an item, unless it shows nothing."""
+        source, tree = self.source, self.source.tree
         owner = self._lists[-1] if self._lists else None
         around = tree.parents[element]
         if owner is None and tree.tags[around] == "ol":
@@ -150,31 +181,31 @@ class ListWriter(LineWriter):
             if around != self._order[0]:
                 self._order = around, {item: number for number, item in enumerate(list_items(tree, around))}
             owner = OpenList(True, self._order[1][element], self._order[1][element])
-        inner = find_only_list(tree, look, element)
+        inner = find_only_list(source, element)
         if owner and inner is not None and owner.is_ordered == (tree.tags[inner] == "ol"):
-            self._roles |= dict.fromkeys(range(element, inner + 1), "none")
-            self._at_end(element, do_nothing)
+            self.source.roles |= dict.fromkeys(range(element, inner + 1), "none")
+            self.lines.at_end(element, do_nothing)
             return False
         if owner:
             owner.shown = read_number(attribute(tag, "value") if " value=" in tag else None, owner.shown + owner.step)
-        if is_empty(look, element):
+        if is_empty(source, element):
             return True
         number = owner.shown if owner and owner.is_ordered else None
-        place = look.first_text(element)
+        place = source.first_text(element)
         if place is not None:
-            text = self._texts[place // 2]
+            text = source.texts[place // 2]
             end = find_written_mark(text, number)
-            if end < len(text) or look.says(place, tree.closes[element]):
-                self._texts[place // 2] = text[end:]
-        if owner and owner.is_ordered and (heading := find_first_heading(tree, look, element)):
-            self._roles[heading] = "strong-line"
+            if end < len(text) or source.has_text_between(place, tree.closes[element]):
+                source.texts[place // 2] = text[end:]
+        if owner and owner.is_ordered and (heading := find_first_heading(source, element)):
+            self.source.roles[heading] = "strong-line"
         self._open_item(owner)
-        self._at_end(element, self._end_item, owner)
+        self.lines.at_end(element, self._end_item, owner)
         return False
 
     def _open_item(self, owner: OpenList | None) -> None:
-        self._flush()
-        out = self._out
+        self.lines.end()
+        out = self.lines.out
         if out.gap == AFTER_LIST:
             out.gap = TIGHT
         mark = "- "
@@ -185,39 +216,42 @@ class ListWriter(LineWriter):
                 out.gap = APART
             owner.number = owner.shown
             mark = f"{owner.shown}{owner.delimiter} "
+        self.lines.is_between_items = False
         if owner:
             owner.is_open, owner.rest, owner.before = True, " " * len(mark), out.n_blocks
         out.open(mark, " " * len(mark))
 
     def _end_item(self, owner: OpenList | None) -> None:
-        self._flush()
-        self._out.close()
+        self.lines.end()
+        self.lines.out.close()
         if owner:
             owner.is_open = False
+            self.lines.is_between_items = bool(self._lists)
             if self._is_one_block(owner):
-                self._out.gap = min(self._out.gap, AFTER_LIST)
+                self.lines.out.gap = min(self.lines.out.gap, AFTER_LIST)
 
     def _is_one_block(self, opened: OpenList) -> bool:
         """Return whether an item has exactly one block so far, whatever elements hold that
         block."""
-        return self._out.n_blocks == opened.before + 1
+        return self.lines.out.n_blocks == opened.before + 1
 
-    def _begin_terms(self, element: int, tag: str) -> bool:
-        rows = list_terms(self._tree, self._look, element)
+    def begin_terms(self, element: int, tag: str) -> bool:
+        """Begin a list of terms with their meanings."""
+        rows = list_terms(self.source, element)
         if not rows:
-            return self._begin_block(element, tag)
-        for child in self._tree.children(element):
-            if self._tree.tags[child] == "div":
-                self._roles[child] = "none"
+            return self.lines.begin_block(element, tag)
+        for child in self.source.tree.children(element):
+            if self.source.tree.tags[child] == "div":
+                self.source.roles[child] = "none"
         for place, (each, name) in enumerate(rows):
             is_alone = name == "dd" and (rows[place - 1][1], *(row[1] for row in rows[place + 1 : place + 2])) in _ALONE
-            if is_alone and is_one_line(self._tree, self._look, each):
-                self._roles[each] = "meaning"
-                self._roles |= dict.fromkeys(self._look.within(each, LINE_BREAKING), "none")
+            if is_alone and is_one_line(self.source, each):
+                self.source.roles[each] = "meaning"
+                self.source.roles |= dict.fromkeys(self.source.within(each, LINE_BREAKING), "none")
             else:
-                self._roles[each] = {"dt": "term", "dd": "meaning-item"}[name]
+                self.source.roles[each] = {"dt": "term", "dd": "meaning-item"}[name]
         self._open_list(OpenList(has_terms=True))
-        self._at_end(element, self._end_terms)
+        self.lines.at_end(element, self._end_terms)
         return False
 
     def _end_terms(self) -> None:
@@ -230,21 +264,21 @@ class ListWriter(LineWriter):
         if self._lists[-1].is_open:
             self._end_item(self._lists[-1])
 
-    def _begin_term(self, element: int, tag: str) -> bool:
+    def begin_term(self, element: int, tag: str) -> bool:
+        """Begin an item with a term."""
         self._end_term()
         self._open_item(self._lists[-1])
-        self._open["strong"] += 1
-        self._pieces.append(EMPHASIS["strong"][0])
-        self._at_end(element, self._end_emphasis, "strong")
+        self.lines.emphasize(element, "strong")
         return False
 
-    def _begin_meaning(self, element: int, tag: str) -> bool:
-        if self._roles[element] == "meaning":
-            self._pieces.append(" ")
-            self._at_end(element, self._flush)
+    def begin_meaning(self, element: int, tag: str) -> bool:
+        """Begin a meaning: on the line of its term, or in an item of its own."""
+        if self.source.roles[element] == "meaning":
+            self.lines.pieces.append(" ")
+            self.lines.at_end(element, self.lines.end)
             return False
         if self._lists[-1].has_terms:
             self._open_list(OpenList())
         self._open_item(self._lists[-1])
-        self._at_end(element, self._end_item, self._lists[-1])
+        self.lines.at_end(element, self._end_item, self._lists[-1])
         return False

@@ -9,13 +9,14 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
+from dripper.html.markdown.lines import Lines
 from dripper.html.markdown.lists import list_items
-from dripper.html.markdown.look import SHOWS, Look
+from dripper.html.markdown.source import SHOWS, Source
 from dripper.html.markdown.tables import is_layout
 from dripper.html.tree.elements import HEADINGS, INLINE, LISTS, words
-from dripper.html.tree.tree import Tree
 from dripper.html.units.references import References, find_parts, find_references
 
 _LONGEST = 3_000
@@ -34,17 +35,28 @@ _DECORATED = re.compile(r"[\s\[\](){}.:]+")
 _WORD = re.compile(r"\w")
 
 
-class Notes(NamedTuple):
-    """Marks and notes, by element."""
+@dataclass(frozen=True, slots=True)
+class NoteWriter:
+    """Writes the footnotes of one tree."""
 
-    roles: dict[int, str]
-    """The role of an element: `mark`, `note`, `gone`; `div` for a list of notes."""
+    lines: Lines
+
     numbers: dict[int, int]
     """The numbers of marks and notes, from 1 in the order of first marks."""
     lasts: dict[int, int]
     """The last element of each note, by its first element."""
     lost: Collection[int]
     """Links to places that do not exist."""
+
+    def write_mark(self, element: int, tag: str) -> bool:
+        """Write the mark of a note."""
+        self.lines.fill(f"[^{self.numbers[element]}]")
+        return True
+
+    def begin(self, element: int, tag: str) -> bool:
+        """Begin a note."""
+        self.lines.begin_container(self.lasts[element], f"[^{self.numbers[element]}]: ", "    ")
+        return False
 
 
 class _Note(NamedTuple):
@@ -55,16 +67,20 @@ class _Note(NamedTuple):
     label: str
 
 
-def find_notes(tree: Tree, texts: list[str], look: Look) -> Notes:
-    """Return the footnotes of main HTML, and remove their labels from `texts`.
+def find_notes(source: Source, lines: Lines) -> NoteWriter:
+    """Return the writer of the footnotes of main HTML, and remove their labels from its texts.
+    Their elements get roles: `mark`, `note`, `gone`; `div` for a list of notes.
 
     A note becomes a footnote if it is on its own: not in an item, a table or a quotation, and not
     in one block with another note. Otherwise its marks stay links. Marks without a note are
     removed.
     """
+    tree, roles, numbers, lasts = source.tree, source.roles, dict[int, int](), dict[int, int]()
     references = find_references(tree)
-    roles, numbers, lasts = dict.fromkeys(references.lost_marks, "gone"), dict[int, int](), dict[int, int]()
-    notes = _list_notes(tree, look, references) if references.notes else []
+    roles |= dict.fromkeys(references.lost_marks, "gone")
+    if not references.notes:
+        return NoteWriter(lines, numbers, lasts, references.lost)
+    notes = _list_notes(source, references)
     links_back = sorted(references.backs)
     owners = Counter(tree.parents[note.parts[0]] for note in notes if tree.tags[note.parts[0]] == "li")
     few = {owner for owner, count in owners.items() if 2 * count < len(list_items(tree, owner))}
@@ -77,51 +93,51 @@ def find_notes(tree: Tree, texts: list[str], look: Look) -> Notes:
         number = len(lasts) + 1
         lasts[note.content[0]] = note.content[-1]
         roles |= dict.fromkeys(note.parts[: len(note.parts) - len(note.content)], "gone")
-        backs = _find_backs(tree, texts, note, links_back)
+        backs = _find_backs(source, note, links_back)
         roles |= dict.fromkeys(backs, "gone")
-        _cut_label(tree, texts, look, note, backs)
-        marks = [_widen(tree, look, mark) for mark in note.marks]
+        _cut_label(source, note, backs)
+        marks = [_widen(source, mark) for mark in note.marks]
         roles |= dict.fromkeys(marks, "mark") | {note.content[0]: "note"}
         numbers |= dict.fromkeys((*marks, note.content[0]), number)
-    return Notes(roles, numbers, lasts, references.lost)
+    return NoteWriter(lines, numbers, lasts, references.lost)
 
 
-def _list_notes(tree: Tree, look: Look, references: References) -> list[_Note]:
+def _list_notes(source: Source, references: References) -> list[_Note]:
     """Return the notes that can be footnotes, in the order of their first marks."""
     marks: dict[int, list[int]] = {}
     for mark, target in references.marks.items():
         marks.setdefault(target, []).append(mark)
-    found = find_parts(tree, references.notes)
+    tree, found = source.tree, find_parts(source.tree, references.notes)
     uses = Counter(part for parts in found.values() for part in parts)
     notes, fit = list[_Note](), dict[int, bool]()
     for target, parts in found.items():
         if any(uses[part] > 1 for part in parts):
             continue
-        label = _bare(look.read(marks[target][0]))
-        content = parts[1:] if _bare(look.read(parts[0])) == label else parts
+        label = _bare(source.read(marks[target][0]))
+        content = parts[1:] if _bare(source.read(parts[0])) == label else parts
         note = _Note(marks[target], parts, content, label)
-        if content and _is_fit(tree, look, note) and _is_place_fit(tree, look, tree.parents[parts[0]], fit):
+        if content and _is_fit(source, note) and _is_place_fit(source, tree.parents[parts[0]], fit):
             notes.append(note)
     return notes
 
 
-def _is_fit(tree: Tree, look: Look, note: _Note) -> bool:
+def _is_fit(source: Source, note: _Note) -> bool:
     """Return whether a note can be a footnote in its present place."""
     first = note.parts[0]
-    if first < max(note.marks) or any(tree.tags[part] in HEADINGS for part in note.content):
+    if first < max(note.marks) or any(source.tree.tags[part] in HEADINGS for part in note.content):
         return False
-    if any(look.holds(part, _NOT_IN_NOTES) for part in note.content) or sum(map(look.size, note.parts)) > _LONGEST:
+    if any(source.holds(part, _NOT_IN_NOTES) for part in note.content) or sum(map(source.size, note.parts)) > _LONGEST:
         return False
-    return any(_WORD.search(look.read(part)) for part in note.content)
+    return any(_WORD.search(source.read(part)) for part in note.content)
 
 
-def _is_place_fit(tree: Tree, look: Look, element: int, fit: dict[int, bool]) -> bool:
+def _is_place_fit(source: Source, element: int, fit: dict[int, bool]) -> bool:
     """Return whether an element can hold footnotes; also store the answer in `fit` for the elements
     around it."""
-    path = list[int]()
+    tree, path = source.tree, list[int]()
     while element > 0 and element not in fit:
         path.append(element)
-        if tree.tags[element] in _NO_NOTES_IN or (tree.tags[element] == "table" and not is_layout(tree, look, element)):
+        if tree.tags[element] in _NO_NOTES_IN or (tree.tags[element] == "table" and not is_layout(source, element)):
             fit[element] = False
         else:
             element = tree.parents[element]
@@ -130,13 +146,14 @@ def _is_place_fit(tree: Tree, look: Look, element: int, fit: dict[int, bool]) ->
     return is_fit
 
 
-def _find_backs(tree: Tree, texts: list[str], note: _Note, backs: Sequence[int]) -> list[int]:
+def _find_backs(source: Source, note: _Note, backs: Sequence[int]) -> list[int]:
     """Return the links from a note back to its marks, each widened to the elements around it that
     have no other words.
 
     Args:
         backs: The links back of all notes, in document order.
     """
+    tree, texts = source.tree, source.texts
     ends = ((bisect_right(backs, part), bisect_right(backs, tree.lasts[part])) for part in note.content)
     inside = [back for first, end in ends for back in backs[first:end]]
     linked = {place for back in inside for place in range(tree.opens[back] // 2 + 1, tree.closes[back] // 2 + 1)}
@@ -154,9 +171,10 @@ def _find_backs(tree: Tree, texts: list[str], note: _Note, backs: Sequence[int])
     return found
 
 
-def _cut_label(tree: Tree, texts: list[str], look: Look, note: _Note, backs: Collection[int]) -> None:
+def _cut_label(source: Source, note: _Note, backs: Collection[int]) -> None:
     """Remove the number or sign with which a note begins."""
-    place, is_found = look.first_text(note.content[0]), False
+    tree, texts = source.tree, source.texts
+    place, is_found = source.first_text(note.content[0]), False
     is_numbered = tree.tags[tree.parents[note.content[0]]] == "ol"
     for _ in range(_MOST_TEXTS):
         if place is None or place > tree.closes[note.content[-1]]:
@@ -173,17 +191,17 @@ def _cut_label(tree: Tree, texts: list[str], look: Look, note: _Note, backs: Col
                 texts[place // 2] = rest if is_found or text.lstrip()[:1] in _ARROWS else text
                 return
             texts[place // 2] = ""
-        place = look.near(place if back is None else tree.closes[back], 1)
+        place = source.near(place if back is None else tree.closes[back], 1)
 
 
-def _widen(tree: Tree, look: Look, mark: int) -> int:
+def _widen(source: Source, mark: int) -> int:
     """Return the outermost element around a mark that holds no more text than the mark:
     `<sup>[<a>1</a>]</sup>`."""
-    said = _bare(look.read(mark))
+    tree, said = source.tree, _bare(source.read(mark))
     for around in reversed(tree.nearest(tree.parents[mark], _MOST_AROUND)):
-        if tree.tags[around] not in INLINE or look.size(around) > _LONGEST_MARK or look.holds(around, SHOWS):
+        if tree.tags[around] not in INLINE or source.size(around) > _LONGEST_MARK or source.holds(around, SHOWS):
             break
-        if _bare(look.read(around)) != said:
+        if _bare(source.read(around)) != said:
             break
         mark = around
     return mark

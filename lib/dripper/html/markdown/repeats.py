@@ -2,12 +2,10 @@
 text of an image beside the same text, or text beside the same words for screen readers."""
 
 import re
-from collections.abc import Sequence
 
 from dripper.html.markdown.inert import leave_marks
-from dripper.html.markdown.look import SHOWS, Look
+from dripper.html.markdown.source import SHOWS, Source
 from dripper.html.tree.elements import CELLS, HEADINGS, ITEMS, LINE_BREAKING
-from dripper.html.tree.tree import Tree
 
 _PARTS = ITEMS | CELLS
 _NEAR = 24
@@ -26,15 +24,15 @@ _MAX_TWIN = 200
 """Most characters of a text that is said twice."""
 
 
-def find_repeated_headings(tree: Tree, look: Look) -> set[int]:
+def find_repeated_headings(source: Source) -> set[int]:
     """Return the headings right behind a heading with the same text, or right before one of a
     higher level with the same text."""
-    repeated = set[int]()
+    tree, repeated = source.tree, set[int]()
     headings = tree.named(HEADINGS)
     kept = last = headings[0] if headings else -1
     for element in headings[1:]:
-        said = leave_marks(look.read(element)) if _is_next(tree, look, last, element) else ""
-        if said and said == leave_marks(look.read(kept)):
+        said = leave_marks(source.read(element)) if _is_next(source, last, element) else ""
+        if said and said == leave_marks(source.read(kept)):
             kept, repeat = (element, kept) if tree.tags[element] < tree.tags[kept] else (kept, element)
             repeated.add(repeat)
         else:
@@ -43,52 +41,55 @@ def find_repeated_headings(tree: Tree, look: Look) -> set[int]:
     return repeated
 
 
-def _is_next(tree: Tree, look: Look, last: int, heading: int) -> bool:
+def _is_next(source: Source, last: int, heading: int) -> bool:
     """Return whether nothing is between two headings: no text, no image, no edge of an item or a
     cell. The second heading must hold no image either."""
+    tree = source.tree
     start, end = tree.closes[last], tree.opens[heading]
-    if end < start or look.says(start, end):
+    if end < start or source.has_text_between(start, end):
         return False
     if any(tree.names.get(tag) in _PARTS for tag in tree.parts[start + 2 : end : 2]):
         return False
     return SHOWS.isdisjoint(tree.tags[last + 1 : tree.lasts[heading] + 1])
 
 
-def is_said_beside(look: Look, texts: Sequence[str], place: int, alt: str) -> bool:
+def is_said_beside(source: Source, place: int, alt: str) -> bool:
     """Return whether the alternative text of an image is the text next to it."""
-    sides = (side for side in (look.near(place, -1), look.near(place, 1)) if side is not None)
-    near = [texts[side // 2] for side in sides if abs(side - place) < _NEAR]
+    sides = (side for side in (source.near(place, -1), source.near(place, 1)) if side is not None)
+    near = [source.texts[side // 2] for side in sides if abs(side - place) < _NEAR]
     near = [text for text in near if len(text) < _MOST_TIMES * len(alt)]
     return bool(near) and leave_marks(alt) in map(leave_marks, near)
 
 
-def find_twins(tree: Tree, texts: Sequence[str], look: Look) -> set[int]:
+def find_twins(source: Source) -> set[int]:
     """Return short forms that have words for screen readers right beside them (the `mins` of `10
     minutes`), and words for screen readers that only repeat the text shown beside them."""
+    tree = source.tree
     named = tree.values("class")
     joined = " ".join(named.values()).lower()
     spoken = {tag for tag in named if _SPOKEN.search(tag)} if any(sign in joined for sign in _SIGNS) else set[str]()
     shown = {tag for tag, value in tree.values("aria-hidden").items() if value == "true"} if spoken else set[str]()
     twins, gone = set[int](), set[int]()
     for element in tree.tagged(shown):
-        if any(_SPOKEN.search(tree.parts[side - 1]) for side in _find_beside(tree, look, element)):
+        if any(_SPOKEN.search(tree.parts[side - 1]) for side in _find_beside(source, element)):
             twins.add(element)
             gone.update(range(tree.opens[element], tree.closes[element]))
     for element in tree.tagged(spoken - shown):
-        beside = [side for side in _find_beside(tree, look, element) if side not in gone]
-        if beside and leave_marks(look.read(element)) in (leave_marks(texts[side // 2]) for side in beside):
+        beside = [side for side in _find_beside(source, element) if side not in gone]
+        if beside and leave_marks(source.read(element)) in (leave_marks(source.texts[side // 2]) for side in beside):
             twins.add(element)
             gone.update(range(tree.opens[element], tree.closes[element]))
     return twins
 
 
-def _find_beside(tree: Tree, look: Look, element: int) -> list[int]:
+def _find_beside(source: Source, element: int) -> list[int]:
     """Return the positions of the texts right before and behind a few words, on the same line."""
+    tree = source.tree
     start, end = tree.opens[element], tree.closes[element]
-    if end - start > _NEAR or not look.has_text(element) or look.size(element) > _MAX_TWIN:
+    if end - start > _NEAR or not source.has_text(element) or source.size(element) > _MAX_TWIN:
         return []
     if not _LINES_AND_SHOWS.isdisjoint(tree.tags[element : tree.lasts[element] + 1]):
         return []
-    sides = ((look.near(start, -1), start), (look.near(end, 1), end))
+    sides = ((source.near(start, -1), start), (source.near(end, 1), end))
     near = [(side, *sorted((side, place))) for side, place in sides if side is not None and abs(side - place) < _NEAR]
     return [side for side, first, last in near if LINE_BREAKING.isdisjoint(map(tree.names.get, tree.parts[first:last]))]

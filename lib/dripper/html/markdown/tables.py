@@ -1,10 +1,12 @@
 """Distinguishes data tables from layout tables, and writes the data tables."""
 
 import re
+from dataclasses import dataclass
 
 from dripper.html.markdown.code import CodeWriter, is_code_table
-from dripper.html.markdown.look import Look
+from dripper.html.markdown.lines import Lines
 from dripper.html.markdown.output import APART
+from dripper.html.markdown.source import Source
 from dripper.html.tree.elements import HEADINGS
 from dripper.html.tree.tree import Tree, attribute
 
@@ -22,41 +24,41 @@ _MOST_COLUMNS = 1000
 _SPAN = re.compile("[0-9]{1,9}")
 
 
-def is_layout(tree: Tree, look: Look, table: int) -> bool:
+def is_layout(source: Source, table: int) -> bool:
     """Return whether a table lays out the page: it has a single column without a header, or holds
     elements that no data cell holds."""
-    n_rows, n_cells = look.count(table, _ROWS), look.count(table, _CELLS)
-    is_list = n_rows > 1 and look.holds(table, _HEADERS)
-    if (n_cells <= max(n_rows, 1) and not is_list) or look.holds(table, _LAYOUT):
+    n_rows, n_cells = len(source.within(table, _ROWS)), len(source.within(table, _CELLS))
+    is_list = n_rows > 1 and source.holds(table, _HEADERS)
+    if (n_cells <= max(n_rows, 1) and not is_list) or source.holds(table, _LAYOUT):
         return True
-    has_tables = look.holds(table, _TABLE)
-    if (has_tables or look.holds(table, _CODE)) and not _has_head(tree, look, table):
+    has_tables = source.holds(table, _TABLE)
+    if (has_tables or source.holds(table, _CODE)) and not _has_head(source, table):
         return True
-    if has_tables and not all(look.size(inner) <= _SMALL for inner in look.within(table, _TABLE)):
+    if has_tables and not all(source.size(inner) <= _SMALL for inner in source.within(table, _TABLE)):
         return True
-    return not all(_fills_its_cell(tree, look, heading) for heading in look.within(table, HEADINGS))
+    return not all(_fills_its_cell(source, heading) for heading in source.within(table, HEADINGS))
 
 
-def _has_head(tree: Tree, look: Look, table: int) -> bool:
+def _has_head(source: Source, table: int) -> bool:
     """Return whether a table begins with a row of headers."""
-    row = next(iter(look.within(table, _ROWS)), table)
-    cells = [tree.tags[child] for child in tree.children(row)]
+    row = next(iter(source.within(table, _ROWS)), table)
+    cells = [source.tree.tags[child] for child in source.tree.children(row)]
     return len(cells) > 1 and set(cells) == {"th"}
 
 
-def _fills_its_cell(tree: Tree, look: Look, heading: int) -> bool:
-    cell = heading
+def _fills_its_cell(source: Source, heading: int) -> bool:
+    tree, cell = source.tree, heading
     while tree.tags[cell] not in ("td", "th", "caption", "table"):
         cell = tree.parents[cell]
-    return tree.tags[cell] != "table" and look.fills(heading, cell)
+    return tree.tags[cell] != "table" and source.fills(heading, cell)
 
 
-def find_parts(tree: Tree, look: Look, table: int) -> dict[int, str]:
+def find_parts(source: Source, table: int) -> dict[int, str]:
     """Return the roles of a data table's elements: `row`, `cell`, `caption`, `table`, `strong` for
     a heading, `none` for a row that shows nothing."""
-    parts: dict[int, str] = {}
-    rows = look.within(table, _ROWS)
-    is_simple = not look.holds(table, _TABLE) and "rowspan=" not in "".join(
+    tree, parts = source.tree, dict[int, str]()
+    rows = source.within(table, _ROWS)
+    is_simple = not source.holds(table, _TABLE) and "rowspan=" not in "".join(
         tree.parts[tree.opens[table] + 2 : tree.closes[table] : 2]
     )
     silent = {row for row in rows if is_simple and not _says_something(tree, row)}
@@ -138,48 +140,58 @@ def _read_span(tag: str, name: str) -> int:
     return max(1, min(int(value), _MOST_COLUMNS)) if _SPAN.fullmatch(value) else 1
 
 
-class TableWriter(CodeWriter):
+@dataclass(slots=True)
+class TableWriter:
     """Writes the tables of one tree."""
 
+    source: Source
+    lines: Lines
+    code: CodeWriter
+    are_kept: bool
+    """Whether tables of data are written as tables."""
     _table: Table | None = None
 
-    def _begin_table(self, element: int, tag: str) -> bool:
-        if self._table is None and not self._n_inline and is_code_table(self._tree, self._look, element):
-            return self._write_code_block(element)
-        is_data = self._settings.tables == "keep" and self._table is None and not self._n_inline
-        if not is_data or is_layout(self._tree, self._look, element):
-            return self._begin_block(element, tag)
-        self._break()
+    def begin_table(self, element: int, tag: str) -> bool:
+        """Begin a table; one that only lays out the page is a plain block."""
+        source, lines = self.source, self.lines
+        is_apart = self._table is None and not lines.n_inline
+        if is_apart and is_code_table(source, element):
+            return self.code.write_block(element)
+        if not is_apart or not self.are_kept or is_layout(source, element):
+            return lines.begin_block(element, tag)
+        lines.set_apart()
         self._table = Table()
-        self._roles |= find_parts(self._tree, self._look, element)
-        self._at_end(element, self._end_table)
+        source.roles |= find_parts(source, element)
+        lines.at_end(element, self._end_table)
         return False
 
     def _end_table(self) -> None:
         table, self._table = self._table, None
         assert table is not None
-        self._break()
-        self._out.refuse(table.size())
+        self.lines.set_apart()
+        self.lines.out.refuse(table.size())
         if lines := table.lines():
-            self._out.write(lines)
-        self._out.gap = APART
+            self.lines.out.write(lines)
+        self.lines.out.gap = APART
 
-    def _begin_row(self, element: int, tag: str) -> bool:
+    def begin_row(self, element: int, tag: str) -> bool:
+        """Begin a row."""
         if self._table is not None:
-            self._table.add_row(self._tree.tags[self._tree.parents[element]] == "tfoot")
-            self._out.refuse(2 * self._table.n_cells)
+            self._table.add_row(self.source.tree.tags[self.source.tree.parents[element]] == "tfoot")
+            self.lines.out.refuse(2 * self._table.n_cells)
         return False
 
-    def _begin_cell(self, element: int, tag: str) -> bool:
-        if self._pieces:
-            self._flush()
-        self._cell = []
-        self._at_end(element, self._end_cell, tag)
+    def begin_cell(self, element: int, tag: str) -> bool:
+        """Begin a cell."""
+        if self.lines.pieces:
+            self.lines.end()
+        self.lines.cell = []
+        self.lines.at_end(element, self._end_cell, tag)
         return False
 
     def _end_cell(self, tag: str) -> None:
-        if self._pieces:
-            self._flush()
-        table, cell, self._cell = self._table, self._cell, None
-        if table is not None and cell is not None:
-            table.add_cell(tag, "<br>".join(cell))
+        if self.lines.pieces:
+            self.lines.end()
+        cell, self.lines.cell = self.lines.cell, None
+        if self._table is not None and cell is not None:
+            self._table.add_cell(tag, "<br>".join(cell))

@@ -1,0 +1,116 @@
+"""Holds a tree with its texts as they will be written, and answers questions about the content of
+its elements. It searches sorted lists, so that an answer costs about the same on a deep or large
+page."""
+
+import sys
+from bisect import bisect_right
+from collections.abc import Sequence
+from itertools import accumulate
+
+from dripper.html.markdown.formulas import cut_tex, may_have_tex
+from dripper.html.markdown.inert import drop_unseen, drop_unseen_in_all
+from dripper.html.markdown.ordinals import join_ordinals
+from dripper.html.tree.elements import HEADINGS, LINE_BREAKING, words
+from dripper.html.tree.plain import set_apart
+from dripper.html.tree.tree import Tree, unescape
+from dripper.html.units.lines import collapse_lines, find_kept_lines, write_annotations
+
+SHOWS = words("img picture video audio svg iframe math object embed canvas hr table")
+"""Elements that show something without a text."""
+STRUCTURE = HEADINGS | words("ul ol dl menu li dt dd table pre blockquote")
+"""Elements that no line can hold."""
+
+
+class Source:
+    """The tree that is written.
+
+    Args:
+        texts: Its texts, which are at the even positions of its parts. Writers may change them.
+        holes: Finished Markdown that the texts refer to by number (see `inert.HOLE`).
+    """
+
+    def __init__(self, tree: Tree, texts: list[str], holes: list[str]) -> None:
+        self.tree = tree
+        self.texts = texts
+        self.holes = holes
+        self.roles: dict[int, str] = {}
+        """The roles of elements that are written otherwise than their names say."""
+        self._solid = [2 * at for at, text in enumerate(texts) if text and not text.isspace()]
+        self._sums: list[int] = []
+        self._kinds: dict[frozenset[str], list[int]] = {}
+
+    def has_text_between(self, first: int, last: int) -> bool:
+        """Return whether a text that is not blank is between two tags, by their positions."""
+        at = bisect_right(self._solid, first)
+        return at < len(self._solid) and self._solid[at] < last
+
+    def has_text(self, element: int) -> bool:
+        """Return whether an element has a text that is not blank."""
+        at = bisect_right(self._solid, self.tree.opens[element])
+        return at < len(self._solid) and self._solid[at] < self.tree.closes[element]
+
+    def fills(self, inner: int, outer: int) -> bool:
+        """Return whether an element holds all the text of another element around it."""
+        opens, closes = self.tree.opens, self.tree.closes
+        return not self.has_text_between(opens[outer], opens[inner]) and not self.has_text_between(
+            closes[inner], closes[outer]
+        )
+
+    def read(self, element: int) -> str:
+        """Return the text in an element."""
+        return "".join(self.texts[self.tree.opens[element] // 2 + 1 : self.tree.closes[element] // 2 + 1])
+
+    def first_text(self, element: int) -> int | None:
+        """Return the position, among all parts, of the first text in an element."""
+        at = bisect_right(self._solid, self.tree.opens[element])
+        return self._solid[at] if at < len(self._solid) and self._solid[at] < self.tree.closes[element] else None
+
+    def near(self, place: int, step: int) -> int | None:
+        """Return the position of the text nearest to a tag, behind it (1) or before it (-1)."""
+        at = bisect_right(self._solid, place) + (0 if step > 0 else -1)
+        return self._solid[at] if 0 <= at < len(self._solid) else None
+
+    def size(self, element: int) -> int:
+        """Return the number of characters in an element."""
+        if not self._sums:
+            self._sums = list(accumulate(map(len, self.texts), initial=0))
+        return self._sums[self.tree.closes[element] // 2 + 1] - self._sums[self.tree.opens[element] // 2 + 1]
+
+    def within(self, element: int, names: frozenset[str], most: int = sys.maxsize) -> Sequence[int]:
+        """Return the first elements with one of the names in an element, in document order."""
+        found = self._find(names)
+        first, end = bisect_right(found, element), bisect_right(found, self.tree.lasts[element])
+        return found[first : min(end, first + most)]
+
+    def holds(self, element: int, names: frozenset[str]) -> bool:
+        """Return whether an element holds an element with one of the names."""
+        found = self._kinds.get(names) or self._find(names)
+        at = bisect_right(found, element)
+        return at < len(found) and found[at] <= self.tree.lasts[element]
+
+    def _find(self, names: frozenset[str]) -> list[int]:
+        if names not in self._kinds:
+            self._kinds[names] = self.tree.named(names)
+        return self._kinds[names]
+
+
+def read_source(tree: Tree) -> Source:
+    """Return a tree with its texts as characters. Invisible characters are removed, line breaks of
+    the source become blanks, neighbours that a browser sets apart get a blank between them, and
+    LaTeX becomes holes."""
+    holes = list[str]()
+    breaks = {tag: "\n" for tag, name in tree.names.items() if name in LINE_BREAKING}
+    parts = write_annotations(tree)
+    texts = parts[::2]
+    for index, text in set_apart(tree, parts, [breaks.get(tag, "") for tag in tree.parts[1::2]]).items():
+        texts[index // 2] = text
+    joined = unescape("\ufdd0".join(drop_unseen_in_all(texts)))
+    if may_have_tex(joined):
+        joined = "\ufdd0".join(cut_tex(text, holes) for text in joined.split("\ufdd0"))
+    for character in "\n\t\r\f":
+        joined = joined.replace(character, " ")
+    texts = joined.split("\ufdd0")
+    for place in find_kept_lines(tree):
+        texts[place // 2] = collapse_lines(unescape(drop_unseen(parts[place])))
+    join_ordinals(tree, texts)
+    return Source(tree, texts, holes)
