@@ -24,6 +24,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 from dripper.warc import read_records  # noqa: E402
 from support.neighbour_archives import Case, build_cases  # noqa: E402
+from support.neighbour_rows import count_right, write_rows  # noqa: E402
 
 VERSIONS = {"warcio": "1.8.1", "FastWARC": "2.0.1", "jwarc": "0.36.0", "warcio.js": "2.4.11"}
 ADDRESS = "https://example.org/mill"
@@ -39,6 +40,9 @@ of capture. The readers were called as in their documentation, with decoding of 
 Tested on {day} with {versions}, on Python {python}.
 jwarc ran with zstd-jni and Brotli's `dec` and warcio with brotli and zstandard. `make neighbours`
 repeats all of it.
+
+Right: {right}. The second column of the table
+names the readers that are not right.
 
 """
 
@@ -104,16 +108,14 @@ def main(folder: Path) -> None:
             file.write_bytes(case.data)
         answers = {"dripper": list(map(read_ours, files))}
         answers |= {name: read_theirs(name, folder, files) for name in VERSIONS}
-    names = list(answers)
-    rows = [f"| record | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|"]
-    for number, case in enumerate(cases):
-        rows.append(f"| {case.name} | {' | '.join(judge(case, answers[name][number]) for name in names)} |")
-    right = {name: sum(judge(case, answers[name][n]) == "right" for n, case in enumerate(cases)) for name in names}
-    summary = ", ".join(f"{name} {count}" for name, count in right.items())
+    found = {
+        case.name: {name: judge(case, told[number]) for name, told in answers.items()}
+        for number, case in enumerate(cases)
+    }
     versions = ", ".join(f"{name} {version}" for name, version in VERSIONS.items())
     python = f"{sys.version_info.major}.{sys.version_info.minor}"
-    text = INTRO.format(day=f"{date.today():%-d %B %Y}", versions=versions, python=python)
-    text += "\n".join(rows) + f"\n\nRight, of {len(cases)}: {summary}.\n"
+    text = INTRO.format(day=f"{date.today():%-d %B %Y}", versions=versions, python=python, right=count_right(found))
+    text += write_rows("record", found) + "\n"
     target = ROOT / "docs" / "neighbours" / "archives.md"
     target.parent.mkdir(exist_ok=True)
     target.write_text(text)

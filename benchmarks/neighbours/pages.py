@@ -21,6 +21,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 import dripper  # noqa: E402
 from support.neighbour_pages import ADDRESS, CASES, judge, write_page  # noqa: E402
+from support.neighbour_rows import count_right, write_rows  # noqa: E402
 
 PLACES = {
     "Trafilatura": "python",
@@ -45,8 +46,12 @@ One construct in one article does not measure quality: scores over whole sites a
 
 Tested on {day} with {versions}, on Python {python} and Node 20. Each wrote Markdown with links,
 images and tables if it can. Readability returns HTML, which Turndown 7.2.5 converted to Markdown.
-Resiliparse returns only text, so it has a dash for rows about Markdown, addresses and metadata.
-html-to-markdown and html2text convert the whole page. `make neighbours` repeats all of it.
+Resiliparse returns only text, so rows about Markdown, addresses and metadata leave it out.
+html-to-markdown and html2text convert the whole page, and are left out of the rows about metadata.
+`make neighbours` repeats all of it.
+
+Right: {right}. The second column of the table
+names the extractors that are not right.
 
 """
 NOTES = """
@@ -84,16 +89,14 @@ def main(folder: Path) -> None:
         pages.write_text(json.dumps(written))
         answers = {"dripper": list(map(read_ours, written))}
         answers |= {name: read_theirs(name, folder, pages) for name in PLACES}
-    names = list(answers)
-    rows = [f"| construct | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|"]
-    words = {name: [judge(case, answers[name][number]) for number, case in enumerate(CASES)] for name in names}
-    rows += [f"| {case.name} | {' | '.join(words[name][n] for name in names)} |" for n, case in enumerate(CASES)]
-    asked = {name: len(CASES) - words[name].count("–") for name in names}
-    summary = ", ".join(f"{name} {words[name].count('right')} of {asked[name]}" for name in names)
+    found = {
+        case.name: {name: judge(case, told[number]) for name, told in answers.items()}
+        for number, case in enumerate(CASES)
+    }
     python = f"{sys.version_info.major}.{sys.version_info.minor}"
-    text = INTRO.format(day=f"{date.today():%-d %B %Y}", versions=VERSIONS, python=python)
+    text = INTRO.format(day=f"{date.today():%-d %B %Y}", versions=VERSIONS, python=python, right=count_right(found))
     target = ROOT / "docs" / "neighbours" / "pages.md"
-    target.write_text(text + "\n".join(rows) + f"\n\nRight: {summary}.\n" + NOTES)
+    target.write_text(text + write_rows("construct", found) + "\n" + NOTES)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,9 @@ from typing import Any
 
 ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
+sys.path.insert(0, str(ROOT / "tests"))
+
+from support.neighbour_rows import write_rows  # noqa: E402
 
 Rows = list[list[str | None]]
 
@@ -50,6 +53,7 @@ Tested on {day} with {versions}, on Python {python}. `deltalake` means
 `DeltaTable.to_pyarrow_table`, `QueryBuilder` is its SQL interface. The first rows are the tables
 of this project, the others were written by Spark 4.0.2. `make neighbours` repeats all of it.
 [Tables](../tables.md#properties-that-you-may-set) lists the features that you may turn on.
+The second column of the table names the readers that are not right.
 
 """
 NOTES = """
@@ -126,13 +130,13 @@ def _judge_rows(told: Rows, wanted: Rows) -> str:
 def write_document(made: list[Any], answers: Mapping[str, list[dict[str, Any]]]) -> None:
     """Write the page. made: the cases, as in `cases.json`; answers: of each reader, one for each
     case."""
-    rows = [f"| table | {' | '.join(PLACES)} |", "|---" * (len(PLACES) + 1) + "|"]
-    for number, (_, name, columns, wanted, find) in enumerate(made):
-        found = [judge(columns, wanted, find, answers[reader][number]) for reader in PLACES]
-        rows.append(f"| {name} | {' | '.join(found)} |")
+    found = {
+        name: {reader: judge(columns, wanted, find, told[number]) for reader, told in answers.items()}
+        for number, (_, name, columns, wanted, find) in enumerate(made)
+    }
     python = f"{sys.version_info.major}.{sys.version_info.minor}"
     text = INTRO.format(day=f"{date.today():%-d %B %Y}", versions=VERSIONS, python=python)
-    (ROOT / "docs" / "neighbours" / "tables.md").write_text(text + "\n".join(rows) + "\n" + NOTES)
+    (ROOT / "docs" / "neighbours" / "tables.md").write_text(text + write_rows("table", found) + "\n" + NOTES)
 
 
 def main(folder: Path) -> None:

@@ -97,27 +97,33 @@ def measure(pages: Iterable[LabelledPage], count: Count) -> tuple[Mapping[str, L
     return {name: Load(both[:, 0], both[:, 1]) for name, both in columns.items()}, left_out
 
 
+_ROWS = (
+    *("tokens in: mean", "median", "of raw: means", "medians", "page by page"),
+    *("tokens out: mean", "median"),
+    *("FLOPs: mean", "median", "of raw: means", "medians", "pages over 32k"),
+)
+
+
 def table(loads: Mapping[str, Load]) -> str:
-    """Return the table as Markdown: tokens in, their share of the raw HTML's (of means, of medians,
-    mean of the pages' shares), tokens out, FLOPs, and pages over the window."""
-    head = (
-        "| input | in: mean | median | of raw: means | medians | page by page | out: mean | median | FLOPs: mean | median "
-        "| of raw: means | medians | over 32k |"
-    )
-    lines = [head, "|---" * 13 + "|"]
-    raw = loads[RAW]
-    for name, load in loads.items():
-        shares = (_ratio(load.read, raw.read, np.mean), _ratio(load.read, raw.read, np.median))
-        by_page = float((load.read / np.maximum(raw.read, 1)).mean())
-        costs = (_ratio(load.cost, raw.cost, np.mean), _ratio(load.cost, raw.cost, np.median))
-        cells = [
-            name, f"{load.read.mean():,.0f}", f"{np.median(load.read):,.0f}", *map(_percent, (*shares, by_page)),
-            f"{load.written.mean():,.0f}", f"{np.median(load.written):,.0f}",
-            f"{load.cost.mean():.3e}", f"{np.median(load.cost):.3e}", *map(_percent, costs),
-            _percent(float((load.read > WINDOW).mean())),
-        ]  # fmt: skip
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines) + "\n"
+    """Return the table as Markdown, with a column for each input: tokens in, their share of the raw
+    HTML's (of means, of medians, mean of the pages' shares), tokens out, FLOPs, and pages over the
+    window."""
+    columns = [_cells(load, loads[RAW]) for load in loads.values()]
+    rows = [("input", *loads), *zip(_ROWS, *columns, strict=True)]
+    lines = [f"| {' | '.join(row)} |" for row in rows]
+    return "\n".join([lines[0], "|---" * (len(loads) + 1) + "|", *lines[1:]]) + "\n"
+
+
+def _cells(load: Load, raw: Load) -> list[str]:
+    shares = (_ratio(load.read, raw.read, np.mean), _ratio(load.read, raw.read, np.median))
+    by_page = float((load.read / np.maximum(raw.read, 1)).mean())
+    costs = (_ratio(load.cost, raw.cost, np.mean), _ratio(load.cost, raw.cost, np.median))
+    return [
+        f"{load.read.mean():,.0f}", f"{np.median(load.read):,.0f}", *map(_percent, (*shares, by_page)),
+        f"{load.written.mean():,.0f}", f"{np.median(load.written):,.0f}",
+        f"{load.cost.mean():.3e}", f"{np.median(load.cost):.3e}", *map(_percent, costs),
+        _percent(float((load.read > WINDOW).mean())),
+    ]  # fmt: skip
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -43,15 +43,20 @@ SHAPES: Mapping[str, Mapping[str, Any]] = {
 Row = Mapping[str, str]
 
 
-def read_table() -> list[Row]:
-    """Return the rows by their columns, marks of code taken off."""
-    text = (ROOT / "docs/labeler_lm.md").read_text()
-    lines = text[text.index("| checkpoint | architecture |") :].split("\n\n")[0].splitlines()
-    head, _, *rows = [[cell.strip().replace("`", "") for cell in line.strip("|").split("|")] for line in lines]
-    return [dict(zip(head, row, strict=True)) for row in rows]
+def read_tables() -> Mapping[str, Row]:
+    """Return the cells of each checkpoint in the two tables by their columns, without marks of
+    code."""
+    text = (ROOT / "docs/labeler_lm.md").read_text().replace("`", "")
+    rows: dict[str, dict[str, str]] = {}
+    for start in ("| checkpoint | labeler |", "| checkpoint | architecture |"):
+        lines = text[text.index(start) :].split("\n\n")[0].splitlines()
+        head, _, *cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+        for row in cells:
+            rows.setdefault(row[0].split()[0], {}).update(zip(head, row, strict=True))
+    return rows
 
 
-ROWS = {row["checkpoint"].split()[0]: row for row in read_table()}
+ROWS = read_tables()
 OF_LM = [name for name, row in ROWS.items() if row["labeler"] == "lm"]
 OF_ENCODER = [name for name, row in ROWS.items() if row["labeler"] == "encoder"]
 
