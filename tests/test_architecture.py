@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 LIB = ROOT / "lib"
 MODULES = sorted(LIB.rglob("*.py"))
 LAYERS = {
-    "base": ("errors", "extras", "doors", "settings", "addresses", "places", "guard", "standalone", "release"),
+    "base": ("errors", "extras", "doors", "flags", "settings", "addresses", "places", "guard", "standalone", "release"),
     "content": ("decode", "html", "warc"),
     "labels": ("labels", "layouts"),
     "page": ("page",),

@@ -99,6 +99,13 @@ def test_a_page_without_content_is_told(tmp_path: Path, capsys: pytest.CaptureFi
         (["/nowhere/page.html"], "/nowhere/page.html: No such file"),
         (["https://e.org/a?b=1&c"], "| dripper extract - --url 'https://e.org/a?b=1&c'"),
         (["https://e.org/a", "https://e.org/b", "--out", "{file}.jsonl"], "only archives are read over HTTP"),
+        (["htps://e.org/a"], "htps://e.org/a is an address, not a page: fetch it first"),
+        (["https:/e.org/a"], "write https://e.org/a, or"),
+        (["{file}", "--url", "e.org/a"], "--url e.org/a: write the whole address, such as https://e.org/a"),
+        (
+            ["{file}", "--out", "-", "--columns", "url,titel"],
+            "--columns titel: there is no such column; did you mean title?",
+        ),
         (["/"], "/ is a folder: say where the rows of its pages go"),
         (["{file}", "--labeler", "cpuu"], "did you mean 'cpu'"),
         (["{file}", "{file}"], "these are many pages: say where their rows go, --out pages.jsonl"),
@@ -116,6 +123,22 @@ def test_a_typo_is_one_sentence(
     file: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], words: str
 ) -> None:
     assert main(["extract", *(argument.replace("{file}", str(file)) for argument in arguments)]) == 2
+    assert words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["extrct", "page.html"], "'extrct'"),
+        (["extract", "page.html", "--fromat", "text"], "--fromat text; did you mean --format?"),
+        (["extract", "page.html", "--format", "txt"], "did you mean text?"),
+    ],
+)
+def test_a_mistyped_flag_is_told_the_nearest(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], words: str
+) -> None:
+    with pytest.raises(SystemExit):
+        main(arguments)
     assert words in capsys.readouterr().err
 
 

@@ -53,21 +53,15 @@ def test_every_settings_file_loads(file: Path) -> None:
 @pytest.mark.parametrize(
     ("assignment", "words"),
     [
-        (
-            "limits.parser_steps=5",
-            "setting limits.parser_steps is gone, as nobody had to change its value: leave it out",
-        ),
-        ("limits.page_wall_seconds=5", "setting limits.page_wall_seconds is gone: limits.page_cpu_seconds sets it too"),
-        (
-            "labels.lm.profile=any",
-            "setting labels.lm.profile is gone: a checkpoint whose labels.lm.prompt is set labels",
-        ),
-        ("labels.lm.temperature=2", "setting labels.lm.temperature is gone, as nobody had to change its value"),
-        ("batch.in_flight=3", "setting batch.in_flight is gone, as nobody had to change its value"),
-        ("sites.enabled=true", "setting sites is gone: layouts.enabled spreads the labels of a chain by layout"),
         ("limits.page_cpu_second=5", "unknown setting limits.page_cpu_second; did you mean limits.page_cpu_seconds?"),
         ("limit.page_cpu_seconds=5", "unknown setting limit.page_cpu_seconds; did you mean limits.page_cpu_seconds?"),
         ("fallback=body", "did you mean labeler.fallback?"),
+        ("lables.cpu.title=auto", "did you mean labels.cpu.title?"),
+        (
+            "labels.cpu.processes=2",
+            "unknown setting labels.cpu.processes; known are labels.cpu.comments, labels.cpu.title",
+        ),
+        ("html.keep=.article", "setting html.keep='.article': input should be a list, such as [a, b]"),
         ("reading.page_bytes=many", "setting reading.page_bytes='many': input should be a valid integer"),
         ("reading.page_bytes=3", "greater than or equal to 1024"),
         ("labeler.fallback=guess", "'trafilatura', 'body' or 'empty'"),
@@ -85,7 +79,12 @@ def test_a_typo_gives_one_sentence(assignment: str, words: str) -> None:
 
 @pytest.mark.parametrize(
     ("content", "words"),
-    [("- a\n", "must hold `key: value` lines"), ("a: [\n", "is not YAML"), ("\x00", "is not YAML")],
+    [
+        ("- a\n", "must hold `key: value` lines"),
+        ("a: [\n", "is not YAML"),
+        ("\x00", "is not YAML"),
+        ("a: [\n", "at line 2, column 1"),
+    ],
 )
 def test_a_bad_file_is_named(tmp_path: Path, content: str, words: str) -> None:
     file = tmp_path / "bad.yml"

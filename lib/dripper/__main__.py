@@ -1,6 +1,5 @@
 """The command `dripper`: pages from the shell, without Spark."""
 
-import argparse
 import importlib
 import os
 import sys
@@ -8,6 +7,7 @@ from collections.abc import Sequence
 
 from dripper.addresses import printable
 from dripper.errors import UsageError
+from dripper.flags import Parser
 from dripper.release import describe_release
 
 COMMANDS = ("extract", "inspect", "lm", "prompts", "serve", "settings")
@@ -32,8 +32,8 @@ def main(argv: list[str] | None = None) -> int:
         return 2
 
 
-def _parser(names: Sequence[str]) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="dripper", description="Main content of web pages.")
+def _parser(names: Sequence[str]) -> Parser:
+    parser = Parser(prog="dripper", description="Main content of web pages.")
     parser.add_argument("--version", action="version", version=describe_release())
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for name in names:

@@ -2,8 +2,8 @@
 `dripper.labels.config` reads them from files and flags.
 """
 
-import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from typing import Annotated, Any, Literal, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
@@ -305,30 +305,6 @@ class Settings(Section):
         return [*(name for name in ALL_OUTPUTS if name in asked), *(name for name in asked if name not in ALL_OUTPUTS)]
 
 
-GONE = frozenset(
-    {
-        *("batch.file_attempts", "batch.in_flight", "batch.max_failures", "batch.split_bytes"),
-        *("cost.sample_pages", "html.media", "labels.encoder.batch_tokens", "labels.encoder.context_tokens"),
-        *("labels.encoder.overlap_blocks", "labels.encoder.threshold", "labels.lm.attempts", "labels.lm.draft"),
-        *("labels.lm.overlap_blocks", "labels.lm.temperature", "labels.lm.threshold", "labels.lm.timeout_seconds"),
-        *("labels.neuscraper.batch_nodes", "labels.neuscraper.device", "labels.neuscraper.threshold"),
-        *("labels.web2text.pair_weight", "stages.batch_pages", "stages.engine_threads"),
-        *("limits.parser_attributes", "limits.parser_options", "limits.parser_repeats", "limits.parser_steps"),
-        *("spark.delta_package", "stages.batch_tokens", "stages.stall_seconds"),
-    }
-)
-"""Keys that earlier versions knew, and that are constants now."""
-REPLACED = {
-    "batch.bytes_per_core": "batch.files sets it too",
-    "labels.encoder.profile": "a checkpoint's dripper_encoder.json says how it reads pages",
-    "labels.lm.cpu_cache_gib": "set VLLM_CPU_KVCACHE_SPACE in the environment of the engine",
-    "labels.lm.profile": "a checkpoint whose labels.lm.prompt is set labels blocks of any profile",
-    "limits.page_wall_seconds": "limits.page_cpu_seconds sets it too",
-    "limits.stall_seconds": "limits.page_cpu_seconds sets it too",
-    "sites": "layouts.enabled spreads the labels of a chain by layout, and a single labeler labels each page by itself",
-    "stages.partition_pages": "stages.commit_pages sets it too",
-}
-"""Keys of earlier versions, and their replacements."""
 _FORMS = "a result has markdown, text and main_html, and `dripper extract --format` writes these and others"
 _BY_SELECTOR = "settings={'html.keep': [CSS], 'html.drop': [CSS]}"
 OF_PEERS = {
@@ -388,11 +364,8 @@ def _write_sentence(problem: Mapping[str, Any], prefix: str, valid_keys: list[st
         inside = [name for name in valid_keys if name.startswith(key + ".")]
         return f"setting {key} is a section: set one of {', '.join(inside)}"
     if problem["type"] != "extra_forbidden":
-        return f"setting {key}={problem['input']!r}: {problem['msg'][0].lower()}{problem['msg'][1:]}"
-    if key in GONE:
-        return f"setting {key} is gone, as nobody had to change its value: leave it out"
-    if key in REPLACED:
-        return f"setting {key} is gone: {REPLACED[key]}"
+        words = problem["msg"][0].lower() + problem["msg"][1:].replace("a valid tuple", "a list, such as [a, b]")
+        return f"setting {key}={problem['input']!r}: {words}"
     if place[-1] in OF_PEERS:
         return f"unknown setting {key}: {OF_PEERS[place[-1]]}"
     value = problem["input"]
@@ -400,10 +373,9 @@ def _write_sentence(problem: Mapping[str, Any], prefix: str, valid_keys: list[st
         # An unknown section: its keys are the best hint at the one that was meant.
         inner, value = next(iter(value.items()))
         key, place = f"{key}.{inner}", [*place, str(inner)]
-    near = difflib.get_close_matches(key, valid_keys, n=1, cutoff=0.4) or difflib.get_close_matches(
-        place[-1], [name.rpartition(".")[2] for name in valid_keys], n=1, cutoff=0.5
-    )
-    nearest = next((name for name in valid_keys if near and name.endswith(near[0])), None)
-    return f"unknown setting {key}" + (
-        f"; did you mean {nearest}?" if nearest else f"; known are {', '.join(valid_keys)}"
-    )
+    beside = [name for name in valid_keys if name.startswith(key.rpartition(".")[0] + ".")] or valid_keys
+    names = {name.rpartition(".")[2]: name for name in [*valid_keys, *beside]}
+    near = get_close_matches(key, valid_keys, n=1, cutoff=0.85) or [
+        names[last] for last in get_close_matches(place[-1], names, n=1)
+    ]
+    return f"unknown setting {key}" + (f"; did you mean {near[0]}?" if near else f"; known are {', '.join(beside)}")

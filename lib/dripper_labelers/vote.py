@@ -52,7 +52,9 @@ def parse_voters(name: str) -> Sequence[Voter]:
         raise SettingsError(f"labeler {name!r}: a union has no weights, each of its members decides alone")
     members = [voter.name for voter in voters]
     if len(voters) < 2:
-        raise SettingsError(f"labeler {name!r}: a vote takes two members at least, for instance {kind}:cpu,trafilatura")
+        raise SettingsError(
+            f"labeler {name!r}: a {kind} takes at least two members, for instance {kind}:cpu,trafilatura"
+        )
     for member in members:
         if members.count(member) > 1:
             raise SettingsError(

@@ -158,7 +158,7 @@ def test_a_union_is_loaded_by_name_and_has_no_weights() -> None:
     assert dripper.extract(ARTICLE, labeler="union:all,cpu").method == "union:all"
     with pytest.raises(SettingsError, match="a union has no weights, each of its members decides alone"):
         load("union:cpu=2,all")
-    with pytest.raises(SettingsError, match="takes two members at least, for instance union:cpu,trafilatura"):
+    with pytest.raises(SettingsError, match="a union takes at least two members, for instance union:cpu,trafilatura"):
         load("union:cpu")
 
 
@@ -170,7 +170,7 @@ def test_members_are_voters_of_one_weight_unless_the_name_says_another() -> None
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("vote:cpu", "a vote takes two members at least, for instance vote:cpu,trafilatura"),
+        ("vote:cpu", "a vote takes at least two members, for instance vote:cpu,trafilatura"),
         ("vote:cpu,", "'' is not a single labeler"),
         ("vote:cpu,vote:all", "'vote:all' is not a single labeler"),
         ("vote:cpu,all,cpu=2", "names cpu twice: a member's voice is its weight, as in cpu=2"),

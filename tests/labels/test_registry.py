@@ -59,7 +59,10 @@ def test_a_wrong_option_of_cpu_is_one_sentence(options: dict[str, object], words
         load("cpu", **options)
 
 
-@pytest.mark.parametrize(("typo", "near"), [("cpi", "cpu"), ("trafilatur", "trafilatura"), ("al", "all")])
+@pytest.mark.parametrize(
+    ("typo", "near"),
+    [("cpi", "cpu"), ("trafilatur", "trafilatura"), ("al", "all"), ("unoin:cpu,all", "union")],
+)
 def test_a_typo_is_an_error_that_names_the_nearest(typo: str, near: str) -> None:
     with pytest.raises(SettingsError, match=f"no labeler '{typo}'; did you mean '{near}'"):
         load(typo)
@@ -68,7 +71,8 @@ def test_a_typo_is_an_error_that_names_the_nearest(typo: str, near: str) -> None
 def test_an_unknown_name_lists_what_there_is() -> None:
     with pytest.raises(
         SettingsError,
-        match=r"no labeler 'xyz'.* There are: cpu, trafilatura, all, lm, web2text, encoder, reader, neuscraper",
+        match=r"no labeler 'xyz'.* There are: cpu, trafilatura, all, lm, web2text, encoder, reader, neuscraper, "
+        r"vote:A,B,…, union:A,B,…",
     ):
         load("xyz")
 

@@ -49,4 +49,12 @@ def test_what_cannot_work_is_told_at_once() -> None:
         dripper.extract_many([], "cpuu")
     with pytest.raises(SettingsError, match="jobs=0"):
         dripper.extract_many([], jobs=0)
+    with pytest.raises(TypeError, match="not one page"):
+        dripper.extract_many("<p>One page.</p>")
     assert list(dripper.extract_many([])) == []
+
+
+def test_what_is_no_page_is_an_error_of_its_row() -> None:
+    good, bad = dripper.extract_many(["<p>A page.</p>", None], jobs=1)  # type: ignore[list-item]
+    assert good.error_code is None
+    assert (bad.error_code, bad.error_detail) == ("not_html", "it is NoneType, not str or bytes")

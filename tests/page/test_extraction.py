@@ -117,6 +117,10 @@ def test_where_nothing_is_main_the_fallback_says_so(fallback: str, method: str, 
 def test_wrong_types_and_names() -> None:
     with pytest.raises(TypeError, match="html must be str or bytes, not int"):
         dripper.extract(3)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="url must be str, not int"):
+        dripper.extract(HTML, url=3)  # type: ignore[arg-type]
+    with pytest.raises(SettingsError, match=r"settings must be a mapping, such as .*, not str"):
+        dripper.extract(HTML, settings="profile=paper")  # type: ignore[arg-type]
     with pytest.raises(SettingsError, match="did you mean 'cpu'"):
         dripper.extract(HTML, labeler="cpuu")
     with pytest.raises(AttributeError, match="no attribute 'extrakt'"):

@@ -22,7 +22,7 @@ from dripper.local.sinks import STANDARD_OUTPUT, Destination
 from dripper.local.tables import Columns
 from dripper.page.extraction import extract_apart
 from dripper.page.rows import OF_OUTPUTS
-from dripper.places import local_place
+from dripper.places import archive_place, local_place
 from dripper.settings import Settings
 from dripper.warc.open.source import ARCHIVE_NAME, is_http
 
@@ -75,22 +75,16 @@ def _add_inputs(extract: argparse.ArgumentParser) -> None:
         help="put before the paths of files below a named folder, to make the addresses of their pages",
     )
     extract.add_argument(
-        "--html-column",
-        metavar="NAME",
-        help="a table's column of HTML (default: html, content or the like)",
+        "--html-column", metavar="NAME", help="a table's column of HTML (default: html, content or the like)"
     )
     extract.add_argument(
-        "--url-column",
-        metavar="NAME",
-        help="a table's column of addresses (default: url or the like, if there is one)",
+        "--url-column", metavar="NAME", help="a table's column of addresses (default: url or the like, if there is one)"
     )
 
 
 def _add_outputs(extract: argparse.ArgumentParser) -> None:
     extract.add_argument(
-        "--format",
-        choices=tuple(FORMATS),
-        help="the form of a printed page, and of --output-dir (default: markdown)",
+        "--format", choices=tuple(FORMATS), help="the form of a printed page, and of --output-dir (default: markdown)"
     )
     extract.add_argument(
         "--title", choices=("include", "exclude"), help="in Markdown, the page's title as its first heading"
@@ -100,10 +94,7 @@ def _add_outputs(extract: argparse.ArgumentParser) -> None:
     )
     extract.add_argument("--images", choices=("keep", "drop"), help="in Markdown, keep or drop images")
     extract.add_argument(
-        "--keep",
-        action="append",
-        metavar="SELECTOR",
-        help="a CSS selector: what it finds is main content, whatever the labeler says",
+        "--keep", action="append", metavar="SELECTOR", help="a CSS selector of main content, whatever the labeler says"
     )
     extract.add_argument(
         "--drop", action="append", metavar="SELECTOR", help="a CSS selector: what it finds is removed first"
@@ -114,9 +105,7 @@ def _add_outputs(extract: argparse.ArgumentParser) -> None:
         help="write one row per page to pages.jsonl or pages.parquet; with -, lines of JSON to standard output",
     )
     extract.add_argument(
-        "--output-dir",
-        metavar="FOLDER",
-        help="write one file per page; Markdown with front matter, unless --format says otherwise",
+        "--output-dir", metavar="FOLDER", help="write one file per page: Markdown with front matter, or --format"
     )
     extract.add_argument(
         "--columns",
@@ -124,10 +113,7 @@ def _add_outputs(extract: argparse.ArgumentParser) -> None:
         help="write only these columns (default: all but text); parts that no column needs are not made",
     )
     extract.add_argument(
-        "--jobs",
-        type=flags.positive,
-        metavar="N",
-        help="how many pages are processed at once (default: one per processor)",
+        "--jobs", type=flags.positive, metavar="N", help="pages that are processed at once (default: one per processor)"
     )
 
 
@@ -188,6 +174,8 @@ def _print_page(arguments: argparse.Namespace, settings: Settings) -> int:
     for flag in ("url_prefix", "html_column", "url_column"):
         if getattr(arguments, flag) is not None:
             raise UsageError(f"--{flag.replace('_', '-')} is for many pages: with --out or --output-dir")
+    if arguments.url and not is_http(arguments.url):
+        raise UsageError(f"--url {arguments.url}: write the whole address, such as https://{arguments.url}")
     page = _check_one_page(arguments.pages)
     extraction = extract_apart(settings, _read_page(page), arguments.url)
     form = arguments.format or "markdown"
@@ -214,7 +202,8 @@ def _check_one_page(pages: list[str]) -> str:
 def _read_page(page: str) -> bytes:
     if page == "-":
         return sys.stdin.buffer.read()
-    if is_http(page):
+    page = archive_place("the page", page)
+    if "://" in page:
         address = shlex.quote(page)
         command = f"curl -sL {address} | dripper extract - --url {address}"
         raise InputError(f"{page} is an address, not a page: fetch it first, as in {command}")

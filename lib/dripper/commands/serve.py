@@ -37,10 +37,7 @@ def add(commands: Parsers) -> None:
         "--port", type=int, default=8080, help="the port to listen on; 0 takes any that is free (default: 8080)"
     )
     serve.add_argument(
-        "--jobs",
-        type=flags.positive,
-        metavar="N",
-        help="pages processed at once (default: one per processor)",
+        "--jobs", type=flags.positive, metavar="N", help="pages processed at once (default: one per processor)"
     )
     serve.add_argument(
         "--labeler", help="the labeler, which decides what is main content (setting labeler.name; default cpu)"
@@ -56,7 +53,9 @@ def run(arguments: argparse.Namespace) -> int:
         try:
             server = make_server(service, arguments.host, arguments.port)
         except (OSError, OverflowError) as error:
-            raise UsageError(f"--host {arguments.host} --port {arguments.port}: {error}") from None
+            raise UsageError(
+                f"--host {arguments.host} --port {arguments.port}: {getattr(error, 'strerror', None) or error}"
+            ) from None
         signal.signal(signal.SIGTERM, lambda _number, _frame: _end(service, server))
         with server:
             sys.stderr.write(f"dripper: listening on http://{arguments.host}:{server.server_port}\n")

@@ -71,6 +71,10 @@ def split_settings(
     >>> split_settings("cpu,reader", None, {"escalate_below": 0.9}).labeler.escalate_below
     0.9
     """
+    if not isinstance(settings, Settings | Mapping | None):
+        raise SettingsError(
+            f"settings must be a mapping, such as {{'profile': 'paper'}}, not {type(settings).__name__}"
+        )
     values: dict[str, Any] = settings.model_dump() if isinstance(settings, Settings) else deepcopy(dict(settings or {}))
     if labeler is not None:
         values["labeler.name"] = labeler
@@ -113,8 +117,11 @@ def _read_yaml(file: Path) -> dict[str, Any]:
         content = yaml.safe_load(file.read_text(encoding="utf-8"))
     except OSError as error:
         raise SettingsError(f"settings file {file}: {error.strerror or error}") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise SettingsError(f"settings file {file} is not YAML: {' '.join(str(error).split())}") from None
+    except UnicodeDecodeError:
+        raise SettingsError(f"settings file {file} is not YAML: it is not text in UTF-8") from None
+    except yaml.YAMLError as error:
+        words = " ".join(str(error).replace(' in "<unicode string>",', " at").split())
+        raise SettingsError(f"settings file {file} is not YAML: {words}") from None
     if content is None:
         return {}
     if not isinstance(content, dict):

@@ -1,12 +1,12 @@
 """Finds labelers by name: this package's own, and others that packages register as entry points."""
 
-import difflib
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
 from dripper.doors import Doors
 from dripper.errors import MachineError, SettingsError
+from dripper.flags import suggest
 from dripper.labels.base import Labeler
 from dripper.labels.chain import chain_of, make_chain
 from dripper.labels.entry import DEFAULT_FALLBACK, LabelerEntry, Use
@@ -75,9 +75,9 @@ def find_entry(name: str) -> LabelerEntry:
     try:
         entry: Any = COMPOSITES[kind](name) if colon and kind in COMPOSITES else LABELERS[name]
     except KeyError:
-        near = difflib.get_close_matches(name, names(), n=1)
-        hint = f"; did you mean {near[0]!r}" if near else ""
-        raise SettingsError(f"no labeler {name!r}{hint}. There are: {', '.join(names())}") from None
+        near = suggest(repr(kind), map(repr, COMPOSITES if colon else names())) or "."
+        known = [*names(), *(f"{each}:A,B,…" for each in COMPOSITES)]
+        raise SettingsError(f"no labeler {name!r}{near} There are: {', '.join(known)}") from None
     if not isinstance(entry, LabelerEntry) or entry.name != name:
         raise MachineError(f"the entry point {name!r} of the group {LABELERS.group} is not a LabelerEntry of that name")
     return entry

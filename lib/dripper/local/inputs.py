@@ -68,7 +68,7 @@ def expand_inputs(names: Sequence[str], settings: ReadSettings, ignored_files: l
         files = list(_Expansion(settings, ignored_files).expand(part))
         if not files:
             raise InputError(
-                f"no pages in {part}: names must end in .html or .htm, archives' in .warc, .warc.gz or .wacz"
+                f"no pages in {part}: no name there ends in .html or .htm, or of an archive in .warc, .warc.gz or .wacz"
             )
         for file in files:
             inputs.setdefault(file.address, file)

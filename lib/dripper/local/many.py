@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from dripper.errors import MachineError, PageError, SettingsError
+from dripper.errors import ErrorCode, MachineError, PageError, SettingsError
 from dripper.guard import GuardLimits
 from dripper.labels.registry import runs_staged
 from dripper.local.pool import map_in_order
@@ -37,7 +37,7 @@ def extract_many(
     of the pages.
 
     Raises UsageError at once for a wrong labeler, setting or option, and in a process that may not
-    start others.
+    start others, and TypeError for a single page.
 
     Args:
         pages: HTML as `extract` takes it, or pairs of it and the page's address; taken as they
@@ -51,6 +51,8 @@ def extract_many(
     >>> [result.n_blocks for result in extract_many(pages, jobs=1)]
     [1, 1]
     """
+    if isinstance(pages, str | bytes):
+        raise TypeError("pages must be a list or another iterable of pages, not one page: extract(page) takes one")
     if jobs is not None and jobs < 1:
         raise SettingsError(f"jobs={jobs}: the number of processes is at least 1")
     resolved = checked_settings(labeler, add_outputs(settings, outputs), options)
@@ -74,5 +76,8 @@ def count_processors() -> int:
     return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
-def _extract(extractor: Extractor, page: Page) -> Extraction:
-    return extractor.extract(*page) if isinstance(page, tuple) else extractor.extract(page)
+def _extract(extractor: Extractor, page: Any) -> Extraction:
+    html, url = page if isinstance(page, tuple) else (page, None)
+    if not isinstance(html, str | bytes):
+        return make_failed(PageError(ErrorCode.NOT_HTML, f"it is {type(html).__name__}, not str or bytes"))
+    return extractor.extract(html, url)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from dripper.errors import InputError, UsageError
+from dripper.flags import suggest
 from dripper.labels.streams import pack
 from dripper.local.tables import import_arrow
 from dripper.page.columns import BATCH, EXTRACTIONS, Column, Kind, ListOf, Type
@@ -39,7 +40,8 @@ def choose_columns(names: Sequence[str]) -> tuple[Column, ...]:
     columns = {column.name: column for column in (*COLUMNS, TEXT)}
     for name in names:
         if name not in columns:
-            raise UsageError(f"--columns {name}: there is no such column; there are {', '.join(columns)}")
+            near = suggest(name, columns) or f"; there are {', '.join(columns)}"
+            raise UsageError(f"--columns {name}: there is no such column{near}")
     return tuple(columns[name] for name in dict.fromkeys(names)) or COLUMNS
 
 

@@ -202,10 +202,12 @@ def extract(
     Raises:
         UsageError: For a wrong labeler, setting or option, if `html` is the name of a file
             or an address, and with `guard` in a process that may not start others.
-        TypeError: If it is neither text nor bytes.
+        TypeError: If it is neither text nor bytes, or `url` is not text.
     """
     if not isinstance(html, str | bytes):
         raise TypeError(f"html must be str or bytes, not {type(html).__name__}; of a file, pass what it holds")
+    if not isinstance(url, str | None):
+        raise TypeError(f"url must be str, not {type(url).__name__}")
     if isinstance(html, str):
         _refuse_address(html)
     settings = add_outputs(settings, outputs)

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from dripper.addresses import printable
 from dripper.errors import BusyError, DifferenceError, MachineError, NoPageError, StorageError, UsageError
 from dripper.extras import explain_install
+from dripper.flags import Parser
 from dripper.labels.chain import chain_of
 from dripper.labels.config import add_settings
 from dripper.labels.config import positive as positive
@@ -38,9 +39,7 @@ def parser(
 ) -> argparse.ArgumentParser:
     """Return a parser with the flags of every job, with --warcs if the job reads archives, and with
     --redo if it can read them again."""
-    command = argparse.ArgumentParser(
-        prog=name, description=description, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    command = Parser(prog=name, description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     if reads_archives:
         kinds = "comma-separated files, folders, globs, s3:// objects or prefixes, and @lists of paths"
         command.add_argument("--warcs", help=kinds)

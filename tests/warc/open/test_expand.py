@@ -150,6 +150,7 @@ def test_http_addresses_are_taken_as_they_are() -> None:
         ("{}/empty", "no archive files in"),
         ("@{}/missing", "No such file"),
         ("@{}/binary", "not a list"),
+        ("@{}/latin", "is not a list of paths, one a line: it is not text in UTF-8"),
         ("@{}/empty", "folder"),
         ("s3://", "no bucket"),
     ],
@@ -157,5 +158,6 @@ def test_http_addresses_are_taken_as_they_are() -> None:
 def test_what_is_missing_is_an_error_that_names_it(folder: Path, spec: str, message: str) -> None:
     (folder / "empty").mkdir()
     (folder / "binary").write_bytes(b"\x1f\x8b\x08 no gzip")
+    (folder / "latin").write_bytes(b"caf\xe9.warc")
     with pytest.raises(InputError, match=message):
         expand(spec.format(folder))

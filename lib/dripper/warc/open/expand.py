@@ -37,7 +37,8 @@ def read_text(path: str, settings: ReadSettings) -> str:
         with closing(open_source(path, settings, None).open_at(0)) as stream:
             return unzip(stream).read().decode("utf-8-sig")
     except (UnicodeDecodeError, EOFError, OSError, zlib.error) as error:
-        raise InputError(f"@{loggable(path)} is not a list of paths: {error}") from error
+        cause = "it is not text in UTF-8" if isinstance(error, UnicodeDecodeError) else error
+        raise InputError(f"@{loggable(path)} is not a list of paths, one a line: {cause}") from error
 
 
 def read_list(path: str, settings: ReadSettings) -> list[str]:

@@ -1,0 +1,36 @@
+"""Names the nearest of the known words for a mistyped one: a flag, a value, a setting."""
+
+import argparse
+import difflib
+import re
+from collections.abc import Iterable
+from typing import NoReturn
+
+_TYPED = re.compile(r"(?:unrecognized arguments: |invalid choice: ')([^\s'=]+)")
+
+
+def suggest(typed: str, known: Iterable[str], cutoff: float = 0.6) -> str:
+    """Return the end of a message about an unknown word, empty if no known one is near.
+
+    >>> suggest("markdwn", ["text", "markdown"]), suggest("x", ["text"])
+    ('; did you mean markdown?', '')
+    """
+    near = difflib.get_close_matches(typed, known, n=1, cutoff=cutoff)
+    return f"; did you mean {near[0]}?" if near else ""
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser with suggestions in its messages."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print the message, with the nearest flag or value, and exit with 2."""
+        if typed := _TYPED.search(message):
+            values = re.findall(r"[\w-]+", message.partition("choose from ")[2])
+            message += suggest(typed[1], values or self._list_flags())
+        super().error(message)
+
+    def _list_flags(self) -> list[str]:
+        # Only the main parser sees what a command does not know.
+        commands = [each.choices for each in self._actions if isinstance(each, argparse._SubParsersAction)]
+        parsers = [self, *(parser for choices in commands for parser in choices.values())]
+        return [flag for parser in parsers for flag in parser._option_string_actions]
