@@ -22,7 +22,7 @@ from dripper_lab.train.kinds import kind_of
 from dripper_lab.train.recipe import Recipe
 from dripper_lab.train.switch_scores import SwitchScore
 from dripper_lab.train.validate import calibration_error, macro_over_kinds, mean_by, reliability
-from dripper_lab.train.weights import SEEN_BY_START
+from dripper_lab.train.weights import SEEN_BY_START, UNUSED
 
 _CARD = """\
 # Model card: labeler `cpu`
@@ -33,10 +33,10 @@ Version `{version}`: the first 12 hex digits of the SHA-256 of `cpu_weights.npz`
 probability; per page: its kind (`page_kind`), and the ROUGE-5 F1 that similar labels have reached on similar pages
 (`confidence`).
 
-**Model.** {parameters} parameters (int16): a linear layer over {features} features of the block, {layers} dilated
-separable convolutions over the sequence of blocks, means over each block's {levels} containers, a lower probability
-for blocks outside the container with most of the main content, and the set of blocks with the highest expected F1. If
-that F1 is under {doubtful}, {others}
+**Model.** {parameters} parameters (int16): a linear layer over {features} features of the block, of which {unused} is not
+used, {layers} dilated separable convolutions over the sequence of blocks, means over each block's {levels} containers, a
+lower probability for blocks outside the container with most of the main content, and the set of blocks with the
+highest expected F1. If that F1 is under {doubtful}, {others}
 smaller networks are asked too, and the mean logit counts{kept_note}. Arithmetic is exact, so labels and
 probabilities are the same bits on every machine.
 
@@ -185,6 +185,7 @@ def model_card(
     return _CARD.format(
         version=version, parameters=f"{parameters:,}", structure=len(STRUCTURE_NAMES),
         features=examples[0].blocks.features.shape[1],
+        unused=", ".join(f"`{name}`" for name in UNUSED),
         layers=len(recipe.shape.dilations), levels=examples[0].blocks.starts.shape[1], minutes=cpu_seconds / 60,
         doubtful=DOUBTFUL, others=len(recipe.other_recipes) + kept, power=1 - recipe.balance, empty=len(empty),
         kept_note=f" ({kept} of them are kept from earlier weights)" if kept else "", flags=_flags(folds, kept, start),

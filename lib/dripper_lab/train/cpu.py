@@ -34,7 +34,7 @@ from dripper_lab.train.examples import Example, Maker, read_examples
 from dripper_lab.train.folds import fit, fold_networks
 from dripper_lab.train.recipe import GOING_ON, Recipe
 from dripper_lab.train.switch_scores import switch_scores
-from dripper_lab.train.weights import SEEN_BY_START, START, fold_network, save_weights
+from dripper_lab.train.weights import SEEN_BY_START, START, fold_network, save_weights, without_unused
 
 log = logging.getLogger(__name__)
 
@@ -72,7 +72,7 @@ def train_and_save(
     """
     started = time.process_time()
     examples = _read_usable_examples(data, data_sets, recipe, sample, folds)
-    earlier = None if start is None else load_weights(start)
+    earlier = None if start is None else without_unused(load_weights(start))
     unseen = _choose_unseen(examples, folds, scored or folds, start)
     networks = fold_networks(examples, recipe, folds, scored, earlier)
     held_out = HeldOut.of([page for page in unseen if networks[fold_of(page.host, folds)]], networks, earlier)

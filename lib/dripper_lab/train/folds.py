@@ -18,6 +18,7 @@ from dripper_lab.train.kinds import with_page_kinds
 from dripper_lab.train.optimise import train_in_stages
 from dripper_lab.train.recipe import Recipe
 from dripper_lab.train.switch import with_switch
+from dripper_lab.train.weights import UNUSED, UNUSED_SCALE
 
 log = logging.getLogger(__name__)
 
@@ -62,7 +63,9 @@ def _make_unfitted(examples: Sequence[Example], recipe: Recipe, start: Weights |
 
 def _moments(examples: Sequence[Example]) -> tuple[FloatArray, FloatArray]:
     features = np.concatenate([example.blocks.features for example in examples])
-    return features.mean(axis=0, dtype=np.float64), features.std(axis=0, dtype=np.float64) + SMALLEST_SCALE
+    scale = features.std(axis=0, dtype=np.float64) + SMALLEST_SCALE
+    scale[[NAMES.index(name) for name in UNUSED]] = UNUSED_SCALE
+    return features.mean(axis=0, dtype=np.float64), scale
 
 
 def _with_variants(weights: Weights, example: Example) -> Example:

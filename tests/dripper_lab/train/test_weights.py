@@ -8,7 +8,15 @@ import pytest
 from dripper.labels.cpu.decide import KINDS
 from dripper.labels.cpu.labeler import CpuLabeler, normalize_page, score_by_others
 from dripper.labels.cpu.weights import load_weights
-from dripper_lab.train.weights import KINDS_OF_START, START, fold_network, load_start, take_confidence
+from dripper_lab.train.weights import (
+    KINDS_OF_START,
+    START,
+    UNUSED,
+    fold_network,
+    load_start,
+    take_confidence,
+    without_unused,
+)
 from support.labelled import pages
 from support.made_examples import made_example
 
@@ -25,6 +33,23 @@ def test_a_kept_network_says_what_it_said() -> None:
         for one, other in zip(before, after, strict=True):
             assert one == pytest.approx(other, abs=0.35)
             assert np.corrcoef(one, other)[0, 1] > 0.99
+
+
+def test_unused_features_are_taken_for_zero() -> None:
+    start, cut = load_weights(START), without_unused(load_weights(START))
+    columns = [start.feature_names.index(name) for name in UNUSED]
+    features = (start.mean + 0.5 * made_example(0).blocks.features * start.scale).astype(np.float32)
+    features[:, columns] = 0
+    zero = made_example(0).blocks._replace(features=features)
+    other = zero._replace(features=features.copy())
+    other.features[:, columns] = 0.9
+    before, after, of_other = (
+        score_by_others(weights, normalize_page(weights, blocks))
+        for weights, blocks in ((start, zero), (cut, zero), (cut, other))
+    )
+    for one, two, three in zip(before, after, of_other, strict=True):
+        assert one == pytest.approx(two, abs=0.05)
+        assert np.array_equal(two, three)
 
 
 def test_other_features_are_refused() -> None:

@@ -1,6 +1,8 @@
 """The labeler `cpu` with the weights that ship."""
 
 import math
+import re
+import string
 from dataclasses import replace
 
 import numpy as np
@@ -49,6 +51,17 @@ def test_a_plain_article(labeler: CpuLabeler) -> None:
     assert "third flood" in main
     assert "All rights reserved" not in main
     assert "Storm over the bay" not in main
+
+
+def test_letters_without_case_are_labelled_as_small_letters(labeler: CpuLabeler) -> None:
+    """Of the training pages hardly any are in Arabic or Hebrew."""
+    small = re.sub(r">[^<]+<", lambda text: text[0].lower(), ARTICLE)
+    alphabets = ("αβγδεζηθικλμνξοπρστυφχψωϐϑ", "אבגדהוזחטיךכלםמןנסעףפץצקרש")
+    tables = [str.maketrans(string.ascii_lowercase, alphabet) for alphabet in alphabets]
+    texts = [re.sub(r">[^<]+<", lambda text, table=table: text[0].translate(table), small) for table in tables]
+    greek, hebrew = labeler.label([preprocess(text) for text in texts])
+    assert np.array_equal(greek.probability, hebrew.probability)
+    assert (greek.page_kind, greek.confidence) == (hebrew.page_kind, hebrew.confidence)
 
 
 def test_real_pages_come_out_close_to_their_truth(labeler: CpuLabeler) -> None:
