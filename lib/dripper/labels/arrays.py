@@ -16,6 +16,14 @@ BoolArray: TypeAlias = npt.NDArray[np.bool_]
 HashArray: TypeAlias = npt.NDArray[np.uint64]
 
 
+def stack_columns(columns: Sequence[npt.ArrayLike], n_rows: int) -> FloatArray:
+    """Return a matrix of columns; a scalar is repeated for every row."""
+    matrix = np.empty((n_rows, len(columns)))
+    for number, column in enumerate(columns):
+        matrix[:, number] = column
+    return matrix
+
+
 def find_blas() -> Sequence[LibController]:
     """Return the libraries that multiply matrices in this process."""
     libraries: Sequence[LibController] = ThreadpoolController().select(user_api="blas").lib_controllers

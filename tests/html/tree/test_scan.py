@@ -111,6 +111,11 @@ def test_split_gives_what_the_expression_gives(markup: str) -> None:
     assert split(markup) == TOKEN.split(markup)
 
 
+def test_blanks_are_written_as_characters() -> None:
+    markup = '<p title="a&nbsp;b">c&nbsp;&amp;d</p><p title="a&nbsp;b">'
+    assert split(markup, has_blanks=True) == TOKEN.split(markup.replace("&nbsp;", "\u00a0"))
+
+
 def test_split_of_many_different_tags() -> None:
     markup = "".join(f"<p id={number % 7000}>x" for number in range(20_000))
     assert split(markup) == TOKEN.split(markup)
@@ -120,11 +125,11 @@ def test_split_of_many_different_tags() -> None:
 def test_equal_tags_are_one_string_in_c() -> None:
     from dripper.html.tree import scan_c
 
-    parts = scan_c.split("<p>a</p><p>b</p><p class='漢'><p>")
+    parts = scan_c.split("<p>a</p><p>b</p><p class='漢'><p>", False)
     assert parts[1] is parts[5] is parts[11]
     assert parts[3] is parts[7]
-    with pytest.raises(TypeError, match="markup must be str, not bytes"):
-        scan_c.split(b"<p>")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="must be str, not bytes"):
+        scan_c.split(b"<p>", False)  # type: ignore[arg-type]
 
 
 @NEEDS_C

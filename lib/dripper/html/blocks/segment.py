@@ -59,16 +59,15 @@ def segment(tree: Tree, texts: list[str], removed: bytearray, kinds: Kinds) -> t
         texts: Like `tree.parts`, with perhaps changed even entries.
         removed: Flags by element; removed elements are treated as absent.
     """
-    if loops.IN_C:
-        paragraphs, entered = loops.loops_c.walk(texts, tree.tags, tree.opens, tree.closes, tree.lasts, removed, *kinds)
-    else:
-        paragraphs, entered = _walk(tree, texts, removed, kinds)
+    paragraphs, entered = _walk(tree, texts, removed, kinds)
     body = tree.tags.index("body") if "body" in tree.tags else -1
     return [_walk_without_body(tree, texts, each) if each[0] == body else each for each in paragraphs], entered
 
 
 def _walk(tree: Tree, texts: list[str], removed: bytearray, kinds: Kinds) -> tuple[list[Span], list[int]]:
     """Walk over the elements once, and into each element that is split."""
+    if loops.IN_C:
+        return loops.loops_c.walk(texts, tree.tags, tree.opens, tree.closes, tree.lasts, removed, *kinds)
     paragraphs = list[Span]()
     tags, opens, closes, lasts = tree.tags, tree.opens, tree.closes, tree.lasts
     block, splits = kinds.block, kinds.splits
@@ -139,9 +138,7 @@ def classify(
     for element in in_line:
         block[element] = 0
     splits = bytearray(len(tags))
-    whole_tables = (
-        _find_tables(tree, removed, block, columns_decide, in_line) if "table" in is_block else frozenset[int]()
-    )
+    whole = _find_tables(tree, removed, block, columns_decide, in_line) if "table" in is_block else frozenset[int]()
     marked = tree.values("cc-no-block")
     quiet = {*tree.tagged([tag for tag, value in marked.items() if value == "true"]), *tree.find("math")}
     special = quiet.union(tree.named(LISTS))
@@ -158,7 +155,7 @@ def classify(
             splits[element] = splits[element] and tags[element] != "math"
             end = element
     spread(block, splits, parents, 1, end)
-    return Kinds(block, splits, whole_tables)
+    return Kinds(block, splits, whole)
 
 
 def _find_tables(

@@ -78,10 +78,7 @@ def scan(
     Raises:
         UnbalancedMarkupError: If tags do not balance, that is, if `markup` is not a serialisation.
     """
-    parts = split(markup)
-    if has_blanks:
-        # This takes a sixth of the time of a search through all of the markup.
-        parts = [part.replace("&nbsp;", "\u00a0") if "&" in part else part for part in parts]
+    parts = split(markup, has_blanks=has_blanks)
     names, kinds_of, start_tags, values = _read_names(set(parts[1::2]), void)
     tree = Tree(parts, names, void, _values=values, _n_read=len(names))
     rewritten = _read_tags(tree, start_tags, kinds_of, read_tags, sight)
@@ -144,10 +141,14 @@ def _change(kinds: bytes, kind: int, places: Iterable[int]) -> bytes:
     return bytes(changed) if changed else kinds
 
 
-def split(markup: str) -> list[str]:
+def split(markup: str, *, has_blanks: bool = False) -> list[str]:
     """Return texts and tags, alternating, texts at the even places; comments and the doctype are
-    among the tags."""
-    return scan_c.split(markup) if IN_C else TOKEN.split(markup)
+    among the tags. has_blanks: see `scan`."""
+    if IN_C:
+        return scan_c.split(markup, has_blanks)
+    parts = TOKEN.split(markup)
+    # This takes a sixth of the time of a search through all of the markup.
+    return [part.replace("&nbsp;", "\u00a0") if "&" in part else part for part in parts] if has_blanks else parts
 
 
 def _read_tags(

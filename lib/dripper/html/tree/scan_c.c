@@ -17,7 +17,7 @@ typedef struct {
 } Slot;
 
 typedef struct {
-    PyObject *markup, *parts;
+    PyObject *markup, *parts, *reference, *blank; /* `&nbsp;`, and the character to write instead; NULL: it stays */
     const unsigned char *bytes;
     Py_ssize_t kind; /* bytes a character */
     Slot *slots;
@@ -67,6 +67,15 @@ static int grow(Splitter *splitter) {
     return 0;
 }
 
+/* Return markup[start : end] as a part. */
+static PyObject *part_of(Splitter *splitter, Py_ssize_t start, Py_ssize_t end) {
+    PyObject *part = PyUnicode_Substring(splitter->markup, start, end);
+    if (part == NULL || splitter->blank == NULL || PyUnicode_FindChar(splitter->markup, '&', start, end, 1) < 0) return part;
+    PyObject *mended = PyUnicode_Replace(part, splitter->reference, splitter->blank, -1);
+    Py_DECREF(part);
+    return mended;
+}
+
 /* Append a new reference, which is taken. Return 0, or -1 with an exception. */
 static int append(Splitter *splitter, PyObject *part) {
     int failed = part == NULL || PyList_Append(splitter->parts, part) < 0;
@@ -78,7 +87,7 @@ static int append_tag(Splitter *splitter, Py_ssize_t start, Py_ssize_t end) {
     if (2 * splitter->n_used >= splitter->n_slots && grow(splitter) < 0) return -1;
     Slot *slot = slot_of(splitter, start, end - start);
     if (slot != NULL && slot->tag != NULL) return append(splitter, Py_NewRef(slot->tag));
-    PyObject *tag = PyUnicode_Substring(splitter->markup, start, end);
+    PyObject *tag = part_of(splitter, start, end);
     if (tag != NULL && slot != NULL) {
         *slot = (Slot){start, end - start, tag};
         splitter->n_used++;
@@ -112,22 +121,24 @@ static int append_all(Splitter *splitter) {
             start = end;
             break; /* no ">" behind this one, hence behind none that follows */
         }
-        if (append(splitter, PyUnicode_Substring(splitter->markup, done, start)) < 0 || append_tag(splitter, start, end) < 0)
+        if (append(splitter, part_of(splitter, done, start)) < 0 || append_tag(splitter, start, end) < 0)
             return -1;
         start = done = end;
     }
-    return start == -2 ? -1 : append(splitter, PyUnicode_Substring(splitter->markup, done, length));
+    return start == -2 ? -1 : append(splitter, part_of(splitter, done, length));
 }
 
-/* split(markup): texts and tags in turns. */
-static PyObject *split(PyObject *self, PyObject *markup) {
-    if (!PyUnicode_Check(markup)) {
-        PyErr_Format(PyExc_TypeError, "markup must be str, not %.100s", Py_TYPE(markup)->tp_name);
-        return NULL;
-    }
-    Splitter splitter = {markup, PyList_New(0), PyUnicode_DATA(markup), PyUnicode_KIND(markup), NULL, 0, 0};
-    if (splitter.parts != NULL && append_all(&splitter) < 0) Py_CLEAR(splitter.parts);
+/* split(markup, has_blanks): texts and tags in turns; with has_blanks, `&nbsp;` becomes a character. */
+static PyObject *split(PyObject *self, PyObject *args) {
+    PyObject *markup;
+    int has_blanks;
+    if (!PyArg_ParseTuple(args, "Up", &markup, &has_blanks)) return NULL;
+    PyObject *reference = PyUnicode_FromString("&nbsp;"), *blank = has_blanks ? PyUnicode_FromOrdinal(0xA0) : NULL;
+    Splitter splitter = {markup, PyList_New(0), reference, blank, PyUnicode_DATA(markup), PyUnicode_KIND(markup), NULL, 0, 0};
+    if (!splitter.parts || !reference || (has_blanks && !blank) || append_all(&splitter) < 0) Py_CLEAR(splitter.parts);
     PyMem_Free(splitter.slots);
+    Py_XDECREF(reference);
+    Py_XDECREF(blank);
     return splitter.parts;
 }
 
@@ -354,7 +365,7 @@ static PyObject *elements(PyObject *self, PyObject *args) {
 }
 
 static PyMethodDef FUNCTIONS[] = {
-    {"split", split, METH_O, NULL},
+    {"split", split, METH_VARARGS, NULL},
     {"read_names", read_names, METH_VARARGS, NULL},
     {"elements", elements, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},

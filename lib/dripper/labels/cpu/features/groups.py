@@ -5,12 +5,10 @@ A network that sees a window of blocks could learn all of this from many pages. 
 few, so it gets these features.
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 import numpy.typing as npt
 
-from dripper.labels.arrays import FloatArray
+from dripper.labels.arrays import FloatArray, stack_columns
 from dripper.labels.cpu.features.places import FARTHEST, LEVELS, Places
 from dripper.labels.cpu.features.vocabulary import CUES
 
@@ -86,7 +84,7 @@ def _count_votes(
         (index >= start) & (index < end), chars_in[top] / max(chars_in[0], 1), links_in[top] / max(chars_in[top], 1),
         np.log1p(np.clip(start - index, 0, FARTHEST)), np.log1p(np.clip(index - end + 1, 0, FARTHEST)),
     )  # fmt: skip
-    return _stack(columns, len(chars))
+    return stack_columns(columns, len(chars))
 
 
 def _compare_siblings(places: Places, chars_in: FloatArray, links_in: FloatArray) -> FloatArray:
@@ -114,7 +112,7 @@ def _compare_siblings(places: Places, chars_in: FloatArray, links_in: FloatArray
         np.log1p(group_chars[top] / len(own_members)), group_links[top] / (group_chars[top] + 1),
         np.log1p(len(own_members)),
     )  # fmt: skip
-    return np.concatenate([around, _stack(columns, n_blocks)], axis=1)
+    return np.concatenate([around, stack_columns(columns, n_blocks)], axis=1)
 
 
 def _trace_announcements(chars: FloatArray, cues: FloatArray, is_heading: npt.NDArray[np.bool_]) -> FloatArray:
@@ -130,11 +128,3 @@ def _trace_announcements(chars: FloatArray, cues: FloatArray, is_heading: npt.ND
         last = np.maximum.accumulate(np.where(announces, index, -1))
         since.append(np.where(last >= 0, 1 / (1 + np.log1p(np.minimum(index - last, FARTHEST))), 0.0))
     return np.concatenate([under, np.stack(since, axis=1)], axis=1)
-
-
-def _stack(columns: Sequence[npt.ArrayLike], n_blocks: int) -> FloatArray:
-    """Stack columns; a scalar is repeated for every block."""
-    matrix = np.empty((n_blocks, len(columns)))
-    for number, column in enumerate(columns):
-        matrix[:, number] = column
-    return matrix

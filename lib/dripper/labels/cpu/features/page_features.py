@@ -12,8 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from dripper.html.blocks.page import Page
+from dripper.html.tree.elements import words
 from dripper.html.tree.head import Hints
-from dripper.labels.arrays import FloatArray, IntArray
+from dripper.labels.arrays import FloatArray, IntArray, stack_columns
 from dripper.labels.cpu.arithmetic import snap
 from dripper.labels.cpu.features.groups import NAMES as GROUP_NAMES
 from dripper.labels.cpu.features.groups import compute_group_features
@@ -31,13 +32,11 @@ POSITION_NAMES = (
     "since_heading", "heading_level", "until_long", "since_long",
 )  # fmt: skip
 KINDS: Mapping[str, frozenset[str]] = {
-    "article": frozenset(
-        ["article", "newsarticle", "blogposting", "news", "reportagenewsarticle", "opinionnewsarticle", "blog"]
-    ),
-    "product": frozenset(["product", "og:product", "product.item", "productgroup", "offer"]),
-    "forum": frozenset(["discussionforumposting", "qapage", "socialmediaposting"]),
-    "list": frozenset(["itemlist", "collectionpage", "product.group", "searchresultspage", "offercatalog"]),
-    "website": frozenset({"website"}),
+    "article": words("article newsarticle blogposting news reportagenewsarticle opinionnewsarticle blog"),
+    "product": words("product og:product product.item productgroup offer"),
+    "forum": words("discussionforumposting qapage socialmediaposting"),
+    "list": words("itemlist collectionpage product.group searchresultspage offercatalog"),
+    "website": words("website"),
 }
 """Types that pages declare in `og:type` and JSON-LD (see `dripper.html.tree.head`)."""
 KIND_NAMES = (*(f"is_{kind}" for kind in KINDS), "has_types", "has_description")
@@ -86,7 +85,7 @@ def compute_features(page: Page) -> PageFeatures:
     chars = np.fromiter(map(len, texts), np.float64, len(texts))
     in_links = np.minimum(link_chars(page), chars)
     places = find_places(page)
-    text, words = compute_text_features(texts, page.title, page.hints)
+    text, n_words = compute_text_features(texts, page.title, page.hints)
     tree = compute_tree_features(places, page.elements.tags, chars, in_links)
     position = _compute_position_features(chars, in_links, text, tree)
     heading = position[:, POSITION_NAMES.index("since_heading")] == 0
@@ -103,7 +102,7 @@ def compute_features(page: Page) -> PageFeatures:
         np.concatenate([places.starts, whole], axis=1),
         np.concatenate([places.ends, whole + len(texts)], axis=1),
     )
-    return PageFeatures(blocks, words, _count_structure(page))
+    return PageFeatures(blocks, n_words, _count_structure(page))
 
 
 def _count_structure(page: Page) -> FloatArray:
@@ -149,10 +148,7 @@ def _compute_position_features(
         np.log1p(since_heading), np.where(last_heading >= 0, level[last_heading], 0),
         np.log1p(_since(is_long[::-1])[0][::-1]), np.log1p(_since(is_long)[0]),
     )  # fmt: skip
-    features = np.empty((n_blocks, len(columns)))
-    for number, column in enumerate(columns):
-        features[:, number] = column
-    return features
+    return stack_columns(columns, n_blocks)
 
 
 def _compute_median(values: FloatArray) -> float:

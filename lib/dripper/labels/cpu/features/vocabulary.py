@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from dripper.labels.arrays import FloatArray, HashArray, IntArray
+from dripper.labels.arrays import FloatArray, HashArray, IntArray, stack_columns
 from dripper.labels.cpu.features import characters
 from dripper.labels.cpu.features.characters import PageCharacters, hash_word
 from dripper.labels.words import words_of
@@ -67,7 +67,7 @@ _SPREAD = np.uint64(0xBF58476D1CE4E5B9)
 _SIEVE_SHIFT = np.uint64(64 - 14)
 
 
-def compute_word_features(texts: Sequence[str], page: PageCharacters) -> npt.NDArray[np.float32]:
+def compute_word_features(texts: Sequence[str], page: PageCharacters) -> FloatArray:
     """Return the features that `NAMES` lists, shape (n_blocks, len(NAMES)).
 
     Args:
@@ -82,16 +82,11 @@ def compute_word_features(texts: Sequence[str], page: PageCharacters) -> npt.NDA
         n_title = _count(page, counts)
     shared, distinct, frequent, short, bits, n_shingles, *shingles = counts
     heads = np.clip(words, 1, HEAD_WORDS)
-    columns = (
+    return stack_columns((
         shared / np.maximum(distinct, 1), shared / max(n_title, 1), frequent / heads, short / heads,
         distinct / np.maximum(words, 1), words == 0, *_compute_copy_columns(texts),
-        *(each / np.maximum(n_shingles, 1) for each in shingles),
-    )  # fmt: skip
-    features = np.empty((n_blocks, len(NAMES)), np.float32)
-    for number, column in enumerate(columns):
-        features[:, number] = column
-    features[:, len(columns) :] = bits[:, None] >> np.arange(len(CUES)) & 1
-    return features
+        *(each / np.maximum(n_shingles, 1) for each in shingles), *(bits >> np.arange(len(CUES))[:, None] & 1),
+    ), n_blocks)  # fmt: skip
 
 
 _N_COUNTS = 10
