@@ -18,10 +18,12 @@ from dripper.labels.cpu.network import (
     ACTIVATION_STEPS,
     POOLED_LIMIT,
     POOLED_STEPS,
+    BlockSequence,
     Operations,
     forward,
     prepare_exact_weights,
 )
+from dripper.labels.cpu.weights import load_weights
 from support.in_c import needs_c
 from support.labelled import pages
 from support.small_network import SHAPE, WIDTH, random_features, random_weights, ranges
@@ -75,6 +77,16 @@ def test_products_are_exact_in_float32(kind: Kind) -> None:
         for column in range(WIDTH):
             total = sum(Fraction(float(filtered[row, k])) * Fraction(float(matrix[k, column])) for k in range(WIDTH))
             assert Fraction(float(product[row, column])) == total
+
+
+@NEEDS_C
+def test_pages_are_standardised_the_same_in_c(monkeypatch: pytest.MonkeyPatch) -> None:
+    weights, features = load_weights(), random_features(40).astype(np.float32).repeat(40, axis=1)
+    blocks = BlockSequence(np.ascontiguousarray(9 * features[:, : len(weights.mean)]), *ranges(40))
+    in_c = module.normalize_page(weights, blocks).features
+    monkeypatch.setattr(arithmetic, "IN_C", False)
+    assert in_c.tobytes() == module.normalize_page(weights, blocks).features.tobytes()
+    assert np.abs(in_c).max() == module.FEATURE_LIMIT
 
 
 def test_snap_rounds_to_the_grid_ties_to_even() -> None:
@@ -201,6 +213,8 @@ def test_c_refuses_what_does_not_fit() -> None:
         lambda: arithmetic_c.snap(wide, x[0]),
         lambda: arithmetic_c.snap_64(x, wide[0], x),
         lambda: arithmetic_c.snap_64(wide, wide[0], x[:1]),
+        lambda: arithmetic_c.standardise(x, wide[0], wide[0], 6.0, x),
+        lambda: arithmetic_c.standardise(x, wide[0], wide[0, :2], 6.0, wide),
         lambda: arithmetic_c.rectify(wide),
         lambda: arithmetic_c.normalise(x, 3, x),
         lambda: arithmetic_c.normalise(x, 0, x),

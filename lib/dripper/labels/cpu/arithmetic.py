@@ -11,9 +11,10 @@ from dripper.labels.arrays import IntArray
 from dripper.labels.cpu.network import ACTIVATION_STEPS, EPSILON, POOLED_LIMIT, POOLED_STEPS, Array, Operations
 
 try:
-    from dripper.labels.cpu import arithmetic_c
+    from dripper.labels.cpu import arithmetic_c as arithmetic_c
 
-    IN_C = True
+    # A module that was compiled before a change of its functions counts as none.
+    IN_C = hasattr(arithmetic_c, "standardise")
 except ImportError:
     IN_C = False
 

@@ -67,6 +67,22 @@ static PyObject *snap_64(PyObject *self, PyObject *args) {
     return done(fit, (Py_buffer *[]){&y, &bias, &result}, 3);
 }
 
+/* standardise(x, mean, scale, limit, result): (x - mean) / scale of each column, within ±limit, on the grid; all float64 but x. */
+static PyObject *standardise(PyObject *self, PyObject *args) {
+    Py_buffer x, mean, scale, result;
+    double limit;
+    if (!PyArg_ParseTuple(args, "y*y*y*dw*", &x, &mean, &scale, &limit, &result)) return NULL;
+    Py_ssize_t n_values = count(&x, sizeof(float)), n_columns = count(&mean, sizeof(double));
+    int fit = is_matrix(n_values, n_columns) && count(&scale, sizeof(double)) == n_columns && count(&result, sizeof(double)) == n_values;
+    for (Py_ssize_t start = 0; fit && start < n_values; start += n_columns)
+        for (Py_ssize_t column = 0; column < n_columns; column++) {
+            double value = (((float *)x.buf)[start + column] - ((double *)mean.buf)[column]) / ((double *)scale.buf)[column];
+            value = value < -limit ? -limit : value > limit ? limit : value;
+            ((double *)result.buf)[start + column] = (value + ROUNDER_64) - ROUNDER_64;
+        }
+    return done(fit, (Py_buffer *[]){&x, &mean, &scale, &result}, 4);
+}
+
 /* rectify(x): max(x, 0), in place. */
 static PyObject *rectify(PyObject *self, PyObject *args) {
     Py_buffer x;
@@ -180,6 +196,7 @@ static PyObject *container_means(PyObject *self, PyObject *args) {
 static PyMethodDef FUNCTIONS[] = {
     {"snap", snap, METH_VARARGS, NULL},
     {"snap_64", snap_64, METH_VARARGS, NULL},
+    {"standardise", standardise, METH_VARARGS, NULL},
     {"rectify", rectify, METH_VARARGS, NULL},
     {"normalise", normalise, METH_VARARGS, NULL},
     {"convolve", convolve, METH_VARARGS, NULL},

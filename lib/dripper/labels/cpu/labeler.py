@@ -15,6 +15,7 @@ import numpy as np
 from dripper.html.blocks.page import Page
 from dripper.labels.arrays import FloatArray, IntArray, find_blas, one_thread
 from dripper.labels.base import Labels
+from dripper.labels.cpu import arithmetic
 from dripper.labels.cpu.arithmetic import choose_operations, snap
 from dripper.labels.cpu.decide import KINDS, PageSummary, classify, decide, estimate_confidence, probabilities
 from dripper.labels.cpu.entry import AS_LEARNED, Conventions, CpuSettings
@@ -156,7 +157,12 @@ class NormalizedPage(NamedTuple):
 
 def normalize_page(weights: Weights, blocks: BlockSequence) -> NormalizedPage:
     """Standardise the raw features of a page for the networks."""
-    return NormalizedPage(snap(standardise(weights, blocks.features)), choose_operations(blocks.starts, blocks.ends))
+    if arithmetic.IN_C and blocks.features.dtype == np.float32:
+        features = np.empty(blocks.features.shape)
+        arithmetic.arithmetic_c.standardise(blocks.features, weights.mean, weights.scale, FEATURE_LIMIT, features)
+    else:
+        features = snap(standardise(weights, blocks.features))
+    return NormalizedPage(features, choose_operations(blocks.starts, blocks.ends))
 
 
 def score_blocks(weights: Weights, page: NormalizedPage) -> tuple[FloatArray, Array]:

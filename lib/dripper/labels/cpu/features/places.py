@@ -96,12 +96,12 @@ def find_places(page: Page) -> Places:
     number = np.zeros(len(tree) + 1, np.int64)
     number[used] = np.arange(len(used))
     opens, closes = all_opens[used], all_closes[used]
-    indexes = used.tolist()
-    parents, elements = number[_pick(tree.parents, indexes)], number[np.array(block_elements, np.int64)]
+    parents = number[np.array(tree.parents, np.int64)[used]]
+    elements = number[np.array(block_elements, np.int64)]
     levels = [np.where(is_run, elements, parents[elements])]
     while len(levels) < LEVELS:
         levels.append(parents[levels[-1]])
-    tags = _pick(tree.tags, indexes)
+    tags = _pick(tree.tags, used.tolist())
     by_end = np.argsort(closes)
     return Places(
         tags=tags, start_tags=_pick(tree.parts, opens.tolist()), parents=parents, elements=elements, is_run=is_run,
