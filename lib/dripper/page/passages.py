@@ -68,54 +68,43 @@ def passages(result: Extraction | str, max_words: int = 200, posts: Iterable[Any
     return list(_collect(markdown, max_words, placed))
 
 
-class _Open:
-    """The passage that is being collected."""
-
-    def __init__(self, markdown: str) -> None:
-        self._markdown = markdown
-        self.path: list[tuple[int, str]] = []
-        self.post: Any = None
-        self.clear()
-
-    def clear(self) -> None:
-        self._start, self._end = -1, -1
-        self.has_text = False
-        self._words = dict.fromkeys(("prose", "list", "table", "code"), 0)
-        self.words = 0
-
-    def add(self, unit: _Unit, words: int) -> None:
-        self._start, self._end = unit.start if self._end < 0 else self._start, unit.end
-        self.has_text |= unit.kind != "heading"
-        self._words["prose" if unit.kind == "heading" else unit.kind] += words
-        self.words += words
-
-    def close(self) -> Iterator[Passage]:
-        """Yield the passage, if it has anything, and begin another one."""
-        if self._end >= 0:
-            kind = "post" if self.post is not None else max(self._words, key=self._words.__getitem__)
-            who = (self.post.author, self.post.published) if self.post is not None else (None, None)
-            text, headings = self._markdown[self._start : self._end], tuple(name for _, name in self.path)
-            yield Passage(text, self._start, headings, kind, self.words, *who)
-        self.clear()
-
-
 def _collect(markdown: str, max_words: int, posts: Sequence[Any]) -> Iterator[Passage]:
     """Yield passages: neighbouring units together, up to `max_words`."""
-    open_passage, number = _Open(markdown), 0
+    units, path, post, number = list[tuple[_Unit, int]](), list[tuple[int, str]](), None, 0
     for unit in _split_long(markdown, max_words):
         words = len(words_of(markdown[unit.start : unit.end]))
-        is_full = open_passage.has_text and open_passage.words + words > max_words
+        has_text = any(each.kind != "heading" for each, _ in units)
+        is_full = has_text and sum(count for _, count in units) + words > max_words
         begins_post = number < len(posts) and unit.start >= (posts[number].offset or 0)
-        if begins_post or is_full or (unit.kind == "heading" and open_passage.has_text):
-            yield from open_passage.close()
+        if units and (begins_post or is_full or (unit.kind == "heading" and has_text)):
+            yield _make_passage(markdown, units, path, post)
+            units = []
         while number < len(posts) and unit.start >= (posts[number].offset or 0):
-            open_passage.post, number = posts[number], number + 1
+            post, number = posts[number], number + 1
         if unit.kind == "heading" and (match := _HEADING.match(markdown, unit.start)):
             depth = len(match[1])
-            above = [each for each in open_passage.path if each[0] < depth]
-            open_passage.path = [*above, (depth, _ESCAPE.sub(r"\1", match[2].strip()))]
-        open_passage.add(unit, words)
-    yield from open_passage.close()
+            path = [*(each for each in path if each[0] < depth), (depth, _ESCAPE.sub(r"\1", match[2].strip()))]
+        units.append((unit, words))
+    if units:
+        yield _make_passage(markdown, units, path, post)
+
+
+def _make_passage(
+    markdown: str, units: Sequence[tuple[_Unit, int]], path: Sequence[tuple[int, str]], post: Any
+) -> Passage:
+    """Return the passage of some units, each with its number of words.
+
+    Args:
+        path: The levels and texts of the headings above it and at its beginning.
+        post: The post that it belongs to, if any.
+    """
+    start, words = units[0][0].start, dict.fromkeys(("prose", "list", "table", "code"), 0)
+    for unit, count in units:
+        words["prose" if unit.kind == "heading" else unit.kind] += count
+    kind = "post" if post is not None else max(words, key=words.__getitem__)
+    who = (post.author, post.published) if post is not None else (None, None)
+    headings = tuple(name for _, name in path)
+    return Passage(markdown[start : units[-1][0].end], start, headings, kind, sum(words.values()), *who)
 
 
 def _split_long(markdown: str, max_words: int) -> Iterator[_Unit]:
