@@ -163,17 +163,8 @@ def _view_blocks(page: Page, examination: Examination, why: Reasons) -> list[Blo
     for at, block in enumerate(page.blocks):
         text = block.text or "".join(page.elements.parts[block.first : block.last + 1])[:TAG_CHARS]
         path = " > ".join(page.elements.tags[element] for element in page.elements.path(block.element))
-        views.append(
-            BlockView(
-                text,
-                path,
-                bool(main[at]),
-                probabilities[at],
-                find_strongest_reasons(why, at),
-                examination.reasons.get(at),
-                is_markup=not block.text,
-            )
-        )
+        reasons, changed_by = find_strongest_reasons(why, at), examination.reasons.get(at)
+        views.append(BlockView(text, path, bool(main[at]), probabilities[at], reasons, changed_by, not block.text))
     return views
 
 

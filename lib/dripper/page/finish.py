@@ -224,13 +224,8 @@ class Finisher:
         marked none. If the page was read from its declared text, it is all of them."""
         is_ours = html_core.find_profile(page.profile).keeps_units
         if is_ours and is_declared(page):
-            return Choice(
-                np.ones(len(page.blocks), bool),
-                METHOD,
-                0,
-                math.nan,
-                reasons=dict.fromkeys(range(len(page.blocks)), METHOD),
-            )
+            n_blocks = len(page.blocks)
+            return Choice(np.ones(n_blocks, bool), METHOD, 0, math.nan, reasons=dict.fromkeys(range(n_blocks), METHOD))
         choice = self._decide(page, decoded, labels, labeler, detail)
         if is_ours and not self._html.keep:
             said = [block.text for block in compress(page.blocks, choice.main.tolist()) if block.text]
