@@ -203,13 +203,8 @@ def run_stages(
     is_staged(settings)
     plans = not stages or stages[0] == "preprocess"
     engines = _engines(spark, stages, settings, loader)
-    if "preprocess" in stages:
-        check_blocks(split_into_stages(settings.labeler)[1], settings.labels, settings.profile)
-    use = Use(settings.profile, stages, bool(stages) and loader is load_labeler and is_local(properties(spark)))
-    for warning in check_use(settings.labeler, settings.labels, use):
-        logger.warning("%s", warning)
-    if not stages:
-        load_from_settings(settings.labeler, settings.labels)
+    is_here = bool(stages) and loader is load_labeler and is_local(properties(spark))
+    _check_labeler(stages, settings, is_here=is_here)
     require_workers(spark)
     has_pages = not stages or Tables(spark, output).exists("pages")
     if not plans and not has_pages:
@@ -228,6 +223,20 @@ def run_stages(
         waiting = {batch.number for batch in put_back} - {batch.number for batch in batches}
         totals.put_back |= dict.fromkeys(waiting, ("preprocess", _NO_PAGES))
         return _end_run(output_at_work, plan, totals, source.problems, stages)
+
+
+def _check_labeler(stages: Sequence[str], settings: Settings, *, is_here: bool) -> None:
+    """Raise UsageError if the labeler cannot work as the settings say. Its warnings are logged.
+
+    Args:
+        is_here: Whether there are stages and they run on this machine.
+    """
+    if "preprocess" in stages:
+        check_blocks(split_into_stages(settings.labeler)[1], settings.labels, settings.profile)
+    for warning in check_use(settings.labeler, settings.labels, Use(settings.profile, stages, is_here)):
+        logger.warning("%s", warning)
+    if not stages:
+        load_from_settings(settings.labeler, settings.labels)
 
 
 def _plan_stages(
