@@ -12,7 +12,6 @@ from dripper.html.media.players import link_films
 from dripper.html.media.roles import replace_icons
 from dripper.html.profiles.registry import find_profile
 from dripper.html.rewrite import rewrite, rewrite_tree
-from dripper.html.tree.elements import HTML_VOID
 from dripper.html.tree.scan import make_tree
 from dripper.html.tree.tree import Tree
 from dripper.html.tree.urls import Base
@@ -58,10 +57,10 @@ def cut_content(
         tree = rewrite(main_html, settings, base, is_pruned=False)
         return Content(main_html, tree, {}, list_images(tree, picture) if with_images else {})
     parts, rules = page.cut(main_ids, profile.places_media, posts)
-    tree = make_tree(parts, HTML_VOID)
+    tree = make_tree(parts)
     rewrite_tree(tree, settings, base)
     if links := link_films(tree):
-        tree = make_tree(tree.parts, HTML_VOID)
+        tree = make_tree(tree.parts)
         rules = {block: rule + 4 * bisect_left(links, rule) for block, rule in rules.items()}
     if profile.places_media:
         replace_icons(tree)

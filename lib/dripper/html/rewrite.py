@@ -18,7 +18,6 @@ from dripper.html.inert import (
 from dripper.html.markdown.text import read_main_html
 from dripper.html.media.addresses import show_pictures
 from dripper.html.media.players import link_films
-from dripper.html.tree.elements import HTML_VOID
 from dripper.html.tree.parser import output_limit, refuse_large
 from dripper.html.tree.scan import StartTag, make_tree
 from dripper.html.tree.tree import Tree, escape_attribute, raw_attributes, unescape
@@ -49,7 +48,7 @@ def rewrite(main_html: str, settings: HtmlSettings, base: Base | None = None, *,
     tree = read_main_html(main_html, is_pruned=is_pruned)
     rewrite_tree(tree, settings, base, best_images=is_pruned)
     if is_pruned and link_films(tree):
-        tree = make_tree(tree.parts, HTML_VOID)
+        tree = make_tree(tree.parts)
     return tree
 
 

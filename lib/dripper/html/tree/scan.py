@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable
 from itertools import accumulate
 from typing import NamedTuple
 
+from dripper.html.tree.elements import HTML_VOID
 from dripper.html.tree.tree import KEYS, Tree, cut_parts, read_values
 from dripper.html.tree.visibility import HIDDEN_SHARE, Sight, without_texts
 
@@ -107,21 +108,21 @@ def scan(
     return tree
 
 
-def make_tree(parts: list[str], void: Collection[str]) -> Tree:
-    """Return the tree of texts and tags that alternate, as `split` returns them. An empty tag is an
-    element without a name and without markup.
+def make_tree(parts: list[str]) -> Tree:
+    """Return the tree of texts and tags of HTML, which alternate as `split` returns them. An empty
+    tag is an element without a name and without markup.
 
     Raises:
         UnbalancedMarkupError: If tags do not balance.
     """
-    names, kinds, _, values = _read_names(set(parts[1::2]) - {""}, void)
+    names, kinds, _, values = _read_names(set(parts[1::2]) - {""}, HTML_VOID)
     names[""], kinds[""] = "", VOID
     arrays = _find_elements(bytes(map(kinds.__getitem__, parts[1::2])), [], 1.0)
     if arrays is None:
         raise UnbalancedMarkupError
     parents, opens, closes, lasts, _ = arrays
     tags = [names[parts[index]] for index in opens]
-    return Tree(parts, names, void, tags, parents, lasts, opens, closes, values, len(names))
+    return Tree(parts, names, HTML_VOID, tags, parents, lasts, opens, closes, values, len(names))
 
 
 def _read_names(tags: Iterable[str], void: Collection[str]) -> Names:
