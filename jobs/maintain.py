@@ -2,7 +2,7 @@
 needs any more (VACUUM).
 
 spark-submit jobs/maintain.py --output O [--publish [--without-main-html]] [--verify] [--repair]
-    [--retain-hours 168] [--conf FILE] [--set key=value ...]
+    [--retain-hours N] [--conf FILE] [--set key=value ...]
 
 With --publish, it first updates the table `published`: the rows of `extractions`, clustered by host
 and time of fetching, for people who query them.
@@ -27,8 +27,9 @@ from dripper.spark import cli
 def main(argv: list[str]) -> int:
     """Parse, maintain, print, return the exit code."""
     parser = cli.parser("maintain.py", __doc__, reads_archives=False)
-    hours = "keep the files of versions younger than this; at least 168, Delta's own bound, so that running readers are safe"
-    parser.add_argument("--retain-hours", type=cli.positive, default=168, metavar="N", help=hours)
+    hours = "keep the files of versions younger than this: at least 168, so that running readers are safe (default: the table's "
+    hours += "delta.deletedFileRetentionDuration, or 168)"
+    parser.add_argument("--retain-hours", type=cli.positive, metavar="N", help=hours)
     parser.add_argument(
         "--repair",
         action="store_true",

@@ -1,5 +1,7 @@
 """The small jobs around the main one."""
 
+import os
+import time
 from pathlib import Path
 
 import pytest
@@ -8,6 +10,7 @@ from pyspark.sql import SparkSession
 from dripper.settings import Settings
 from dripper.spark.run.run import run
 from dripper.spark.tables.store import Tables
+from dripper.spark.upkeep.maintain import maintain
 from support.job_mains import job
 from support.warcs import pages, write_warc
 
@@ -50,6 +53,24 @@ def test_plan_knows_what_is_done_and_maintain_joins_files_and_keeps_rows(
     assert all(f"/{table}`: " in told for table in ("extractions", "warc_files", "runs"))
     assert told.count("old versions cleared") == 3
     assert Tables(spark, output).read("extractions").count() == 2
+
+
+def test_files_are_kept_for_the_hours_that_are_asked_for_or_as_the_table_says(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """By default, Delta 4.4 ignores the hours of a VACUUM."""
+    tables = Tables(spark, str(tmp_path))
+    ten_days_old = time.time() - 240 * 3600
+    old_files = [tmp_path / table / "old.parquet" for table in ("relocated", "forgotten")]
+    for file in old_files:
+        tables.create(file.parent.name)
+        file.touch()
+        os.utime(file, (ten_days_old, ten_days_old))
+    month = "'delta.deletedFileRetentionDuration' = 'interval 30 days'"
+    spark.sql(f"ALTER TABLE {tables.sql_name('forgotten')} SET TBLPROPERTIES ({month})")
+    for hours, are_kept in ((400, [True, True]), (None, [False, True]), (168, [False, False])):
+        list(maintain(spark, str(tmp_path), hours))
+        assert [file.exists() for file in old_files] == are_kept
 
 
 @pytest.mark.usefixtures("spark")

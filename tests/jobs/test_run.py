@@ -10,6 +10,8 @@ import subprocess
 import sys
 import time
 import zipfile
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +21,7 @@ from deltalake import DeltaTable
 from dripper.spark.session.session import delta_package
 from dripper.spark.tables.schemas import OF_RUN
 from support.job_mains import job
+from support.processes import of_session
 from support.warcs import pages, write_warc
 
 ROOT = Path(__file__).parents[2]
@@ -113,35 +116,71 @@ def test_a_second_run_finds_the_work_done(
     assert len(rows(first_run.output, "page_id")) == 20
 
 
+def kill_group(process: int) -> None:
+    os.killpg(process, signal.SIGKILL)
+
+
+def stop_group(process: int) -> None:
+    """As `kill %1`, and as schedulers that stop a process group."""
+    os.killpg(process, signal.SIGTERM)
+
+
+def press_ctrl_c(process: int) -> None:
+    os.killpg(process, signal.SIGINT)
+
+
+def stop_all(process: int) -> None:
+    """As schedulers that stop a cgroup: Java and the Python workers get the signal, too."""
+    for each in of_session(process):
+        with suppress(ProcessLookupError):
+            os.kill(each, signal.SIGTERM)
+
+
+@pytest.mark.draw("signal")
+@pytest.mark.parametrize("send", [kill_group, stop_group, press_ctrl_c, stop_all])
 @pytest.mark.usefixtures("spark")
-def test_a_killed_job_goes_on_where_it_stopped(
-    four_files: Path, first_run: FirstRun, tmp_path: Path, caplog: pytest.LogCaptureFixture
+def test_a_job_that_is_stopped_goes_on_where_it_stopped(
+    four_files: Path,
+    first_run: FirstRun,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    send: Callable[[int], None],
 ) -> None:
-    killed = tmp_path / "killed"
+    stopped = tmp_path / "stopped"
     flags = ("--set", "batch.files=1")
     process = subprocess.Popen(
-        [*JOB, "--warcs", str(four_files), "--output", str(killed), *flags, "--set", "spark.master=local[1]"],
+        [*JOB, "--warcs", str(four_files), "--output", str(stopped), *flags, "--set", "spark.master=local[1]"],
         stderr=subprocess.PIPE,
         text=True,
         env=ENVIRONMENT,
         start_new_session=True,
     )
     assert process.stderr is not None
-    n_committed = 0
+    n_committed, told = 0, []
     for line in process.stderr:
+        told.append(line)
         n_committed += " committed" in line
-        if n_committed == 2:
-            os.killpg(process.pid, signal.SIGKILL)
-            break
+        if n_committed == 2 and " committed" in line:
+            send(process.pid)
+            if send is kill_group:
+                break
     process.stderr.close()
-    process.wait()
-    at_kill = len(rows(killed, "page_id"))
-    assert 10 <= at_kill < 20, "the job was meant to be killed half-way"
-    assert call("--warcs", str(four_files), "--output", str(killed), *flags) == 0
+    code = process.wait()
+    if send is not kill_group:
+        assert code == 3
+        assert told[-1] == "interrupted; run the same command again: only what is missing is done\n"
+        assert not [line for line in told if "Traceback" in line or "Error" in line or "Exception" in line]
+    if send in (stop_group, press_ctrl_c):
+        assert [run["state"] for run in DeltaTable(str(stopped / "runs")).to_pyarrow_table().to_pylist()] == [
+            "interrupted"
+        ]
+    at_stop = len(rows(stopped, "page_id"))
+    assert 10 <= at_stop < 20, "the job was meant to be stopped half-way"
+    assert call("--warcs", str(four_files), "--output", str(stopped), *flags) == 0
     # Batches that ended in the ten seconds before the kill may not be recorded, and are done again.
     assert re.search(r"[0-3] done before", caplog.text)
-    assert by_page(killed) == by_page(first_run.output)
-    assert len(rows(killed)) == len(by_page(killed)) == 20
+    assert by_page(stopped) == by_page(first_run.output)
+    assert len(rows(stopped)) == len(by_page(stopped)) == 20
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,15 @@
 
 import logging
 import os
+import signal
 import subprocess
+import threading
 from pathlib import Path
 
 import pytest
 from py4j.protocol import Py4JNetworkError
 from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
 
 from dripper.errors import InputError, NoPageError, StorageError
 from dripper.labels.config import load
@@ -111,12 +114,57 @@ def test_a_signal_that_took_the_jvm_as_well_is_an_interrupt(capsys: pytest.Captu
 
     def clean_up() -> int:
         try:
-            raise KeyboardInterrupt
+            signal.raise_signal(signal.SIGTERM)
         finally:
             raise ConnectionRefusedError(111)
 
     assert run_guarded(clean_up) == 3
     assert capsys.readouterr().err == "interrupted; run the same command again: only what is missing is done\n"
+
+
+def test_a_second_signal_does_not_cut_the_cleanup_short(capsys: pytest.CaptureFixture[str]) -> None:
+    """`timeout` sends SIGTERM to its command, and then to the command's group."""
+    done = []
+
+    def job() -> int:
+        try:
+            signal.raise_signal(signal.SIGINT)
+        finally:
+            signal.raise_signal(signal.SIGTERM)
+            logging.getLogger("dripper").error("the connection to Java is lost", exc_info=KeyError())
+            done.append("cleanup")
+        return 0
+
+    before = signal.getsignal(signal.SIGTERM)
+    root = logging.getLogger()
+    handlers, root.handlers = root.handlers, []
+    try:
+        assert run_guarded(job) == 3
+    finally:
+        root.handlers = handlers
+    assert done == ["cleanup"]
+    assert signal.getsignal(signal.SIGTERM) is before
+    assert capsys.readouterr().err == "interrupted; run the same command again: only what is missing is done\n"
+
+
+@pytest.mark.spark
+def test_after_an_interrupt_java_answers_the_calls_of_the_cleanup(spark: SparkSession) -> None:
+    """The interrupted call is still at work then."""
+    answers = []
+
+    def job() -> int:
+        threading.Timer(1, lambda: os.kill(os.getpid(), signal.SIGTERM)).start()
+        try:
+            spark.sql("SELECT java_method('java.lang.Thread', 'sleep', 20000L)").collect()
+        finally:
+            answers.append(spark.sql("SELECT 7").collect()[0][0])
+            spark.sparkContext.cancelAllJobs()
+        return 0
+
+    assert run_guarded(job) == 3
+    assert answers == [7]
+    # Of the thread in Java that serves the new connection.
+    spark._jvm.SparkSession.setActiveSession(spark._jsparkSession)
 
 
 APPEND_ONLY = PySparkException("[DELTA_CANNOT_MODIFY_APPEND_ONLY] This table is configured to only allow appends.")

@@ -55,17 +55,17 @@ def rows(df: DataFrame) -> list[Row]:
 @pytest.fixture
 def here(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Workers of this process, ended afterwards."""
-    make, workers = html_column._worker.__wrapped__, list[html_column._Worker]()
+    make, workers = html_column._worker.__wrapped__, []
 
     @cache
-    def kept(settings: str, text: bool) -> html_column._Worker:
+    def kept(settings: str, text: bool) -> object:
         workers.append(make(settings, text))
         return workers[-1]
 
     monkeypatch.setattr(html_column, "_worker", kept)
     yield
-    for worker in workers:
-        worker.guard.close()
+    for guard, _ in workers:
+        guard.close()
     html_column._last.clear()
 
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dripper.addresses import printable
 from dripper.errors import BusyError, DifferenceError, MachineError, NoPageError, StorageError, UsageError
@@ -83,8 +83,7 @@ def run_again(work: Callable[[], int], tries: int, pause_seconds: float = 60) ->
     """Return the exit code of `work`, which is called again while the code is 3, up to `tries`
     times in all. Its errors are raised, because another try would not help."""
     for n in range(1, tries):
-        code = work()
-        if code != _WORK_IS_LEFT:
+        if (code := work()) != _WORK_IS_LEFT:
             return code
         logger.warning("work is left after try %d of %d: the next one begins in %d s", n, tries, pause_seconds)
         time.sleep(pause_seconds)
@@ -125,7 +124,11 @@ def session(settings: Settings) -> Iterator["SparkSession"]:
         raise MachineError(f"{error.name} is not installed: {explain_install('spark')}") from None
     is_callers = is_given()
     with settings_restored():
+        on_interrupt = signal.getsignal(signal.SIGINT)
         spark = open_session(settings.spark)
+        if threading.current_thread() is threading.main_thread():
+            # PySpark's own handler calls Java, over a connection that may be waiting for an answer.
+            signal.signal(signal.SIGINT, on_interrupt)
         try:
             yield spark
         finally:
@@ -154,26 +157,22 @@ def run_guarded(job: Callable[[], int]) -> int:
     logging.getLogger("dripper").setLevel(logging.INFO)
     # Its traces of a lost JVM say no more than the last line here.
     logging.getLogger("py4j").setLevel(logging.CRITICAL)
-    if threading.current_thread() is threading.main_thread():
-        # Like Ctrl-C: running work is cancelled, and committed work stays.
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
+    interrupt = _Interrupt()
+    handler.addFilter(interrupt)
     try:
-        return job()
-    except UsageError as error:
-        return _end(str(error), 2)
-    except (BusyError, DifferenceError, StorageError) as error:
-        return _end(str(error), 3)
-    except NoPageError as error:
-        return _end(str(error), 5)
+        with interrupt.on_signals():
+            return job()
     except KeyboardInterrupt:
         return _end(_INTERRUPTED, 3)
     except Exception as error:
+        if interrupt.at is not None:  # The signal came first, and may have ended Java as well.
+            return _end(_INTERRUPTED, 3)
+        if code := next((code for kind, code in _EXIT_CODES.items() if isinstance(error, kind)), 0):
+            return _end(str(error), code)
         if isinstance(error, BrokenPipeError) and _reader_is_gone():
             # As Python's manual advises: otherwise the interpreter fails again when it ends.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return _end("nobody reads what this command says any more; run it again for its closing counts", 3)
-        if _is_interrupted(error):
-            return _end(_INTERRUPTED, 3)
         if _is_of_spark(error):
             return _tell_spark_error(error)
         if not _is_lost_jvm(error):
@@ -185,14 +184,44 @@ def run_guarded(job: Callable[[], int]) -> int:
         )
 
 
+class _Interrupt(logging.Filter):
+    """Interrupts a command at a signal: running work is cancelled, and committed work stays. Leaves
+    out the warnings and errors that follow from that."""
+
+    at: float | None = None
+    """Seconds at which it was interrupted, by a monotonic clock."""
+
+    @contextmanager
+    def on_signals(self) -> Iterator[None]:
+        """Raise KeyboardInterrupt at Ctrl-C and at SIGTERM."""
+        is_main = threading.current_thread() is threading.main_thread()
+        before = {each: signal.signal(each, self._ask) for each in (signal.SIGINT, signal.SIGTERM) if is_main}
+        try:
+            yield
+        finally:
+            for each, handler in before.items():
+                signal.signal(each, handler)
+
+    def _ask(self, *_: object) -> None:
+        # `timeout` sends its signal to the command and then to its group. The second one must not
+        # end the cleanup that the first one began.
+        if self.at is not None and time.monotonic() - self.at < _SAME_SECONDS:
+            return
+        self.at = time.monotonic()
+        # The module may be half imported at this moment.
+        if drop := getattr(sys.modules.get("dripper.spark.session.session"), "drop_connection", None):
+            drop()
+        raise KeyboardInterrupt
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return self.at is None or record.levelno <= logging.INFO
+
+
+_SAME_SECONDS = 5
+"""Signals in this time count as one."""
+_EXIT_CODES = {UsageError: 2, BusyError: 3, DifferenceError: 3, StorageError: 3, NoPageError: 5}
+"""Exit codes of exceptions that are sentences for people."""
 _INTERRUPTED = "interrupted; run the same command again: only what is missing is done"
-
-
-def _is_interrupted(error: BaseException) -> bool:
-    """Return whether a signal came first: a scheduler that ends a whole group of processes also
-    ends the JVM, and the run then fails when it cleans up."""
-    before = error.__context__
-    return before is not None and (isinstance(before, KeyboardInterrupt) or _is_interrupted(before))
 
 
 def _end(words: str, exit_code: int) -> int:
@@ -260,23 +289,13 @@ def stage(name: str, arguments: argparse.Namespace) -> int:
         from dripper.spark.reports.report import summary
         from dripper.spark.run.run import run_stages
 
-        warcs, redo, select = (getattr(arguments, flag, None) or "" for flag in ("warcs", "redo", "select"))
+        names = ("warcs", "limit", "redo", "select", "really_new")
+        given: dict[str, Any] = {name: value for name, value in vars(arguments).items() if name in names}
         if hasattr(arguments, "relocated"):
             note_relocated(spark, arguments, configured)
-        really_new = getattr(arguments, "really_new", False)
 
         def once() -> int:
-            outcome = run_stages(
-                spark,
-                (name,),
-                arguments.output,
-                configured,
-                warcs,
-                arguments.limit,
-                redo=redo,
-                select=select,
-                really_new=really_new,
-            )
+            outcome = run_stages(spark, (name,), arguments.output, configured, **given)
             sys.stdout.write(summary(outcome, arguments.output, configured.cost.devices))
             return outcome.exit_code
 
@@ -297,16 +316,8 @@ def dry_run(arguments: argparse.Namespace) -> int:
 
         staged, is_chain = is_staged(configured), len(chain_of(configured.labeler.name)) > 1
         moved, really_new = getattr(arguments, "relocated", ""), getattr(arguments, "really_new", False)
-        plan = dry_plan(
-            spark,
-            arguments.warcs or "",
-            arguments.output,
-            configured,
-            arguments.limit,
-            select=arguments.select,
-            really_new=really_new,
-            moves=[parse_move(moved)] if moved else [],
-        )
+        given = (arguments.limit, arguments.select, really_new, [parse_move(moved)] if moved else [])
+        plan = dry_plan(spark, arguments.warcs or "", arguments.output, configured, *given)
         sys.stdout.write(plan_summary(plan))
         pages = read_pages(plan, configured)
         if is_chain or staged:

@@ -7,7 +7,6 @@ gigabyte of pages.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache, partial, update_wrapper
 from typing import Any
 
@@ -102,14 +101,6 @@ def _require(df: DataFrame, source: str | Column, name: str, types: tuple[type[D
         raise InputError(f"{name}={source}: the column must be {allowed}, and is {data_type.simpleString()}")
 
 
-@dataclass(frozen=True, slots=True)
-class _Worker:
-    """The extractor and the guard of this process, for one page after the other."""
-
-    guard: Guard[Page, Row]
-    versions: Mapping[str, str]
-
-
 _last: list[Any] = []
 """The last call and its row, because a query that names two fields of the function calls it twice
 for a page."""
@@ -130,18 +121,17 @@ def extract_row(
     page = bytes(html) if isinstance(html, bytearray) else html
     call = (settings, text, page, url, content_type)
     if not _last or _last[0] != call:
-        _last[:] = [call, _extract_row(_worker(settings, text), text, page, url, content_type)]
+        _last[:] = [call, _extract_row(*call)]
     row: Row = _last[1]
     return row
 
 
-def _extract_row(
-    worker: _Worker, text: bool, html: str | bytes | None, url: str | None, content_type: str | None
-) -> Row:
+def _extract_row(settings: str, text: bool, html: str | bytes | None, url: str | None, content_type: str | None) -> Row:
+    guard, versions = _worker(settings, text)
     try:
-        return worker.guard.call((_page(html), url, content_type))
+        return guard.call((_page(html), url, content_type))
     except PageError as error:
-        return _row(Extraction(error_code=error.code, error_detail=error.detail or None), worker.versions, text)
+        return _row(Extraction(error_code=error.code, error_detail=error.detail or None), versions, text)
 
 
 def _page(html: str | bytes | None) -> str | bytes:
@@ -155,14 +145,14 @@ def _page(html: str | bytes | None) -> str | bytes:
 
 
 @cache
-def _worker(settings: str, text: bool) -> _Worker:
-    """Return the worker for these settings, which is kept from task to task with its page
-    process."""
+def _worker(settings: str, text: bool) -> tuple[Guard[Page, Row], Mapping[str, str]]:
+    """Return the guard for these settings, which is kept from task to task with its page
+    process, and the versions of its rows."""
     parsed = Settings.model_validate_json(settings)
     extractor = shared_extractor(parsed)
     versions = extractor.versions
     work: Callable[[Page], Row] = lambda page: _row(extractor.extract(*page), versions, text)  # noqa: E731
-    return _Worker(Guard(work, GuardLimits.of(parsed.limits)), versions)
+    return Guard(work, GuardLimits.of(parsed.limits)), versions
 
 
 def _row(extraction: Extraction, versions: Mapping[str, str], text: bool) -> Row:

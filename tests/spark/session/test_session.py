@@ -1,5 +1,6 @@
 """The session: a clear sentence for every machine that lacks something."""
 
+import signal
 import sys
 from pathlib import Path
 
@@ -25,6 +26,13 @@ def test_a_caller_gets_the_settings_of_the_session_back(spark: SparkSession) -> 
     finally:
         spark.conf.unset("mine")
         spark.conf.set("spark.sql.session.timeZone", "UTC")
+
+
+@pytest.mark.spark
+def test_java_leaves_the_signals_that_stop_a_run_to_python(spark: SparkSession) -> None:
+    status = Path(f"/proc/{spark.sparkContext._gateway.proc.pid}/status").read_text()
+    ignored = int(next(line for line in status.splitlines() if line.startswith("SigIgn"))[7:], 16)
+    assert all(ignored & 1 << number - 1 for number in (signal.SIGINT, signal.SIGTERM))
 
 
 def fake_java(folder: Path, version: str) -> Path:

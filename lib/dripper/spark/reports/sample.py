@@ -4,10 +4,11 @@ on the driver.
 
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
+from typing import Any
 
 import numpy as np
 
@@ -29,7 +30,7 @@ from dripper.settings import LabelerSettings, Settings
 from dripper.spark.ledger.plan import Plan
 from dripper.spark.tables.batches import REQUEST_BYTES, PlannedFile
 from dripper.spark.workers.parts import FilePart, reader_of
-from dripper.spark.workers.read import PageInput, warm_labeler
+from dripper.spark.workers.read import PageInput, Result, warm_labeler
 from dripper.warc import Record
 
 _FILES, _PAGES = 4, 200
@@ -54,8 +55,9 @@ def read_pages(plan: Plan, settings: Settings) -> PagesRead:
     step = max(1, len(files) // _FILES)
     chosen = files[::step][:_FILES]
     a_file = -(-_PAGES // max(1, len(chosen)))
-    records_by_file = [(file, list(islice(_records(file, settings), a_file))) for file in chosen]
-    return PagesRead(sum(file.weight for file in files), records_by_file)
+    reading = settings.reading
+    first = [(file, list(islice(reader_of(FilePart(file, file.weight), reading), a_file))) for file in chosen]
+    return PagesRead(sum(file.weight for file in files), first)
 
 
 def take_sample(pages_read: PagesRead, settings: Settings) -> Sample:
@@ -72,7 +74,9 @@ def take_sample(pages_read: PagesRead, settings: Settings) -> Sample:
             for record in records:
                 end = weight_until(file, record, end)
                 pages += 1
-                prepared += [(host_name(record.url) or "", page) for page in _prepare_record(record, guard)]
+                page = _call(guard, record)
+                if page is not None and page.error_code is None:
+                    prepared.append((host_name(record.url) or "", page))
             bytes_read += end
     going = [page for _, page in prepared]
     if first is not None and settings.layouts.enabled:
@@ -112,9 +116,8 @@ def _choose_by_layout(pages: Sequence[tuple[str, Preprocessed]], settings: Setti
         else:
             unplaced.append(page)
     going = _choose_going_on(unplaced, settings.labeler)
-    for layout in (
-        layout for site in by_host.values() for layout in group_by_layout(site, lambda pair: pair[1].skeleton)
-    ):
+    layouts = (group_by_layout(site, lambda pair: pair[1].skeleton) for site in by_host.values())
+    for layout in chain.from_iterable(layouts):
         if len(layout) < LEAST_PAGES:
             going += _choose_going_on([page for page, _ in layout], settings.labeler)
         else:
@@ -132,18 +135,14 @@ def weight_until(file: PlannedFile, record: Record, before: int) -> int:
     return record.offset + record.length if file.selection is None else before + record.length + REQUEST_BYTES
 
 
-def _records(file: PlannedFile, settings: Settings) -> Iterator[Record]:
-    return iter(reader_of(FilePart(file, file.weight), settings.reading))
-
-
-def _prepare_record(record: Record, guard: Guard[PageInput, Preprocessed]) -> list[Preprocessed]:
+def _call(guard: Guard[PageInput, Result], record: Record) -> Result | None:
+    """Return the result of a page; None if it ends as an error row."""
     if record.error_code is not None:
-        return []
+        return None
     try:
-        page = guard.call((record.payload, record.content_type, record.url))
+        return guard.call((record.payload, record.content_type, record.url))
     except PageError:
-        return []
-    return [page] if page.error_code is None else []
+        return None
 
 
 _PROBE = "<p>One page, so that nothing is loaded on the first one that counts.</p>"
@@ -165,15 +164,15 @@ def cpu_summary(pages_read: PagesRead, settings: Settings) -> str:
             end = 0
             for record in records:
                 pages, end = pages + 1, weight_until(file, record, end)
-                if record.error_code is None:
-                    seconds.update(_time_page(guard, (record.payload, record.content_type, record.url)))
+                took = _call(guard, record)
+                seconds.update(took or {})
             bytes_read += end
     sample = CpuSample(bytes_read, pages, dict(seconds))
     return "\n".join(describe_cpu(sample, pages_read.weight)) + "\n"
 
 
-def _guard(labelers: Mapping[str, Labeler], settings: Settings) -> Guard[PageInput, dict[str, float]]:
-    def work(page: PageInput) -> dict[str, float]:
+def _guard(labelers: Mapping[str, Labeler], settings: Settings) -> Guard[PageInput, dict[str, Any]]:
+    def work(page: PageInput) -> dict[str, Any]:
         started = time.process_time()
         reading = Reading(keeps_hidden=settings.html.hidden == "keep")
         blocks = split_into_blocks(Decoded.of(page[0], page[1]), settings.profile, reading)
@@ -185,11 +184,3 @@ def _guard(labelers: Mapping[str, Labeler], settings: Settings) -> Guard[PageInp
         return took
 
     return Guard(work, GuardLimits.of(settings.limits))
-
-
-def _time_page(guard: Guard[PageInput, dict[str, float]], page: PageInput) -> Mapping[str, float]:
-    """Return CPU seconds by step; empty for a page that ends as an error row."""
-    try:
-        return guard.call(page)
-    except PageError:
-        return {}

@@ -6,7 +6,7 @@ import json
 import logging
 import platform
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -152,16 +152,9 @@ def _list_versions(spark: SparkSession, settings: Settings) -> dict[str, str]:
 
 def _describe_ending(outcome: Outcome, seconds: float) -> dict[str, Any]:
     totals: Totals = outcome.totals
-    complaints: Sequence[str] = (*outcome.complaints, *outcome.bad_inputs, *totals.label.warnings)
-    return {
+    names = ("files", "records", "pages", "failed_pages", "skipped", "errors", "stage_ms")
+    return {name: getattr(totals, name) for name in names} | {
         "exit_code": outcome.exit_code,
-        "files": totals.files,
-        "records": totals.records,
-        "pages": totals.pages,
         "pages_per_second": totals.pages / seconds if seconds else None,
-        "failed_pages": totals.failed_pages,
-        "skipped": dict(totals.skipped),
-        "errors": dict(totals.errors),
-        "stage_ms": dict(totals.stage_ms),
-        "complaints": list(complaints),
+        "complaints": [*outcome.complaints, *outcome.bad_inputs, *totals.label.warnings],
     }

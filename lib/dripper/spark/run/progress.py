@@ -1,10 +1,12 @@
 """Shows the progress of a job: log lines every few seconds, and names of Spark's jobs in the UI."""
 
 import logging
+import operator
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from typing import Any
 
 from pyspark import AccumulatorParam
 from pyspark.sql import SparkSession
@@ -43,22 +45,19 @@ def cancel(spark: SparkSession, tag: str) -> None:
 INTERVAL_SECONDS = 5.0
 
 
-class _Counts(AccumulatorParam[dict[str, int]]):
-    def zero(self, value: dict[str, int]) -> dict[str, int]:
+class _Merged(AccumulatorParam[dict[str, Any]]):
+    """Merges the dictionaries of tasks. merge: called with the two values of a key."""
+
+    def __init__(self, merge: Callable[[Any, Any], Any]) -> None:
+        self._merge = merge
+
+    def zero(self, value: dict[str, Any]) -> dict[str, Any]:
         return {}
 
-    def addInPlace(self, value1: dict[str, int], value2: dict[str, int]) -> dict[str, int]:  # noqa: N802 (Spark's name)
-        for key, count in value2.items():
-            value1[key] = value1.get(key, 0) + count
+    def addInPlace(self, value1: dict[str, Any], value2: dict[str, Any]) -> dict[str, Any]:  # noqa: N802 (Spark's name)
+        for key, new in value2.items():
+            value1[key] = self._merge(value1[key], new) if key in value1 else new
         return value1
-
-
-class _Sentences(AccumulatorParam[dict[str, str]]):
-    def zero(self, value: dict[str, str]) -> dict[str, str]:
-        return {}
-
-    def addInPlace(self, value1: dict[str, str], value2: dict[str, str]) -> dict[str, str]:  # noqa: N802 (Spark's name)
-        return {**value2, **value1}
 
 
 class Progress:
@@ -77,7 +76,9 @@ class Progress:
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._tell_now_and_then, name="progress", daemon=True)
         context = context_of(spark)
-        self.sink = context and ProgressSink(context.accumulator({}, _Counts()), context.accumulator({}, _Sentences()))
+        self.sink = context and ProgressSink(
+            *(context.accumulator({}, _Merged(merge)) for merge in (operator.add, min))
+        )
         """The sink to which tasks add their counts."""
 
     @property

@@ -144,7 +144,7 @@ def work_through(
 
 def _cancel(waiting: set[Future[None]], cancel: Callable[[], None]) -> None:
     """Cancel again and again: a thread between two Spark jobs goes on to the next."""
-    logger.warning("interrupted: the batches at work are cancelled")
+    logger.info("interrupted: the batches at work are cancelled")
     running = {future for future in waiting if not future.cancel()}
     for _ in range(_CANCEL_SECONDS):
         cancel()

@@ -11,8 +11,10 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import pyspark
+from pyspark import SparkContext
 from pyspark.errors import PySparkException, PySparkRuntimeError
 from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
@@ -60,7 +62,7 @@ def open_session(settings: SparkSettings, app_name: str = "dripper") -> SparkSes
     builder = SparkSession.builder.appName(app_name)
     submitted, with_archive = _is_submitted(), False
     properties = dict(_ALWAYS)
-    if not is_given():
+    if makes_one := not is_given():
         _require_java()
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         master = settings.master or os.environ.get("MASTER") or "local[*,4]"
@@ -82,11 +84,37 @@ def open_session(settings: SparkSettings, app_name: str = "dripper") -> SparkSes
             "Spark did not start; its own words are above. Most often Delta's jars could not be fetched: without a network, "
             f"put the jars of {delta_package()} into a folder and pass --set spark.jars=FOLDER ({first_line(error)})"
         ) from None
+    if makes_one:
+        _leave_signals_to_python(spark)
     _require_delta(spark)
     if submitted:
         adapt_to_one_machine(spark)
         _quieten(spark)
     return spark
+
+
+def _leave_signals_to_python(spark: SparkSession) -> None:
+    """Let Java ignore SIGTERM, as it ignores Ctrl-C in PySpark.
+
+    A scheduler that stops a run signals all of its processes. Java must outlive that, so that the
+    run can record its last batches and its end. Java ends when this process does.
+    """
+    if (context := context_of(spark)) is not None:
+        misc = context._jvm.sun.misc
+        misc.Signal.handle(misc.Signal("TERM"), misc.SignalHandler.SIG_IGN)
+        # Its traces of a lost Java say no more than the last line of a job.
+        context._accumulatorServer.handle_error = lambda *_: None
+
+
+def drop_connection() -> None:
+    """Let this thread call Java over a new connection.
+
+    If a call is interrupted, its connection stays busy, and the call's answer would be read as that
+    of the next call.
+    """
+    client: Any = getattr(SparkContext._gateway, "_gateway_client", None)
+    if hasattr(client, "thread_connection"):
+        vars(client.thread_connection).pop("connection", None)
 
 
 @contextmanager

@@ -10,7 +10,9 @@ from dripper.spark.ledger.ledger import Ledger
 from dripper.spark.ledger.reconcile import reconcile
 from dripper.spark.tables.log_store import require_log_store
 from dripper.spark.tables.schemas import PROPERTIES, TABLES
+from dripper.spark.tables.session_settings import SharedSettings
 from dripper.spark.tables.spark_books import SparkBooks
+from dripper.spark.tables.sql import quoted
 from dripper.spark.tables.store import Tables
 from dripper.spark.upkeep import publish
 from dripper.spark.upkeep.forget import SparkPages
@@ -25,7 +27,7 @@ that started earlier would lose its files."""
 def maintain(
     spark: SparkSession,
     output: str,
-    retain_hours: int = MINIMUM_HOURS,
+    retain_hours: int | None = None,
     *,
     verifies: bool = False,
     repairs: bool = False,
@@ -37,6 +39,8 @@ def maintain(
     last hours needs. Yields a sentence per table.
 
     Args:
+        retain_hours: The number of these hours; None: as a table's own property says, and at least
+            MINIMUM_HOURS.
         verifies: Compare all rows with the ledger by their keys instead.
         repairs: Repair differences between the ledger and the rows instead, see
             `dripper.spark.upkeep.repair`.
@@ -49,7 +53,7 @@ def maintain(
         InputError: If `output` has no table at all.
         DifferenceError: If the rows do not match the ledger.
     """
-    if retain_hours < MINIMUM_HOURS:
+    if retain_hours is not None and retain_hours < MINIMUM_HOURS:
         raise SettingsError(
             f"--retain-hours {retain_hours}: at least {MINIMUM_HOURS}, or running readers lose their files"
         )
@@ -82,13 +86,31 @@ def _verify(spark: SparkSession, tables: Tables) -> str:
     return f"{tables.sql_name('extractions')}: {n_rows} in {n_batches}, each of a page that was read, none twice"
 
 
-def _compact(spark: SparkSession, tables: Tables, table: str, retain_hours: int) -> str:
+def _compact(spark: SparkSession, tables: Tables, table: str, retain_hours: int | None) -> str:
     """Join the small files of a table, clear its old versions, and return a sentence on the
     result."""
     name = tables.sql_name(table)
     tables.purge(table)
     set_anew = tables.set_layout(table, PROPERTIES.get(table, {}))
     removed, added = publish.optimize(tables) if table == publish.TABLE else tables.optimize(table)
-    spark.sql(f"VACUUM {name} RETAIN {retain_hours} HOURS")
+    with SharedSettings(spark, _AS_TOLD).set():
+        spark.sql(f"VACUUM {name} RETAIN {retain_hours or _find_hours(spark, tables, table)} HOURS")
     altered = f"; properties of this release set: {', '.join(set_anew)}" if set_anew else ""
     return f"{name}: {say_count(removed, 'file')} joined into {added}, old versions cleared{altered}"
+
+
+def _find_hours(spark: SparkSession, tables: Tables, table: str) -> int:
+    """Return the hours for which the files of old versions are kept, by a property of the table."""
+    kept = tables.properties(table).get("delta.deletedFileRetentionDuration", "interval 0 hours")
+    seconds = f"unix_seconds(timestamp_seconds(0) + CAST({quoted(kept)} AS INTERVAL))"
+    hours = spark.sql(f"SELECT CAST(ceil({seconds} / 3600) AS INT)").collect()[0][0]
+    return max(MINIMUM_HOURS, int(hours))
+
+
+_AS_TOLD = {
+    # Otherwise newer versions of Delta (4.4) keep files as the table's property says.
+    "spark.databricks.delta.vacuum.retentionWindowIgnore.enabled": "false",
+    # Otherwise Delta refuses fewer hours than the property has.
+    "spark.databricks.delta.retentionDurationCheck.enabled": "false",
+}
+"""Settings with which a VACUUM keeps files for the hours that it names."""

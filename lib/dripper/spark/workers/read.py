@@ -206,14 +206,9 @@ def _rows_of_part(
         grades.update([grade] if (grade := grade_confidence(row.get("confidence"))) else [])
         keys += page_key(record.page_id)
         yield storable(row)
-    counts = {
-        "page_keys": keys,
-        "span": [part.span.start, part.span.end],
-        "errors": errors,
-        "methods": methods,
-        "grades": grades,
-    }
-    yield {REPORT: json.dumps(asdict(reader.report) | counts | stopwatch.times())}
+    counts = {"errors": errors, "methods": methods, "grades": grades, "page_keys": keys}
+    span = {"span": [part.span.start, part.span.end]}
+    yield {REPORT: json.dumps(asdict(reader.report) | span | counts | stopwatch.times())}
     if progress is not None:
         progress.add({"files": int(part.span.end is None), "pages": reader.report.pages, "failed": errors.total()})
 
@@ -234,13 +229,8 @@ def _result(record: Record, guard: Guard[PageInput, Result], step: Step[Result])
     try:
         return guard.call((record.payload, record.content_type, record.url))
     except PageError as error:
-        logger.warning(
-            "%s in %s at %d: %s",
-            loggable(record.url),
-            loggable(record.warc_file),
-            record.offset,
-            loggable_text(str(error)),
-        )
+        url, file = loggable(record.url), loggable(record.warc_file)
+        logger.warning("%s in %s at %d: %s", url, file, record.offset, loggable_text(str(error)))
         return step.result(error_code=error.code, error_detail=error.detail or None)
 
 
