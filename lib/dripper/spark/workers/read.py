@@ -190,10 +190,7 @@ def _rows_of_part(
     progress: ProgressSink | None,
     rules: Rules,
 ) -> Iterator[Row]:
-    keys = 0
-    errors: Counter[str] = Counter()
-    methods: Counter[str] = Counter()
-    grades: Counter[str] = Counter()
+    keys, errors, methods, grades = 0, Counter[str](), Counter[str](), Counter[str]()
     stopwatch = Stopwatch()
     for record in _until_fault(reader):
         if rules.forget(record.page_id, record.url):
