@@ -103,8 +103,8 @@ def _make_passage(
         words["prose" if unit.kind == "heading" else unit.kind] += count
     kind = "post" if post is not None else max(words, key=words.__getitem__)
     who = (post.author, post.published) if post is not None else (None, None)
-    headings = tuple(name for _, name in path)
-    return Passage(markdown[start : units[-1][0].end], start, headings, kind, sum(words.values()), *who)
+    text, headings = markdown[start : units[-1][0].end], tuple(name for _, name in path)
+    return Passage(text, start, headings, kind, sum(words.values()), *who)
 
 
 def _split_long(markdown: str, max_words: int) -> Iterator[_Unit]:

@@ -166,8 +166,7 @@ class Lines:
 
     def begin_line(self, element: int, tag: str) -> bool:
         """Begin an emphasized line of its own."""
-        self.set_apart()
-        self.at_end(element, self.set_apart)
+        self.begin_block(element, tag)
         return self.begin_emphasis(element, tag)
 
 

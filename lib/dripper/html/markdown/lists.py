@@ -56,11 +56,6 @@ def find_only_list(source: Source, item: int) -> int | None:
     return inner if source.fills(inner, item) else None
 
 
-def is_empty(source: Source, item: int) -> bool:
-    """Return whether an item shows nothing."""
-    return not source.has_text(item) and not source.holds(item, SHOWS)
-
-
 def find_written_mark(text: str, number: int | None) -> int:
     """Return the length of a mark at the start of an item's first text that repeats the list's own
     mark."""
@@ -188,7 +183,7 @@ class ListWriter:
             return False
         if owner:
             owner.shown = read_number(attribute(tag, "value") if " value=" in tag else None, owner.shown + owner.step)
-        if is_empty(source, element):
+        if not source.has_text(element) and not source.holds(element, SHOWS):
             return True
         number = owner.shown if owner and owner.is_ordered else None
         place = source.first_text(element)

@@ -57,10 +57,8 @@ class QuotationWriter:
         """Return whether a quotation around the rule before a post is a quotation at the beginning
         of that post."""
         tree, has_text = self.source.tree, self.source.has_text_between
-        is_body = _BODY.search(tree.start_tag(element)) is not None
-        return (
-            not is_body and not has_text(tree.opens[element], tree.opens[rule]) and has_text(tree.closes[element], end)
-        )
+        is_first = not has_text(tree.opens[element], tree.opens[rule]) and has_text(tree.closes[element], end)
+        return is_first and _BODY.search(tree.start_tag(element)) is None
 
     def set_apart_indented(self) -> None:
         """Do not write a `blockquote` that holds almost all text of the page as a quotation: old
