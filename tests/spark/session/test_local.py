@@ -9,7 +9,8 @@ import pytest
 import yaml
 from pyspark.sql import SparkSession
 
-from dripper.spark.session import local
+from dripper.settings import SparkSettings
+from dripper.spark.session import local, session
 from dripper.spark.session.local import LOCAL, adapt_to_one_machine
 
 ROOT = Path(__file__).parents[3]
@@ -19,10 +20,10 @@ OF_QUERIES = {name: value for name, value in LOCAL.items() if name.startswith(("
 @pytest.fixture
 def bare(spark: SparkSession) -> Iterator[SparkSession]:
     """A session of the same Spark without any setting of `LOCAL`."""
-    session = spark.newSession()
+    made = spark.newSession()
     for name in OF_QUERIES:
-        session.conf.unset(name)
-    yield session
+        made.conf.unset(name)
+    yield made
     spark.sql("SELECT 1")  # makes the tests' own session the active one again
 
 
@@ -57,7 +58,20 @@ def test_one_line_says_what_comes_too_late(
     with caplog.at_level(logging.INFO, "dripper"):
         adapt_to_one_machine(bare)
     (line,) = caplog.messages
-    assert "only the command can set spark.driver.extraJavaOptions: spark-submit --properties-file" in line
+    assert "spark-submit --conf spark.driver.extraJavaOptions=-XX:NobodyHasThis" in line
+
+
+@pytest.mark.spark
+def test_the_log_is_quiet_before_a_session_without_delta_is_refused(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise fifty lines of Spark hide the one sentence."""
+    calls: list[str] = []
+    monkeypatch.setattr(session, "_is_submitted", lambda: True)
+    for name in ("_quieten", "_require_delta", "adapt_to_one_machine"):
+        monkeypatch.setattr(session, name, lambda _, called=name: calls.append(called))
+    session.open_session(SparkSettings())
+    assert calls == ["_quieten", "_require_delta", "adapt_to_one_machine"]
 
 
 @pytest.mark.spark

@@ -86,10 +86,11 @@ def open_session(settings: SparkSettings, app_name: str = "dripper") -> SparkSes
         ) from None
     if makes_one:
         _leave_signals_to_python(spark)
+    if submitted:
+        _quieten(spark)
     _require_delta(spark)
     if submitted:
         adapt_to_one_machine(spark)
-        _quieten(spark)
     return spark
 
 
