@@ -202,8 +202,7 @@ def _check_one_page(pages: list[str]) -> str:
 def _read_page(page: str) -> bytes:
     if page == "-":
         return sys.stdin.buffer.read()
-    page = archive_place("the page", page)
-    if "://" in page:
+    if "://" in (page := archive_place("the page", page)):
         address = shlex.quote(page)
         command = f"curl -sL {address} | dripper extract - --url {address}"
         raise InputError(f"{page} is an address, not a page: fetch it first, as in {command}")

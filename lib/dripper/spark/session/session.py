@@ -292,9 +292,21 @@ def _find_fetched_jars(package: str) -> list[str]:
 
 
 def _require_delta(spark: SparkSession) -> None:
-    if "delta" in str(spark.conf.get("spark.sql.extensions", "")).lower() or "DATABRICKS_RUNTIME_VERSION" in os.environ:
-        return
-    flags = " ".join(f"--conf {key}={value}" for key, value in _DELTA.items())
-    raise MachineError(
-        f"this Spark session has no Delta. Start the job with: spark-submit --packages {delta_package(spark.version)} {flags} …"
-    )
+    is_databricks = "DATABRICKS_RUNTIME_VERSION" in os.environ
+    if not is_databricks and (fault := find_delta_fault(spark.version, dict(spark.conf.getAll))):
+        flags = " ".join(f"--conf {key}={value}" for key, value in _DELTA.items())
+        raise MachineError(
+            f"this Spark session has {fault}. Start the job with: spark-submit --packages {delta_package(spark.version)} {flags} …"
+        )
+
+
+def find_delta_fault(version: str, conf: Mapping[str, str]) -> str:
+    """Return what a session has in place of the Delta of its Spark; "" if its Delta may fit.
+
+    >>> find_delta_fault("4.1.4", {"spark.jars.packages": "io.delta:delta-spark_4.2_2.13:4.4.0"})
+    'Delta for Spark 4.2, and is Spark 4.1.4'
+    """
+    built_for = re.search(r"delta-spark_(\d+\.\d+)_", f"{conf.get('spark.jars.packages')} {conf.get('spark.jars')}")
+    if built_for and not version.startswith(f"{built_for[1]}."):
+        return f"Delta for Spark {built_for[1]}, and is Spark {version}"
+    return "" if "delta" in conf.get("spark.sql.extensions", "").lower() else "no Delta"
