@@ -310,7 +310,7 @@ def _find_site(
     Args:
         declared, page_title: The declared title, and the text of `<title>`.
         addresses: The page's declared address, and the address that it was fetched from; None for a
-            site's first page, whose title is the site's name.
+            site's first page, which has the site's name as its title.
     """
     sites = chain(metas.each(SITES[:1]), data.sites(), metas.each(SITES[1:]))
     site = _take_first(text for text in sites if "://" not in text)
