@@ -30,7 +30,7 @@ class Parser(argparse.ArgumentParser):
         super().error(message)
 
     def _list_flags(self) -> list[str]:
-        # Only the main parser sees what a command does not know.
+        # Only the main parser sees arguments that a command does not know.
         commands = [each.choices for each in self._actions if isinstance(each, argparse._SubParsersAction)]
         parsers = [self, *(parser for choices in commands for parser in choices.values())]
         return [flag for parser in parsers for flag in parser._option_string_actions]

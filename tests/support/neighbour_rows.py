@@ -37,7 +37,7 @@ def _list(names: Sequence[str], asked: Sequence[str]) -> str:
 
 
 def read_rows(page: str) -> dict[str, dict[str, str]]:
-    """Return the tables of a page: case → reader → outcome, without those that are right."""
+    """Return the tables of a page: case → reader → outcome, but for the right ones."""
     cells = [match.groups() for match in map(_ROW.fullmatch, page.splitlines()) if match]
     return {case: dict(_read_cell(cell)) for case, cell in cells if cell not in ("not right", "---")}
 
@@ -48,7 +48,7 @@ def _read_cell(cell: str) -> list[tuple[str, str]]:
 
 
 def count_right(found: Mapping[str, Mapping[str, str]]) -> str:
-    """Return how many cases each reader has right, of those that it was asked.
+    """Return how many cases each reader has right, of the cases that it was asked.
 
     >>> count_right({"a": {"x": "lost", "y": "right"}, "b": {"x": "right", "y": "–"}})
     'x 1 of 2, y 1 of 1'
