@@ -258,7 +258,7 @@ def _plan_stages(
 
 
 def _work_off(work: Work, engines: Engines, plan: Plan, stages: Sequence[str]) -> Totals:
-    """Do what a plan says. Return the totals with the warnings of the engines, which are also
+    """Carry out a plan. Return the totals with the warnings of the engines, which are also
     logged."""
     batches = [*plan.resumed, *plan.fresh]
     with Progress(work.spark, _count_files(batches)) as progress:

@@ -301,7 +301,7 @@ def _require_delta(spark: SparkSession) -> None:
 
 
 def find_delta_fault(version: str, conf: Mapping[str, str]) -> str:
-    """Return what a session has in place of the Delta of its Spark; "" if its Delta may fit.
+    """Name the fault of a session without the Delta of its Spark; "" if its Delta may fit.
 
     >>> find_delta_fault("4.1.4", {"spark.jars.packages": "io.delta:delta-spark_4.2_2.13:4.4.0"})
     'Delta for Spark 4.2, and is Spark 4.1.4'
