@@ -41,7 +41,7 @@ def test_a_record_whose_body_cannot_be_read_is_a_page_with_an_error() -> None:
 
 @pytest.mark.parametrize(
     ("name", "words"),
-    [("nowhere.html", "does not exist"), ("nowhere.warc.gz", "does not exist"), (".", "no pages in .*must end in")],
+    [("nowhere.html", "does not exist"), ("nowhere.warc.gz", "does not exist"), (".", "no pages in .*ends in")],
 )
 def test_what_is_not_there_is_one_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, words: str

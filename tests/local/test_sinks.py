@@ -142,7 +142,7 @@ def test_a_table_goes_through_and_its_own_output_is_left_out(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--out", "-", "--columns", "titel"], "--columns titel: there is no such column; there are page_id"),
+        (["--out", "-", "--columns", "titel"], "--columns titel: there is no such column; did you mean title?"),
         (["--out", "-", "--output-dir", "x"], "choose one"),
         (["--out", "-", "--format", "html"], "not for rows"),
         (["--output-dir", "x", "--columns", "url"], "--columns is for rows"),
