@@ -1,1 +1,1 @@
-"""Turns the bytes of a page into text, as browsers do: content codings, saved pages, charsets."""
+"""Turns a page's bytes into text as browsers do: content codings, saved pages and charsets."""

@@ -1,5 +1,5 @@
-"""Decodes an HTTP response's body as a browser would: chunks joined, content codings undone,
-whatever state they are in; also bodies without a header.
+"""Decodes an HTTP response body as a browser would: joins chunks and undoes content codings, even
+damaged ones. Bodies without a header are decoded too.
 """
 
 import re
@@ -32,16 +32,16 @@ _CODINGS: dict[str, tuple[bytes, tuple[Callable[[], Decompressor], ...]]] = {
     "br": (b"", (BrotliDecompressor,)),
     "bzip2": (BZIP2_MAGIC, (Bzip2Decompressor,)),
 }
-"""Content coding → how its bytes start, and its decompressors. deflate: RFC 9110 8.4.1.2 says zlib,
-many servers send it bare."""
+"""Content coding → its magic bytes and its decompressors. RFC 9110 8.4.1.2 defines deflate as zlib
+data, but many servers send bare deflate."""
 
 _DICTIONARY_CODINGS = {"dcb": b"\xffDCB", "dcz": b"\x5e\x2a\x4d\x18\x20\0\0\0"}
-"""Content coding with a dictionary → how its bytes start, before the dictionary's SHA-256."""
+"""Content coding with a dictionary → its magic bytes, which precede the dictionary's SHA-256."""
 
 _DIGEST_BYTES = 32
 
 FindDictionary = Callable[[bytes], bytes | None]
-"""Returns the dictionary with a SHA-256, or None."""
+"""Returns the dictionary with the given SHA-256 digest, or None."""
 
 _BOMS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 _NO_CODINGS = frozenset({"", "identity", "chunked", "none"})
@@ -49,12 +49,13 @@ _NO_CODINGS = frozenset({"", "identity", "chunked", "none"})
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """A body, decoded as far as it could be. cut: the end is missing. flags: oddities; see
-    `dripper.warc.read.record.FLAGS`."""
+    """A body, decoded as far as possible."""
 
     payload: bytes
     cut: bool = False
+    """Whether the end is missing."""
     flags: tuple[str, ...] = ()
+    """Oddities; see `dripper.warc.read.record.FLAGS`."""
 
 
 def decode_body(
@@ -64,16 +65,19 @@ def decode_body(
     max_bytes: int,
     find_dictionary: FindDictionary | None = None,
 ) -> Body:
-    """Undo `Transfer-Encoding: chunked`, then each content coding, the last one first (RFC 9110
+    """Undo `Transfer-Encoding: chunked`, then the content codings, the last one first (RFC 9110
     8.4, RFC 9112 7.1).
 
-    A header that contradicts the body is common (Common Crawl and wget keep decoded bodies under
-    the original headers): then the body is taken as it is and flagged. If the middle is damaged,
-    the bytes before the damage are kept, flagged too. Raises PageError: PAGE_TOO_LARGE above
-    `max_bytes`, BODY_UNREADABLE if nothing at all can be read.
+    Headers often contradict the body, because Common Crawl and wget keep decoded bodies under the
+    original headers. Then the body is used unchanged, and flagged. If the middle is damaged, the
+    bytes before the damage are kept, and flagged too.
 
     Args:
-        find_dictionary: Returns the dictionary that has a SHA-256, or None.
+        find_dictionary: Returns the dictionary with the given SHA-256 digest, or None.
+
+    Raises:
+        PageError: PAGE_TOO_LARGE if the body is larger than `max_bytes`, BODY_UNREADABLE if nothing
+            can be read.
 
     >>> decode_body(b"3\\r\\nabc\\r\\n0\\r\\n\\r\\n", "chunked", "", 100).payload
     b'abc'
@@ -110,7 +114,7 @@ def _explain_too_large(max_bytes: int) -> PageError:
 
 
 def _join_chunks(stored: bytes) -> Body:
-    """Join chunks; from the first bytes on that are no chunk, take the bytes as they are."""
+    """Join the chunks. The bytes from the first invalid chunk on are appended unchanged."""
     parts: list[bytes] = []
     at = 0
     while len(parts) < MAX_CHUNKS and (line := _CHUNK_LINE.match(stored, at)):
@@ -125,7 +129,7 @@ def _join_chunks(stored: bytes) -> Body:
         if stored[at : at + 2] != b"\r\n":
             break
         at += 2
-    if at >= len(stored) and parts:  # only the last chunk, of no bytes, is missing
+    if at >= len(stored) and parts:  # only the final, empty chunk is missing
         return Body(b"".join(parts), flags=("bad chunking",))
     return Body(b"".join([*parts, stored[at:]]), flags=("bad chunking" if parts else "not chunked",))
 
@@ -148,7 +152,8 @@ def _undo(coding: str, body: Body, max_bytes: int) -> Body:
 
 
 def _undo_with_dictionary(coding: str, body: Body, max_bytes: int, find_dictionary: FindDictionary | None) -> Body:
-    """Undo a coding with a dictionary (RFC 9842 4 and 5): the body begins with the digest of it."""
+    """Undo a coding with a dictionary (RFC 9842 4 and 5). The dictionary's digest follows the magic
+    bytes."""
     stored, magic = body.payload, _DICTIONARY_CODINGS[coding]
     if not stored:
         return body
@@ -177,15 +182,15 @@ def _is_readable(stored: bytes) -> bool:
 
 
 def _take_as_it_is(body: Body, problem: str) -> Body:
-    """Return a body that can be read without undoing a coding; raises BODY_UNREADABLE if it
-    cannot."""
+    """Return the body unchanged, with a flag. Raises BODY_UNREADABLE if its beginning is binary."""
     if not _is_readable(body.payload):
         raise PageError(ErrorCode.BODY_UNREADABLE, problem)
     return _add_flag(body, "not encoded")
 
 
 def _inflate(new: Callable[[], Decompressor], stored: bytes, max_bytes: int) -> tuple[bytes, str]:
-    """Return the inflated bytes of all members of `stored`, and the problem or ""."""
+    """Return the inflated bytes of all members in `stored`, and the problem, or "" if there is
+    none."""
     parts: list[bytes] = []
     first, at, n_bytes, n_members, problem = stored[:3], 0, 0, 0, ""
     while at < len(stored) and not problem:
@@ -204,15 +209,15 @@ def _inflate(new: Callable[[], Decompressor], stored: bytes, max_bytes: int) -> 
 
 
 PAGE_BYTES = ReadSettings().page_bytes
-"""Default limit on the inflated bytes of a page."""
+"""Default limit on the bytes of an inflated page."""
 
 
 def inflate_page(html: str | bytes, max_bytes: int = PAGE_BYTES) -> str | bytes:
-    """Return a page inflated if it is gzip, zstd or bzip2, else as it is. (Brotli cannot be
-    distinguished from noise.)
+    """Return the page, after inflating gzip, zstd or bzip2. (Brotli cannot be distinguished from
+    noise.)
 
-    Raises PageError: NOT_HTML for bytes that are surely something else, and as `decode_body` does
-    for bytes.
+    Raises PageError: NOT_HTML if the page is certainly something else. For bytes, also raises the
+    errors of `decode_body`.
 
     >>> inflate_page(b"<p>one"), inflate_page("two")
     (b'<p>one', 'two')

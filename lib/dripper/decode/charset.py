@@ -1,5 +1,5 @@
-"""Decodes bytes to text as browsers do: the WHATWG encoding and HTML standards (BOM, header, `meta`
-prescan), and a detector if a page declares no possible encoding.
+"""Decodes bytes to text as browsers do, by the WHATWG encoding and HTML standards (BOM, header,
+`meta` prescan). If a page declares no possible encoding, a detector decides.
 """
 
 import codecs
@@ -15,13 +15,14 @@ from chardetng_py import EncodingDetector  # type: ignore[import-untyped]
 from dripper.decode.codecs import decode_as
 
 SCAN_BYTES = 65_536
-"""The standard scans 1,024 bytes, but its parser obeys a later `meta` of the head all the same, by
-starting over (13.2.3.5), and Chromium scans on to the end of the head. Of 2,374 pages of five sets
-with a free licence 2,008 have it in the first 1,024 bytes, 227 in the next 64,512, 22 later or only
-inside a script, 117 nowhere."""
+"""Maximum number of bytes scanned for a declaration. The standard scans 1,024 bytes, but its parser
+starts over at a later `meta` in the head (13.2.3.5), and Chromium scans to the end of the head. Of
+2,374 pages from five freely licensed sets, 2,008 have the declaration in the first 1,024 bytes, 227
+in the next 64,512, 22 later or only inside a script, and 117 nowhere."""
 
 _ALWAYS_BYTES = 1024
-"""Up to here a `body` tag does not end the search, as in the standard and in Chromium."""
+"""Within these first bytes a `body` tag does not end the search, as in the standard and in
+Chromium."""
 
 _RAW_END = re.compile(rb"</(?:script|style|title|textarea)", re.IGNORECASE)
 _RAW_TAGS = frozenset({b"<script", b"<style", b"<title", b"<textarea"})
@@ -29,7 +30,7 @@ _TAG = re.compile(rb"</?[a-z][^\s/>]*", re.IGNORECASE)
 _META = re.compile(rb"<meta(?=[\s/])", re.IGNORECASE)
 _ATTRIBUTE = re.compile(rb"""[\s/]*([^\s/>=][^\s/>=]*)\s*(?:=\s*(?:"([^"]*)"|'([^']*)'|([^\s>"'][^\s>]*)))?""")
 _ATTRIBUTES = re.compile(rb"(?:%s)*" % _ATTRIBUTE.pattern)
-"""All attributes of a tag at once: nothing follows that could make the search go back."""
+"""All attributes of a tag in one match. The pattern ends there, so the search cannot backtrack."""
 _CHARSET = re.compile(rb"""charset\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s;"']+))""", re.IGNORECASE)
 _XML = re.compile(rb"""<\?xml[^>]*?\sencoding\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 
@@ -38,7 +39,7 @@ def find_declared_label(head: bytes) -> str | None:
     """Return the encoding label that a page declares, as written, or None; never raises.
 
     Args:
-        head: The page from its start; only the first `SCAN_BYTES` are looked at.
+        head: The beginning of the page; only the first `SCAN_BYTES` are scanned.
 
     >>> head = b"<META content='text/html; charset=gbk' http-equiv=Content-Type>"
     >>> find_declared_label(b"<!-- <meta charset=a> -->" + head)
@@ -85,8 +86,8 @@ def _find_meta_label(head: bytes) -> str | None:
 
 
 def _parse_attributes(head: bytes, at: int) -> tuple[dict[bytes, bytes], int]:
-    """Return the attributes from `at` on, with names in lower case (the first of each name), and
-    the end of the tag."""
+    """Return the attributes from `at` on by lower-case name, and the position after them. The first
+    of several attributes with one name counts."""
     attributes: dict[bytes, bytes] = {}
     while attribute := _ATTRIBUTE.match(head, at):
         name, *values = attribute.groups()
@@ -96,8 +97,8 @@ def _parse_attributes(head: bytes, at: int) -> tuple[dict[bytes, bytes], int]:
 
 
 def _find_label(attributes: dict[bytes, bytes]) -> str | None:
-    """Return the label in a `meta`: of `charset`, or of `content` beside
-    `http-equiv="content-type"`."""
+    """Return the encoding label in a `meta` element, from its `charset`, or from its `content` if
+    it has `http-equiv="content-type"`."""
     if label := attributes.get(b"charset"):
         return _decode_label(label)
     if attributes.get(b"http-equiv", b"").lower() == b"content-type":
@@ -117,25 +118,25 @@ def _decode_label(label: bytes) -> str:
 _BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16le"), (b"\xfe\xff", "utf-16be"))
 
 _DETECT_BYTES = 1 << 14
-"""Bytes that a detector gets, from the first one on that is not ASCII. Of 985 pages in 14
-encodings, made from pages of three training sets without their declarations, chardetng (Apache-2.0,
-MIT) names the right one for 983 from 16 KiB (8 ms per page), for 981 from 128 KiB. Whole pages:
-uchardet in resiliparse 972, cchardet 927, charset-normalizer 111 of 124, chardet 7 895."""
+"""Maximum number of bytes given to the detector, from the first non-ASCII byte on. The test set is
+985 pages in 14 encodings, made from pages of three training sets without their declarations.
+chardetng (Apache-2.0, MIT) names the right encoding for 983 pages from 16 KiB (8 ms per page), and
+for 981 from 128 KiB. From whole pages, uchardet in resiliparse names 972, cchardet 927,
+charset-normalizer 111 of 124, and chardet 7 names 895."""
 
 _MOSTLY_UTF8 = 20
-"""Characters of several bytes for each error that make an undeclared page UTF-8: one cut in half in
-a `title` is common."""
+"""An undeclared page with more UTF-8 continuation bytes than this for each error is UTF-8: a
+character cut in half in a `title` is common."""
 
 _SURELY_UTF8 = 10
-"""Bytes that continue a character, without an error, that make a page UTF-8, whatever it declares.
-Of ten frequent characters in GBK, which has the likeliest pairs, all are such by chance once in
-10^7. Of 8,124 labelled pages 378 declare another encoding, 322 of them in one set, stored so by its
-collectors; of 591 pages in archives none does."""
+"""A page with at least this number of UTF-8 continuation bytes and no error is UTF-8, whatever it
+declares. GBK has the likeliest pairs: ten of its frequent characters are all valid UTF-8 by chance
+once in 10^7. Of 8,124 labelled pages, 378 declare another encoding; 322 of them are in one set, and
+were stored that way by its collectors. Of 591 pages in archives, none does."""
 
 _HEAD_BYTES = 1024
 _FEWEST_ZEROS = 0.25
-"""Share of second bytes that are zero: in UTF-16 at least so many characters are ASCII, as markup
-is."""
+"""Minimum share of UTF-16 characters with a zero high byte: markup is ASCII."""
 _ISO_2022_JP = re.compile(rb"\x1b\$[@B](?:[\x21-\x7e]{2})+(?:\x1b\([BJ]|[\r\n<]|\Z)")
 
 _NOT_ASCII = re.compile(rb"[\x80-\xff]")
@@ -146,17 +147,19 @@ CharsetSource = Literal["bom", "http", "meta", "detector"]
 
 @dataclass(frozen=True, slots=True)
 class DecodedText:
-    """A page's text. encoding: WHATWG name, lower case. source: the source of the encoding. errors:
-    number of U+FFFD that decoding inserted."""
+    """A page's text and its encoding."""
 
     text: str
     encoding: str
+    """The WHATWG name, in lower case."""
     source: CharsetSource
+    """The source of the encoding."""
     errors: int = 0
+    """The number of U+FFFD that decoding inserted."""
 
 
 class Utf8(NamedTuple):
-    """A page as UTF-8 without errors; the other fields as in `DecodedText`."""
+    """A page as valid UTF-8; the other fields are as in `DecodedText`."""
 
     utf8: bytes
     encoding: str
@@ -167,13 +170,14 @@ class Utf8(NamedTuple):
 def decode(payload: bytes, content_type: str | None = None) -> DecodedText:
     """Decode a page. Never raises: bytes that are invalid in the encoding become U+FFFD.
 
-    Order (HTML standard 13.2.3.2, encoding standard 4 and 6): byte order mark, `charset` of the
-    HTTP header `content_type`, `meta` or XML declaration, then UTF-8 if the bytes are, then
-    chardetng, Firefox's detector. A declaration is obeyed even if it is wrong, as in browsers,
-    unless the bytes themselves leave no doubt (source `detector`). Valid UTF-8 is decoded as UTF-8,
-    because a page saved as UTF-8 keeps the declaration of its server. Escapes of ISO-2022-JP and
-    the zeros of UTF-16 also decide. If more characters are broken than whole, a declared UTF-8 is
-    ignored, and the next declaration decides. A declaration that names no encoding is ignored.
+    The first of these decides (HTML standard 13.2.3.2, encoding standard 4 and 6): the byte order
+    mark, the `charset` in the HTTP header `content_type`, the `meta` or XML declaration, UTF-8 if
+    the bytes are valid, and chardetng, Firefox's detector. As in browsers, even a wrong declaration
+    is obeyed, unless the bytes themselves leave no doubt (source `detector`). Valid UTF-8 is
+    decoded as UTF-8, because a page saved as UTF-8 keeps its server's declaration. ISO-2022-JP
+    escapes and UTF-16 zero bytes also override a declaration. Declared UTF-8 is ignored if more
+    multi-byte characters are broken than whole; then the page's own declaration or the detector
+    decides. A declaration that names no known encoding is ignored.
 
     >>> decode(b"caf\\xe9", "text/html; charset=ISO-8859-1")
     DecodedText(text='café', encoding='windows-1252', source='http', errors=0)
@@ -183,9 +187,9 @@ def decode(payload: bytes, content_type: str | None = None) -> DecodedText:
 
 
 def to_utf8(payload: bytes, content_type: str | None = None) -> Utf8:
-    """Return the text of `decode` as UTF-8, which the parser reads; never raises.
+    """Return the page of `decode` as UTF-8, for the parser; never raises.
 
-    Most pages are UTF-8 and stay as they are: encoding their text again would be wasted work.
+    Most pages are already UTF-8, and are not encoded again.
     """
     payload, name, source = _choose_encoding(payload, content_type)
     if name == "utf-8":
@@ -197,12 +201,12 @@ def to_utf8(payload: bytes, content_type: str | None = None) -> Utf8:
 
 
 def _count_errors(text: str, payload: bytes, name: str) -> int:
-    """Return the number of U+FFFD in a text that are not the page's own."""
+    """Return the number of U+FFFD that decoding inserted into a text."""
     return text.count("\ufffd") - (payload.count(b"\xef\xbf\xbd") if name == "utf-8" else 0)
 
 
 def _choose_encoding(payload: bytes, content_type: str | None) -> tuple[bytes, str, CharsetSource]:
-    """Return a page without byte order mark, the name of its encoding, and the source of this
+    """Return a page without its byte order mark, its encoding's name, and the source of that
     name."""
     for mark, encoding in _BOMS:
         if payload.startswith(mark):
@@ -225,16 +229,17 @@ def _choose_encoding(payload: bytes, content_type: str | None) -> tuple[bytes, s
 
 
 def _find_unmistakable(payload: bytes) -> str | None:
-    """Return the only encoding that the bytes of a page without a byte order mark can have; None if
-    others are possible."""
+    """Return the encoding of a page without a byte order mark if its bytes allow only one, else
+    None."""
     if encoding := find_unmarked_utf16(payload):
         return encoding
-    # One byte is looked for thirty times as fast as two.
+    # Searching for one byte is thirty times as fast as searching for two.
     return "iso-2022-jp" if b"\x1b" in payload and payload.isascii() and _ISO_2022_JP.search(payload) else None
 
 
 def find_unmarked_utf16(payload: bytes) -> str | None:
-    """Return "utf-16le" or "utf-16be" if a page without a byte order mark is surely that.
+    """Return "utf-16le" or "utf-16be" if a page without a byte order mark is certainly UTF-16, else
+    None.
 
     >>> find_unmarked_utf16("<p>one".encode("utf-16-le")), find_unmarked_utf16(b"<p>one")
     ('utf-16le', None)
@@ -249,7 +254,7 @@ def find_unmarked_utf16(payload: bytes) -> str | None:
 
 def _count_broken(payload: bytes) -> int:
     """Return the number of broken characters in a page that declares UTF-8; 0 if at least as many
-    characters of several bytes are whole."""
+    multi-byte characters are whole."""
     if _count_continuing_bytes(payload) is not None:
         return 0
     text = payload.decode("utf-8", "replace")
@@ -271,8 +276,8 @@ def _look_up_encoding(label: str | None) -> str | None:
 
 
 def _find_meta_encoding(payload: bytes) -> str | None:
-    """Return the encoding of the page's own declaration. It was readable as ASCII, so it cannot be
-    UTF-16."""
+    """Return the encoding that the page itself declares. The declaration was readable as ASCII, so
+    the page cannot be UTF-16."""
     name = _look_up_encoding(find_declared_label(payload))
     if name in ("utf-16le", "utf-16be"):
         return "utf-8"
@@ -288,8 +293,8 @@ def _detect_encoding(payload: bytes) -> str:
 
 
 def _count_continuing_bytes(payload: bytes) -> int | None:
-    """Return the number of bytes that continue a character; None if the page is not UTF-8. An
-    incomplete last character is ignored."""
+    """Return the number of UTF-8 continuation bytes; None if the page is not UTF-8. An incomplete
+    last character is ignored."""
     try:
         text, length = codecs.utf_8_decode(payload, "strict", False)
     except UnicodeDecodeError:
@@ -302,7 +307,7 @@ def _guess_encoding(payload: bytes) -> str:
     match = _NOT_ASCII.search(payload)
     start = match.start() if match else 0
     detector = EncodingDetector()
-    # `last` at a cut would call the half character there an error, and an error rules an encoding
-    # out.
+    # With `last` at a cut, the detector would count the half character there as an error, and an
+    # error rules an encoding out.
     detector.feed(payload[start : start + _DETECT_BYTES], last=start + _DETECT_BYTES >= len(payload))
     return _look_up_encoding(detector.guess(tld=None, allow_utf8=False)) or "windows-1252"

@@ -1,9 +1,9 @@
-"""Decompression behind one small interface, for archive files (gzip, zstd, lz4) and HTTP bodies
-(gzip, deflate, br, zstd).
+"""Decompresses archive files (gzip, zstd, lz4) and HTTP bodies (gzip, deflate, br, zstd, bzip2)
+through one small interface.
 
-Archives are chains of members (RFC 1952 section 2.2; zstd and lz4 say frames): usually one a
-record. A decompressor inflates one member and reports its end, so that the bytes after it can be
-given to the next one.
+An archive is a chain of members (RFC 1952 section 2.2; zstd and lz4 call them frames), usually one
+per record. A decompressor inflates one member and reports its end, so that the next decompressor
+can continue there.
 """
 
 import bz2
@@ -18,28 +18,30 @@ from typing import Any, Protocol
 from dripper.extras import needed
 
 MAX_OUTPUT = 1 << 20
-"""Most bytes one call inflates to: a gzip bomb (1:1000) then costs time, never memory."""
+"""Maximum number of bytes that one call returns, so that a gzip bomb (1:1000) costs time but not
+memory."""
 
 _BITE = 1 << 16
 _FIRST_BITE = 1 << 10
-"""The first bite is small: of a body of many short members, each would copy a whole bite."""
+"""The first bite is small because each member copies one, and a body may have many short
+members."""
 
 _ZSTD_INPUT = 2048
-"""zstandard's decompressor has no output limit and a block of 4 stored bytes may inflate to 128
-KiB: 64 MiB at the worst."""
+"""Maximum number of stored bytes for one zstandard call. Its decompressor has no output limit, and
+a 4-byte block may inflate to 128 KiB, so a call may return 64 MiB."""
 
 _ZSTD_WINDOW_BYTES = 1 << 27
-"""128 MiB: the window of `zstd --long`, and the most memory that a damaged frame header can ask
-for."""
+"""128 MiB: the window of `zstd --long`, and the maximum memory that a damaged frame header can
+request."""
 
 
 MAX_DICTIONARY = 1 << 24
-"""16 MiB: the dictionary of a `.warc.zst` file has a few MB at most. 16 KB of zstd may inflate to
-1.5 GB."""
+"""16 MiB. The dictionary of a `.warc.zst` file has a few MB at most, but 16 KB of zstd may inflate
+to 1.5 GB."""
 
 
 class DecompressionError(Exception):
-    """Damaged data, whichever library found it."""
+    """Damaged data, whichever library reports it."""
 
 
 @cache
@@ -55,28 +57,33 @@ def import_zstd() -> Any:
 
 @lru_cache(maxsize=2)
 def digest_dictionary(content: bytes, is_raw: bool = False) -> Any:
-    """Return a dictionary ready for use; made once for a file, not for each of its frames."""
+    """Return a dictionary ready for use. It is made once per file, not once per frame."""
     zstd = import_zstd()
     return zstd.ZstdCompressionDict(content, dict_type=zstd.DICT_TYPE_RAWCONTENT if is_raw else zstd.DICT_TYPE_AUTO)
 
 
 class Decompressor(Protocol):
-    """Inflates one member. `eof`: the member, its checksum included, is complete."""
+    """Inflates one member."""
 
     eof: bool
+    """Whether the member is complete, including its checksum."""
 
     def inflate(self, stored: bytes, limit: int = MAX_OUTPUT) -> tuple[bytes, bytes]:
-        """Return (at most `limit` inflated bytes, stored bytes not used yet); raises
+        """Return at most `limit` inflated bytes, and the stored bytes not used yet; raises
         DecompressionError on damage.
 
-        Call again with the rest while it is not empty or inflated bytes came, until `eof`.
+        Until `eof`, call again with the unused bytes while there are any, or while calls return
+        inflated bytes.
         """
         ...
 
 
 class GzipDecompressor:
-    """One gzip member; zlib checks its CRC and length. wbits: 15 for a zlib stream, -15 for bare
-    deflate, as in zlib."""
+    """Inflates one gzip member; zlib checks the CRC and the length.
+
+    Args:
+        wbits: As in zlib: 15 for a zlib stream, -15 for bare deflate.
+    """
 
     def __init__(self, wbits: int = 31) -> None:
         self.eof = False
@@ -94,8 +101,11 @@ class GzipDecompressor:
 
 
 class ZstdDecompressor:
-    """One zstd frame (RFC 8878). is_raw: the dictionary is plain content, whatever its first bytes
-    look like."""
+    """Inflates one zstd frame (RFC 8878).
+
+    Args:
+        is_raw: Whether the dictionary is plain content, whatever its first bytes are.
+    """
 
     def __init__(self, dictionary: bytes | None = None, is_raw: bool = False) -> None:
         self.eof = False
@@ -121,10 +131,10 @@ class ZstdDecompressor:
 
 
 class Bzip2Decompressor:
-    """One bzip2 stream. People keep pages in it; no archive format uses it.
+    """Inflates one bzip2 stream. Some saved pages use bzip2, but no archive format does.
 
-    The library takes all bytes of a call, and may need several calls to return their inflated
-    bytes. Until then it gets no more bytes, because brotli takes them for damage.
+    The library consumes all bytes of a call, and may need several calls to return the inflated
+    bytes. Until then it gets no more bytes, because brotli treats further bytes as damage.
     """
 
     _errors: tuple[type[Exception], ...] = (OSError, EOFError)
@@ -146,7 +156,7 @@ class Bzip2Decompressor:
 
 
 class Lz4Decompressor(Bzip2Decompressor):
-    """One lz4 frame."""
+    """Inflates one lz4 frame."""
 
     _errors = (RuntimeError, EOFError)
 
@@ -156,7 +166,7 @@ class Lz4Decompressor(Bzip2Decompressor):
 
 
 class BrotliDecompressor(Bzip2Decompressor):
-    """One brotli stream (RFC 7932)."""
+    """Inflates one brotli stream (RFC 7932)."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -165,8 +175,8 @@ class BrotliDecompressor(Bzip2Decompressor):
 
 
 class _BrotliStream:
-    """Brotli's decompressor with the interface of bzip2's. It takes bytes after a stream for
-    damage."""
+    """Wraps brotli's decompressor in the interface of bzip2's. Brotli treats bytes after the end of
+    a stream as damage."""
 
     eof = False
     unused_data = b""
@@ -197,20 +207,20 @@ DECOMPRESSORS: dict[bytes, Callable[[], Decompressor]] = {
 """Start of a member → class that inflates it."""
 
 RUN_BYTES = {GZIP_MAGIC: 1 << 17, ZSTD_MAGIC: 1 << 17, LZ4_MAGIC: 1 << 22}
-"""Start of a file's members → the longest run of bytes that one can hold as they were: a stored
-block of deflate has at most 65,535 (RFC 1951 3.2.4), a block of zstd 128 KiB (RFC 8878 3.1.1.2.4),
-one of lz4 4 MiB."""
+"""Start of a member → limit on a run of bytes that the member holds uncompressed. A stored deflate
+block has at most 65,535 bytes (RFC 1951 3.2.4), a zstd block 128 KiB (RFC 8878 3.1.1.2.4), and an
+lz4 block 4 MiB."""
 
 
 def inflate_member(
     new: Callable[[], Decompressor], stored: bytes, start: int = 0, limit: int = sys.maxsize
 ) -> tuple[bytes, int, str]:
-    """Return the inflated bytes of the member at `start` in `stored`, its end, and its problem or
-    "".
+    """Return the inflated bytes of the member at `start` in `stored`, the member's end, and its
+    problem, or "" if it has none.
 
-    Damage ends the member, and nothing behind it is read. All bytes before the damage are returned,
-    to the last one: a second try goes byte by byte, because libraries drop the output of a failed
-    call. With more than `limit` bytes the end and the problem say nothing.
+    Damage ends the member, and nothing after it is read. Every byte before the damage is returned:
+    a second try goes byte by byte, because libraries drop the output of a failed call. If more than
+    `limit` bytes come out, the end and the problem have no meaning.
     """
     decompressor, parts, n_inflated, at, size = new(), list[bytes](), 0, start, _FIRST_BITE
     try:
@@ -228,7 +238,7 @@ def inflate_member(
         bites += [stored[begin : begin + 1] for begin in range(at, min(at + _BITE, len(stored)))]
         decompressor = new()
         parts.append(rescue(decompressor, bites, n_inflated, limit)[0])
-        # At its end it was whole: brotli fails at bytes behind a stream.
+        # At its end, the member is whole: brotli fails on bytes after a stream.
         return b"".join(parts), len(stored), "" if decompressor.eof else str(error)
     return b"".join(parts), at, "" if decompressor.eof else "it ends too early"
 
@@ -236,8 +246,8 @@ def inflate_member(
 def rescue(
     decompressor: Decompressor, bites: Iterable[bytes], skip: int, limit: int = sys.maxsize
 ) -> tuple[bytes, int]:
-    """Inflate bites of a damaged member until one fails, or more than `limit` bytes come. Return
-    the inflated bytes after the first `skip`, and how many stored bytes went in."""
+    """Inflate bites of a damaged member until one fails or more than `limit` bytes come out. Return
+    the inflated bytes after the first `skip`, and the number of stored bytes tried."""
     rescued, n_stored = bytearray(), 0
     with suppress(DecompressionError):
         for bite in bites:
@@ -251,7 +261,7 @@ def rescue(
 
 
 def use_up(decompressor: Decompressor, stored: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """Yield (inflated bytes, stored bytes not used yet) until all of `stored` has come out, or the
+    """Yield inflated bytes and the stored bytes not used yet, until `stored` is used up or the
     member ends; raises DecompressionError."""
     inflated, rest = decompressor.inflate(stored)
     yield inflated, rest
@@ -261,8 +271,8 @@ def use_up(decompressor: Decompressor, stored: bytes) -> Iterator[tuple[bytes, b
 
 
 def measure_skippable(stored: bytes) -> int | None:
-    """Return the bytes of the skippable frame that `stored` starts with (RFC 8878 3.1.2; lz4 has
-    the same), else None."""
+    """Return the size of the skippable frame at the start of `stored`, or None if there is none
+    (RFC 8878 3.1.2; the same in lz4)."""
     if len(stored) < 8 or stored[1:4] != b"\x2a\x4d\x18" or not 0x50 <= stored[0] <= 0x5F:
         return None
     return 8 + int.from_bytes(stored[4:8], "little")
@@ -273,15 +283,15 @@ DICTIONARY_FRAME = 0x5D
 
 
 def read_zstd_dictionary(frame: bytes) -> bytes:
-    """Return the dictionary in a frame of a `.warc.zst` (IIPC "WARC and Zstandard" 1.0).
+    """Return the dictionary in a `.warc.zst` frame (IIPC "WARC and Zstandard" 1.0).
 
     Args:
         frame: A whole skippable frame with magic 0x184D2A5D; its content is the dictionary,
             zstd-compressed or not.
 
     Raises:
-        DecompressionError: If it is compressed and damaged, or has more than MAX_DICTIONARY
-            bytes.
+        DecompressionError: The dictionary is compressed and damaged, or inflates to more than
+            MAX_DICTIONARY bytes.
     """
     content = frame[8:]
     if not content.startswith(ZSTD_MAGIC):

@@ -1,9 +1,10 @@
-"""Mends text that was encoded as UTF-8 twice ("cafÃ©" for "café"), if this is certain.
+"""Repairs text that was certainly encoded as UTF-8 twice ("cafÃ©" for "café").
 
-Somebody's program read UTF-8 as windows-1252 or Latin-1 and wrote the result as UTF-8. Each such
-character became a letter that starts a character in UTF-8 (`Ã`, `â`, `Ð`…), and signs that continue
-it (`©`, `€™`…). Some of these pairs occur in correct text too ("CAFÉ»", "MENÜ“"). A page is mended
-only if signs follow that nobody writes after a letter, and if nothing contradicts it.
+A program read UTF-8 as windows-1252 or Latin-1 and wrote the result as UTF-8. Each non-ASCII
+character became a letter from its UTF-8 start byte (`Ã`, `â`, `Ð`…), and signs from its
+continuation bytes (`©`, `€™`…). Some of these sequences also occur in correct text ("CAFÉ»",
+"MENÜ“"). A page is repaired only if it has sequences that nobody writes, and if nothing contradicts
+the repair.
 """
 
 import re
@@ -13,18 +14,18 @@ from itertools import islice, pairwise
 import numpy as np
 
 _MOST_OFTEN = 3
-"""Times: text that was encoded four times is mended in three rounds."""
+"""Maximum number of rounds: text that was encoded four times is repaired in three."""
 _FEWEST_KINDS = 2
 _FEWEST_HITS = 3
-"""Both: the fewest surely broken characters for which a page is mended: different ones, and in
-all."""
+"""A page is repaired only if it has at least _FEWEST_KINDS different certainly broken characters,
+or _FEWEST_HITS in total."""
 
 _LATIN_1 = {chr(byte): byte for byte in range(0x80, 0x100)}
 _WINDOWS_1252 = {
     bytes((byte,)).decode("cp1252"): byte for byte in range(0x80, 0xA0) if byte not in b"\x81\x8d\x8f\x90\x9d"
 }
 _BYTES = {ord(sign): byte for sign, byte in {**_LATIN_1, **_WINDOWS_1252}.items()}
-"""Character → its byte, as a number."""
+"""Code point of a character → its byte, as a number."""
 _SIGNS = {byte: sign for sign, byte in _WINDOWS_1252.items()}
 _NATURAL = "\xa0\xad«»®°·º™‘’‚“”„•–—…šžŠŽœŒŸ"
 """Characters that people write right after a letter."""
@@ -34,7 +35,7 @@ _CONTINUING = [sign for sign, byte in {**_LATIN_1, **_WINDOWS_1252}.items() if b
 _BETWEEN = b"\x01\n"
 """Bytes that no page has between signs."""
 _LOST_BLANK = "\xc3 "
-"""A broken "à": its second sign, a no-break space, became a blank."""
+"""A broken "à": its second sign, a no-break space, became a space."""
 _ANY = f"[{re.escape(''.join(_CONTINUING))}]"
 _BROKEN = re.compile(
     rf"[\xc2-\xf4](?:(?<=[\xc2-\xdf]){_ANY}|(?<=[\xe0-\xef]){_ANY}{{2}}|(?<=[\xf0-\xf4]){_ANY}{{3}}|"
@@ -42,7 +43,7 @@ _BROKEN = re.compile(
 )
 _LETTER = re.compile(r"[\xc2-\xf4]")
 _BESIDE = re.compile(r"\0[\xc0-\xff]|[\xc0-\xff]\0")
-"""A letter beside a possibly broken character: such text was read in another encoding, such as
+"""A letter next to a possibly broken character: the text was read in another encoding, such as
 GBK."""
 _STARTS: dict[bytes, bytes] = {}
 for _sign in _CONTINUING:
@@ -52,16 +53,16 @@ _HINT = re.compile(
     rb"\xc3[\x82-\xb4](?=[\xc2-\xe2])(?:%s)"
     % b"|".join(b"%s[%s]" % (start, re.escape(ends)) for start, ends in _STARTS.items())
 )
-"""Bytes of a surely broken character, in UTF-8."""
+"""UTF-8 bytes of a certainly broken character."""
 
 
 def mend_double_encoding(utf8: bytes) -> bytes:
-    """Return a page, given as UTF-8, with the characters that were surely encoded twice restored;
-    all else stays as it is. Linear in the page.
+    """Return a UTF-8 page after repairing the characters that were certainly encoded twice;
+    everything else is unchanged. The time is linear in the page's length.
 
-    Nothing is mended if a letter in question also occurs by itself ("SÃO") or beside another one,
-    if most of the mended characters occur on the page as well (it may be a page about encodings),
-    or if there are too few to be sure.
+    A broken character is kept if its letter also occurs by itself ("SÃO"). Nothing is repaired if a
+    letter is next to a broken character, if most of the repaired characters also occur on the page
+    (which may be about encodings), or if there are too few to be certain.
 
     >>> mend_double_encoding("cafÃ© and thÃ©, itâ€™s".encode()).decode()
     'café and thé, it’s'
@@ -83,9 +84,9 @@ def mend_double_encoding(utf8: bytes) -> bytes:
 
 
 def _cut_around_signs(utf8: bytes) -> list[int]:
-    """Return the starts and ends of stretches of signs that are not ASCII, each with a character
-    before and behind: most of a page is ASCII, and three searches over all of it took a third of
-    the page's time."""
+    """Return the starts and ends of non-ASCII stretches, each with one more character on both
+    sides. Most of a page is ASCII, and three searches over all of it took a third of the page's
+    time."""
     places = np.flatnonzero(np.frombuffer(utf8, np.uint8) & 0x80)
     ends = np.flatnonzero(np.diff(places, append=len(utf8) + 9) > 2)
     starts = places[np.concatenate(([0], ends[:-1] + 1))]
@@ -94,7 +95,8 @@ def _cut_around_signs(utf8: bytes) -> list[int]:
 
 
 def _mend(text: str, fewest_kinds: int, fewest_hits: int) -> str:
-    """Return a text mended once, if it has so many surely broken characters."""
+    """Return a text after one round of repair; unchanged if too few characters are certainly
+    broken, or if something contradicts the repair."""
     counts = Counter(match[0] for match in _BROKEN.finditer(text))
     meant = {broken: character for broken in counts if (character := _decode(broken))}
     rest = _BROKEN.sub(lambda match: "\0" if match[0] in meant else match[0], text)
@@ -122,7 +124,7 @@ def _decode(broken: str) -> str | None:
         character = broken.translate(_BYTES).encode("latin-1").decode()
     except UnicodeDecodeError:
         return None
-    # The number of a control character, which nobody wrote, is the byte of a sign in windows-1252.
+    # Nobody wrote a control character: its number is the byte of a windows-1252 sign.
     return _SIGNS.get(ord(character), character)
 
 

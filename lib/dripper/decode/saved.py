@@ -1,5 +1,5 @@
-"""Opens pages as people and programs save them: MHTML, the web archive of browsers (RFC 2557), and
-XHTML, which knows elements that close themselves.
+"""Opens saved pages: MHTML, the web archive format of browsers (RFC 2557), and XHTML, which has
+self-closing elements.
 """
 
 import binascii
@@ -14,20 +14,19 @@ from dripper.errors import ErrorCode, PageError
 
 
 class SavedPage(NamedTuple):
-    """A page out of the file that it was saved in."""
+    """A page taken from the file in which it was saved."""
 
     html: str | bytes
     url: str | None = None
     """The page's address, if the file names it."""
     content_type: str | None = None
-    """Content type of MHTML's part, which names the charset; else None."""
+    """Content type of the page's MHTML part, which names the charset; None for other files."""
 
 
 def open_page(html: str | bytes, max_bytes: int = PAGE_BYTES) -> SavedPage:
-    """Return the contents of a saved page: gzip, zstd or bzip2 bytes are inflated, and the page is
-    taken out of MHTML.
+    """Return the page in a saved file, after inflating gzip, zstd or bzip2 bytes and opening MHTML.
 
-    Raises PageError: as `inflate_page` does, and NOT_HTML for MHTML without a page.
+    Raises PageError as `inflate_page` does, and with NOT_HTML for MHTML without a page.
 
     >>> header = "Content-Type: multipart/related; boundary=B\\n\\n"
     >>> open_page(header + "--B\\nContent-Type: text/html\\n\\n<p>one\\n--B--").html
@@ -47,14 +46,14 @@ _MHTML = re.compile(
     rb"(?:[A-Za-z][\w-]*:[^\n]*\n(?:[ \t][^\n]*\n)*+)*?content-type:\s*multipart/(?:related|mixed|alternative)",
     re.IGNORECASE,
 )
-"""Header lines, with one that names the type."""
+"""Header lines, including one with a multipart content type."""
 _BLANK_LINE = re.compile(rb"\r?\n\r?\n")
 _MOST_HEADER = 1 << 16
 _MOST_TYPE = 4096
-"""Limit on the characters of a content type with its boundary; parsing its parameters takes time in
-proportion to the square of their number."""
+"""Maximum number of characters in a content type with its boundary: the time to parse its
+parameters grows with the square of their number."""
 _DEEPEST = 4
-"""Levels of parts within parts."""
+"""Maximum depth of nested parts."""
 
 
 def _open_mhtml(stored: bytes) -> SavedPage:
@@ -74,7 +73,7 @@ def _split_header(stored: bytes) -> tuple[Message, bytes]:
 
 
 def _find_page(header: Message, body: bytes, depth: int) -> tuple[Message, bytes] | None:
-    """Return the first part that is HTML, with its header; None: there is none."""
+    """Return the header and the body of the first HTML part, or None if there is none."""
     if parse_media_type(str(header.get("Content-Type"))) in HTML_TYPES:
         return header, _decode_part(body, str(header.get("Content-Transfer-Encoding", "")))
     if not depth or len(str(header.get("Content-Type"))) > _MOST_TYPE:
@@ -105,7 +104,7 @@ def _decode_part(body: bytes, encoding: str) -> bytes:
 
 _XHTML_TYPES = HTML_TYPES - {"text/html"}
 _RAW = frozenset({b"script", b"style", b"title", b"textarea", b"iframe", b"noscript", b"xmp", b"noembed", b"noframes"})
-"""Elements that swallow all text up to their end tag."""
+"""Elements in which an HTML parser reads everything up to the end tag as text."""
 _VOID = frozenset(
     b"area base basefont bgsound br col command embed frame hr image img input isindex keygen link meta param source "
     b"track wbr".split()
@@ -116,12 +115,12 @@ _ENDS_OF_CODE = {name: re.compile(rb"</" + name + rb"[\s/>]", re.IGNORECASE) for
 
 
 def close_empty_elements(utf8: bytes, content_type: str | None = None) -> bytes:
-    """Return XHTML with end tags for its elements that close themselves, which parsers of HTML
-    leave open: `<script/>` would hide the rest of the page. All else stays as it is.
+    """Return XHTML with end tags for its self-closing elements, which HTML parsers leave open:
+    `<script/>` would hide the rest of the page. Everything else is unchanged.
 
-    A page is XHTML if its header says so, or if it starts with `<?xml`. If it starts so under
-    another header, only elements that would hide the rest are closed, because browsers read it as
-    HTML. Linear in the page.
+    A page is XHTML if its header says so or if it starts with `<?xml`. If it starts with `<?xml`
+    under another header, browsers read it as HTML, so only elements that would hide the rest are
+    closed. The time is linear in the page's length.
 
     >>> close_empty_elements(b'<?xml version="1.0"?><script src="a.js"/><a id="b"/><br/>')
     b'<?xml version="1.0"?><script src="a.js"></script><a id="b"></a><br/>'

@@ -1,9 +1,10 @@
-"""Decides whether a body is HTML, by its header, and by its first bytes if the header is missing or
-wrong.
+"""Decides whether a body is HTML, from its header, or from its first bytes if the header is missing
+or wrong.
 
 It follows the WHATWG MIME sniffing standard (sections 5.2, 6, 7.1, 7.3), with two changes for
-archives. Some servers send `text/plain` and XML types for HTML, so those are sniffed too, but need
-stronger signs than in a browser. And JSON, which no browser sniffs, is no page.
+archives. Some servers send HTML as `text/plain` or an XML type, so bodies with these types are
+sniffed too, but need stronger evidence than in a browser. JSON, which no browser sniffs, is not a
+page.
 """
 
 import json
@@ -30,8 +31,7 @@ _WRONG_TYPES = frozenset(
 )
 
 SNIFF_BYTES = 4096
-"""Browsers look at 1,445 bytes; comments and PHP notices before `<html` are often longer than
-that."""
+"""Browsers look at 1,445 bytes, but comments and PHP notices before `<html` are often longer."""
 
 _DOCUMENT = re.compile(rb"<(?:!DOCTYPE\s+HTML|HTML|HEAD|BODY)[\s>/]", re.IGNORECASE)
 _FRAGMENT = re.compile(
@@ -41,8 +41,8 @@ _FRAGMENT = re.compile(
     rb"TABLE|TBODY|TD|TEMPLATE|TEXTAREA|TH|THEAD|TITLE|TR|TT|U|UL|VIDEO)[\s>/]",
     re.IGNORECASE,
 )
-"""A browser accepts only 17 names, because it has a header for HTML that begins with another
-one."""
+"""A browser accepts only 17 tag names, because it has a header for HTML that begins with another
+tag."""
 _TAG = re.compile(rb"<[a-z][a-z0-9]*(?:-[a-z0-9-]+)?[\s>/]", re.IGNORECASE)
 _FEED = re.compile(rb"<(?:rss|feed|rdf:RDF|urlset|sitemapindex)[\s>/]")
 _KINDS = {
@@ -57,22 +57,22 @@ _KINDS = {
     rb"wOF[F2](?:\x00\x01|OTTO|true|ttcf)|ID3[\x02-\x04][\x00-\x0f]|OggS\x00|\x1aE\xdf\xa3|\x7fELF|MZ\x90|\x00\x00\x01\x00|"
     rb"\x00\x00[\x00-\x10].ftyp[ -~]|[CFZ]WS.{4}[\x00-\x08]|BZh[1-9](?:1AY|\x17rE)|\xfd7zXZ|\x00asm",
 }
-"""First bytes of other file types. If they are letters, as text may begin, they include as many
-more bytes as the format demands."""
+"""First bytes of other file types. If text could begin with the same letters, a pattern includes
+the further bytes that its format requires."""
 _MAGIC = tuple((kind, re.compile(magic, re.DOTALL)) for kind, magic in _KINDS.items())
 BINARY_BYTE = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
 """A binary data byte of the WHATWG MIME sniffing standard (section 3)."""
 _CONTROLS = bytes([*range(9), *range(0x0E, 0x1B), *range(0x1C, 0x20)])
-"""The same without the vertical tab, which is white space."""
+"""The bytes of BINARY_BYTE except the vertical tab, which is white space."""
 _MOST_CONTROLS = 0.05
-"""Share of control characters up to which bytes are still text. Random bytes have twice as many."""
+"""Maximum share of control characters in text. Random bytes have twice this share."""
 _JSON_START = re.compile(rb"\s*[{\[]")
 _BOMS = {b"\xef\xbb\xbf": "utf-8", b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 
 
 def parse_media_type(content_type: str | None) -> str:
-    """Return type/subtype in lower case, or "" if there is none (WHATWG MIME sniffing 4.4, first
-    value of a list).
+    """Return type/subtype in lower case, or "" if there is none (WHATWG MIME sniffing 4.4; in a
+    list, the first value counts).
 
     >>> parse_media_type("Text/HTML; charset=utf-8")
     'text/html'
@@ -87,7 +87,7 @@ def may_be_html(content_type: str | None) -> bool:
 
 
 def is_html(content_type: str | None, payload: bytes) -> bool:
-    """Return whether a body, decoded, is HTML or XHTML. Never raises.
+    """Return whether a decoded body is HTML or XHTML. Never raises.
 
     >>> is_html("text/plain", b"<!doctype html><p>")
     True
@@ -108,11 +108,11 @@ def is_html(content_type: str | None, payload: bytes) -> bool:
 
 
 def name_other_kind(payload: bytes) -> str | None:
-    """Return the kind of a body without a header, in words, if it is surely not HTML. None means
-    HTML, or plain text.
+    """Return a name for the kind of a body without a header if it is certainly not HTML; None for
+    HTML or plain text.
 
-    After WHATWG MIME sniffing 7.1, but one stray control byte makes no binary data: the zero byte
-    does, and many others, unless it begins like HTML. Never raises.
+    Follows WHATWG MIME sniffing 7.1, except that one stray control byte does not make a body
+    binary. A zero byte or many control bytes do, unless the body begins like HTML. Never raises.
 
     >>> name_other_kind(b"%PDF-1.7"), name_other_kind(b"plain text")
     ('a PDF document', None)
@@ -141,7 +141,7 @@ def _is_binary(head: bytes) -> bool:
 
 
 def _to_utf8(head: bytes) -> bytes:
-    """Return the start of a body without its byte order mark, and UTF-16 as UTF-8."""
+    """Return the start of a body without its byte order mark, with UTF-16 converted to UTF-8."""
     for mark, encoding in _BOMS.items():
         if head.startswith(mark):
             return head[len(mark) :].decode(encoding, "ignore").encode("utf-8", "ignore")
@@ -163,11 +163,11 @@ def _skip_to_first_tag(head: bytes) -> bytes:
 
 
 def _is_json(payload: bytes) -> bool:
-    """Return whether the whole body is one JSON object or array: APIs that answer with `text/html`
-    are many."""
+    """Return whether the whole body is one JSON object or array. Many APIs answer with
+    `text/html`."""
     if not _JSON_START.match(payload):
         return False
-    if len(payload) > MAX_JSON:  # judged by its ends
+    if len(payload) > MAX_JSON:  # judged by its beginning and its end
         return payload.rstrip()[-1:] in (b"}", b"]") and not _DOCUMENT.search(payload, 0, SNIFF_BYTES)
     try:
         json.loads(payload)

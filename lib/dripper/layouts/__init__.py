@@ -1,5 +1,5 @@
-"""Layouts: pages of a host that are made with one template, and labels that spread from a few of
-them to the others. All functions are pure.
+"""Groups a host's pages by the template they were made with (a layout), and spreads labels from a
+few pages of a layout to the others. All functions are pure.
 """
 
 from dripper.layouts.fingerprints import Fingerprints, fingerprints

@@ -1,5 +1,5 @@
-"""Hashes a page's blocks: the path of each, which pages of a template share, and its text, 8 bytes
-each.
+"""Computes two 8-byte hashes for each block of a page: one of its path, which pages with the same
+template share, and one of its text.
 """
 
 import re
@@ -14,21 +14,22 @@ from dripper.html.tree.tree import Tree, attribute
 
 _DIGITS = re.compile(r"\d+")
 _NAME_CHARACTERS = 200
-"""Characters of a class list or an id that count; generated ones run to kilobytes."""
+"""Maximum number of characters of a class list or an id that are hashed; generated ones can have
+kilobytes."""
 
 
 class Paths:
-    """The paths of one page's elements: tags from the root, each with its class names in order of
-    the alphabet, and its id; digits folded."""
+    """Hashes the paths of one page's elements. A path is the tags from the root, each with its
+    class names in alphabetical order and its id; digits are folded."""
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
         self._paths: dict[int, bytes] = {-1: b""}
-        # Items of a list are many, and their start tags few.
+        # A list has many items, but few different start tags.
         self._alike: dict[tuple[bytes, str], bytes] = {}
 
     def digest(self, element: int) -> bytes:
-        """Return the hash of the path to an element, 8 bytes."""
+        """Return the 8-byte hash of the path to an element."""
         way = []
         while element not in self._paths:
             way.append(element)
@@ -46,13 +47,13 @@ class Paths:
 
 
 def _describe_element(tag: str, start_tag: str) -> str:
-    """Return an element as its template has it."""
+    """Return an element's tag, class names and id as its template has them, with digits folded."""
     names, own = (fold_digits((attribute(start_tag, name) or "")[:_NAME_CHARACTERS]) for name in ("class", "id"))
     return f"{tag}.{'.'.join(sorted(set(names.split())))}#{own}"
 
 
 def fold_digits(text: str) -> str:
-    """Return the text with each run of digits as one 0.
+    """Return the text with each run of digits replaced by one 0.
 
     >>> fold_digits("post-17 of 2024")
     'post-0 of 0'
@@ -61,7 +62,7 @@ def fold_digits(text: str) -> str:
 
 
 def digest(text: str, before: bytes = b"") -> bytes:
-    """Return the hash of a text that follows another hash."""
+    """Return the 8-byte hash of a text, chained to the hash `before`."""
     return blake2b(before + text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
 
 
@@ -70,21 +71,20 @@ Hashes = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Fingerprints:
-    """The fingerprints of one page's blocks; both have shape (n_blocks,), in block order, and are
-    the same on every machine."""
+    """The fingerprints of one page's blocks. Both arrays have shape (n_blocks,), are in block
+    order, and are the same on every machine."""
 
     paths: Hashes
-    """Hashes of the tags from the root to the block, each with its class names in order of the
-    alphabet, and its id; digits folded."""
+    """Hashes of the blocks' paths (see `Paths`)."""
     texts: Hashes
-    """Hashes of the text: lower case, white space collapsed, digits folded."""
+    """Hashes of the blocks' texts, in lower case, with white space collapsed and digits folded."""
 
 
 def fingerprints(page: Page, paths: Paths | None = None) -> Fingerprints:
     """Return the fingerprints of a page's blocks.
 
     Args:
-        paths: Of its tree, if they are known.
+        paths: The paths of the page's tree, if already computed.
 
     >>> from dripper.html import preprocess
     >>> of = fingerprints(preprocess("<p id=a1>One 12<p id=a2>ONE 7<p>Two"))
@@ -98,5 +98,5 @@ def fingerprints(page: Page, paths: Paths | None = None) -> Fingerprints:
 
 
 def to_numbers(digests: list[bytes]) -> Hashes:
-    """Return hashes of 8 bytes as whole numbers, shape (n,)."""
+    """Return 8-byte hashes as integers, shape (n,)."""
     return np.frombuffer(b"".join(digests), "<i8").astype(np.int64)

@@ -1,5 +1,5 @@
-"""Collects the parts of a page for layouts: fingerprints, words and log odds by block, and its
-skeleton.
+"""Collects the parts of a page that layouts need: fingerprints, word counts and log odds of its
+blocks, and its skeleton.
 """
 
 from dataclasses import dataclass
@@ -15,12 +15,13 @@ from dripper.layouts.fingerprints import Fingerprints, Paths, fingerprints
 from dripper.layouts.skeletons import Skeleton, skeleton
 
 _LEAST_PROBABILITY = 1e-3
-"""And 1 less it, the most: the network's last tenth of a percent is no evidence."""
+"""Probabilities are clipped to this value and to 1 minus it: the network's last tenth of a percent
+is no evidence."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageBlocks:
-    """The blocks of a page as templates need them. Arrays have shape (n_blocks,), in block
+    """The parts of a page's blocks that templates need. Arrays have shape (n_blocks,), in block
     order."""
 
     fingerprints: Fingerprints
@@ -30,10 +31,10 @@ class PageBlocks:
 
     @classmethod
     def of(cls, page: Page, labels: Labels, paths: Paths | None = None) -> "PageBlocks":
-        """Collect them from a page that a labeler with probabilities has labelled.
+        """Collect the parts from a page and its labels, which must have probabilities.
 
         Args:
-            paths: Of its tree, if they are known.
+            paths: The paths of the page's tree, if already computed.
         """
         words = np.array([len(words_of(block.text)) for block in page.blocks], np.int32)
         return cls(fingerprints(page, paths), words, to_log_odds(labels.probability))
@@ -41,20 +42,21 @@ class PageBlocks:
 
 @dataclass(frozen=True, slots=True)
 class PageLayout:
-    """The parts of a page by which its layout is found and labelled."""
+    """The parts of a page that are used to find and label its layout."""
 
     blocks: PageBlocks
     skeleton: Skeleton
 
     @classmethod
     def of(cls, page: Page, labels: Labels) -> "PageLayout":
-        """Collect them from the page and the labels of a labeler with probabilities."""
+        """Collect the parts from a page and its labels, which must have probabilities."""
         paths = Paths(page.elements)
         return cls(PageBlocks.of(page, labels, paths), skeleton(page, paths))
 
 
 def to_log_odds(probability: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    """Return the log odds of probabilities, which count as at least 0.001 and at most 0.999."""
+    """Return the log odds of probabilities, after clipping them to at least 0.001 and at most
+    0.999."""
     clipped = np.clip(probability.astype(np.float64), _LEAST_PROBABILITY, 1 - _LEAST_PROBABILITY)
     odds: FloatArray = np.log(clipped / (1 - clipped))
     return odds.astype(np.float32)

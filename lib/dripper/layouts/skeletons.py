@@ -1,9 +1,10 @@
-"""Groups the pages of a site by the template that they were made with.
+"""Groups a site's pages by the template they were made with.
 
-A page's skeleton is the set of paths of the elements that hold its blocks. Sets do not grow with
-the length of a list, and digits in names are folded. Elements of text do not count, because some
-articles have a table or a quotation and others of the same template have none. If a container is
-missing (no comments, no related pages), the skeletons are nearly equal, and are joined.
+A page's skeleton is the set of paths to the containers around its blocks. A set does not grow with
+the length of a list, and digits in names are folded. Containers inside text elements do not count,
+because some articles have a table or a quotation and others with the same template have none.
+Skeletons that differ only in a missing container (no comments, no related pages) are nearly equal,
+and are joined.
 """
 
 from collections import defaultdict
@@ -22,16 +23,16 @@ T = TypeVar("T")
 CONTAINERS = frozenset(
     ("body", "div", "section", "article", "main", "aside", "header", "footer", "nav", "form", "table", "ul", "ol", "dl")
 )
-"""Elements that make a skeleton."""
+"""Elements that a skeleton may contain."""
 N_HASHES = 32
-"""Length of a MinHash signature (Broder 1997): the share of equal ones is the share of common
-paths, give or take .09."""
+"""Length of a MinHash signature (Broder 1997): the share of equal hashes is the share of common
+paths, give or take 0.09."""
 ALIKE = 0.6
-"""Skeletons that have at least this share of their paths in common are of one template."""
+"""Skeletons with at least this share of common paths belong to one template."""
 
 _FACTORS = np.random.default_rng(20260101).integers(1 << 63, size=N_HASHES, dtype=np.uint64) * 2 + 1
 _TEXT_PARENTS = frozenset(("p", "blockquote", "td", "th", "li", "dd", "figure", "pre"))
-"""Elements that hold content: containers inside them do not count."""
+"""Text elements: containers inside them do not count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ class Skeleton:
     """The skeleton of one page."""
 
     layout_id: str
-    """16 hex digits: pages with equal skeletons have the same."""
+    """16 hex digits, the same for pages with equal skeletons."""
     signature: npt.NDArray[np.int32]
     """Shape (N_HASHES,)."""
 
@@ -48,7 +49,7 @@ def skeleton(page: Page, paths: Paths | None = None) -> Skeleton:
     """Return the skeleton of a page.
 
     Args:
-        paths: Of its tree, if they are known.
+        paths: The paths of the page's tree, if already computed.
 
     >>> from dripper.html import preprocess
     >>> one, two = (preprocess("<div class=a>" + n * "<p id=x1>text" + "</div>") for n in (1, 9))
@@ -61,8 +62,8 @@ def skeleton(page: Page, paths: Paths | None = None) -> Skeleton:
 
 
 def _find_containers(page: Page) -> set[int]:
-    """Return the elements of the skeleton: each block's ancestors down to the first that is
-    text."""
+    """Return the elements of the skeleton: the containers around each block, down to the first text
+    element."""
     tree = page.elements
     elements: set[int] = set()
     for block in page.blocks:
@@ -83,7 +84,7 @@ def _sign(places: Hashes) -> npt.NDArray[np.int32]:
 
 
 def group_by_layout(pages: Sequence[T], skeleton_of: Callable[[T], Skeleton]) -> list[list[T]]:
-    """Return the pages of a site, grouped by their layouts (see `join_layouts`); layouts and pages
+    """Return a site's pages, grouped by layout (see `join_layouts`). Groups, and pages in a group,
     are in the order of `pages`."""
     layouts = join_layouts(map(skeleton_of, pages))
     groups: dict[str, list[T]] = defaultdict(list)
@@ -93,15 +94,15 @@ def group_by_layout(pages: Sequence[T], skeleton_of: Callable[[T], Skeleton]) ->
 
 
 def join_layouts(skeletons: Iterable[Skeleton], leaders: Iterable[Skeleton] = ()) -> dict[str, Skeleton]:
-    """Return, for each skeleton of a site by its `layout_id`, the skeleton that names its template:
-    the most alike of the leaders.
+    """Return the leader of each skeleton of a site, by the skeleton's `layout_id`. A leader is the
+    skeleton that names a template.
 
-    A skeleton that is like no leader becomes one. Every skeleton goes to the leader that it is
-    most like, whichever came first.
+    A skeleton that is similar to no leader becomes a leader. Then every skeleton gets the most
+    similar leader, whichever came first.
 
     Args:
-        skeletons: In the order in which they were first seen.
-        leaders: Those that are known, such as from earlier batches, in order.
+        skeletons: The skeletons, in the order in which they were first seen.
+        leaders: The known leaders, such as from earlier batches, in order.
     """
     known = list({each.layout_id: each for each in leaders}.values())
     signatures = np.array([each.signature for each in known], np.int32).reshape(-1, N_HASHES)

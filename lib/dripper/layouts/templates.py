@@ -1,9 +1,9 @@
-"""Labels the pages of a layout by a few of them that have good labels.
+"""Labels a layout's pages from a few pages with good labels.
 
-The labels that an expensive labeler gives some representatives become a template: for each path,
-and for each text that repeats on them, the share of main content. If the template says nothing of a
-block, or contradicts itself, the labeler that has seen the page (`cpu`) decides. A page that the
-template does not fit keeps its own labels.
+An expensive labeler labels some representatives. Their labels become a template: the share of main
+content for each path, and for each text that repeats on the representatives. If the template says
+nothing about a block, or contradicts itself, the labeler that has seen the page (`cpu`) decides. A
+page that does not fit the template keeps its own labels.
 """
 
 from collections import Counter
@@ -19,21 +19,22 @@ from dripper.labels.cpu.decide import PROBABILITY_STEPS, decide
 from dripper.layouts.page_blocks import PageBlocks
 
 LEAST_PAGES = 3
-"""Pages of a layout that has representatives: of fewer pages nearly all would be."""
+"""Minimum number of pages in a layout with representatives: of fewer pages, nearly all would be
+representatives."""
 PRIOR_WORDS = 2.0
-"""A path's share of main words is counted as if one word more of each kind had been seen."""
+"""A path's share of main words is computed as if one more word of each kind had been seen."""
 MOST_ODDS = 4.0
-"""Log odds of a path on which the representatives agree, at most."""
+"""Maximum absolute value of a path's log odds, for representatives that agree."""
 OWN_SHARE = 0.5
-"""Weight of the page's own log odds beside the log odds by the template."""
+"""Weight of the page's own log odds; the template's log odds have weight 1."""
 LEAST_COVERED = 0.85
-"""Share of a page's words on paths that the template knows, at least."""
+"""Minimum share of a page's words in blocks that the template knows."""
 LEAST_CONSISTENT = 0.7
-"""Agreement of the representatives of a layout; below it, its template is not used. A guard: in the
-middle between layouts with right templates and layouts with wrong ones. On labelled pages nearly
-all are above 0.9."""
+"""Minimum agreement of a layout's representatives; below it, the layout's template is not used. The
+value is midway between layouts with right templates and layouts with wrong templates. On labelled
+pages, nearly all layouts are above 0.9."""
 LEAST_AGREED = 0.5
-"""Share of a page's words on which the template and the page's own labels agree, at least."""
+"""Minimum share of a page's words on which the template and the page's own labels agree."""
 
 
 @dataclass(slots=True)
@@ -43,39 +44,42 @@ class _Vote:
 
     @property
     def log_odds(self) -> float:
-        """The log-odds of main content, by the words seen."""
+        """The log odds of main content, from the words counted."""
         odds = np.log((self.main + PRIOR_WORDS / 2) / (self.words - self.main + PRIOR_WORDS / 2))
         return float(np.clip(odds, -MOST_ODDS, MOST_ODDS))
 
 
 @dataclass(slots=True)
 class Template:
-    """The labels of representatives, summed by path and by text of a layout."""
+    """The labels of a layout's representatives, summed by path and by text."""
 
     paths: dict[int, _Vote] = field(default_factory=dict)
     texts: dict[int, _Vote] = field(default_factory=dict)
-    """Votes of texts that two representatives or more have."""
+    """Votes of texts that occur on two or more representatives."""
 
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """A page as its template labels it."""
+    """A page labelled by its template."""
 
     labels: Labels
     covered: float
-    """Share of the page's words on paths that the template knows, 0 to 1."""
+    """Share of the page's words in blocks that the template knows, 0 to 1."""
     agreed: float
-    """Share of the page's words on which both labels agree, 0 to 1."""
+    """Share of the page's words on which the new labels and the page's own labels agree, 0 to 1."""
 
     @property
     def fits(self) -> bool:
-        """Whether the page is to take the template's labels."""
+        """Whether the page should use the template's labels."""
         return self.covered >= LEAST_COVERED and self.agreed >= LEAST_AGREED and bool(self.labels.main.any())
 
 
 def learn(representatives: Iterable[tuple[PageBlocks, npt.NDArray[np.bool_]]]) -> Template:
-    """Return the template of pages with good labels: the blocks of each, and which are main, shape
-    (n_blocks,)."""
+    """Return the template learned from pages with good labels.
+
+    Args:
+        representatives: Each page's blocks, and whether each block is main, shape (n_blocks,).
+    """
     template = Template()
     page_counts = Counter[int]()
     for page, main in representatives:
@@ -91,12 +95,12 @@ def learn(representatives: Iterable[tuple[PageBlocks, npt.NDArray[np.bool_]]]) -
 
 
 def fill(template: Template, page: PageBlocks, labels: Labels) -> Filled:
-    """Return a page as the template labels it.
+    """Return a page labelled by the template.
 
     Args:
         template: Made by `learn` from representatives of the page's layout.
         page: The blocks of the page.
-        labels: The page's own, of a labeler with probabilities.
+        labels: The page's own labels, from a labeler that gives probabilities.
     """
     is_covered, template_odds = _ask_template(template, page)
     own = page.log_odds.astype(np.float64)
@@ -111,8 +115,11 @@ def fill(template: Template, page: PageBlocks, labels: Labels) -> Filled:
 
 
 def _decide_again(page: PageBlocks, labels: Labels, log_odds: FloatArray) -> Labels:
-    """Return the labels that other log odds of the blocks give, shape (n_blocks,), with the
-    confidence of that choice; all else as in `labels`."""
+    """Return `labels` with new decisions, probabilities and confidence.
+
+    Args:
+        log_odds: The new log odds of the blocks, shape (n_blocks,).
+    """
     probability = np.rint(PROBABILITY_STEPS / (1 + np.exp(-log_odds))) / PROBABILITY_STEPS
     decision = decide(probability, page.words.astype(np.int64))
     return replace(
@@ -121,7 +128,8 @@ def _decide_again(page: PageBlocks, labels: Labels, log_odds: FloatArray) -> Lab
 
 
 def _ask_template(template: Template, page: PageBlocks) -> tuple[npt.NDArray[np.bool_], FloatArray]:
-    """Return which blocks the template has a path or a text of, and its log odds of them."""
+    """Return whether the template knows each block's path or text, and its log odds for the block;
+    0 if it knows neither."""
     prints = page.fingerprints
     votes = [
         template.texts.get(text) or template.paths.get(path)
@@ -132,11 +140,12 @@ def _ask_template(template: Template, page: PageBlocks) -> tuple[npt.NDArray[np.
 
 
 def measure_consistency(pages: Sequence[tuple[PageBlocks, Labels, npt.NDArray[np.bool_]]]) -> float:
-    """Return how well the representatives of a layout agree: the mean F1 over words, 0 to 1, of
-    each as the template of the others labels it; 1 for a single one, which has no others.
+    """Return how well a layout's representatives agree, 0 to 1; 1 for a single representative.
+
+    The template of the other representatives labels each one. The result is the mean F1 over words.
 
     Args:
-        pages: For each its blocks, its own labels, and the good ones, shape (n_blocks,).
+        pages: Each representative's blocks, own labels and good labels, shape (n_blocks,).
     """
     if len(pages) < 2:
         return 1.0
@@ -150,21 +159,21 @@ def measure_consistency(pages: Sequence[tuple[PageBlocks, Labels, npt.NDArray[np
 
 
 REPRESENTATIVES = 2
-"""Pages of a layout that the next labeler of a chain labels, for the others to be labelled by. More
-of them cost calls and hardly add to F1 (docs/research/layouts.md)."""
+"""Number of pages per layout that the next labeler of a chain labels; the other pages are labelled
+from them. More representatives cost more calls and hardly improve F1 (docs/research/layouts.md)."""
 
 
 def choose_representatives(pages: Mapping[str, PageBlocks], k: int = REPRESENTATIVES) -> list[str]:
-    """Return the ids of k pages of a layout, or of all if there are fewer, which together show
-    the most of it.
+    """Return the ids of the `k` pages that together show most of a layout, or all ids if there are
+    fewer pages.
 
-    A path counts as many words as all pages have on it. The page that adds most comes first; of
-    equal ones, the one with the lowest id. When all paths are shown, they are shown again by
-    others: the same template may hold other content.
+    A path's weight is the number of words on it on all pages. The page that adds most weight comes
+    first; of equal pages, the page with the lowest id. Once all paths are shown, further pages show
+    them again, because the same template may hold other content.
 
     Args:
-        pages: By id.
-        k: How many pages to choose at most.
+        pages: The blocks of each page, by page id.
+        k: The maximum number of pages to choose.
     """
     weights = Counter[int]()
     of_page: dict[str, set[int]] = {}
