@@ -60,9 +60,10 @@ def mend_double_encoding(utf8: bytes) -> bytes:
     """Return a UTF-8 page after repairing the characters that were certainly encoded twice;
     everything else is unchanged. The time is linear in the page's length.
 
-    A broken character is kept if its letter also occurs by itself ("SÃO"). Nothing is repaired if a
-    letter is next to a broken character, if most of the repaired characters also occur on the page
-    (which may be about encodings), or if there are too few to be certain.
+    A broken character is kept if its letter also occurs by itself ("SÃO"), except after `â€`.
+    Nothing is repaired if a letter is next to a broken character, if most of the repaired
+    characters also occur on the page (which may be about encodings), or if there are too few to be
+    certain.
 
     >>> mend_double_encoding("cafÃ© and thÃ©, itâ€™s".encode()).decode()
     'café and thé, it’s'

@@ -1,2 +1,2 @@
-"""Takes one page from bytes to an extraction, without Spark: split, label, finish. Also makes the
-table rows of a page."""
+"""Turns one page's bytes into an extraction, without Spark: splits, labels and finishes the page.
+Also makes the page's table rows."""

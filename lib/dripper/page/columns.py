@@ -1,6 +1,6 @@
 """Declares the columns of the table `extractions`, for Spark and for the commands that write files.
 
-Only the job has the other tables: `dripper.spark.tables.schemas`.
+The other tables, which only jobs write, are in `dripper.spark.tables.schemas`.
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 
 class Kind(StrEnum):
-    """A type of single values, with its SQL name."""
+    """A scalar type, with its SQL name."""
 
     STRING = "string"
     INTEGER = "int"
@@ -39,12 +39,13 @@ Type = Kind | ListOf | Struct
 
 
 class Column(NamedTuple):
-    """One column. nullable: False if every row has a value."""
+    """One column of a table."""
 
     name: str
     type: Type
     comment: str
     nullable: bool = True
+    """False if every row has a value."""
 
 
 METADATA = Struct(
@@ -99,7 +100,7 @@ PAGE: Sequence[Column] = (
     Column("truncated", Kind.STRING, "Why the body is incomplete; null: it is complete"),
     Column("flags", ListOf(Kind.STRING), "Oddities of the record that did not prevent its extraction"),
 )
-"""The columns of the page as archived."""
+"""The columns that describe the page as archived."""
 
 EXTRACTION: Sequence[Column] = (
     Column("title", Kind.STRING, "Title of the page, as at the top of markdown; null: see error_code"),
@@ -129,7 +130,7 @@ EXTRACTION: Sequence[Column] = (
     Column("error_code", Kind.STRING, "Why there is no extraction; null: there is one"),
     Column("error_detail", Kind.STRING, "Details of the error"),
 )
-"""The result of the page."""
+"""The columns that describe the page's result."""
 
 ORIGIN: Sequence[Column] = (
     Column(
@@ -172,7 +173,7 @@ POSTS: Sequence[Column] = (
         "Whether most posts or comments that the page shows are in the main content: in or out; null: none were found",
     ),
 )
-"""Posts of main content. Rows of older releases have null in them."""
+"""The columns of posts in the main content; null in rows of older releases."""
 
 EXTRACTIONS: Sequence[Column] = (
     *PAGE,
@@ -211,5 +212,5 @@ EXTRACTIONS: Sequence[Column] = (
         "The page's JSON-LD objects as they are written, as a JSON array; null: the setting outputs does not name it",
     ),
 )
-"""A row of the table `extractions`. Rows of older releases have null in the columns after
-`EXTRACTION`."""
+"""The columns of the table `extractions`. In rows of older releases, the columns after `EXTRACTION`
+are null."""

@@ -1,5 +1,5 @@
-"""Reads the text that a page declares in JSON-LD, if the page shows only a notice or almost no text
-instead."""
+"""Reads the text that a page declares in JSON-LD if the page itself shows only a notice or almost
+no text."""
 
 import re
 from dataclasses import replace
@@ -14,17 +14,18 @@ from dripper.page.notices import is_notice
 METHOD = "declared"
 """The value of the column `method` for a text that was read from JSON-LD."""
 _LITTLE = 400
-"""Most characters of a page that shows almost no text, or only a frame without content."""
+"""Maximum number of characters on a page with almost no text, or with only a frame without
+content."""
 _SHORTEST = 250
-"""Fewest characters of a declared text: a paragraph."""
+"""Minimum number of characters in a declared text: a paragraph."""
 _BEGINNING = 40
-"""Number of letters at the beginning of a declared text by which it is found on its page."""
+"""Number of letters at the beginning of a declared text that are searched for on its page."""
 _TAG = re.compile("</?[a-z][^<>]*>", re.IGNORECASE)
 
 
 def read_declared(page: Page) -> Page:
-    """Return the page of the text that a page declares if the page shows none of it, and a notice
-    or little else; otherwise the page itself."""
+    """Return a page made from the declared text if `page` does not show this text, but only a
+    notice or little else. Otherwise return `page`."""
     declared = page.hints.declared.strip()
     if len(declared) < _SHORTEST or not find_profile(page.profile).keeps_units:
         return page
@@ -42,5 +43,5 @@ def read_declared(page: Page) -> Page:
 
 
 def is_declared(page: Page) -> bool:
-    """Return whether a page was read from JSON-LD: its text is exactly the declared text."""
+    """Return whether a page was read from JSON-LD, so that its text is the declared text."""
     return len(page.hints.body) >= _SHORTEST and page.hints.body == "\n".join(block.text for block in page.blocks)

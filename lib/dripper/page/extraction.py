@@ -1,4 +1,4 @@
-"""Processes one page without Spark: bytes → text → blocks → labels → main HTML → Markdown;
+"""Processes one page without Spark: bytes → text → blocks → labels → main HTML → Markdown.
 `dripper.extract` is the short form.
 """
 
@@ -24,7 +24,7 @@ from dripper.page.finish import DEFAULT_SETTINGS, Examination, Extraction, Finis
 from dripper.page.split import Decoded, label_page
 from dripper.settings import Settings, name_rules
 
-if TYPE_CHECKING:  # Pages by themselves need no reader of archives.
+if TYPE_CHECKING:  # Single pages need no archive reader.
     from dripper.warc import Record
 
 __all__ = ["Examination", "Extraction", "Extractor", "checked_settings", "shared_extractor"]
@@ -32,11 +32,11 @@ __all__ = ["Examination", "Extraction", "Extractor", "checked_settings", "shared
 logger = logging.getLogger(__name__)
 
 _NOT_OF_A_PAGE = {"batch", "output", "stages", "cost", "spark"}
-"""Sections of the settings that change no page's extraction."""
+"""Sections of the settings that do not affect a page's extraction."""
 
 
 class Extractor:
-    """Turns one page after the other into its main content, with one loaded labeler.
+    """Extracts the main content of one page after another, with one loaded labeler.
 
     >>> Extractor().extract("<p>Hello").n_blocks
     1
@@ -47,7 +47,7 @@ class Extractor:
         settings: Settings = DEFAULT_SETTINGS,
         labeler: Labeler | None = None,
     ) -> None:
-        """Raises SettingsError for settings that need a whole job.
+        """Raise SettingsError for settings that work only in jobs.
 
         Args:
             labeler: Used instead of the settings' labeler.
@@ -59,7 +59,7 @@ class Extractor:
 
     @property
     def versions(self) -> dict[str, str]:
-        """The versions on which an extraction depends: the column `versions`."""
+        """The versions that an extraction depends on, for the column `versions`."""
         return {
             "dripper": dripper.__version__,
             "profile": name_rules(self._settings.profile, self._settings.outputs),
@@ -75,23 +75,23 @@ class Extractor:
         errors that the page did not cause.
 
         Without a content type, gzip, zstd and bzip2 are inflated, MHTML is opened, and any other
-        kind of file gives `not_html`.
+        file type gives the error `not_html`.
 
         Args:
-            url: The page's address, which completes relative links and images; None: the address
-                that the page gives itself (see `find_own_address`).
+            url: The page's address, to complete relative links and images. If None, the address
+                that the page states is used (see `find_own_address`).
         """
         return self.examine(html, url, content_type).extraction
 
     def extract_record(self, record: "Record") -> Extraction:
-        """Return the extraction of a record, or its own error."""
+        """Return the extraction of a record, or the error of a record that could not be read."""
         if record.error_code is not None:
             return make_failed(PageError(record.error_code, record.error_detail or ""))
         return self.extract(record.payload, record.url or None, record.content_type)
 
     def examine(self, html: str | bytes, url: str | None = None, content_type: str | None = None) -> Examination:
-        """Return the extraction of `html`, as `extract` does, with the page and the labels that it
-        was made of."""
+        """Like `extract`, but also return the page and the labels from which the extraction was
+        made."""
         decoded = Decoded(b"")
         try:
             decoded = Decoded.open(html, content_type, self._settings.reading.page_bytes)
@@ -125,17 +125,19 @@ def check_single_pages(settings: Settings) -> None:
 
 
 _MOST_KEPT = 8
-"""Most extractors that a process keeps: the last used. Each has its labeler's weights, and a server
-would otherwise collect one for each request with settings of its own."""
+"""Maximum number of extractors that a process keeps; the least recently used one is dropped. Each
+has its labeler's weights, and a server would otherwise keep one for each combination of settings
+that it gets."""
 _extractors: dict[str, Extractor] = {}
 _extractors_lock = threading.Lock()
 
 
 def shared_extractor(settings: Settings) -> Extractor:
-    """Return this process's extractor for these settings, made on the first call and kept. Safe to
-    use from several threads.
+    """Return this process's extractor for these settings, which is made on the first call and kept.
+    Safe to use from several threads.
 
-    It has done one page, so that processes forked from this one find everything loaded.
+    The extractor has already processed one page, so that processes forked from this one have
+    everything loaded.
     """
     key = settings.model_dump_json(exclude=_NOT_OF_A_PAGE)
     with _extractors_lock:
@@ -143,7 +145,7 @@ def shared_extractor(settings: Settings) -> Extractor:
         if extractor is None:
             extractor = Extractor(settings)
             extractor.extract("<p>One page, so that nothing is loaded on the first one that counts.</p>")
-        _extractors[key] = extractor  # Now the last used.
+        _extractors[key] = extractor  # Now the most recently used.
         while len(_extractors) > _MOST_KEPT:
             del _extractors[next(iter(_extractors))]
     return extractor
@@ -154,7 +156,7 @@ def checked_settings(
 ) -> Settings:
     """Return the settings for many pages, and fail here if every page would fail.
 
-    Warnings are logged. Raises UsageError.
+    Logs warnings. Raises UsageError.
     """
     resolved = split_settings(labeler, settings, options)
     check_single_pages(resolved)
@@ -183,26 +185,27 @@ def extract(
     A page without content gives an Extraction with an `error_code`.
 
     Args:
-        html: Text, or bytes as served: decoded as browsers do, gzip, zstd and bzip2 inflated;
-            also MHTML.
-        url: The page's address; None: the address that the page itself states, if any.
-        labeler: A name that `dripper.labels.load` knows, by default `cpu`; loaded once in a
-            process.
-        settings: As in conf/base.yml, by key: `{"limits.page_cpu_seconds": 5}`.
-        outputs: The parts of the extraction that are made, as in the setting `outputs`: the others
-            cost nothing. `["text", "metadata"]` takes three quarters of the time of all.
-        options: The labeler's own: `extract(html, labeler="lm", model="…", endpoint="…")`; of a
-            chain, the confidence below which its second labeler reads a page too:
-            `extract(html, labeler="cpu,reader", escalate_below=0.9)`.
+        html: The page as text, or as served bytes. Bytes are decoded as browsers do; gzip, zstd and
+            bzip2 are inflated, and MHTML is opened.
+        url: The page's address. If None, the address that the page itself states is used, if any.
+        labeler: A name that `dripper.labels.load` knows, by default `cpu`. The labeler is loaded
+            once per process.
+        settings: Settings by key, as in conf/base.yml: `{"limits.page_cpu_seconds": 5}`.
+        outputs: The parts of the extraction to make, as in the setting `outputs`; other parts cost
+            nothing. `["text", "metadata"]` takes three quarters of the time of all parts.
+        options: The labeler's own options: `extract(html, labeler="lm", model="…", endpoint="…")`.
+            A chain's `escalate_below` is the confidence below which its second labeler reads a page
+            too: `extract(html, labeler="cpu,reader", escalate_below=0.9)`.
         guard: Whether a separate process works on the page, within the settings' `limits`, as in
-            jobs: a page that hangs, eats memory or ends its process costs an `error_code`, not this
-            program. Without it, a malicious page can take minutes or gigabytes. The process is
-            forked on the first call (Linux and macOS) and kept.
+            jobs. A page that hangs, uses too much memory or ends its process then gives an
+            `error_code`, and this program continues. Without a guard, a malicious page can take
+            minutes or gigabytes. The process is forked on the first call (Linux and macOS) and
+            kept.
 
     Raises:
-        UsageError: For a wrong labeler, setting or option, if `html` is the name of a file
-            or an address, and with `guard` in a process that may not start others.
-        TypeError: If it is neither text nor bytes, or `url` is not text.
+        UsageError: A labeler, setting or option is wrong, `html` is a file name or an address, or
+            `guard` is set in a process that may not start others.
+        TypeError: `html` is neither text nor bytes, or `url` is not text.
     """
     if not isinstance(html, str | bytes):
         raise TypeError(f"html must be str or bytes, not {type(html).__name__}; of a file, pass what it holds")
@@ -219,7 +222,8 @@ def extract(
 def add_outputs(
     settings: Settings | Mapping[str, Any] | None, outputs: Sequence[str] | None
 ) -> Settings | Mapping[str, Any] | None:
-    """Return settings with these outputs. Raises SettingsError if the settings are complete."""
+    """Return the settings with these outputs. Raises SettingsError if `settings` is a `Settings`
+    object."""
     if outputs is None:
         return settings
     if isinstance(settings, Settings):
@@ -228,12 +232,12 @@ def add_outputs(
 
 
 def extract_guarded(settings: Settings, html: str | bytes, url: str | None = None) -> Extraction:
-    """Return the extraction of a page that a separate process worked on, with the limits of the
-    settings' section `limits`, as jobs do it.
+    """Extract a page in a separate process, within the limits in the settings' section `limits`, as
+    jobs do.
 
-    The process is forked from this one when its settings are first met, and kept for the next page.
-    If it fails in any way, the result is one `error_code`. Raises MachineError in a process that
-    may not start others.
+    The process is forked from this one on the first call with these settings, and kept for the next
+    page. If the process fails in any way, the extraction has an `error_code`. Raises MachineError
+    in a process that may not start others.
     """
     if multiprocessing.current_process().daemon:
         raise MachineError(
@@ -252,8 +256,8 @@ def extract_guarded(settings: Settings, html: str | bytes, url: str | None = Non
 
 
 def extract_apart(settings: Settings, html: str | bytes, url: str | None) -> Extraction:
-    """Return the extraction of a page, guarded unless its labeler has an engine: a fork does not
-    inherit the engine's threads and devices."""
+    """Return the extraction of a page, made in a separate process unless the labeler has an engine:
+    a fork does not inherit the engine's threads and devices."""
     if runs_staged(settings.labeler):
         return shared_extractor(settings).extract(html, url)
     return extract_guarded(settings, html, url)
@@ -261,15 +265,15 @@ def extract_apart(settings: Settings, html: str | bytes, url: str | None) -> Ext
 
 _lock = threading.Lock()
 _guards: dict[tuple[int, int, GuardLimits], Guard[_Page, Extraction]] = {}
-"""Guards by process (a fork must not read its parent's answers), extractor (kept as well) and
+"""Guards by process (a fork must not read its parent's answers), extractor (which is kept too) and
 limits."""
 
 
 def _load_extractor(
     labeler: str | None, settings: Settings | Mapping[str, Any] | None, options: Mapping[str, Any]
 ) -> Extractor:
-    """Return this process's extractor. Values that JSON has are checked once, not with every
-    page."""
+    """Return this process's extractor. Settings that JSON can represent are checked once, not for
+    every page."""
     try:
         given = json.dumps((labeler, settings, options))
     except TypeError:
@@ -283,8 +287,8 @@ def _keep_extractor(given: str) -> Extractor:
 
 
 def _refuse_address(html: str) -> None:
-    """Raise InputError for a file name or a URL in place of a page: its text would come back as the
-    extraction."""
+    """Raise InputError for a file name or a URL in place of a page, because its text would be
+    returned as the extraction."""
     if "<" in html:
         return
     text = html.strip()

@@ -1,5 +1,5 @@
-"""Makes the extraction of a decoded page: splits it, asks for labels, and writes main HTML and
-Markdown of the main blocks. Pages in one pass and pages in stages both come here."""
+"""Makes the extraction of a decoded page: splits the page, asks for labels, and writes the main
+blocks as main HTML and Markdown. Pages in one pass and pages in stages both use this module."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -39,33 +39,33 @@ from dripper.settings import ALL_OUTPUTS, OUTPUTS, Output, Settings
 
 DEFAULT_SETTINGS = Settings()
 _OF_MAIN_HTML: tuple[Output, ...] = ("main_html", "markdown", "images")
-"""The outputs that are made of main HTML."""
+"""The outputs that need main HTML."""
 KEPT, OF_THREAD = "html.keep", "post of a thread"
-"""Two more reasons why a block is main unlike its label. The others are in `units.complete`, or
-name the fallback."""
+"""Two reasons why a block is main although its label says otherwise. The other reasons are in
+`units.complete`, or name the fallback."""
 _REPR_CHARACTERS = 100
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Extraction:
-    """The main content of one page, or why there is none (`error_code`; `main_html` and `markdown`
-    are then "").
+    """The main content of one page, or the reason why there is none (`error_code`); `main_html` and
+    `markdown` are then "".
 
-    method: who decided: the labeler's name (`lm:windowed` if it saw the page in parts), or
-    `fallback:cpu`, `fallback:trafilatura`, `fallback:body`, `fallback:empty`; `declared` for a text
-    read in JSON-LD. confidence: 0 to 1, how sure the labeler is of the page as a whole; None if it
-    does not say. page_kind: article, forum, listing, product…, as the labeler sees it; None if it
-    does not say. title: the title above the Markdown and in `metadata`. html_title: the text of
-    `<title>`, as written. charset, charset_source, encoding_errors (characters that could not be
-    decoded): set if the page was given as bytes. metadata: the page's declarations about itself
-    (authors, dates, site…); None if there is no extraction. url: the page's address, as given, else
-    as the page states it; it completes relative links. images: the images of the main content, in
-    its order. posts: the posts of a thread, or readers' comments, in the main content, in its
-    order; a part of a post is enough. comments: whether most posts that the page shows are there
-    (`in`, `out`); None: it shows none. hidden_chars: characters of text on the page that a person
-    does not see, and that are left out. schema_org: the page's JSON-LD objects as they are written,
-    a JSON array; only if `outputs` names it. outputs: the setting of this name; other parts are
-    empty.
+    method: the labeler's name (`lm:windowed` if the labeler saw the page in parts), `fallback:cpu`,
+    `fallback:trafilatura`, `fallback:body` or `fallback:empty`, or `declared` for a text read from
+    JSON-LD. confidence: the labeler's confidence in the page as a whole, 0 to 1; None if the
+    labeler gives none. page_kind: the kind of page according to the labeler (article, forum,
+    listing, product…); None if the labeler gives none. title: the title above the Markdown and in
+    `metadata`. html_title: the text of `<title>`, as written. charset, charset_source,
+    encoding_errors (characters that could not be decoded): set if the page was given as bytes.
+    metadata: the page's declarations about itself (authors, dates, site…); None if there is no
+    extraction. url: the page's address as given, or else as the page states it; used to complete
+    relative links. images: the images in the main content, in order. posts: the posts of a thread,
+    or readers' comments, that are at least partly in the main content, in order. comments: whether
+    most posts that the page shows are in the main content (`in`, `out`); None if the page shows no
+    posts. hidden_chars: the number of characters of hidden text on the page, which is left out.
+    schema_org: the page's JSON-LD objects as they are written, in a JSON array; only if `outputs`
+    names `schema_org`. outputs: the setting `outputs`; parts that it does not name are empty.
     """
 
     main_html: str = ""
@@ -95,21 +95,21 @@ class Extraction:
 
     @property
     def text(self) -> str:
-        """The main content as plain text, made of `main_html` on each call. The published scores
-        compare this text. Captions that are kept only for their images are left out. Raises
+        """The main content as plain text, derived from `main_html` on each call. The published
+        scores compare this text. Captions that are kept only for their images are left out. Raises
         SettingsError if `outputs` leaves `main_html` out."""
         if "main_html" not in self.outputs:
             raise SettingsError("text is made of main_html, which the setting outputs leaves out: add it there")
         return html_core.to_text(self.main_html, with_captions=False)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all fields by name, of types that `json.dumps` writes: the object that
-        `dripper extract --format json` prints."""
+        """Return all fields by name, in types that `json.dumps` can write. `dripper extract
+        --format json` prints this object."""
         values = asdict(self)
         return values | dict.fromkeys(set(ALL_OUTPUTS).difference(values.pop("outputs")))
 
     def __repr__(self) -> str:
-        """Return one line without the page.
+        """Return a one-line summary without the page's content.
 
         >>> Extraction(title="Rain", n_blocks=5, n_main=3, method="cpu", confidence=0.9)
         Extraction(title='Rain', n_main=3, n_blocks=5, method='cpu', confidence=0.9)
@@ -120,7 +120,7 @@ class Extraction:
         return f"Extraction({', '.join(f'{name}={_shorten(getattr(self, name))}' for name in names)})"
 
     def _repr_markdown_(self) -> str:
-        """Return the Markdown, as notebooks show it, or the error of a page without content."""
+        """Return the Markdown for notebooks, or the error of a page without content."""
         return self.markdown or f"`{self!r}`"
 
 
@@ -131,7 +131,7 @@ def _shorten(value: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Examination:
-    """An extraction, and how it came about, for people who look into it."""
+    """An extraction with its page, labels and reasons, for debugging."""
 
     extraction: Extraction
     page: Page | None = None
@@ -139,36 +139,36 @@ class Examination:
     labels: Labels | None = None
     """The labels that the labeler gave; None if they are not usable."""
     main: npt.NDArray[np.bool_] | None = None
-    """Shape (n_blocks,): the blocks that the extraction is made of."""
+    """Whether each block is in the extraction, shape (n_blocks,)."""
     reasons: Mapping[int, str] = field(default_factory=dict)
-    """Reasons by the index of each block that is main, or not, unlike its label."""
+    """Reasons why a block is main, or not, although its label says otherwise, by block index."""
 
 
 AskLabels = Callable[[Page], tuple[Labels | None, str]]
-"""Returns a page's labels; None and the reason if there are no usable ones. May raise PageError."""
+"""Returns a page's labels, or None and the reason if no labels are usable. May raise PageError."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The choice of blocks that become a page's extraction."""
+    """The blocks chosen for a page's extraction."""
 
     main: npt.NDArray[np.bool_]
-    """Shape (n_blocks,)."""
+    """Whether each block is chosen, shape (n_blocks,)."""
     method: str
     """The decider, as in `Extraction.method`."""
     n_main: int
-    """Number of blocks that the labeler marked; 0 if a fallback decided."""
+    """Number of blocks that the labeler marked as main; 0 if a fallback decided."""
     confidence: float
     """The labeler's confidence; NaN if it gives none."""
     posts: PagePosts = NO_POSTS
-    """The page's posts, and its kind: the labeler's kind, unless the posts show that it is a
-    thread."""
+    """The page's posts, and the page's kind: the labeler's kind, unless the posts show that the
+    page is a thread."""
     reasons: Mapping[int, str] = field(default_factory=dict)
     """Reasons, as in `Examination`."""
 
 
 class Finisher:
-    """Makes the extraction of a decoded page, by the settings.
+    """Makes the extraction of a decoded page according to the settings.
 
     >>> page, second = Decoded.of("<p>one<p>two"), Labels.certain(np.array([False, True]))
     >>> examined = Finisher().examine(page, None, "dripper", "rule", lambda _: (second, ""))
@@ -185,26 +185,27 @@ class Finisher:
             except ValueError as error:
                 raise SettingsError(f"html.keep and html.drop: {error}") from None
         if self._markdown.converter == "html2text":
-            load_html2text()  # If it is missing, every page would fail.
+            load_html2text()  # Without html2text, every page would fail.
         self._fallback = Fallback(resolve_fallback(settings.labeler))
         self._second = load("cpu", **settings.labels.options("cpu")) if self._fallback is Fallback.CPU else None
 
     def examine(
         self, decoded: Decoded, url: str | None, profile: str, labeler: str, ask_labels: AskLabels
     ) -> Examination:
-        """Return the extraction of a page, with the page and the labels that it was made of.
+        """Return the extraction of a page, with the page and the labels from which it was made.
 
         Args:
-            url: The page's address; None: the address that the page itself states
+            url: The page's address. If None, the address that the page itself states is used
                 (`find_own_address`).
-            profile: The rules that split the page.
+            profile: The name of the rules that split the page.
             labeler: The name of the labeler, for the extraction's `method`.
             ask_labels: Returns the labels of the page, once it is split.
 
         Raises:
-            PageError: EMPTY_PAGE if the page has no text, or no more than a notice as main text.
-                LABELER_FAILED if there are no labels and the fallback is `empty`. Else the limits
-                of the parser and of the output. Errors of `ask_labels` pass through.
+            PageError: EMPTY_PAGE if the page has no text, or if its main text is only a notice.
+                LABELER_FAILED if there are no labels and the fallback is `empty`. Other codes if
+                the page exceeds a limit of the parser or of the output. Errors of `ask_labels` are
+                passed on.
         """
         reading = Reading(
             url or None, keeps_hidden=self._html.hidden == "keep", only_title="metadata" not in self._asked
@@ -220,8 +221,8 @@ class Finisher:
         )
 
     def _choose(self, page: Page, decoded: Decoded, labels: Labels | None, labeler: str, detail: str) -> Choice:
-        """Return the blocks that become the extraction: the labeler's, or the fallback's if it
-        marked none. If the page was read from its declared text, it is all of them."""
+        """Return the blocks for the extraction: the labeler's choice, or the fallback's choice if
+        the labeler marked none. A page that was read from its declared text keeps all blocks."""
         is_ours = html_core.find_profile(page.profile).keeps_units
         if is_ours and is_declared(page):
             n_blocks = len(page.blocks)
@@ -255,14 +256,14 @@ class Finisher:
         return Choice(main, method, n_main, confidence, posts, reasons)
 
     def _keep(self, page: Page) -> npt.NDArray[np.bool_]:
-        """Return the blocks that the setting `html.keep` finds, shape (n_blocks,)."""
+        """Return whether the setting `html.keep` selects each block, shape (n_blocks,)."""
         is_kept = np.zeros(len(page.blocks), bool)
         if self._html.keep:
             is_kept[[item - 1 for item in find_kept_blocks(page.mapping_html, self._html.keep)]] = True
         return is_kept
 
     def _extract(self, page: Page, choice: Choice, base: Base | None) -> Extraction:
-        """Return the extraction made of the chosen blocks."""
+        """Return the extraction made from the chosen blocks."""
         main_ids = [i for i, is_main in enumerate(choice.main.tolist(), 1) if is_main]
         title = (page.metadata.title if page.metadata is not None else None) or " ".join(page.title.split())
         asked, is_found = self._asked, bool(choice.posts.found)
@@ -270,8 +271,8 @@ class Finisher:
         content = None
         if not asked.isdisjoint(_OF_MAIN_HTML):
             content = cut_content(page, main_ids, self._html, base, kept.posts, with_images="images" in asked)
-        # The text of the blocks: reading the main HTML would cost ten times as much as the
-        # detector.
+        # The detector gets the text of the blocks: reading the main HTML would cost ten times as
+        # much as the detector.
         declared = page.metadata.language if page.metadata is not None else None
         sample = [page.blocks[i - 1].text for i in main_ids[:SAMPLE_CHARACTERS]]
         language, probability = detect("\n".join(sample), declared)
@@ -303,7 +304,8 @@ class Finisher:
         )
 
     def _write_markdown(self, page: Page, main_ids: list[int], content: Content, title: str) -> Markdown:
-        """Return the Markdown, below the page's title unless the main content begins with it."""
+        """Return the Markdown, below the page's title unless the main content already has the
+        title."""
         is_added = self._markdown.title == "include" and bool(title)
         tops = map(content.tree.text, content.tree.find("h1")) if is_added else ()
         is_added = is_added and not any(contains_title([top], title) for top in tops)
@@ -323,8 +325,8 @@ def _place(content: Content, markdown: Markdown) -> tuple[tuple[ShownImage, ...]
 
 
 def _credit(page: Page, base: Base | None, posts: Sequence[FoundPost]) -> Metadata | None:
-    """Return a page's metadata. A thread has the date of its first post, and its author, unless the
-    metadata name somebody who wrote no known post."""
+    """Return a page's metadata. A thread gets the date and the author of its first post, but keeps
+    the authors in the metadata if one of them wrote no known post."""
     if page.metadata is None:
         return None
     metadata = page.metadata.completed(base)
@@ -340,8 +342,8 @@ def _credit(page: Page, base: Base | None, posts: Sequence[FoundPost]) -> Metada
 def _complete(
     page: Page, main: npt.NDArray[np.bool_], kind: str | None, *, finds_posts: bool
 ) -> tuple[Completed, PagePosts]:
-    """Return the main blocks with the blocks that belong to them, and the page's posts, if its
-    profile knows these."""
+    """Return the main blocks with the blocks that belong to them, and the page's posts. If the
+    page's profile does not keep units, only the main blocks are returned."""
     if not html_core.find_profile(page.profile).keeps_units:
         return Completed(main.tolist(), {}), PagePosts(kind)
     posts = find_page_posts(page, kind) if finds_posts else PagePosts(kind)

@@ -1,7 +1,7 @@
-"""Detects the language of an extraction with py3langid (BSD-3-Clause, 4.6 MB with its model);
-the page's declared language and the frequency of languages are the prior.
+"""Detects an extraction's language with py3langid (BSD-3-Clause, 4.6 MB with its model). The page's
+declared language and the frequency of languages are the prior.
 
-Chosen over detectors that need a download (fastText's lid.176) or a compiled part.
+py3langid was chosen over detectors that need a download (fastText's lid.176) or a compiled part.
 """
 
 from functools import cache
@@ -9,31 +9,30 @@ from functools import cache
 from dripper.page.language_model import load_identifier
 
 SAMPLE_CHARACTERS = 800
-"""Most characters of text that are read. 800 characters give the same answer as 10,000 on 722 of
-724 pages in 20 languages; more characters take more time."""
+"""Maximum number of characters that are read. 800 characters give the same answer as 10,000 on 722
+of 724 pages in 20 languages; more characters take more time."""
 
 _FIRST_CHARACTERS, _SURE = 200, 0.8
-"""Characters that decide alone, and the probability that they need: this holds on 93 of 100 pages.
-The language differs from the answer for 10,000 characters on 4 of 3,000 labelled pages, and on 3 of
-1,042 pages that are neither English nor Chinese. A bound of 0.98, or no early decision, differs on
-as many pages at twice the cost."""
+"""The first characters decide alone if a language has at least this probability, as on 93 of 100
+pages. The language differs from the answer for 10,000 characters on 4 of 3,000 labelled pages, and
+on 3 of 1,042 pages that are neither English nor Chinese. With a bound of 0.98, or without an early
+decision, the language differs on as many pages at twice the cost."""
 
 _MINIMUM_LETTERS = 20
-"""Fewest letters of a text. With fewer, the detector answers `sr` or `zxx` with a probability under
-0.03: no answer is better.
+"""Minimum number of letters in a text. With fewer, the detector answers `sr` or `zxx` with a
+probability under 0.03, which is worse than no answer.
 """
 
 _LEAST = 0.5
-"""Below this probability the language is not known. The bound and the weights below were chosen on
-1,990 lines of 20 to 60 letters, from pages with a whole text that leaves no doubt. On 1,948 lines
-of other pages the detector alone is wrong on 14.8 % (mostly `pcm`, `lb`, `bcl`); with this bound
-and these weights it is wrong on 1.0 %, with null for 29 %. If the page declares its language, it is
-wrong on 0.8 %, with null for 6 %; if all pages declare English (three in ten lines are not
-English), on 2.3 %."""
+"""Below this probability the language is unknown. The bound and the weights below were chosen on
+1,990 lines of 20 to 60 letters, from pages with no doubt about the language of the whole text. On
+1,948 lines of other pages, the detector alone is wrong for 14.8 % (mostly `pcm`, `lb`, `bcl`). With
+this bound and these weights, it is wrong for 1.0 % and gives no answer for 29 %. If the page
+declares its language, it is wrong for 0.8 % and gives no answer for 6 %. If all pages declare
+English (three in ten lines are not English), it is wrong for 2.3 %."""
 _DECLARED_WEIGHT = 10.0
 _RARE_WEIGHT, _RAREST_WEIGHT = 0.02, 0.002
-"""Weights of languages outside _COMMON that have a two-letter code, and of languages outside it
-that have none."""
+"""Weights of languages outside _COMMON: with a two-letter code, and without a two-letter code."""
 _COMMON_CODES = """
     af am ar az be bg bn bs ca cs cy da de el en es et eu fa fi fr ga gl gu he hi hr hu hy id is it ja
     ka kk km kn ko lo lt lv mk ml mn mr ms my ne nl no pa pl pt ro ru si sk sl sq sr sv sw ta te th tl
@@ -41,12 +40,13 @@ _COMMON_CODES = """
 """
 _COMMON = frozenset(_COMMON_CODES.split())
 """Languages in which many pages are written, according to the shares that W3Techs and Common Crawl
-publish, and languages that are not easily confused with another."""
+publish, and languages that are not easily confused with others."""
 _SAME = {"fil": "tl", "in": "id", "iw": "he", "kik": "ki", "nb": "no", "sh": "sr", "uzs": "uz"}
-"""Codes of languages that have another code here."""
+"""Language codes → the equivalent codes that this module uses."""
 _NO_LANGUAGE = "zxx"
 _NEGLIGIBLE = 1e-4
-"""A probability that is below the likeliest of 142 languages in any text."""
+"""Languages below this probability are ignored: the likeliest of 142 languages is always above
+it."""
 
 
 _load_model = cache(load_identifier)
@@ -54,13 +54,13 @@ _load_model = cache(load_identifier)
 
 def detect(text: str, declared: str | None = None) -> tuple[str | None, float | None]:
     """Return the language of `text` and its probability; (None, None) if the text has fewer than 20
-    letters, or no language is probable.
+    letters, or no language is probable enough.
 
     The code is from ISO 639-1, or from ISO 639-3 if 639-1 has none (`yue`).
 
     Args:
-        declared: The language that the page declares, as `en-GB`; it decides only if the text
-            leaves a doubt.
+        declared: The language that the page declares, such as `en-GB`. It decides only if the text
+            leaves doubt.
 
     >>> detect("This is a plain English sentence about the weather.")[0]
     'en'
@@ -80,7 +80,7 @@ def detect(text: str, declared: str | None = None) -> tuple[str | None, float | 
 
 
 def read_code(declared: str | None) -> str | None:
-    """Return the language of a declared tag (RFC 5646), as this module writes it.
+    """Return the language code in a declared tag (RFC 5646), in the form that this module uses.
 
     >>> read_code("nb_NO"), read_code("Zh-Hant"), read_code("")
     ('no', 'zh', None)

@@ -1,9 +1,9 @@
-"""Loads the language detector, with its model mapped from files.
+"""Loads the language detector, with its model memory-mapped from files.
 
-The package holds the model packed: unpacking it takes a third of a second, and 68 MB of memory in
-each process. The first process that needs the model writes it, unpacked, into the user's cache
-folder (`$XDG_CACHE_HOME`, by default `~/.cache`), from which all processes map the same memory. If
-that folder cannot be written, each process unpacks its own copy.
+The package contains the packed model. Unpacking it takes a third of a second, and 68 MB of memory
+in each process. The first process that needs the model therefore writes it unpacked to the user's
+cache folder (`$XDG_CACHE_HOME`, by default `~/.cache`), and all processes map the same memory from
+there. If the folder is not writable, each process unpacks its own copy.
 """
 
 import os
@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 
 _PARTS = ("ptc", "pc", "classes", "nextmove", "row", "output")
-"""The arguments of the detector, one file each."""
+"""The detector's arguments, one file each."""
 _STALE_SECONDS = 600
 """The age at which an unfinished folder counts as left behind by a killed process."""
 
 
 def load_identifier() -> Any:
-    """Return the detector of py3langid."""
+    """Return py3langid's detector."""
     from py3langid import langid
 
     folder, is_damaged = _find_folder(langid), False
@@ -40,8 +40,8 @@ def load_identifier() -> Any:
 
 
 def _find_folder(langid: Any) -> Path | None:
-    """Return the folder that has, or will have, the files of the installed model; None for a user
-    without a home folder."""
+    """Return the folder for the files of the installed model; None for a user without a home
+    folder."""
     state = (Path(langid.__file__).parent / langid.MODEL_FILE).stat()
     try:
         cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
@@ -52,7 +52,7 @@ def _find_folder(langid: Any) -> Path | None:
 
 def _map(folder: Path, kind: Any) -> Any:
     ptc, pc, classes, moves, row, output = (np.load(folder / f"{part}.npy", mmap_mode="r") for part in _PARTS)
-    # A memoryview yields plain numbers; numpy would make an object of each.
+    # A memoryview yields plain numbers; numpy would make an object for each.
     return kind(
         np.asarray(ptc), np.asarray(pc), classes.tolist(), memoryview(moves), output.tolist(),
         norm_probs=True, tk_row=row.tolist(),
@@ -60,8 +60,8 @@ def _map(folder: Path, kind: Any) -> Any:
 
 
 def _write(folder: Path, given: Any) -> None:
-    """Write the files of a detector; they appear all at once or not at all. Raises FileExistsError
-    while another process writes them, because all workers of a machine start at once."""
+    """Write a detector's files atomically. Raises FileExistsError while another process writes
+    them: all workers on a machine start at the same time."""
     values = (given.nb_ptc, given.nb_pc, given.nb_classes, given.tk_nextmove, given.tk_row, given.tk_output)
     fresh = folder.with_name(f".{folder.name}")
     with suppress(FileNotFoundError):

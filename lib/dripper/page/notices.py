@@ -1,9 +1,9 @@
-"""Recognises the notices that pages show in place of their content: scripts are off, please wait,
-not found, access denied.
+"""Recognises notices that pages show instead of their content: scripts are off, please wait, not
+found, access denied.
 
-A text is a notice if all its blocks have only words of such notices, in about thirty languages
-(`notices.txt`), and a block or the title has a phrase of such notices. So no single word makes a
-text a notice: "404 Main Street", "Loading dock" and "a developer who knows JavaScript" say more.
+A text is a notice if all its blocks have only words from notices, in about thirty languages
+(`notices.txt`), and a block or the title has a phrase from notices. So no single word makes a text
+a notice: "404 Main Street", "Loading dock" and "a developer who knows JavaScript" say more.
 """
 
 import re
@@ -16,25 +16,26 @@ from unicodedata import combining, normalize
 from dripper.html.tree.elements import words
 
 LONGEST = 1_000
-"""Most characters of a notice."""
+"""Maximum number of characters in a notice."""
 _UNPARTED = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
-"""Letters of the scripts that do not separate words, and of Korean."""
+"""Letters of scripts that do not separate words, and of Korean."""
 _UNPARTED_LETTER = re.compile(f"[{_UNPARTED}]")
 _WORD = re.compile(rf"[{_UNPARTED}]+|[^\W_{_UNPARTED}]+")
 _STATUS = re.compile("[45][0-9]{2}")
-"""An HTTP status code of an error."""
+"""An HTTP error status code."""
 _PLACE = re.compile(r"(?<![\w@.])(?:https?://\S+|(?:[\w-]+\.)+[a-z]{2,}\b(?!@)\S*|/\S+)")
 """An address, a host or a path."""
 _NUMBERED = words("error id ip reference incident code number port seconds nginx apache openresty iis php")
 """Topics that come with a number."""
 _WIDEST_GAP = 60
-"""Most characters between two parts of a phrase."""
+"""Maximum number of characters between the two parts of a phrase."""
 _LONGEST_TITLE = 200
 _PARTS_OF_A_TITLE = re.compile(r"\s[|\u2013\u2014\u00b7:-]\s|\uff5c")
 
 
 class _Phrase(NamedTuple):
-    """A phrase: one of `firsts`, then one of `seconds` if there are any, as written by `_say`."""
+    """A phrase: one of `firsts`, then one of `seconds` if there are any, in the form that `_say`
+    returns."""
 
     firsts: list[str]
     seconds: list[str]
@@ -68,7 +69,7 @@ class _Lexicon(NamedTuple):
 
 
 def is_notice(texts: Iterable[str], title: str = "") -> bool:
-    """Return whether the texts of some blocks are no more than a notice.
+    """Return whether the texts of some blocks are only a notice.
 
     >>> is_notice(["You need JavaScript to go on."]), is_notice(["JavaScript was new then."])
     (True, False)
@@ -94,14 +95,14 @@ def is_notice(texts: Iterable[str], title: str = "") -> bool:
 
 
 def _find_words(blocks: Iterable[str]) -> Iterator[str]:
-    """Yield the words of blocks, except words of places and words with a digit."""
+    """Yield the words of blocks, except words in addresses and paths, and words with a digit."""
     for block in blocks:
         yield from (word for word in _WORD.findall(_PLACE.sub(" ", block)) if not any(map(str.isdigit, word)))
 
 
 def _says_no_more(block: str, is_said: bool, lexicon: _Lexicon, site: Collection[str]) -> bool:
-    """Return whether a block has only words of notices. A block with a phrase may also name the
-    site, places and numbers."""
+    """Return whether a block has only words from notices. A block with a phrase may also have the
+    site's name, addresses and numbers."""
     said = _WORD.findall(block)
     has_numbers = is_said or not _NUMBERED.isdisjoint(said)
     if has_numbers or _PLACE.fullmatch(block):
@@ -122,7 +123,8 @@ def _plain(text: str) -> str:
 
 
 def _say(text: str) -> str:
-    """Return the words of a plain text with spaces between and around them, status codes as `#`."""
+    """Return the words of a plain text with spaces between and around them, and with `#` for each
+    status code."""
     return f" {' '.join('#' if _STATUS.fullmatch(word) else word for word in _WORD.findall(text))} "
 
 

@@ -1,5 +1,5 @@
-"""Cuts Markdown into passages for search and for language models: pieces with their headings and
-their offsets, cut between blocks."""
+"""Cuts Markdown into passages for search and for language models. Passages are cut between blocks,
+and have their headings and offsets."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,23 +15,25 @@ _ITEM = re.compile(r"(?:[-*+]|\d+[.)]) ")
 _RULE = re.compile(r"(?:-{3,}|\*{3,}|_{3,})\s*$")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _SENTENCE = re.compile(r"(?<=[.!?])[\"'”’)]*\s+|(?<=[。！？])|\n")
-"""The blanks behind a sentence, with the closing marks before them."""
+"""The white space after a sentence, with the closing marks before it."""
 _PAIRS = (("[", "]"), ("(", ")"))
 _TOGGLES = "`*"
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A piece of Markdown. offset: its place in the Markdown, in characters from 0.
-    headings: the headings above it and at its beginning, the outermost first. kind: prose, list,
-    table or code, whichever has the most words; post for a piece of a post, with its author and
-    date. words: the number of words; in languages without blanks, of characters."""
+    """A piece of Markdown."""
 
     text: str
     offset: int
+    """Its position in the Markdown, in characters from 0."""
     headings: tuple[str, ...]
+    """The headings above the passage and at its beginning, the outermost first."""
     kind: str
+    """prose, list, table or code, whichever has the most words; post for a piece of a post, which
+    may have an author and a date."""
     words: int
+    """The number of words, or of characters in languages without spaces."""
     author: str | None = None
     published: str | None = None
 
@@ -43,17 +45,17 @@ class _Unit(NamedTuple):
 
 
 def passages(result: Extraction | str, max_words: int = 200, posts: Iterable[Any] | None = None) -> list[Passage]:
-    """Return the passages of a result, in order. Together they are its Markdown without the rules
-    between posts.
+    """Return the passages of a result, in order. Together they are the result's Markdown without
+    the rules between posts.
 
-    A passage ends before a heading, at the end of a post, and before it has more than `max_words`
-    words. Paragraphs are cut between sentences. Tables, items of lists, quotations and code are
-    never cut, so that a passage with one of these may be longer.
+    A passage ends before a heading, at the end of a post, and before it exceeds `max_words` words.
+    Paragraphs are cut between sentences. Tables, list items, quotations and code are never cut, so
+    a passage with one of them may be longer.
 
     Args:
         result: An extraction, or the Markdown of a row.
-        posts: For Markdown, the column `posts` of the row: objects with `author`, `published` and
-            `offset`. An extraction has its own.
+        posts: For Markdown, the row's column `posts`: objects with `author`, `published` and
+            `offset`. An extraction has its own posts.
 
     Raises ValueError if `max_words` is below 1.
 
@@ -69,7 +71,7 @@ def passages(result: Extraction | str, max_words: int = 200, posts: Iterable[Any
 
 
 def _collect(markdown: str, max_words: int, posts: Sequence[Any]) -> Iterator[Passage]:
-    """Yield passages: neighbouring units together, up to `max_words`."""
+    """Yield passages of neighbouring units, with up to `max_words` words."""
     units, path, post, number = list[tuple[_Unit, int]](), list[tuple[int, str]](), None, 0
     for unit in _split_long(markdown, max_words):
         words = len(words_of(markdown[unit.start : unit.end]))
@@ -92,11 +94,12 @@ def _collect(markdown: str, max_words: int, posts: Sequence[Any]) -> Iterator[Pa
 def _make_passage(
     markdown: str, units: Sequence[tuple[_Unit, int]], path: Sequence[tuple[int, str]], post: Any
 ) -> Passage:
-    """Return the passage of some units, each with its number of words.
+    """Return the passage made from some units.
 
     Args:
-        path: The levels and texts of the headings above it and at its beginning.
-        post: The post that it belongs to, if any.
+        units: The units, each with its number of words.
+        path: The levels and texts of the headings above the passage and at its beginning.
+        post: The post that the passage belongs to, if any.
     """
     start, words = units[0][0].start, dict.fromkeys(("prose", "list", "table", "code"), 0)
     for unit, count in units:
@@ -108,7 +111,8 @@ def _make_passage(
 
 
 def _split_long(markdown: str, max_words: int) -> Iterator[_Unit]:
-    """Yield the units, paragraphs of more than `max_words` words cut between sentences."""
+    """Yield the units, after splitting paragraphs of more than `max_words` words between
+    sentences."""
     for unit in _split(markdown):
         text = markdown[unit.start : unit.end]
         if unit.kind != "prose" or text.startswith(">") or len(words_of(text)) <= max_words:
@@ -118,8 +122,8 @@ def _split_long(markdown: str, max_words: int) -> Iterator[_Unit]:
 
 
 def _cut(text: str, max_words: int) -> Iterator[tuple[int, int]]:
-    """Yield the beginning and the end of each piece of a paragraph. It is not cut within brackets,
-    emphasis and code."""
+    """Yield the beginning and the end of each piece of a paragraph, which is not cut within
+    brackets, emphasis or code."""
     start = at = end = count = 0
     is_closed = True
     marks = [0] * (len(_PAIRS) + len(_TOGGLES))
@@ -140,8 +144,8 @@ def _cut(text: str, max_words: int) -> Iterator[tuple[int, int]]:
 
 
 def _split(markdown: str) -> Iterator[_Unit]:
-    """Yield the blocks of Markdown as this package writes it, each item of a list by itself. Rules
-    are left out."""
+    """Yield the blocks of Markdown written by this package. Each list item is a block. Rules are
+    left out."""
     kind, start, end, at, fence, is_below_blank = "", 0, 0, 0, "", True
     for line in markdown.split("\n"):
         begin, at = at, at + len(line) + 1
@@ -164,7 +168,7 @@ def _split(markdown: str) -> Iterator[_Unit]:
 
 
 def _find_kind(line: str) -> str:
-    """Return the kind of block that begins with a line; "" for a rule."""
+    """Return the kind of the block that begins with a line; "" for a rule."""
     if _HEADING.match(line):
         return "heading"
     if _RULE.match(line):

@@ -1,5 +1,5 @@
-"""Makes table rows from a record and its outcome. This includes the registered domain of a host, by
-the Public Suffix List, without network access.
+"""Makes table rows from a record and its outcome. Also finds a host's registered domain in the
+Public Suffix List, without network access.
 """
 
 import hashlib
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from publicsuffixlist import PublicSuffixList
 Row = dict[str, Any]
 _IN_OTHER_COLUMNS = words("url charset charset_source encoding_errors error_code outputs")
-"""Fields of an extraction without a column of the same value, or with one that the record or
+"""Fields of an extraction that have no column with the same value, or a column that the record or
 `charset_columns` fills."""
 _OF_RECORD = words(
     "page_id url warc_file fetched_at http_status content_type payload_digest truncated payload_digest_sha1"
 )
-"""Fields of a record that are columns of the same names."""
+"""Fields of a record that become columns of the same names."""
 OF_OUTPUTS: Mapping[str, Output] = {
     **{name: name for name in ALL_OUTPUTS},
     "text": "main_html",
@@ -43,10 +43,11 @@ OF_OUTPUTS: Mapping[str, Output] = {
 }
 """The output (see the setting `outputs`) that each column is made from."""
 SURE, DOUBTFUL = 0.85, 0.5
-"""Confidences: from SURE on, labels of pages are right; under DOUBTFUL, few are
-(docs/tables.md)."""
+"""Confidence bounds: from SURE on, a page's labels are right; below DOUBTFUL, few pages have right
+labels (docs/tables.md)."""
 GRADES = {"sure": (SURE, 1.0), "doubtful": (0.0, math.nextafter(DOUBTFUL, 0.0))}
-"""Least and largest confidence of the pages in each grade, which the last lines of a run count."""
+"""Minimum and maximum confidence of each grade. The last lines of a run count the pages in each
+grade."""
 
 
 def grade_confidence(confidence: float | None) -> str | None:
@@ -61,8 +62,8 @@ def record_columns(record: Record, batch: int, crawl: str = "") -> Row:
     """Return the columns of `pages` and `extractions` that describe the record itself.
 
     Args:
-        crawl: The name of the crawl, as in the setting `reading.crawl`; empty: taken from the
-            archive's address.
+        crawl: The name of the crawl, as in the setting `reading.crawl`. If empty, the name is taken
+            from the archive's address.
     """
     host = host_name(record.url)
     return {name: getattr(record, name) for name in _OF_RECORD} | {
@@ -79,8 +80,8 @@ def record_columns(record: Record, batch: int, crawl: str = "") -> Row:
 
 
 def extraction_columns(extraction: Extraction) -> Row:
-    """Return the columns of `extractions` that describe the result of a page. If the page failed,
-    only its error is not null."""
+    """Return the columns of `extractions` that describe a page's result. If the page failed, all
+    columns except the error are null."""
     is_good, fields = extraction.error_code is None, asdict(extraction)
     columns = {name: value if is_good else None for name, value in fields.items() if name not in _IN_OTHER_COLUMNS} | {
         "error_code": extraction.error_code.value if extraction.error_code else None,
@@ -94,20 +95,20 @@ def extraction_columns(extraction: Extraction) -> Row:
 
 
 def charset_columns(of: object) -> Row:
-    """Return the columns that say how a page was decoded, from the fields of the same names."""
+    """Return the columns that say how a page was decoded, from fields of the same names."""
     return {name: getattr(of, name) for name in ("charset", "charset_source", "encoding_errors")}
 
 
 def extraction_row(
     record: Record, extraction: Extraction, batch: int, versions: Mapping[str, str | None], crawl: str = ""
 ) -> Row:
-    """Return the row of one page of the fused job, with the columns of `schemas.EXTRACTIONS`."""
+    """Return one page's row in the fused job, with the columns of `schemas.EXTRACTIONS`."""
     columns = record_columns(record, batch, crawl) | charset_columns(extraction) | extraction_columns(extraction)
     return columns | {"versions": versions, "layout_id": None, "is_whole": is_whole(columns)}
 
 
 def is_whole(row: Mapping[str, Any]) -> bool:
-    """Return whether a row has an extraction of a page that is neither cut off nor damaged."""
+    """Return whether a row has an extraction, and its page is neither cut off nor damaged."""
     return row["error_code"] is None and row["truncated"] is None and DAMAGES.isdisjoint(row["flags"])
 
 
@@ -122,7 +123,7 @@ def label_columns(labels: Labels) -> Row:
 
 
 def outcome_columns(outcome: Labels | str) -> Row:
-    """Return the columns of `labels` for one page: its labels, or why there are none.
+    """Return the columns of `labels` for one page: its labels, or the reason why it has none.
 
     >>> outcome_columns("no answer")["error_code"]
     'labeler_failed'
@@ -133,7 +134,7 @@ def outcome_columns(outcome: Labels | str) -> Row:
 
 
 def text_sha256(text: str) -> str:
-    """Return the hash by which equal texts are found: of the text in lower case, with white space
+    """Return a hash for finding equal texts, computed on the text in lower case with white space
     collapsed.
 
     >>> text_sha256("A  b\\n") == text_sha256("a b")
@@ -143,7 +144,7 @@ def text_sha256(text: str) -> str:
 
 
 def storable(row: Row) -> Row:
-    """Return the row with lone surrogates, which no UTF-8 column can hold, replaced by U+FFFD."""
+    """Return the row with U+FFFD in place of lone surrogates, which no UTF-8 column can hold."""
     return {key: _replace_surrogates(value) for key, value in row.items()}
 
 
@@ -165,12 +166,12 @@ def _replace_in_text(text: str) -> str:
 
 @lru_cache(maxsize=1 << 14)
 def registered_domain(host: str) -> str | None:
-    """Return the domain that somebody registered, as in the column `url_host_registered_domain` of
-    Common Crawl's index.
+    """Return a host's registered domain, as in the column `url_host_registered_domain` of Common
+    Crawl's index.
 
-    Suffixes of registries count, suffixes of companies do not: the domain of `me.github.io` is
-    github.io. None for a number (an IP address), for a suffix itself, and for a host under no
-    suffix. Raises MachineError if the list is not installed.
+    Registry suffixes count, but company suffixes do not: the domain of `me.github.io` is
+    `github.io`. Returns None for an IP address, for a suffix itself, and for a host without a
+    listed suffix. Raises MachineError if the list is not installed.
 
     >>> registered_domain("news.bbc.co.uk")
     'bbc.co.uk'
@@ -183,8 +184,8 @@ def registered_domain(host: str) -> str | None:
 
 @cache
 def _load_suffixes() -> "PublicSuffixList":
-    """The list that comes with the package, read once per process: reading it takes as long as
-    thousands of look-ups."""
+    """Return the list in the package. It is read once per process, because reading it takes as long
+    as thousands of look-ups."""
     with needed("the column registered_domain", "warc"):
         from publicsuffixlist import PublicSuffixList
     return PublicSuffixList(accept_unknown=False, only_icann=True)

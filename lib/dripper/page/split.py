@@ -1,5 +1,5 @@
-"""Decodes a page, splits it into blocks, and asks a labeler about them: the steps before a page is
-finished (`dripper.page.finish`)."""
+"""Decodes a page, splits it into blocks, and asks a labeler for their labels. After these steps,
+`dripper.page.finish` makes the extraction."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -22,33 +22,36 @@ def _mend(utf8: bytes, content_type: str | None) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """A page as UTF-8. charset, source (bom, http, meta, detector) and errors (characters that
-    could not be decoded) are set if it was given as bytes. url: its address, if MHTML gives one."""
+    """A page as UTF-8. charset, source and errors are set if the page was given as bytes."""
 
     utf8: bytes
     charset: str | None = None
     source: str | None = None
+    """The source of `charset`: bom, http, meta or detector."""
     errors: int | None = None
+    """The number of characters that could not be decoded."""
     url: str | None = None
+    """The page's address, if MHTML states it."""
 
     @classmethod
     def open(cls, html: str | bytes, content_type: str | None, max_bytes: int) -> "Decoded":
-        """Decode a page with its HTTP `content_type`. Without one, compressed bytes are inflated to
-        at most `max_bytes`, and MHTML is opened. Raises PageError as `open_page` does."""
+        """Decode a page with its HTTP `content_type`. Without a content type, compressed bytes are
+        inflated to at most `max_bytes`, and MHTML is opened. Raises PageError as `open_page`
+        does."""
         saved = open_page(html, max_bytes) if content_type is None else SavedPage(html)
         return replace(cls.of(saved.html, saved.content_type or content_type), url=saved.url)
 
     @classmethod
     def of(cls, html: str | bytes, content_type: str | None = None) -> "Decoded":
-        """Read bytes as browsers do, with the HTTP `content_type` if given; text loses only lone
-        surrogates. Text that was surely encoded twice is mended."""
+        """Decode bytes as browsers do, with the HTTP `content_type` if given; a `str` only loses
+        lone surrogates. Text that was certainly encoded twice is repaired."""
         if isinstance(html, str):
             return cls(_mend(html.encode("utf-8", "ignore"), content_type))
         utf8, charset, source, errors = to_utf8(html, content_type)
         return cls(_mend(utf8, content_type), charset, source, errors)
 
     def without(self, selectors: Sequence[str]) -> "Decoded":
-        """Return the page without the elements that CSS selectors find."""
+        """Return the page without the elements that CSS selectors match."""
         return replace(self, utf8=drop_elements(self.utf8, selectors)) if selectors else self
 
     @property
@@ -58,8 +61,9 @@ class Decoded:
 
 
 def split_into_blocks(decoded: Decoded, profile: str, reading: Reading = DEFAULT_READING) -> Page:
-    """Return the page split into blocks, at least one. If it shows nothing but declares its text,
-    that text is split. Raises PageError(EMPTY_PAGE), or as `preprocess` does."""
+    """Return the page split into blocks, at least one. If the page shows little or no text but
+    declares a text, the declared text is split. Raises PageError as `preprocess` does, and with
+    EMPTY_PAGE if there is no visible text."""
     page = html_core.preprocess_utf8(decoded.utf8, profile, reading)
     if page.hints.declared:
         page = read_declared(page)
@@ -69,7 +73,7 @@ def split_into_blocks(decoded: Decoded, profile: str, reading: Reading = DEFAULT
 
 
 def label_page(labeler: Labeler, page: Page) -> tuple[Labels | None, str]:
-    """Return a page's labels; None and the reason if the labeler gives no usable ones."""
+    """Return a page's labels, or None and the reason if the labeler gives no usable labels."""
     try:
         return labeler.label([page])[0], ""
     except PageError as error:

@@ -1,8 +1,8 @@
-"""Takes a page through the stages `preprocess`, `label` and `extract`, with a row between them, in
-a table or in the batches of a pipeline.
+"""Takes a page through the stages `preprocess`, `label` and `extract`. Between stages, the page is
+a row in a table or in a pipeline's batches.
 
-A row keeps the decoded page, which `extract` splits again: so a page in stages and a page in one
-pass are finished by the same function, `Finisher.examine`.
+A row keeps the decoded page, and `extract` splits it again. So one function, `Finisher.examine`,
+finishes both pages in stages and pages in one pass.
 """
 
 import math
@@ -31,27 +31,28 @@ _NO_LABELS = "the table labels has no row that fits the page's blocks"
 
 @dataclass(frozen=True, slots=True)
 class Preprocessed:
-    """A page between the stages `preprocess` and `extract`, or why it cannot be split.
-
-    source: the decoded page, without the elements that `html.drop` finds; all that the stage
-    `extract` reads besides the labels. simplified_html, n_blocks, tokens (of the simplified HTML):
-    for the stage `label`. labels: of the first labeler of a chain; None: there is none, or it
-    failed. layout: None if it is not wanted, or there are no labels. url: the page's address, as
-    given, else from MHTML.
-    """
+    """A page between the stages `preprocess` and `extract`, or the reason why it cannot be
+    split."""
 
     source: str = ""
+    """The decoded page without the elements that `html.drop` matches, for the stage `extract`."""
     simplified_html: str = ""
+    """For the stage `label`, like `n_blocks` and `tokens`."""
     n_blocks: int = 0
     tokens: int = 0
+    """Tokens of the simplified HTML."""
+
     charset: str | None = None
     charset_source: str | None = None
     encoding_errors: int | None = None
     error_code: ErrorCode | None = None
     error_detail: str | None = None
     labels: Labels | None = None
+    """The labels of a chain's first labeler; None if there is no first labeler or it failed."""
     layout: PageLayout | None = None
+    """None if layouts are not enabled, or if there are no labels."""
     url: str | None = None
+    """The page's address as given, or else from MHTML."""
 
 
 def preprocess_page(
@@ -62,12 +63,12 @@ def preprocess_page(
     count_tokens: CountTokens = estimate_tokens,
     first: Labeler | None = None,
 ) -> Preprocessed:
-    """Return a page for the stages `label` and `extract`. If it cannot be split, it has
-    `error_code`.
+    """Return a page for the stages `label` and `extract`. If the page cannot be split, `error_code`
+    is set.
 
     Args:
         url: The page's address, for its metadata.
-        first: The labeler that labels the page in this stage already.
+        first: The labeler that already labels the page in this stage.
 
     >>> preprocess_page("<title>T</title><p>one<p>two", None, None).n_blocks
     2
@@ -102,10 +103,10 @@ def preprocess_page(
 
 def preprocessed_columns(page: Preprocessed, profile: str, first: tuple[str, str] | None = None) -> Row:
     """Return the columns that the next stages read; `finish_row` reads them back. With
-    `record_columns` they are a row of `pages`, with `simplified_html` and `tokens`.
+    `record_columns`, they are a row of `pages` plus `simplified_html` and `tokens`.
 
     Args:
-        first: Name and version of the labeler that labelled in this stage.
+        first: The name and the version of the labeler that labelled the page in this stage.
     """
     is_good = page.error_code is None
     return charset_columns(page) | {
@@ -153,10 +154,10 @@ def read_first_labels(first: Mapping[str, Any]) -> Labels:
 
 
 def finish_row(finisher: Finisher, row: Row) -> Extraction:
-    """Return the extraction of a row of `pages` that has blocks, with its labels.
+    """Return the extraction for a row of `pages` with blocks, joined with its labels.
 
-    Raises PageError, as `Finisher.examine` does, and with INTERNAL if this program splits the page
-    into other blocks than the program that wrote the row.
+    Raises PageError as `Finisher.examine` does, and with INTERNAL if another version wrote the row,
+    or if the page now splits into another number of blocks.
     """
 
     def read_labels(page: Page) -> tuple[Labels | None, str]:
@@ -174,8 +175,8 @@ def finish_row(finisher: Finisher, row: Row) -> Extraction:
 
 
 def with_first_labels(row: Row) -> Row:
-    """Return the row of a page with the labels of a chain's first labeler if the next one was not
-    asked, or marked nothing. Only `method` then shows that there was a chain."""
+    """Return the row of a page, with the labels of a chain's first labeler if the next labeler was
+    not asked or marked nothing. Then only `method` shows that there was a chain."""
     first, last = row.get("first_labels"), row["labeler"]
     if first is None or (_fits(row["main"], row) and any(row["main"])):
         return row
@@ -195,7 +196,7 @@ def _fits(main: Sequence[bool] | None, row: Row) -> bool:
 
 
 def labels_of(row: Row) -> Labels | None:
-    """Return the labels of a row; None if there are none that fit its blocks."""
+    """Return the labels of a row; None if the row has no labels, or not one for each block."""
     if not _fits(row["main"], row):
         return None
     main = np.array(row["main"], bool)
