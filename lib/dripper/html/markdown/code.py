@@ -1,4 +1,4 @@
-"""Reads code with its lines and its language, without line numbers and buttons, and writes it."""
+"""Reads code and its language, without line numbers and buttons, and writes it as Markdown."""
 
 import re
 from dataclasses import dataclass
@@ -14,8 +14,8 @@ _LANGUAGE = re.compile(
     r"\b(?:lang(?:uage)?|brush|highlight-source|sourceCode|prettyprint lang)[-: ]+([A-Za-z][\w+#.-]*)"
 )
 _HIGHLIGHTED = re.compile(r"(?<!\S)hljs (?:\S* )*?([a-z][\w+#]*)(?!\S)")
-"""`hljs js`: highlight.js names the language without a prefix. `hljs-string` inside is a kind of
-token."""
+"""`hljs js`: highlight.js names the language without a prefix. Inside the code, classes such as
+`hljs-string` name token types."""
 _NAME = re.compile(r"[\w+#./-]{1,50}")
 _LINE_NUMBERS = re.compile(
     r"\b(?:line-?numbers?(?:-rows)?|lineno|linenos|gutter|blob-num|lnt|CodeMirror-linenumber|cm-gutters?|"
@@ -30,8 +30,8 @@ _NOT_LANGUAGES = frozenset(
 
 
 def read_code(tree: Tree, element: int) -> str:
-    """Return the text of a code element with its lines. `br`, and elements on lines of their own,
-    become line breaks. Line numbers, buttons and hints beside the code are left out."""
+    """Return the text of a code element, with line breaks. A `br`, or an element on its own line,
+    becomes a line break. Line numbers, buttons and hints beside the code are left out."""
     lines: list[list[str]] = [[]]
     has_text = False
     for kind, piece in _read_code_pieces(tree, element):
@@ -46,8 +46,8 @@ def read_code(tree: Tree, element: int) -> str:
 
 
 def find_code(tree: Tree, pre: int) -> int:
-    """Return the only `code` in a `pre` if all other text in the `pre` is on lines of its own, such
-    as the name of a file or a language; otherwise the `pre`."""
+    """Return the only `code` in a `pre`, if all other text (such as a file name or a language) is
+    on separate lines. Otherwise return the `pre`."""
     inside = range(pre + 1, tree.lasts[pre] + 1)
     codes = [each for each in inside if tree.tags[each] == "code"]
     if len(codes) != 1:
@@ -60,8 +60,8 @@ def find_code(tree: Tree, pre: int) -> int:
 
 
 def _drop_numbers(lines: list[str]) -> list[str]:
-    """Return lines without a gutter: consecutive numbers, each on a line of its own before a line
-    of code."""
+    """Return lines without a gutter. A gutter consists of consecutive numbers, each on its own line
+    before a line of code."""
     said = [line for line in lines if line.strip()]
     numbers, code = said[::2], said[1::2]
     first = int(numbers[0]) if len(numbers) == len(code) > 1 else 0
@@ -71,7 +71,7 @@ def _drop_numbers(lines: list[str]) -> list[str]:
 
 def _read_code_pieces(tree: Tree, element: int) -> list[tuple[str, str]]:
     """Return the pieces of a code element: ("text", characters), ("br", ""), and ("block", "") at
-    both ends of a line.
+    both ends of a line-breaking element.
     """
     pieces = list[tuple[str, str]]()
     index, last, skip_to = tree.opens[element] + 1, tree.closes[element], -1
@@ -82,8 +82,8 @@ def _read_code_pieces(tree: Tree, element: int) -> list[tuple[str, str]]:
             if index > skip_to and part:
                 pieces.append(("text", unescape(part) if "&" in part else part))
         else:
-            # The tree decides, because the tag itself may be rewritten: the link around a card
-            # moves into an element inside the card.
+            # Take the element's name from the tree, because the tag itself may be rewritten: the
+            # link around a card moves into an element inside the card.
             is_start = inner < n_elements and tree.opens[inner] == index
             name = tree.tags[inner] if is_start else part.rpartition("</")[2][:-1]
             if is_start and index > skip_to and _is_beside_code(name, part):
@@ -104,15 +104,16 @@ def _is_beside_code(name: str, tag: str) -> bool:
 
 
 def has_lines(tree: Tree, element: int) -> bool:
-    """Return whether a `code` outside of a `pre` holds several lines (a single line break is only
-    source formatting)."""
+    """Return whether a `code` outside a `pre` contains several lines. A single line break is only
+    source formatting."""
     inside = tree.parts[tree.opens[element] + 1 : tree.closes[element]]
     return "".join(inside).strip().count("\n") > 1 or any(tree.names.get(tag) in _ENDING_LINES for tag in inside[1::2])
 
 
 def find_code_boxes(tree: Tree) -> list[int]:
-    """Return the elements that only their attributes mark as code: a language, and a class with a
-    word for code. They hold several lines, and no element that begins a line."""
+    """Return the elements that are marked as code only by their attributes: a language attribute,
+    and a class with a word for code. These elements contain several lines, and no line-breaking
+    element."""
     tags = {tag for tag in tree.names if " data-lang" in tag and _CODE_BOX.search(tag)}
     return [
         element
@@ -124,8 +125,8 @@ def find_code_boxes(tree: Tree) -> list[int]:
 
 
 def find_language(tree: Tree, element: int) -> str:
-    """Return the language of a code block that its attributes name, or the attributes of the
-    elements right inside and around it; "" if none names one."""
+    """Return the language that is named by the attributes of a code block, or by the attributes of
+    the elements directly inside and around the block; "" if none is named."""
     around = [element, tree.parents[element], tree.parents[tree.parents[element]] if tree.parents[element] > 0 else 0]
     if tree.lasts[element] > element and tree.tags[element + 1] == "code":
         around.insert(0, element + 1)
@@ -141,7 +142,7 @@ def find_language(tree: Tree, element: int) -> str:
 
 
 def is_code_table(source: Source, table: int) -> bool:
-    """Return whether a table only puts line numbers beside code."""
+    """Return whether a table's only purpose is to put line numbers beside code."""
     if source.holds(table, _TABLES):
         return False
     tree = source.tree
@@ -158,7 +159,7 @@ class CodeWriter:
     tree: Tree
     lines: Lines
     _span: tuple[str, str] = "", ""
-    """The code span that was written last: its hole and its code."""
+    """The last code span written: its hole and its code."""
 
     def write(self, element: int, tag: str) -> bool:
         """Write a code element: a block if it has several lines, otherwise a span."""
@@ -170,7 +171,7 @@ class CodeWriter:
         return True
 
     def write_box(self, element: int, tag: str) -> bool:
-        """Write an element that only its attributes mark as code."""
+        """Write an element that is marked as code only by its attributes."""
         return self.write_block(element, find_language(self.tree, element))
 
     def _write_span(self, code: str) -> None:
@@ -188,7 +189,7 @@ class CodeWriter:
         self._span = pieces[-1], code
 
     def write_block(self, element: int, language: str = "") -> bool:
-        """Write an element as a block of code; as spans of code in a cell, a heading or a link."""
+        """Write an element as a code block, or as code spans in a cell, a heading or a link."""
         code, lines = read_code(self.tree, element), self.lines
         lines.set_apart()
         if lines.n_inline or lines.cell is not None:

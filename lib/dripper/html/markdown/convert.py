@@ -1,7 +1,7 @@
-"""Converts main HTML to Markdown for readers; `convert_with_html2text` writes the form that the
-Dripper paper scored (4.2.2, "Html+MD"; GPL-3.0, installed apart).
+"""Converts main HTML to Markdown for readers. The module `writer` describes the method.
 
-The module `writer` describes the method.
+`convert_with_html2text` writes the form that the Dripper paper scored (4.2.2, "Html+MD"). It needs
+a GPL-3.0 package, which is installed separately.
 """
 
 import sys
@@ -16,13 +16,13 @@ from dripper.settings import MarkdownSettings
 
 
 def load_html2text() -> Any:
-    """Return the package html2text. Raises MachineError if it is not installed."""
+    """Return the html2text package. Raises MachineError if it is not installed."""
     return import_extra("html2text", "markdown.converter=html2text needs", "pip install html2text (GPL-3.0-or-later)")
 
 
 def convert_with_html2text(html: str, settings: MarkdownSettings) -> str:
-    """Return HTML as html2text's Markdown, not wrapped. Only the settings `links` and `images`
-    apply. Raises MachineError."""
+    """Convert HTML to Markdown with html2text, without wrapping lines. Only the settings `links`
+    and `images` apply. Raises MachineError if html2text is not installed."""
     if not html.strip():
         return ""
     converter = load_html2text().HTML2Text(bodywidth=0)
@@ -35,14 +35,21 @@ DEFAULT_MARKDOWN = MarkdownSettings()
 
 
 def to_markdown(main_html: str, *, is_pruned: bool = False, settings: MarkdownSettings = DEFAULT_MARKDOWN) -> str:
-    """Return HTML as Markdown: headings, lists and their numbers, tables, code, formulas, links,
-    image texts; not wrapped.
+    """Return HTML as Markdown, with headings, lists and their numbers, tables, code, formulas,
+    links and image texts. Lines are not wrapped.
 
-    main_html: any HTML; "" gives "". is_pruned: `prune` wrote the HTML for the profile `dripper` or
-    `paper`; then nothing has to be parsed, which saves a fifth of the time. The Markdown ends with
-    one newline. The page's text stays text, even if it looks like Markdown (see `inert`), and no
-    address leads to a script. Raises only PageError(OUTPUT_TOO_LARGE), if the Markdown is longer
-    than `html.tree.parser.output_limit(len(main_html))`.
+    The Markdown ends with one newline. Text of the page that looks like Markdown is escaped (see
+    `inert`), and no link points to a script.
+
+    Args:
+        main_html: Any HTML; for "", the result is "".
+        is_pruned: Whether `prune` wrote the HTML for the profile `dripper` or `paper`. Such HTML
+            needs no parsing, which saves a fifth of the time.
+
+    Raises:
+        PageError: OUTPUT_TOO_LARGE, if the Markdown is longer than
+            `html.tree.parser.output_limit(len(main_html))`.
+        MachineError: The setting `converter` is html2text, which is not installed.
 
     >>> to_markdown("<p>See <a href='/x'>the\\nmap</a>.", settings=MarkdownSettings(links="text"))
     'See the map.\\n'

@@ -1,5 +1,5 @@
-"""Finds the formulas of a page and writes them as LaTeX: MathML, KaTeX, MathJax, images with LaTeX
-in their `alt`, delimiters in text."""
+"""Finds a page's formulas and writes them as LaTeX. Formulas are MathML, KaTeX, MathJax, images
+with LaTeX in their `alt`, and LaTeX between delimiters in text."""
 
 import re
 from collections.abc import Iterator
@@ -16,14 +16,15 @@ _IMAGE_SOURCE = re.compile(r"latex\.php|codecogs\.com|mathtex\.cgi|math/render/|
 _IN_ADDRESS = re.compile(
     r"(?:codecogs\.com/[^?]*|latex\.php|mathtex\.cgi|mimetex\.cgi)\?(?:latex=)?(.+)|[?&]cht=tx&(?:.*&)?chl=([^&]+)"
 )
-"""LaTeX in the address of a service that draws it."""
+"""LaTeX in the address of a rendering service."""
 _SOURCES = ("data-math", "data-tex", "data-latex", "data-entry", "data-formula")
-"""Attributes that have the LaTeX of an element."""
+"""Attributes that hold an element's LaTeX."""
 _DELIMITED = re.compile(r"\s*(\\\(|\\\[|\$\$?)(.*?)(\\\)|\\\]|\$\$?)\s*", re.DOTALL)
 _DISPLAY_STYLE = re.compile(r"\{\\(?:displaystyle|textstyle) (.*)\}", re.DOTALL)
 _FORGING = re.compile(r"<(?=[A-Za-z/!?]|[^\s<>]*@)|&(?=#?[A-Za-z0-9]{1,40};)|!(?=\[)|\](?=[(\[:])|`")
-"""Characters of LaTeX that Markdown would read as a tag, a reference, an image, a link or code. A
-blank behind one prevents that and changes no formula; a backslash would be read as LaTeX."""
+"""LaTeX characters that Markdown would read as a tag, a reference, an image, a link or code. A
+space after such a character prevents this and changes no formula. A backslash would be read as
+LaTeX."""
 _FORGED = {"`": "\u2018"}
 _TEX_ENCODING = re.compile(r"application/x-(?:la)?tex|^(?:La)?TeX$")
 
@@ -35,15 +36,15 @@ _CLOSING = {"\\(": "\\)", "\\[": "\\]", "$$": "$$", "[tex]": "[/tex]"}
 _SIGNS = ("math", "mjx-", "codecogs", "cht=tx", "data-entry", "data-formula", "data-latex")
 _TEX = re.compile("tex(?!t)")
 _SIMPLE_TEX = re.compile(r"\$(?=[^\s$])[^$\n\ufdd0\ufdd2]{0,300}[_^][^$\n\ufdd0\ufdd2]{0,300}(?<=[^\s$])\$(?![0-9])")
-"""LaTeX without a backslash. Its indexes must not be escaped."""
+"""LaTeX without a backslash. Its subscripts and superscripts must not be escaped."""
 
 
 def may_be_formula(tags: str) -> bool:
-    """Return whether a start tag, or one of several joined tags, may be a formula. Without this
-    filter every attribute of the page is parsed.
+    """Return whether a start tag, or any tag in a string of joined tags, may be a formula. Without
+    this filter, every attribute on the page would be parsed.
 
-    Separate searches for lower-case words take a small part of the time of one search for any of
-    them that ignores case.
+    Searching lower-case text for each word takes a fraction of the time of one case-insensitive
+    search for all words.
     """
     tags = tags.lower()
     return any(map(tags.__contains__, _SIGNS)) or ("tex" in tags and _TEX.search(tags) is not None)
@@ -55,8 +56,8 @@ def may_have_tex(text: str) -> bool:
 
 
 def cut_tex(text: str, holes: list[str]) -> str:
-    """Return a text with holes for its LaTeX, as the backslashes and indexes of LaTeX are not
-    Markdown."""
+    """Return a text with its LaTeX replaced by holes, because the backslashes and indexes in LaTeX
+    are not Markdown."""
     if "\\" in text or "[tex]" in text:
         pieces, position = list[str](), 0
         for start, end in find_tex(text):
@@ -76,11 +77,11 @@ def _add_hole(holes: list[str], tex: str) -> str:
 
 
 def find_tex(text: str) -> Iterator[tuple[int, int]]:
-    r"""Yield where LaTeX in running text begins and ends: `\(…\)`, `\[…\]`, `$$…$$`,
-    `[tex]…[/tex]`, an environment, and `$…$` on one line with a backslash in it.
+    r"""Yield the start and end of each piece of LaTeX in running text: `\(…\)`, `\[…\]`, `$$…$$`,
+    `[tex]…[/tex]`, an environment, or `$…$` on one line with a backslash inside.
 
-    Takes linear time even if many begin and none ends: the last end of each kind is looked up
-    first.
+    Takes linear time even if there are many openers and no closers, because the last closer of each
+    kind is looked up first.
 
     >>> text = r"a \(b\) $c$ $\d$ \(e"
     >>> [text[start:end] for start, end in find_tex(text)]
@@ -106,10 +107,10 @@ def find_tex(text: str) -> Iterator[tuple[int, int]]:
 
 
 def read_formula(tree: Tree, element: int) -> str | None:
-    """Return the Markdown of a formula (`$…$`, displayed `$$…$$`); None if the element is no
-    formula; "" if it renders a formula that has its source beside it.
+    """Return the Markdown of a formula: `$…$`, or `$$…$$` if it is displayed. Return None if the
+    element is not a formula, and "" if it renders a formula with its source beside it.
 
-    A LaTeX source is taken as it is. MathML without one is converted.
+    If there is LaTeX source, it is used. MathML without LaTeX source is converted.
     """
     name, tag = tree.tags[element], tree.start_tag(element)
     values = attributes(tag)
@@ -141,8 +142,8 @@ def read_formula(tree: Tree, element: int) -> str | None:
 
 
 def delimit(source: str, *, display: bool = False) -> str:
-    r"""Return LaTeX source between dollar signs; delimiters it already has decide whether it is
-    displayed.
+    r"""Return LaTeX source between dollar signs. If the source already has delimiters, they decide
+    whether the formula is displayed.
 
     >>> delimit(r"\[ x^2 \]"), delimit(r"{\displaystyle a}")
     ('$$x^2$$', '$a$')
@@ -164,8 +165,8 @@ def _is_in_display(tree: Tree, element: int) -> bool:
 
 
 def _convert_inner_math(tree: Tree, element: int, *, display: bool) -> str | None:
-    """Convert the first `math` inside a rendered formula; MathJax 2 also keeps it in an attribute,
-    or in a script beside.
+    """Convert the first `math` inside a rendered formula. MathJax 2 also keeps it in an attribute,
+    or in a script after the formula.
     """
     for inner in range(element + 1, tree.lasts[element] + 1):
         if tree.tags[inner] == "math":
@@ -192,12 +193,12 @@ def _convert_mathml(tree: Tree, element: int, *, display: bool) -> str:
 
 
 _FENCES = dict(zip("(){}[]|", map(chr, range(0xE000, 0xE007)), strict=True))
-"""Private characters that replace fences in MathML: the converter would write a fence as
-`\\left(\\right.`."""
+"""Private-use characters that replace fences in MathML, because the converter would write a fence
+as `\\left(\\right.`."""
 _WRITTEN_FENCES = {sign: f"\\{fence}" if fence in "{}" else fence for fence, sign in _FENCES.items()}
 _TABLE, _TABLE_END, _BINOMIAL = "\ue007", "\ue008", "\ue009"
-"""Private characters for the edges of tables (the converter writes only their cells), and for
-fractions without a line."""
+"""Private-use characters for the edges of tables (the converter writes only their cells), and for
+fractions without a bar."""
 _PRIVATE = re.compile("[\ue000-\ue00b]")
 _FENCE = re.compile(r"<mo(?: [^>]*)?>\s*([(){}\[\]|])\s*</mo>")
 _BRACE = re.compile(r"[{}](?=[^<>]*<)")
@@ -217,7 +218,7 @@ _MATRICES = {
 _RELATION = re.compile(r"& *(?:=|<|>|\\(?:leq?|geq?|approx|equiv|sim|neq?|to|rightarrow)\b|[≤≥≈≡∼≠→])")
 _CHOOSE = re.compile("\ue000 *\ue009 *\\\\frac([^\ue000-\ue009]*?) *\ue001|\ue009 *\\\\frac")
 _MOST_TABLES = 20
-"""Depth of tables in tables."""
+"""Maximum depth of nested tables."""
 
 
 def _run_converter(mathml: str, *, display: bool) -> str:
@@ -225,7 +226,7 @@ def _run_converter(mathml: str, *, display: bool) -> str:
     marked = _FENCED_TABLE.sub(_open_fences, marked)
     marked = _FENCE.sub(lambda match: f"<mi>{_FENCES[match[1]]}</mi>", marked)
     marked = _BRACE.sub(lambda match: _FENCES[match[0]], marked)
-    # Few pages have a formula.
+    # Imported only here, because few pages have a formula.
     from mathml_to_latex.converter import MathMLToLaTeX  # type: ignore[import-untyped]
 
     marked = marked.replace("<mtable", f"<mrow><mi>{_TABLE}</mi><mtable")
@@ -236,7 +237,7 @@ def _run_converter(mathml: str, *, display: bool) -> str:
     try:
         latex = _write_tables(MathMLToLaTeX().convert(marked))
     except Exception:
-        # The converter raises many errors on broken XML and unknown elements. Their characters are
+        # The converter raises various errors on broken XML and unknown elements. Their text is
         # better than nothing.
         latex = ""
     return delimit(latex or re.sub(r"([{}&])", r"\\\1", unescape(re.sub("<[^>]*>", " ", mathml))), display=display)
@@ -250,8 +251,8 @@ def _open_fences(match: re.Match[str]) -> str:
 
 
 def _write_tables(latex: str) -> str:
-    """Return LaTeX with an environment around each table: a matrix or `cases` according to its
-    fences, or `aligned` if a cell begins with a relation. An `&` outside of tables is escaped."""
+    """Return LaTeX with each table in an environment: a matrix or `cases`, depending on the table's
+    fences, or `aligned` if a cell begins with a relation. An `&` outside tables is escaped."""
     tables: list[str] = []
 
     def fill(match: re.Match[str]) -> str:

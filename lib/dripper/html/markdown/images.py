@@ -1,4 +1,4 @@
-"""Lists the images of main content: the column `images`."""
+"""Lists the images in main content, for the column `images`."""
 
 from dataclasses import dataclass
 
@@ -13,27 +13,28 @@ class ShownImage:
     """An image of the main content."""
 
     address: str
-    """The address of the image in main HTML, or of the poster of a video."""
+    """The image's address in main HTML; for a video, the address of its poster."""
     alt: str | None = None
-    """The text in place of the image; None if the page has none."""
+    """The image's alternative text; None if it has none."""
     caption: str | None = None
-    """The text under it."""
+    """The image's caption; None if it has none."""
     place: int | None = None
-    """Offset of its `![` in the Markdown, in characters; None if it is not there."""
+    """Offset of the image's `![` in the Markdown, in characters; None if the image is not there."""
     width: int | None = None
-    """Pixels, as stated; None: not stated."""
+    """Width in pixels, as the page states it; None if not stated."""
     height: int | None = None
-    """Pixels, see `width`."""
+    """Height in pixels; see `width`."""
     role: str = "content"
-    """lead: the picture that the page declares as its own; gallery: one of several pictures side by
-    side; icon, avatar: recognised by its names or its size; otherwise content."""
+    """`lead`: the image that the page declares as its own. `gallery`: one of several adjacent
+    images. `icon` or `avatar`: recognised by names or size. Otherwise `content`."""
 
 
 def list_images(tree: Tree, picture: str | None = None) -> dict[int, ShownImage]:
-    """Return the images of a tree of main HTML by element, in document order, without their places.
+    """Return the images in a tree of main HTML, by element and in document order. Their `place` is
+    not set.
 
     Args:
-        picture: The address of the picture that the page declares as its own.
+        picture: The address of the image that the page declares as its own.
     """
     images = find_images(tree)
     roles = find_roles(tree, images, picture)

@@ -1,11 +1,12 @@
-"""Escapes the text of a page for Markdown, so that it forges no tag, link, image, list or emphasis.
+"""Escapes a page's text for Markdown, so that it forges no tag, link, image, list or emphasis.
 
-A unit is a text that a renderer reads together: a paragraph with its forced line breaks, a heading,
-or a cell. It holds the page's characters unchanged. The writer's marks in it are Unicode
-noncharacters; the page's own noncharacters are dropped. So every character that looks like a mark
-comes from the page, and its neighbours decide whether a renderer would read it as a mark. Only then
-is it escaped: by a backslash if all renderers know that escape, otherwise by a reference (`&lt;`).
-Marks of emphasis are left out if a renderer would show them as characters.
+A unit is a text that a renderer reads as a whole: a paragraph with its forced line breaks, a
+heading, or a cell. A unit contains the page's characters unchanged. The writer's marks in a unit
+are Unicode noncharacters; the page's own noncharacters are dropped. So every character that looks
+like a Markdown mark comes from the page. Its neighbours decide whether a renderer would read it as
+a mark. Only then is it escaped, with a backslash if all renderers support that escape, otherwise
+with a character reference (`&lt;`). Emphasis marks are left out if a renderer would show them as
+characters.
 """
 
 import re
@@ -15,13 +16,13 @@ from collections.abc import Sequence
 from dripper.html.units.lines import join_lines
 
 HOLE = "\ufdd2{}\ufdd3"
-"""A placeholder for code, a formula or a checkbox, by its number."""
+"""A numbered placeholder for code, a formula or a checkbox."""
 LINK, IMAGE, TARGET = "\ufdd4", "\ufdd5{}\ufdd3", "\ufdd6{}\ufdd3"
-"""Marks at the beginning of a link's text, at the beginning of an image's text, and at the end of
-either. The mark of an image has the number of its element, and stays in the unit; the end mark has
-the number of the destination."""
+"""Marks at the start of a link's text, at the start of an image's text, and at the end of either
+text. An image mark contains the number of the image's element, and remains in the written unit. An
+end mark contains the number of the destination."""
 EMPHASIS = {"strong": ("\ufde6", "\ufde7"), "em": ("\ufde8", "\ufde9"), "del": ("\ufdea", "\ufdeb")}
-"""The marks at both ends of each kind of emphasis."""
+"""The opening and closing mark of each kind of emphasis."""
 OPENERS = "\ufde6\ufde8\ufdea"
 _MARKS = "\ufde6-\ufdeb"
 _WRITTEN = {"\ufde6": "**", "\ufde7": "**", "\ufde8": "*", "\ufde9": "*", "\ufdea": "~~", "\ufdeb": "~~"}
@@ -29,9 +30,9 @@ _CLOSER = dict(EMPHASIS.values())
 _RESERVED = re.compile("[\ufdd0-\ufdef]")
 _UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u200b\u2060\ufeff\ufdd0-\ufdef]")
 """Control characters, invisible characters, and the characters that this module uses as marks.
-Joiners and marks of direction stay."""
+Joiners and direction marks are kept."""
 _MAY_WRAP = re.compile("\n\\s*[\u2e80-\uffff]")
-"""A line break of the source before Han or kana."""
+"""A line break in the HTML source before Han or kana."""
 _SPECIAL = re.compile("[\\\\`*_~\\[\\]<&|!#\n\ufdd2-\ufdeb]")
 _STARTS = frozenset("[#>-+=:|*_ 0123456789")
 _HOLES = re.compile("\ufdd2(\\d+)\ufdd3")
@@ -40,10 +41,11 @@ _EDGE = re.compile(f"([{_MARKS}])")
 _EMPTY = re.compile("\ufde6([\\s\u00a0]*)\ufde7|\ufde8([\\s\u00a0]*)\ufde9|\ufdea([\\s\u00a0]*)\ufdeb")
 _RENEWED = re.compile("\ufde7([ \u00a0]*)\ufde6|\ufde9([ \u00a0]*)\ufde8|\ufdeb([ \u00a0]*)\ufdea")
 _MOST_LAYERS = 8
-"""Most nested layers of emphasis that are joined if they end and begin again at one place."""
+"""Maximum number of nested emphasis layers that are joined if they end and begin again at the same
+position."""
 _STRUCTURE = frozenset("\\<>&;\n\ufdd2\ufdd3\ufdd4\ufdd5\ufdd6")
-"""Marks, and characters that change the meaning of the text behind them. They stay inside of
-emphasis, while punctuation at its edge may move out."""
+"""Marks, and characters that change the meaning of the text after them. They stay inside the
+emphasis, while other punctuation at its edges may be moved out."""
 _LIST = re.compile(r"([0-9]{1,9})([.)])(?=\s|$)")
 _BULLET = re.compile(r"[-+*](?=\s|$)")
 _RULE = re.compile(r"([*_-])[ \t]*(?:[*_-][ \t]*){2,}$")
@@ -51,8 +53,8 @@ _UNDERLINE = re.compile(r"==*[ \t]*$")
 _DELIMITERS = re.compile(r"[ \t|:-]*$")
 _TASK = re.compile(r"\[[ xX]\]")
 _WORD_IN_BRACKETS = re.compile(f"\\[[^\\[\\]\n{LINK}{IMAGE[0]}{TARGET[0]}]*\\](?![:(])")
-"""Brackets that are harmless at the start of a line. Any others may begin the definition of a link,
-which in some renderers continues over empty lines."""
+"""Brackets that are harmless at the start of a line. Other brackets may begin a link definition,
+which in some renderers continues across empty lines."""
 _STARS, _LINES, _TILDES, _TICKS = map(re.compile, (r"\*+", "_+", "~+", "`+"))
 _PRICE = re.compile(r"\$(?=\s?[0-9])")
 _BRACKETS = re.compile(
@@ -65,13 +67,14 @@ _CLOSING_HASH = re.compile(r"(?<![\\#])#+(?=\s*$)")
 _PLAIN_ADDRESS = re.compile(r"[!#%'*-;=?-Z_a-z~]*")
 _IN_TITLE = re.compile(r"""["&<>\\`|*_\[\]~]""")
 _IN_BRACKETS = re.compile(f"{LINK}\\[([^\\[\\]]*)\\](?={TARGET[0]})")
-"""A link with its whole text in brackets. Obsidian and Logseq read `[[1]](…)` as a wiki link."""
+"""A link with brackets around its whole text. Obsidian and Logseq read `[[1]](…)` as a wiki
+link."""
 _NO_WORDS = re.compile(r"[\W_]+")
 
 
 def drop_unseen(text: str) -> str:
     """Return a page's text without invisible characters and without the characters that this module
-    uses as marks. Two lines of Han or kana become one.
+    uses as marks. Two lines of Han or kana are joined.
 
     >>> drop_unseen("För\\u00adder \\u6c34\\n\\u8eca")
     'Förder \\u6c34\\u8eca'
@@ -80,14 +83,14 @@ def drop_unseen(text: str) -> str:
 
 
 def drop_unseen_in_all(texts: list[str]) -> list[str]:
-    """Return texts without such characters."""
+    """Apply `drop_unseen` to each text."""
     joined = "".join(texts)
     is_clean = not _UNSEEN.search(joined) and (joined.isascii() or not _MAY_WRAP.search(joined))
     return texts if is_clean else list(map(drop_unseen, texts))
 
 
 def leave_marks(text: str) -> str:
-    """Return the words of a text in folded case, which are equal for texts that say the same.
+    """Return a text's case-folded words, for comparing texts by their wording.
 
     >>> leave_marks("Rain, in Bergen!")
     'rain in bergen'
@@ -96,7 +99,7 @@ def leave_marks(text: str) -> str:
 
 
 def write_code_span(code: str) -> str:
-    """Return characters as a code span; "" if there are only blanks.
+    """Return text as a code span; "" if the text is blank.
 
     >>> write_code_span("a`b")
     '``a`b``'
@@ -112,13 +115,13 @@ def count_ticks(code: str) -> int:
 
 
 def is_plain(address: str) -> bool:
-    """Return whether an address needs no escape in a link's destination."""
+    """Return whether an address needs no escaping as a link destination."""
     return _PLAIN_ADDRESS.fullmatch(address) is not None
 
 
 def write_destination(address: str, title: str, text: str = "") -> str:
     """Return the part of a link or an image between the parentheses: its address and its title. The
-    title is left out if it says the same as `text`, the part between the brackets."""
+    title is left out if it repeats `text`, the part between the brackets."""
     if title and leave_marks(title) in ("", leave_marks(text)):
         title = ""
     if not is_plain(address):
@@ -137,8 +140,7 @@ def _write_reference(match: re.Match[str]) -> str:
 
 
 def write_inert_line(text: str, before: str = "") -> str:
-    """Return characters as one line of Markdown that shows them and nothing else, after `before`,
-    the line's own mark.
+    """Return one line of Markdown that shows a text literally, after the line's own mark, `before`.
 
     >>> write_inert_line("<b> of [a](b), snake_case, 2 * 3", "# ")
     '# &lt;b> of [a\\\\](b), snake_case, 2 * 3'
@@ -147,11 +149,11 @@ def write_inert_line(text: str, before: str = "") -> str:
 
 
 def write_unit(unit: str, holes: Sequence[str], mark: str = "", *, in_table: bool = False) -> str:
-    """Return a unit as Markdown: characters that would be marks are escaped, the unit's marks are
-    written, and its holes are filled. The time is linear in the length of the result.
+    """Return a unit as Markdown: escape characters that would be read as marks, write the unit's
+    marks, and fill its holes. Takes time linear in the length of the result.
 
     Args:
-        mark: The mark before the unit on its line: the mark of a heading or an item, or "".
+        mark: The heading or item mark before the unit on its line, or "".
     """
     if not _SPECIAL.search(unit) and (mark[:1] == "#" or unit[:1] not in _STARTS):
         return unit
@@ -162,7 +164,7 @@ def write_unit(unit: str, holes: Sequence[str], mark: str = "", *, in_table: boo
         unit = _BACKSLASH.sub(r"\\\\", unit)
     if "&" in unit or "<" in unit:
         unit = _TAG.sub("&lt;", _ENTITY.sub("&amp;", unit))
-    # Python-Markdown pairs backticks of different cells.
+    # Python-Markdown pairs backticks across cells.
     unit = _escape_pairs(unit, inside + "`" if in_table else inside)
     if "[" in unit or "]" in unit:
         unit = _escape_brackets(unit)
@@ -198,8 +200,8 @@ def _write_mark(match: re.Match[str]) -> str:
 
 
 def _escape_start(line: str, mark: str, *, is_first: bool) -> str:
-    """Escape a start that would begin a list, a quotation, a heading, a rule, an underline, the
-    second line of a table, or the definition of a link."""
+    """Escape the start of a line that would begin a list, a quotation, a heading, a rule, an
+    underline, the second line of a table, or a link definition."""
     first = line[:1]
     if first not in _STARTS:
         return line
@@ -219,11 +221,12 @@ def _escape_start(line: str, mark: str, *, is_first: bool) -> str:
 
 
 def _escape_pairs(unit: str, inside: str) -> str:
-    """Escape stars, underscores, tildes, dollar signs and backticks that could pair.
+    """Escape stars, underscores, tildes, dollar signs and backticks that could form pairs.
 
-    inside: the content of the unit's holes.
+    Args:
+        inside: The content of the unit's holes.
     """
-    # Python-Markdown does not count blanks beside forced line breaks as blanks.
+    # Python-Markdown does not treat spaces next to forced line breaks as spaces.
     has_breaks = "\n" in unit
     if "*" in unit:
         runs = list(_STARS.finditer(unit))
@@ -241,7 +244,7 @@ def _escape_pairs(unit: str, inside: str) -> str:
         closes = [match.start() for match in runs if unit[match.start() - 1 : match.start()].strip()]
         is_fence = any(len(match[0]) > 2 for match in runs)
         if is_fence or "~" in inside or "\ufdea" in unit or (opens and closes and opens[0] < closes[-1]):
-            # Not all renderers know an escaped tilde.
+            # Not all renderers support escaped tildes.
             unit = _escape_runs(unit, runs, "&#126;")
     if "$" in unit and "$" in inside:
         # Some renderers read the text between two prices as a formula.
@@ -258,7 +261,7 @@ _UNSTARRED = frozenset("\ufde6\ufde8")
 
 
 def _stands_alone(unit: str, run: re.Match[str]) -> bool:
-    """Return whether a run has blanks on both sides."""
+    """Return whether a run has white space, or nothing, on each side."""
     return not unit[run.start() - 1 : run.start()].strip() and not unit[run.end() : run.end() + 1].strip()
 
 
@@ -275,9 +278,9 @@ def _escape_runs(unit: str, runs: list[re.Match[str]], escaped: str) -> str:
 
 
 def _escape_brackets(unit: str) -> str:
-    """Escape three kinds of brackets: brackets inside the text of a link, because they would end
-    it; brackets before a parenthesis, because they would begin a destination; and the brackets of a
-    footnote's mark. A complete pair inside a link is harmless: `[[1]](#note)`."""
+    """Escape three kinds of brackets: brackets inside a link's text, which would end the text;
+    brackets before a parenthesis, which would begin a destination; and the brackets of a footnote
+    mark. A complete pair of brackets inside a link is harmless: `[[1]](#note)`."""
     depth = 0
 
     def replaced(match: re.Match[str]) -> str:
@@ -298,8 +301,8 @@ def _escape_brackets(unit: str) -> str:
 
 
 def _settle_emphasis(unit: str) -> str:
-    """Keep the marks of emphasis that all renderers read as emphasis, and remove the others.
-    Punctuation at an edge moves out of the emphasis if that helps."""
+    """Keep the emphasis marks that all renderers read as emphasis, and remove the others.
+    Punctuation at an edge is moved out of the emphasis if that helps."""
     for _ in range(_MOST_LAYERS):
         before = unit
         unit = _EMPTY.sub(lambda match: "".join(filter(None, match.groups())), unit)
@@ -320,7 +323,7 @@ def _settle_emphasis(unit: str) -> str:
 
 def _pair_marks(pieces: list[str]) -> list[tuple[int, int]]:
     """Return the positions of paired opening and closing marks, inner pairs first. A mark without a
-    partner, or inside a pair of its own kind, is in no pair."""
+    partner, or inside a pair of its own kind, is not paired."""
     pairs, stack = list[tuple[int, int]](), list[int]()
     for index in range(1, len(pieces), 2):
         mark = pieces[index]
@@ -337,7 +340,7 @@ def _pair_marks(pieces: list[str]) -> list[tuple[int, int]]:
 
 
 def _move_blanks(pieces: list[str]) -> None:
-    """Move blanks at the edges out of emphasis, in place."""
+    """Move white space at the edges of emphasis out of it, in place."""
     for index in range(len(pieces) - 2, 0, -2):
         if pieces[index] in _CLOSER:
             bare = pieces[index + 1].lstrip()
@@ -353,8 +356,8 @@ def _move_blanks(pieces: list[str]) -> None:
 
 
 def _settle_pair(pieces: list[str], first: int, last: int) -> None:
-    """Move punctuation out of a pair of marks, in place, until the marks are at the edges of words.
-    If they cannot be, remove the pair."""
+    """Move punctuation out of a pair of marks, in place, until both marks are at word boundaries.
+    If that is not possible, remove the pair."""
     inner, moved = pieces[first + 1], 0
     outer, following = _last(pieces, first), inner[:1] or _next(pieces, first)
     while moved < len(inner) and inner[moved] not in _STRUCTURE and not _is_edge(following, outer):
@@ -369,7 +372,7 @@ def _settle_pair(pieces: list[str], first: int, last: int) -> None:
         outer, cut = inner[cut - 1], cut - 1
         before = inner[cut - 1 : cut] or _last(pieces, last - 1)
     pieces[last - 1], pieces[last + 1] = inner[:cut], inner[cut:] + pieces[last + 1]
-    # A mark right behind the end of another would be read together with it.
+    # A mark right after a closing mark would be read together with it.
     begins_late = (
         not pieces[first - 1] and pieces[first - 2 : first - 1] not in ([], [""]) and pieces[first - 2] not in _CLOSER
     )
@@ -379,22 +382,22 @@ def _settle_pair(pieces: list[str], first: int, last: int) -> None:
 
 def _is_edge(inner: str, outer: str) -> bool:
     """Return whether renderers read a mark between an inner and an outer character as emphasis.
-    (cmark-gfm looks through tildes.)"""
+    (cmark-gfm skips tildes.)"""
     if "~" in (inner, outer):
         return False
     return bool(inner.strip()) and (inner.isalnum() or not outer.strip() or _is_punctuation(outer))
 
 
 def _is_punctuation(character: str) -> bool:
-    """Return whether all versions of CommonMark count a character as punctuation: before 0.31,
-    symbols outside of ASCII were not punctuation."""
+    """Return whether all versions of CommonMark count a character as punctuation. Before 0.31,
+    non-ASCII symbols did not count."""
     if character.isascii():
         return not character.isalnum()
     return _RESERVED.match(character) is not None or unicodedata.category(character)[0] == "P"
 
 
 def _next(pieces: list[str], index: int) -> str:
-    """Return the first character after a piece that is no mark; "" at the end."""
+    """Return the first non-mark character after a piece; "" at the end."""
     for i in range(index + 1, len(pieces)):
         if pieces[i] and pieces[i] not in _WRITTEN:
             return pieces[i][0]

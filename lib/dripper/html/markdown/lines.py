@@ -1,4 +1,4 @@
-"""Writes lines of Markdown: the text of paragraphs, items, cells and headings with its emphasis."""
+"""Writes Markdown lines: the text of paragraphs, items, cells and headings, with emphasis."""
 
 import re
 from collections.abc import Callable
@@ -10,24 +10,24 @@ from dripper.html.markdown.source import STRUCTURE, Source
 EMPHASIZED = dict.fromkeys(("b", "strong"), "strong") | dict.fromkeys(("i", "em", "var", "dfn"), "em")
 EMPHASIZED |= dict.fromkeys(("del", "s", "strike"), "del")
 EMPHASIZED |= {"figcaption": "em", "caption": "em"}
-"""The kind of emphasis that an element has."""
+"""The kind of emphasis, by element name."""
 BLANK = " \u00a0\n"
-"""Characters that are removed at the ends of a line."""
+"""Characters that are removed from both ends of a line."""
 _BLANKS = re.compile("  +")
 _BREAKS = re.compile("[ \u00a0\n]+")
 _EDGES = re.compile("^[ \u00a0\n\ufde6-\ufdeb]+|[ \u00a0\n\ufde6-\ufdeb]+$")
 _PARAGRAPH = re.compile("\n(?:[ \u00a0\ufde6-\ufdeb]*\n)+")
-"""Line breaks with nothing between them."""
+"""Line breaks with no text between them."""
 _DEFINED = re.compile(r"^(\[\^[0-9]+\]):", re.MULTILINE)
 _DEFINES = re.compile(r"""\S+(?:\s+(?:"[^"]*"|'[^']*'|\(.*\)))?$""")
-"""An address and its title, as the rest of a line that defines a link."""
+"""An address with or without a title, as the rest of a line that defines a link."""
 
 
 class Lines:
-    """The lines of one tree: the pieces of a line are collected, and written when the line ends.
+    """Collects the pieces of each line of one tree, and writes them when the line ends.
 
-    The writers of links, lists, tables, code, notes and quotations are handed the lines, and share
-    nothing else but the source.
+    The writers of links, lists, tables, code, notes and quotations share this object and the
+    source.
     """
 
     def __init__(self, source: Source, out: Output) -> None:
@@ -35,21 +35,21 @@ class Lines:
         self.holes = source.holes
         """Finished Markdown, to which the pieces refer by number."""
         self.pieces: list[str] = []
-        """The line that is being collected."""
+        """The pieces of the current line."""
         self.n_inline = 0
-        """Number of open headings and links: inside them, blanks separate blocks."""
+        """Number of open headings and links. Inside them, spaces separate blocks."""
         self.is_in_link = False
         self.cell: list[str] | None = None
-        """The lines of the open cell."""
+        """The lines of the open cell; None if no cell is open."""
         self.is_between_items = False
-        """Whether a list is open, and none of its items."""
+        """Whether a list is open, but none of its items is."""
         self.ends: list[tuple[int, Callable[..., None], tuple[object, ...]]] = []
         """Calls to make at later end tags."""
         self._source = source
         self._emphasis = dict.fromkeys(EMPHASIS, 0)
 
     def at_end(self, element: int, end: Callable[..., None], *given: object) -> None:
-        """Make a call at the end tag of an element."""
+        """Schedule a call for an element's end tag."""
         self.ends.append((self._source.tree.closes[element], end, given))
 
     def begin_block(self, element: int, tag: str) -> bool:
@@ -59,8 +59,8 @@ class Lines:
         return False
 
     def begin_container(self, last: int, first: str, rest: str) -> None:
-        """Begin a quotation or a note, which ends with the element `last`: its first line begins
-        with `first`, all others with `rest`."""
+        """Begin a quotation or a note that ends with the element `last`. Its first line begins with
+        `first`, all other lines with `rest`."""
         self.set_apart()
         self.out.open(first, rest)
         self.at_end(last, self._end_container)
@@ -70,7 +70,7 @@ class Lines:
         self.out.close()
 
     def set_apart(self) -> None:
-        """End a line, and put an empty line before the next one."""
+        """End the current line, and put an empty line before the next one."""
         if self.n_inline:
             self.pieces.append(" ")
             return
@@ -83,7 +83,7 @@ class Lines:
         """Write the collected line.
 
         Args:
-            mark: The mark of a heading.
+            mark: The heading mark, if the line is a heading.
         """
         unit = "".join(self.pieces)
         self.pieces.clear()
@@ -94,7 +94,7 @@ class Lines:
         else:
             kept = unit.rstrip(BLANK + OPENERS)
             if len(kept) < len(unit):
-                # Emphasis that has no text yet continues in the next line.
+                # Emphasis that has no text yet carries over to the next line.
                 self.pieces.extend(mark for mark in unit[len(kept) :] if mark in OPENERS)
             unit = kept.strip(BLANK)
         if "  " in unit:
@@ -131,22 +131,23 @@ class Lines:
         self.out.write((mark + written).split("\n"))
 
     def _settle_definitions(self, written: str) -> str:
-        """Return a line with its leading footnote marks escaped, so that they define no footnote. A
-        line such as `[^1]: Ibid.` that begins a note also gets an end that keeps renderers without
-        footnotes from reading it as the definition of a link."""
+        """Return text with the footnote marks at line starts escaped, so that they define no
+        footnotes. A line such as `[^1]: Ibid.` that begins a note also gets a suffix, so that
+        renderers without footnotes do not read it as a link definition."""
         written = _DEFINED.sub(r"\1\:", written)
         if self.out.mark[:2] == "[^" and _DEFINES.match(written):
             written = f"{written} &nbsp;"
         return written
 
     def fill(self, markdown: str) -> None:
-        """Write finished Markdown into the line."""
+        """Add finished Markdown to the line."""
         if markdown:
             self.holes.append(markdown)
             self.pieces.append(HOLE.format(len(self.holes) - 1))
 
     def begin_emphasis(self, element: int, tag: str) -> bool:
-        """Begin the emphasis of an element, unless it holds more than one line."""
+        """Begin an element's emphasis, unless the element contains elements that no line can
+        hold."""
         kind = EMPHASIZED.get(self._source.roles.get(element) or self._source.tree.tags[element], "strong")
         if self._source.holds(element, STRUCTURE):
             return self.begin_block(element, tag)
@@ -165,7 +166,7 @@ class Lines:
         self.pieces.append(EMPHASIS[kind][1])
 
     def begin_line(self, element: int, tag: str) -> bool:
-        """Begin an emphasized line of its own."""
+        """Begin an element as an emphasized line of its own."""
         self.begin_block(element, tag)
         return self.begin_emphasis(element, tag)
 

@@ -1,4 +1,4 @@
-"""Writes links, the links of cards, and images."""
+"""Writes links, card links, and images."""
 
 import re
 from collections.abc import Collection
@@ -17,7 +17,8 @@ from dripper.settings import MarkdownSettings
 _LINES = LINE_BREAKING - {"br", "pre", "noscript"}
 _BACK_LINK = re.compile(r"[\s\u21a9\u2191\ufe0e\ufe0f^]+")
 _LONGEST_PERMALINK = 32
-"""Characters of text of a permalink, or of a link from a note back to its place."""
+"""Maximum length, in characters, of a permalink's text, or of the text of a link back from a
+note."""
 _BREAKS_IN_LINK = re.compile("[ \u00a0\n]*\n[ \u00a0\n]*")
 
 
@@ -29,12 +30,12 @@ class LinkWriter:
     lines: Lines
     settings: MarkdownSettings
     lost: Collection[int]
-    """The links that lead nowhere."""
+    """The links to fragments that do not exist."""
     cards: dict[int, int] = field(default_factory=dict)
-    """The elements that get the link of a card, each with the number of the link's hole."""
+    """The elements that get a card's link, each with the number of the link's hole."""
 
     def begin_anchor(self, element: int, tag: str) -> bool:
-        """Begin a link, unless it shows nothing or leads nowhere."""
+        """Begin a link, unless it shows nothing or has no target."""
         source, lines = self.source, self.lines
         is_short = "#" in tag and source.size(element) <= _LONGEST_PERMALINK
         if is_short and (is_permalink(source.tree, element) or self._is_back_link(element, tag)):
@@ -60,8 +61,8 @@ class LinkWriter:
         return lines.begin_block(element, tag)
 
     def _is_back_link(self, element: int, tag: str) -> bool:
-        """Return whether a link leads from a note back to its place in the text, as it shows only
-        an arrow."""
+        """Return whether a link shows only an arrow, and so points from a note back into the
+        text."""
         if self.source.holds(element, SHOWS):
             return False
         return (
@@ -70,8 +71,8 @@ class LinkWriter:
         )
 
     def _find_title(self, element: int) -> int | None:
-        """Return the element of a card that gets its link: its first heading, otherwise its first
-        line with a text."""
+        """Return the element of a card that gets the card's link: the first heading, otherwise the
+        first line with text."""
         source = self.source
         heading = next((each for each in source.within(element, HEADINGS) if source.has_text(each)), None)
         if heading is not None:
@@ -83,7 +84,7 @@ class LinkWriter:
         """Begin a link at an element.
 
         Args:
-            hole: The number of its address.
+            hole: The number of the hole with the link's address.
         """
         lines = self.lines
         lines.pieces.append(LINK)
@@ -107,7 +108,7 @@ class LinkWriter:
             pieces[start - 1 :] = [inside]
 
     def write_image(self, element: int, tag: str) -> bool:
-        """Write an image, or its text if it has no address."""
+        """Write an image, or only its alternative text if it has no address."""
         if self.settings.images == "drop":
             return True
         address, alt = clean_inert_address(attribute(tag, "src") or ""), drop_unseen(attribute(tag, "alt") or "")

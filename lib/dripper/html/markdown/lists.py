@@ -1,5 +1,5 @@
-"""Writes the lists of a page: items, cards with headings, terms with meanings. Items that show
-nothing are left out. A mark in an item's text that repeats the list's own mark is left out too."""
+"""Writes a page's lists: items, cards with headings, terms with meanings. Items that show nothing
+are left out. A mark in an item's text is left out if it repeats the list's own mark."""
 
 import re
 from dataclasses import dataclass, field
@@ -14,20 +14,20 @@ from dripper.html.tree.tree import Tree, attribute
 _BULLET = re.compile(r"\s*(?:[-*•·●▪◦‣∙■►➢❖▢☐□◻❏❑](?=\s)|[▢☐□◻❏❑•●▪◦‣])\s*")
 _NUMBER = re.compile(r"\s*([0-9]{1,4})[.)]\s+")
 _MAX_TERM = 200
-"""Characters: a longer text is no term."""
+"""Maximum length of a term, in characters."""
 _LINES = frozenset({"p", "div"})
 _NOT_TERMS = LINE_BREAKING | SHOWS
 _NOT_MEANINGS = HEADINGS | {"table", "form", "article", "section"}
 _MOST_CONTAINERS = 6
-"""Containers between an item and the list that is its only content."""
+"""Maximum number of containers between an item and the list that is its only content."""
 _ALONE = {("dt",), ("dt", "dt")}
-"""Neighbours of a meaning that can share the line of its term: the element before it, and the one
-behind it if there is one."""
+"""Neighbours of a meaning that can share its term's line: the element before the meaning, and the
+element after it if there is one."""
 _OPENED = LISTS | words("li menu")
 
 
 def read_number(text: str | None, otherwise: int) -> int:
-    """Return the number of an item that an attribute states, or `otherwise`."""
+    """Return the item number that an attribute states; `otherwise` if it states none."""
     return int(text) if text and len(text) < 10 and text.isascii() and text.isdigit() else otherwise
 
 
@@ -37,7 +37,7 @@ def list_items(tree: Tree, owner: int) -> list[int]:
 
 
 def find_first_heading(source: Source, item: int) -> int:
-    """Return the heading with which an item begins; 0 if it begins with something else."""
+    """Return the heading that an item begins with; 0 if it begins with something else."""
     place, closes = source.first_text(item), source.tree.closes
     heading = next((each for each in source.within(item, HEADINGS, 3) if closes[each] > (place or 0)), 0)
     if place is None or not heading or source.tree.opens[heading] > place:
@@ -57,8 +57,8 @@ def find_only_list(source: Source, item: int) -> int | None:
 
 
 def find_written_mark(text: str, number: int | None) -> int:
-    """Return the length of a mark at the start of an item's first text that repeats the list's own
-    mark."""
+    """Return the length of the mark at the start of an item's first text, if it repeats the list's
+    own mark; otherwise 0."""
     if bullet := _BULLET.match(text):
         return bullet.end()
     written = _NUMBER.match(text)
@@ -66,7 +66,7 @@ def find_written_mark(text: str, number: int | None) -> int:
 
 
 def list_terms(source: Source, element: int) -> list[tuple[int, str]]:
-    """Return the terms and meanings of a list; an empty list if it holds anything else."""
+    """Return the terms and meanings of a `dl`; an empty list if the `dl` contains anything else."""
     tree, rows = source.tree, list[tuple[int, str]]()
     for child in tree.children(element):
         inside = tree.children(child) if tree.tags[child] == "div" else [child]
@@ -97,18 +97,18 @@ class OpenList:
 
     is_ordered: bool = False
     number: int = 0
-    """Number of the item that was written last, as readers of Markdown count."""
+    """Number of the last item written, as Markdown renderers count."""
     shown: int = 0
-    """Number of the item that came last, as browsers count."""
+    """Number of the last item, written or not, as browsers count."""
     step: int = 1
     """Difference between the numbers of two items."""
     delimiter: str = "."
     is_open: bool = False
     """Whether an item has begun and has not ended."""
     rest: str = ""
-    """The indentation of the item that was written last."""
+    """The indentation of the last item written."""
     before: int = 0
-    """Blocks that are written before the item that was opened last."""
+    """Number of blocks written before the last opened item."""
     has_terms: bool = False
 
 
@@ -144,7 +144,7 @@ class ListWriter:
         if outer is None:
             self.lines.out.gap = APART
         elif outer.is_open:
-            # Only a list that begins with 1 can follow a text without an empty line.
+            # Only a list that begins with 1 can follow text without an empty line between them.
             gap = TIGHT if self._is_one_block(outer) else self.lines.out.gap
             self.lines.out.gap = max(gap, APART if opened.is_ordered and opened.number else TIGHT)
         elif outer.rest:
@@ -172,7 +172,7 @@ class ListWriter:
         owner = self._lists[-1] if self._lists else None
         around = tree.parents[element]
         if owner is None and tree.tags[around] == "ol":
-            # An item among footnotes that no mark refers to keeps its number.
+            # In a list of footnotes, an item that no mark refers to keeps its number.
             if around != self._order[0]:
                 self._order = around, {item: number for number, item in enumerate(list_items(tree, around))}
             owner = OpenList(True, self._order[1][element], self._order[1][element])
@@ -206,7 +206,7 @@ class ListWriter:
         mark = "- "
         if owner and owner.is_ordered:
             if owner.shown != owner.number + 1 and owner.rest:
-                # Numbers that are not consecutive belong to two lists.
+                # A gap in the numbers requires a new list.
                 owner.delimiter = ")" if owner.delimiter == "." else "."
                 out.gap = APART
             owner.number = owner.shown
@@ -226,8 +226,7 @@ class ListWriter:
                 self.lines.out.gap = min(self.lines.out.gap, AFTER_LIST)
 
     def _is_one_block(self, opened: OpenList) -> bool:
-        """Return whether an item has exactly one block so far, whatever elements hold that
-        block."""
+        """Return whether a list's last item has exactly one block so far, at any depth."""
         return self.lines.out.n_blocks == opened.before + 1
 
     def begin_terms(self, element: int, tag: str) -> bool:
@@ -267,7 +266,7 @@ class ListWriter:
         return False
 
     def begin_meaning(self, element: int, tag: str) -> bool:
-        """Begin a meaning: on the line of its term, or in an item of its own."""
+        """Begin a meaning, on its term's line or in an item of its own."""
         if self.source.roles[element] == "meaning":
             self.lines.pieces.append(" ")
             self.lines.at_end(element, self.lines.end)

@@ -1,4 +1,4 @@
-"""Finds the marks and notes of main HTML that become footnotes, and the links that lead nowhere.
+"""Finds the marks and notes in main HTML that become footnotes, and the links without a target.
 
 <p>Ash.<sup><a href="#n1">1</a></sup></p> … <li id="n1">Sheet 12. <a href="#r1">↩</a></li>
 
@@ -20,14 +20,15 @@ from dripper.html.tree.elements import HEADINGS, INLINE, LISTS, words
 from dripper.html.units.references import References, find_parts, find_references
 
 _LONGEST = 3_000
-"""Characters of a note."""
+"""Maximum length of a note, in characters."""
 _MOST_AROUND = 6
-"""Elements between a mark or a link back and the outermost element that holds nothing else."""
+"""Maximum number of elements between a mark or a link back and the outermost element that contains
+nothing else."""
 _MOST_TEXTS = 24
-"""Texts and tags among which links back and the label of a note are looked for."""
+"""Maximum number of texts that are searched for a link back or for a note's label."""
 _LONGEST_MARK = 16
 _NO_NOTES_IN = words("li dd dt a blockquote summary caption")
-"""Elements that cannot hold the definition of a footnote."""
+"""Elements that cannot contain a footnote definition."""
 _NOT_IN_NOTES = words("pre table")
 _AROUND_LABEL = " \u00a0\n^\u2191[]().:"
 _ARROWS = frozenset("^\u2191")
@@ -42,14 +43,15 @@ class NoteWriter:
     lines: Lines
 
     numbers: dict[int, int]
-    """The numbers of marks and notes, from 1 in the order of first marks."""
+    """The numbers of marks and notes, by element. Notes are numbered from 1, in the order of their
+    first marks."""
     lasts: dict[int, int]
-    """The last element of each note, by its first element."""
+    """The last element of each note, by the note's first element."""
     lost: Collection[int]
-    """Links to places that do not exist."""
+    """Links to fragments that do not exist."""
 
     def write_mark(self, element: int, tag: str) -> bool:
-        """Write the mark of a note."""
+        """Write a note's mark."""
         self.lines.fill(f"[^{self.numbers[element]}]")
         return True
 
@@ -68,12 +70,12 @@ class _Note(NamedTuple):
 
 
 def find_notes(source: Source, lines: Lines) -> NoteWriter:
-    """Return the writer of the footnotes of main HTML, and remove their labels from its texts.
-    Their elements get roles: `mark`, `note`, `gone`; `div` for a list of notes.
+    """Return a writer for the footnotes in main HTML, and remove the notes' labels from the
+    source's texts. The elements of notes get the roles `mark`, `note` and `gone`; a list of notes
+    gets the role `div`.
 
-    A note becomes a footnote if it is on its own: not in an item, a table or a quotation, and not
-    in one block with another note. Otherwise its marks stay links. Marks without a note are
-    removed.
+    A note becomes a footnote unless it is inside an item, a table or a quotation, or shares a block
+    with another note. In these cases, its marks remain links. Marks without a note are removed.
     """
     tree, roles, numbers, lasts = source.tree, source.roles, dict[int, int](), dict[int, int]()
     references = find_references(tree)
@@ -122,7 +124,7 @@ def _list_notes(source: Source, references: References) -> list[_Note]:
 
 
 def _is_fit(source: Source, note: _Note) -> bool:
-    """Return whether a note can be a footnote in its present place."""
+    """Return whether a note can be a footnote at its current position."""
     first = note.parts[0]
     if first < max(note.marks) or any(source.tree.tags[part] in HEADINGS for part in note.content):
         return False
@@ -147,11 +149,11 @@ def _is_place_fit(source: Source, element: int, fit: dict[int, bool]) -> bool:
 
 
 def _find_backs(source: Source, note: _Note, backs: Sequence[int]) -> list[int]:
-    """Return the links from a note back to its marks, each widened to the elements around it that
-    have no other words.
+    """Return a note's links back to its marks, each widened to the outermost element around it
+    without other words.
 
     Args:
-        backs: The links back of all notes, in document order.
+        backs: The links back from all notes, in document order.
     """
     tree, texts = source.tree, source.texts
     ends = ((bisect_right(backs, part), bisect_right(backs, tree.lasts[part])) for part in note.content)
@@ -172,7 +174,7 @@ def _find_backs(source: Source, note: _Note, backs: Sequence[int]) -> list[int]:
 
 
 def _cut_label(source: Source, note: _Note, backs: Collection[int]) -> None:
-    """Remove the number or sign with which a note begins."""
+    """Remove the number or sign at the start of a note."""
     tree, texts = source.tree, source.texts
     place, is_found = source.first_text(note.content[0]), False
     is_numbered = tree.tags[tree.parents[note.content[0]]] == "ol"

@@ -1,4 +1,4 @@
-"""Joins the number of a step with the text of the step if a page sets them apart."""
+"""Joins a step's number with the step's text if the page has them in separate elements."""
 
 import re
 from bisect import bisect_left
@@ -10,23 +10,23 @@ from dripper.html.tree.tree import Tree
 
 _ORDINAL = re.compile(r"\s*([0-9]{1,2})[.)]?\s*")
 _LONGEST = 12
-"""Characters of a number, blanks among them."""
+"""Characters; a number, including white space, has fewer."""
 _FAR = 40
-"""Texts between a number and the text of its step."""
+"""Maximum number of texts between a number and its step's text."""
 _MOST_AROUND = 6
-"""Elements between a number and its item."""
+"""Maximum number of elements between a number and its item."""
 _NO_ORDINALS = CELLS | words("a button code option pre sup")
-"""Elements with numbers that do not count steps."""
+"""Elements in which a number is not a step number."""
 _PARTS = CELLS | words("button option pre table tr")
 """Elements that separate a number from a text."""
 
 
 def join_ordinals(tree: Tree, texts: list[str]) -> None:
-    """Move the number of a step that is set apart from it to the start of the step, in place:
-    `<div>1</div> <p>Heat the oil.</p>`. In an ordered list, remove the number.
+    """Move step numbers in separate elements to the start of their steps, in place: `<div>1</div>
+    <p>Heat the oil.</p>`. In an ordered list, remove the numbers.
 
-    The numbers are consecutive from 1 on, in elements with the same start tag. 48 of 4,911 training
-    pages have such numbers, many of them recipes.
+    Such numbers are consecutive, begin with 1, and are in elements with the same start tag. 48 of
+    4,911 training pages have them; many of these pages are recipes.
     """
     found = defaultdict[str, list[tuple[int, int]]](list)
     for at in [at for at, text in enumerate(texts) if "" < text < ":" and len(text) < _LONGEST]:
@@ -45,7 +45,8 @@ def join_ordinals(tree: Tree, texts: list[str]) -> None:
 
 
 def _find_step(tree: Tree, texts: list[str], at: int, end: int) -> int | None:
-    """Return the next text behind a number, among the texts before `end`, if both begin a line."""
+    """Return the next text after a number and before `end`, if the number and the text both begin a
+    line. In an ordered list, only the number has to."""
     before = next((place for place in range(at - 1, max(at - _FAR, -1), -1) if texts[place].strip()), 0)
     step = next((place for place in range(at + 1, min(end, at + _FAR)) if texts[place].strip()), None)
     if step is None or _list_between(tree, before, at).isdisjoint(LINE_BREAKING):

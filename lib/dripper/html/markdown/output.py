@@ -1,4 +1,4 @@
-"""Collects lines of Markdown, with empty lines between blocks, and the prefix of each line in items
+"""Collects Markdown lines, with empty lines between blocks, and with a prefix on each line in items
 and quotations."""
 
 import re
@@ -11,15 +11,15 @@ from dripper.html.markdown.posts import Post, write_head
 from dripper.html.tree.parser import refuse_large
 
 TIGHT, AFTER_LIST, APART = range(3)
-"""Gaps before the next block: none; an empty line, unless an item of the same list or of the list
-around it follows; an empty line."""
+"""Gaps before the next block. TIGHT: none. AFTER_LIST: an empty line, unless an item of the same
+list or of the list around it follows. APART: an empty line."""
 
 
 class _Container(NamedTuple):
     first: str
-    """Beginning of its first line."""
+    """Prefix of the container's first line."""
     rest: str
-    """Beginning of all other lines."""
+    """Prefix of all other lines."""
 
 
 _RULE = "---"
@@ -27,13 +27,13 @@ _IMAGE = re.compile(IMAGE.format("([0-9]+)"))
 
 
 class Markdown(NamedTuple):
-    """Markdown with the places of its images and posts."""
+    """Markdown with the positions of its images and posts."""
 
     lines: Sequence[str]
     images: Mapping[int, tuple[int, int]] = {}
-    """Line and column of the `![` of each image, by the element that shows it."""
+    """Line and column of each image's `![`, by the element that shows the image."""
     posts: Mapping[int, int] = {}
-    """The first line of each post, by the rule before it."""
+    """The first line of each post, by the rule before the post."""
 
     @property
     def text(self) -> str:
@@ -41,7 +41,8 @@ class Markdown(NamedTuple):
         return "\n".join(self.lines) + "\n"
 
     def find_offsets(self) -> list[int]:
-        """Return the offset of each line in `text`, in characters, and the length of `text`."""
+        """Return the offset of each line in `text`, in characters, followed by the length of
+        `text`."""
         return list(accumulate((len(line) + 1 for line in self.lines), initial=0))
 
 
@@ -49,9 +50,10 @@ class Heads(NamedTuple):
     """The lines that are written above the content and above posts."""
 
     title: str = ""
-    """The page's title as a heading. If the first line says just that, it becomes the heading."""
+    """The page's title as a heading. If the first line is just the title, that line becomes the
+    heading."""
     is_said: bool = False
-    """Whether the content says the title below its first line, so that no heading is added."""
+    """Whether the content has the title below its first line; then no heading is added."""
     posts: Mapping[int, Post] = {}
     """Posts by the rule (`hr`) before them."""
 
@@ -60,9 +62,9 @@ NO_HEADS = Heads()
 
 
 class Output:
-    """The Markdown that is written so far.
+    """The Markdown written so far.
 
-    Raises PageError(OUTPUT_TOO_LARGE) as soon as it has more than `limit` characters.
+    Raises PageError(OUTPUT_TOO_LARGE) as soon as the Markdown has more than `limit` characters.
     """
 
     def __init__(self, limit: int, heads: Heads) -> None:
@@ -77,17 +79,17 @@ class Output:
         self._size = 0
         self._lines: list[str] = []
         self._prefix = ""
-        """Beginning of each line in the containers that have one."""
+        """Prefix of each line, from the containers that already have a line."""
         self._containers: list[_Container] = []
         self._pending = 0
-        """Number of containers that have no line yet: the innermost ones."""
+        """Number of containers, the innermost ones, that have no line yet."""
         self._heads = heads
         self._rule: int | None = None
         """The rule before the post that the next line begins."""
         self._posts: dict[int, int] = {}
         self._images: dict[int, tuple[int, int]] = {}
         self.has_images = False
-        """Whether lines may have marks of images."""
+        """Whether lines may contain image marks."""
 
     def write(self, lines: list[str]) -> None:
         """Write a block."""
@@ -118,8 +120,8 @@ class Output:
         self._lines += lines
 
     def _begin(self, lines: list[str]) -> bool:
-        """Write the lines above a block that is the first one, or the first of a post: title, rule,
-        author and date. Return whether lines of the block are left."""
+        """Write the lines above the first block of the page or of a post: title, rule, author and
+        date. Return whether any lines of the block remain."""
         rule, self._rule = self._rule, None
         if lines and not self._lines:
             lines[0] = lines[0].lstrip()
@@ -141,7 +143,7 @@ class Output:
             self.gap = APART
 
     def _place_images(self, line: str, number: int) -> str:
-        """Return a line with `![` in place of the marks of images, and note the columns."""
+        """Return a line with its image marks replaced by `![`, and record their positions."""
         written, *images = _IMAGE.split(line)
         for element, text in zip(images[::2], images[1::2], strict=True):
             self._images[int(element)] = number, len(written)
@@ -157,7 +159,7 @@ class Output:
             self.n_blocks += 1
 
     def refuse(self, size: int) -> None:
-        """Raise PageError if `size` more characters are too many."""
+        """Raise PageError if `size` more characters would exceed the limit."""
         refuse_large("Markdown", self._size + size, self._limit)
 
     def open(self, first: str, rest: str) -> None:
@@ -167,7 +169,7 @@ class Output:
         self.mark = first
 
     def go_on(self, rest: str) -> None:
-        """Begin a container that already has a line: the preceding item."""
+        """Continue the preceding item, a container that already has a line."""
         if self._pending:
             self.open(rest, rest)
             return
@@ -184,7 +186,7 @@ class Output:
             self._prefix = self._prefix.removesuffix(container.rest)
 
     def finish(self) -> Markdown:
-        """Return all that is written."""
+        """Return the finished Markdown."""
         if self._rule is not None:
             self._begin([])
         if self._lines:

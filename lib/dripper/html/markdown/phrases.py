@@ -13,10 +13,10 @@ from dripper.html.tree.tree import attribute
 _IN_NO_HEADING = STRUCTURE - {"pre"}
 _EXPONENT = re.compile(r"\s*[-+\u2212\u2013]?[0-9]{1,4}\s*")
 _BASE = re.compile(r"[0-9)]$|(?<![^\W\d_])[^\W\d_]{1,2}$")
-"""Base of an exponent: a number, or a name or unit of one or two letters. A number behind a longer
-word is the number of a note."""
+"""The base of an exponent: a number, or a name or unit of one or two letters. A raised number after
+a longer word is a note number."""
 _NEAREST = 32
-"""Pieces before an exponent among which its base is searched for."""
+"""Number of pieces before an exponent that are searched for its base."""
 
 
 @dataclass(slots=True)
@@ -26,24 +26,24 @@ class PhraseWriter:
     source: Source
     lines: Lines
     lower_from: int
-    """The element behind which headings go down a level."""
+    """The element after which headings go down a level."""
 
     def leave_out(self, element: int, tag: str) -> bool:
         """Write nothing."""
         return True
 
     def write_blank(self, element: int, tag: str) -> bool:
-        """Write a blank in place of an element."""
+        """Write a space in place of an element."""
         self.lines.pieces.append(" ")
         return True
 
     def write_break(self, element: int, tag: str) -> bool:
-        """Write a line break; a blank in a heading."""
+        """Write a line break, or a space in a heading."""
         self.lines.pieces.append(" " if self.lines.n_inline > self.lines.is_in_link else "\n")
         return True
 
     def write_exponent(self, element: int, tag: str) -> bool:
-        """Write the sign before an exponent."""
+        """Write `^` before an exponent."""
         tree = self.source.tree
         if tree.lasts[element] - element < 4 and "a" not in tree.tags[element + 1 : tree.lasts[element] + 1]:
             before = "".join(self.lines.pieces[-_NEAREST:])
@@ -58,8 +58,8 @@ class PhraseWriter:
         return False
 
     def write_control(self, element: int, tag: str) -> bool:
-        """Write the checkbox of an item in a task list, which says so or lets nobody change it; all
-        other controls become a blank."""
+        """Write the checkbox of a task-list item; any other control becomes a space. A task-list
+        item has the class `task-list-item` or a disabled checkbox."""
         tree = self.source.tree
         parent = tree.parents[element]
         while parent > 0 and tree.tags[parent] in ("label", "p", "span"):
@@ -77,7 +77,8 @@ class PhraseWriter:
         return True
 
     def begin_heading(self, element: int, tag: str) -> bool:
-        """Begin a heading; one that holds a list or the like is a plain block."""
+        """Begin a heading. A heading that contains a list or the like is written as a plain
+        block."""
         source, lines = self.source, self.lines
         if source.holds(element, _IN_NO_HEADING) or lines.n_inline or lines.cell is not None:
             return lines.begin_block(element, tag)

@@ -1,4 +1,4 @@
-"""Writes a line of author and date above each post of a thread in Markdown."""
+"""Writes a line with author and date above each post of a thread."""
 
 from dataclasses import dataclass
 
@@ -10,16 +10,16 @@ class Post:
     """A post in the main content, or a part of one."""
 
     author: str | None = None
-    """None: not stated."""
+    """None if not stated."""
     published: str | None = None
-    """ISO 8601; None: not stated, or stated in words ("two days ago")."""
+    """ISO 8601; None if not stated, or stated in words ("two days ago")."""
     offset: int | None = None
-    """Offset of its first line (author and date) in the Markdown, in characters. None if the
-    Markdown does not set it apart."""
+    """Offset of the post's first line (author and date) in the Markdown, in characters. None if the
+    Markdown does not set the post apart."""
     id: str | None = None
-    """The fragment of the page's address that leads to it."""
+    """The fragment of the page's address that points to the post."""
     reply_to: str | None = None
-    """The id of the post that it answers, if that post is on the page."""
+    """The id of the post that this one answers, if that post is on the page."""
 
 
 def write_head(post: Post, text: str) -> str:

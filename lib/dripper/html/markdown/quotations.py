@@ -1,5 +1,5 @@
-"""Writes quotations, rules, and the rules before posts. Pages also use `blockquote` to indent text,
-and around posts: such elements are written as plain blocks."""
+"""Writes quotations, rules, and the rules before posts. Pages also use `blockquote` to indent text
+and to enclose posts; such elements are written as plain blocks."""
 
 import re
 from collections import Counter
@@ -12,14 +12,16 @@ from dripper.html.markdown.output import APART
 from dripper.html.markdown.source import Source
 
 _BODY = re.compile(r"post|message|content", re.IGNORECASE)
-"""A part of the start tag of a quotation that holds a whole post."""
+"""Words in the start tag of a `blockquote` that contains a whole post."""
 _MOST_AROUND = 32
-"""Elements around the rule before a post, among which its first quotation is searched for."""
+"""Maximum number of elements around a post's rule that are searched for the post's first
+quotation."""
 _SHARE_INDENTED = 0.85
-"""Share of a page's text above which a `blockquote` is no quotation. This holds for ten of the
-eleven on 5,619 training pages; the eleventh is a shop's text about an album."""
+"""A `blockquote` with a larger share of a page's text is not a quotation. This is correct for ten
+of the eleven such elements on 5,619 training pages; the eleventh is a shop's text about an
+album."""
 _LEAST_INDENTED = 300
-"""Characters of the shortest blockquote to which that applies."""
+"""Characters; a `blockquote` with at most this much text is written as a quotation."""
 
 
 @dataclass(slots=True)
@@ -29,12 +31,13 @@ class QuotationWriter:
     source: Source
     lines: Lines
     _rules: dict[int, int] = field(default_factory=dict)
-    """The rule before each post that begins with a quotation, by the quotation."""
+    """The rule before each post that begins with a quotation, by that quotation."""
 
     def set_apart_posts(self, rules: Sequence[int]) -> None:
-        """Do not write the elements around the rules before posts as lists, quotations or tables.
-        Also do not write as a quotation an element with the start tag of the quotation around most
-        of the rules: it also holds the text of a post."""
+        """Write the elements around the rules before posts as plain blocks, not as lists,
+        quotations or tables. If `blockquote`s with one start tag enclose most of the rules, write
+        all elements with that start tag as plain blocks, because they also contain the text of
+        posts."""
         tree, roles, holders = self.source.tree, self.source.roles, Counter[str]()
         for rule, following in pairwise([*rules, len(tree)]):
             end = tree.opens[following] if following < len(tree) else len(tree.parts)
@@ -54,15 +57,15 @@ class QuotationWriter:
             roles |= dict.fromkeys(tree.tagged({max(holders, key=holders.__getitem__)}), "div")
 
     def _comes_first(self, element: int, rule: int, end: int) -> bool:
-        """Return whether a quotation around the rule before a post is a quotation at the beginning
+        """Return whether a `blockquote` around the rule before a post is a quotation at the start
         of that post."""
         tree, has_text = self.source.tree, self.source.has_text_between
         is_first = not has_text(tree.opens[element], tree.opens[rule]) and has_text(tree.closes[element], end)
         return is_first and _BODY.search(tree.start_tag(element)) is None
 
     def set_apart_indented(self) -> None:
-        """Do not write a `blockquote` that holds almost all text of the page as a quotation: old
-        pages use it to indent."""
+        """Write a `blockquote` with almost all of the page's text as a plain block, because old
+        pages use `blockquote` to indent."""
         source = self.source
         least = max(_LEAST_INDENTED, _SHARE_INDENTED * sum(map(len, source.texts)))
         source.roles |= {each: "div" for each in source.tree.find("blockquote") if source.size(each) > least}
@@ -88,7 +91,7 @@ class QuotationWriter:
         return True
 
     def begin_post(self, element: int, tag: str) -> bool:
-        """Begin the post behind a rule."""
+        """Begin the post after a rule."""
         self.lines.set_apart()
         if self.lines.cell is None and not self.lines.n_inline:
             self.lines.out.begin_post(element)

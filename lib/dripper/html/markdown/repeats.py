@@ -1,5 +1,5 @@
-"""Finds text that a page says twice in a row: a heading behind the same heading, the alternative
-text of an image beside the same text, or text beside the same words for screen readers."""
+"""Finds text that a page says twice in a row: a heading after the same heading, an image's
+alternative text next to the same text, or text next to the same words for screen readers."""
 
 import re
 
@@ -9,24 +9,24 @@ from dripper.html.tree.elements import CELLS, HEADINGS, ITEMS, LINE_BREAKING
 
 _PARTS = ITEMS | CELLS
 _NEAR = 24
-"""Texts and tags beside an image or a short form among which the nearest text is searched for. A
-short form itself has at most so many."""
+"""Distance, in texts and tags, within which the nearest text to an image or a short form is
+searched for. A short form itself contains at most this many texts and tags."""
 _MOST_TIMES = 4
-"""A text that is this many times as long as another does not say the same."""
+"""A text that is at least this many times as long as another does not repeat it."""
 _LINES_AND_SHOWS = LINE_BREAKING | SHOWS
 _SPOKEN = re.compile(
     r' class="(?:[^"]*\s)?(?:[\w-]*-)?(?:visually-?hidden|sr-only|screen-?reader(?:-text|-only)?|offscreen|clipped)[\s"]',
     re.IGNORECASE,
 )
 _SIGNS = ("isually", "sr-only", "screen", "clipped")
-"""One of them is in each name that `_SPOKEN` finds."""
+"""Each name that `_SPOKEN` finds contains one of these words."""
 _MAX_TWIN = 200
-"""Most characters of a text that is said twice."""
+"""Maximum length of a text that is said twice, in characters."""
 
 
 def find_repeated_headings(source: Source) -> set[int]:
-    """Return the headings right behind a heading with the same text, or right before one of a
-    higher level with the same text."""
+    """Return the headings that directly follow a heading with the same text, or directly precede a
+    higher-level heading with the same text."""
     tree, repeated = source.tree, set[int]()
     headings = tree.named(HEADINGS)
     kept = last = headings[0] if headings else -1
@@ -42,8 +42,8 @@ def find_repeated_headings(source: Source) -> set[int]:
 
 
 def _is_next(source: Source, last: int, heading: int) -> bool:
-    """Return whether nothing is between two headings: no text, no image, no edge of an item or a
-    cell. The second heading must hold no image either."""
+    """Return whether there is nothing between two headings: no text, no image, and no edge of an
+    item or a cell. Neither heading may contain an image."""
     tree = source.tree
     start, end = tree.closes[last], tree.opens[heading]
     if end < start or source.has_text_between(start, end):
@@ -54,7 +54,7 @@ def _is_next(source: Source, last: int, heading: int) -> bool:
 
 
 def is_said_beside(source: Source, place: int, alt: str) -> bool:
-    """Return whether the alternative text of an image is the text next to it."""
+    """Return whether an image's alternative text repeats the text next to the image."""
     sides = (side for side in (source.near(place, -1), source.near(place, 1)) if side is not None)
     near = [source.texts[side // 2] for side in sides if abs(side - place) < _NEAR]
     near = [text for text in near if len(text) < _MOST_TIMES * len(alt)]
@@ -62,8 +62,8 @@ def is_said_beside(source: Source, place: int, alt: str) -> bool:
 
 
 def find_twins(source: Source) -> set[int]:
-    """Return short forms that have words for screen readers right beside them (the `mins` of `10
-    minutes`), and words for screen readers that only repeat the text shown beside them."""
+    """Return short forms that have words for screen readers right next to them (the `mins` of `10
+    minutes`), and words for screen readers that only repeat the text shown next to them."""
     tree = source.tree
     named = tree.values("class")
     joined = " ".join(named.values()).lower()
@@ -83,7 +83,7 @@ def find_twins(source: Source) -> set[int]:
 
 
 def _find_beside(source: Source, element: int) -> list[int]:
-    """Return the positions of the texts right before and behind a few words, on the same line."""
+    """Return the positions of the texts right before and after a few words, on the same line."""
     tree = source.tree
     start, end = tree.opens[element], tree.closes[element]
     if end - start > _NEAR or not source.has_text(element) or source.size(element) > _MAX_TWIN:

@@ -1,6 +1,6 @@
 """Holds a tree with its texts as they will be written, and answers questions about the content of
-its elements. It searches sorted lists, so that an answer costs about the same on a deep or large
-page."""
+its elements. Answers come from searches in sorted lists, so they cost hardly more on a deep or
+large page."""
 
 import sys
 from bisect import bisect_right
@@ -16,7 +16,7 @@ from dripper.html.tree.tree import Tree, unescape
 from dripper.html.units.lines import collapse_lines, find_kept_lines, write_annotations
 
 SHOWS = words("img picture video audio svg iframe math object embed canvas hr table")
-"""Elements that show something without a text."""
+"""Elements that show something without text."""
 STRUCTURE = HEADINGS | words("ul ol dl menu li dt dd table pre blockquote")
 """Elements that no line can hold."""
 
@@ -25,7 +25,7 @@ class Source:
     """The tree that is written.
 
     Args:
-        texts: Its texts, which are at the even positions of its parts. Writers may change them.
+        texts: The tree's texts, from the even positions of its parts. Writers may change the texts.
         holes: Finished Markdown that the texts refer to by number (see `inert.HOLE`).
     """
 
@@ -34,56 +34,57 @@ class Source:
         self.texts = texts
         self.holes = holes
         self.roles: dict[int, str] = {}
-        """The roles of elements that are written otherwise than their names say."""
+        """The roles of elements that are not written as their names suggest."""
         self._solid = [2 * at for at, text in enumerate(texts) if text and not text.isspace()]
         self._sums: list[int] = []
         self._kinds: dict[frozenset[str], list[int]] = {}
 
     def has_text_between(self, first: int, last: int) -> bool:
-        """Return whether a text that is not blank is between two tags, by their positions."""
+        """Return whether there is nonblank text between two tags, given their positions."""
         at = bisect_right(self._solid, first)
         return at < len(self._solid) and self._solid[at] < last
 
     def has_text(self, element: int) -> bool:
-        """Return whether an element has a text that is not blank."""
+        """Return whether an element has nonblank text."""
         at = bisect_right(self._solid, self.tree.opens[element])
         return at < len(self._solid) and self._solid[at] < self.tree.closes[element]
 
     def fills(self, inner: int, outer: int) -> bool:
-        """Return whether an element holds all the text of another element around it."""
+        """Return whether `inner` contains all the text of `outer`, an element around it."""
         opens, closes = self.tree.opens, self.tree.closes
         return not self.has_text_between(opens[outer], opens[inner]) and not self.has_text_between(
             closes[inner], closes[outer]
         )
 
     def read(self, element: int) -> str:
-        """Return the text in an element."""
+        """Return an element's text."""
         return "".join(self.texts[self.tree.opens[element] // 2 + 1 : self.tree.closes[element] // 2 + 1])
 
     def first_text(self, element: int) -> int | None:
-        """Return the position, among all parts, of the first text in an element."""
+        """Return the position, among all parts, of an element's first nonblank text."""
         at = bisect_right(self._solid, self.tree.opens[element])
         return self._solid[at] if at < len(self._solid) and self._solid[at] < self.tree.closes[element] else None
 
     def near(self, place: int, step: int) -> int | None:
-        """Return the position of the text nearest to a tag, behind it (1) or before it (-1)."""
+        """Return the position of the nearest nonblank text after (`step` 1) or before (-1) a
+        tag."""
         at = bisect_right(self._solid, place) + (0 if step > 0 else -1)
         return self._solid[at] if 0 <= at < len(self._solid) else None
 
     def size(self, element: int) -> int:
-        """Return the number of characters in an element."""
+        """Return the number of characters in an element's text."""
         if not self._sums:
             self._sums = list(accumulate(map(len, self.texts), initial=0))
         return self._sums[self.tree.closes[element] // 2 + 1] - self._sums[self.tree.opens[element] // 2 + 1]
 
     def within(self, element: int, names: frozenset[str], most: int = sys.maxsize) -> Sequence[int]:
-        """Return the first elements with one of the names in an element, in document order."""
+        """Return the first `most` elements inside an element that have one of `names`, in order."""
         found = self._find(names)
         first, end = bisect_right(found, element), bisect_right(found, self.tree.lasts[element])
         return found[first : min(end, first + most)]
 
     def holds(self, element: int, names: frozenset[str]) -> bool:
-        """Return whether an element holds an element with one of the names."""
+        """Return whether an element contains an element with one of `names`."""
         found = self._kinds.get(names) or self._find(names)
         at = bisect_right(found, element)
         return at < len(found) and found[at] <= self.tree.lasts[element]
@@ -95,9 +96,9 @@ class Source:
 
 
 def read_source(tree: Tree) -> Source:
-    """Return a tree with its texts as characters. Invisible characters are removed, line breaks of
-    the source become blanks, neighbours that a browser sets apart get a blank between them, and
-    LaTeX becomes holes."""
+    """Return the source for a tree, with unescaped texts. Invisible characters are removed, line
+    breaks in the HTML become spaces, neighbours that a browser sets apart get a space between them,
+    and LaTeX is replaced by holes."""
     holes = list[str]()
     breaks = {tag: "\n" for tag, name in tree.names.items() if name in LINE_BREAKING}
     parts = write_annotations(tree)

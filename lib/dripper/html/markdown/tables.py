@@ -14,19 +14,19 @@ _LAYOUT = frozenset({"article", "section"})
 _TABLE, _CELLS, _ROWS, _HEADERS, _CODE = map(frozenset, (["table"], ["td", "th"], ["tr"], ["th", "thead"], ["pre"]))
 _PARTS = dict.fromkeys(HEADINGS, "strong") | {"tr": "row", "td": "cell", "th": "cell", "caption": "caption"}
 _SMALL = 200
-"""Characters: in a table with headers, an inner table with at most this much text only lays out its
-cell."""
+"""Characters. In a table with a header row, an inner table with at most this much text only lays
+out its cell."""
 _ROW_PARTS = frozenset({"td", "th", "p", "div", "span", "br", "b", "strong", "font"})
-"""Elements that a row without text may hold and still show nothing."""
+"""Elements that show nothing in a row without text."""
 _BLANK = re.compile(r"(?:\s|\u200b|&nbsp;)*")
 _MOST_COLUMNS = 1000
-"""Columns that one cell can span, here as in HTML."""
+"""Maximum number of columns that one cell can span, as in HTML."""
 _SPAN = re.compile("[0-9]{1,9}")
 
 
 def is_layout(source: Source, table: int) -> bool:
-    """Return whether a table lays out the page: it has a single column without a header, or holds
-    elements that no data cell holds."""
+    """Return whether a table only lays out the page. Such a table has a single column without a
+    header, or contains elements that no data cell contains."""
     n_rows, n_cells = len(source.within(table, _ROWS)), len(source.within(table, _CELLS))
     is_list = n_rows > 1 and source.holds(table, _HEADERS)
     if (n_cells <= max(n_rows, 1) and not is_list) or source.holds(table, _LAYOUT):
@@ -40,7 +40,7 @@ def is_layout(source: Source, table: int) -> bool:
 
 
 def _has_head(source: Source, table: int) -> bool:
-    """Return whether a table begins with a row of headers."""
+    """Return whether a table begins with a header row."""
     row = next(iter(source.within(table, _ROWS)), table)
     cells = [source.tree.tags[child] for child in source.tree.children(row)]
     return len(cells) > 1 and set(cells) == {"th"}
@@ -80,7 +80,7 @@ def _says_something(tree: Tree, row: int) -> bool:
 
 
 class Table:
-    """The cells of a table of data, as they are written."""
+    """The cells of a data table, as they are written."""
 
     def __init__(self) -> None:
         self.n_cells = 0
@@ -88,7 +88,7 @@ class Table:
         self._foot: list[int] = []
         """Positions of the rows of `tfoot`, which browsers show last wherever it is."""
         self._spans: dict[int, int] = {}
-        """Number of later rows that a cell reaches into, by column."""
+        """Number of further rows that a cell spans, by column."""
 
     def add_row(self, is_foot: bool = False) -> None:
         """Begin a row."""
@@ -99,7 +99,7 @@ class Table:
             self._fill()
 
     def add_cell(self, tag: str, text: str) -> None:
-        """Add a cell, and empty ones for the columns that it spans."""
+        """Add a cell, and empty cells for the other columns that it spans."""
         if not self._rows:
             self._rows.append([])
         row = self._rows[-1]
@@ -122,11 +122,11 @@ class Table:
             self.n_cells += 1
 
     def size(self) -> int:
-        """Return a lower bound of the number of characters in the lines."""
+        """Return a lower bound on the number of characters in the lines."""
         return 2 * len(self._rows) * max(map(len, self._rows), default=0)
 
     def lines(self) -> list[str]:
-        """Return the lines; the first row is the head."""
+        """Return the table's lines, with the first row as the header."""
         width = max(map(len, self._rows), default=0)
         lines = [f"| {' | '.join(row + [''] * (width - len(row)))} |" for row in self._rows]
         if self._foot:
@@ -148,11 +148,11 @@ class TableWriter:
     lines: Lines
     code: CodeWriter
     are_kept: bool
-    """Whether tables of data are written as tables."""
+    """Whether data tables are written as tables."""
     _table: Table | None = None
 
     def begin_table(self, element: int, tag: str) -> bool:
-        """Begin a table; one that only lays out the page is a plain block."""
+        """Begin a table. A table that only lays out the page is written as a plain block."""
         source, lines = self.source, self.lines
         is_apart = self._table is None and not lines.n_inline
         if is_apart and is_code_table(source, element):

@@ -1,7 +1,7 @@
-"""Converts main HTML to plain text. The scores are computed on text in the layout of the library
-html-text (MIT). This layout is the same, except for an empty line between consecutive line breaks.
+"""Converts main HTML to plain text. Scores are computed on text as laid out by the html-text
+library (MIT). The layout here is the same, except that consecutive line breaks give an empty line.
 
-Only lines are laid out: no marks for headings, lists or tables.
+Headings, lists and tables get no marks.
 """
 
 from dripper.html.media.captions import leave_out_captions
@@ -16,22 +16,25 @@ _LINE = words(
 )
 _PARAGRAPH = words("blockquote dl figure h1 h2 h3 h4 h5 h6 ol p pre title ul")
 _CLOSING = ',:;.!?")'
-"""Characters without a blank before them if one element ends and another begins there."""
+"""Characters that get no space before them at the boundary between two elements."""
 
 
 def to_text(main_html: str, *, is_pruned: bool = False, with_captions: bool = True) -> str:
-    """Return HTML as text: each paragraph, item, row on its own line, white space collapsed; "" for
-    "".
+    """Return HTML as text, with each paragraph, item and row on its own line, and with white space
+    collapsed.
 
-    is_pruned: `prune` wrote the HTML for the profile `dripper` or `paper`, so it need not be
-    parsed. with_captions: include the captions that were kept only because of their images.
+    Args:
+        main_html: Any HTML; for "", the result is "".
+        is_pruned: Whether `prune` wrote the HTML for the profile `dripper` or `paper`. Such HTML
+            needs no parsing.
+        with_captions: Whether to include the captions that were kept only because of their images.
 
     >>> to_text("<h1>A</h1><p>b <b>c</b>, d<br>e<br><br>f</p>")
     'A\\n\\nb c, d\\ne\\n\\nf'
     """
     if not main_html.strip():
         return ""
-    # 1.0: captions go, however much of the page's text is in them.
+    # 1.0: captions are cut out, whatever their share of the page's text.
     read_tags = None if with_captions else leave_out_captions
     tree = read_main_html(main_html, read_tags, 1.0, is_pruned=is_pruned)
     tree.parts = write_annotations(tree)
@@ -69,11 +72,11 @@ def write_text(tree: Tree) -> str:
 def read_main_html(
     html: str, read_tags: ReadTags | None = None, hidden_share: float = 1.0, *, is_pruned: bool = False
 ) -> Tree:
-    """Return the tree of HTML.
+    """Parse HTML into a tree.
 
     Args:
         read_tags, hidden_share: See `scan`.
-        is_pruned: See `to_text`; HTML with unbalanced tags is parsed nevertheless.
+        is_pruned: See `to_text`. HTML with unbalanced tags is parsed anyway.
     """
     if is_pruned:
         try:

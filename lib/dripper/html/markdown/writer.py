@@ -1,9 +1,10 @@
-"""Writes a tree of main HTML as Markdown, in one walk over its parts.
+"""Writes a tree of main HTML as Markdown, in one pass over its parts.
 
-`Source` has the tree with its texts, and the roles of elements. `Lines` collects the text of lines.
-The parts (writers of lists, tables, links, code, notes and so on) are handed both, and each has the
-state of its own elements. Decisions that need a look ahead are made at the start tag of an element,
-and noted as roles of the elements inside: the cells of a data table, the terms of a list.
+`Source` holds the tree with its texts, and the roles of elements. `Lines` collects the text of
+lines. The parts (writers of lists, tables, links, code, notes and so on) share both, and each keeps
+the state of its own elements. Decisions that need look-ahead are made at an element's start tag,
+and recorded as roles of the elements inside, such as the cells of a data table or the terms of a
+list.
 """
 
 import re
@@ -29,13 +30,13 @@ from dripper.settings import MarkdownSettings
 
 _BLOCKS = LINE_BREAKING - {"br", "noscript"} | {"video", "audio"}
 _UNREAD = words("select datalist iframe script style template noembed noframes xmp plaintext head title")
-"""Elements that write nothing: fields to fill in, and elements without readable text."""
+"""Elements that are written as a space: form fields, and elements without readable text."""
 _NEVER_INLINE = words("ul ol menu li dl")
-"""Elements that are plain blocks in a cell, a heading or a link."""
+"""Elements that are written as plain blocks in a cell, a heading or a link."""
 _EDIT_LINK = re.compile(r'class="(?:[^"]*\s)?mw-editsection[\s"]')
 _Begin = Callable[[Any, int, str], bool]
-"""A method of a part: writes an element with its start tag, or begins it. Returns whether the
-element is written completely."""
+"""A part's method that writes or begins an element, given its start tag. Returns whether the
+element is completely written."""
 _ELEMENTS: Mapping[str, Mapping[str, _Begin]] = {
     "lines": {
         **dict.fromkeys(EMPHASIZED, Lines.begin_emphasis),
@@ -60,7 +61,7 @@ _ELEMENTS: Mapping[str, Mapping[str, _Begin]] = {
     "tables": {"table": TableWriter.begin_table},
     "quotations": {"blockquote": QuotationWriter.begin, "hr": QuotationWriter.write_rule},
 }
-"""The methods that write elements, by the part and the element's name."""
+"""The methods that write elements, by part and element name."""
 _ROLES: Mapping[str, Mapping[str, _Begin]] = {
     "lines": {"strong-line": Lines.begin_line},
     "phrases": {"gone": PhraseWriter.leave_out},
@@ -73,7 +74,7 @@ _ROLES: Mapping[str, Mapping[str, _Begin]] = {
     "notes": {"mark": NoteWriter.write_mark, "note": NoteWriter.begin},
     "quotations": {"post": QuotationWriter.begin_post, "first-quotation": QuotationWriter.begin_first},
 }
-"""The methods that write elements with a role, whatever their names."""
+"""The methods that write elements with a role, by part and role."""
 _BY_NAME, _BY_ROLE = (
     {name: (part, begin) for part, begins in table.items() for name, begin in begins.items()}
     for table in (_ELEMENTS, _ROLES)
@@ -116,8 +117,8 @@ class Writer:
             "quotations": quotations,
         }
         self._notable = {tree.start_tag(element) for element in source.roles}
-        """The start tags of elements that may be a formula or a link that edits a section, or that
-        have a role."""
+        """The start tags of elements that have a role, or that may be a formula or a section's edit
+        link."""
 
     def write(self) -> Markdown:
         """Write the Markdown, and return it."""
@@ -127,7 +128,7 @@ class Writer:
         kinds = self._read_kinds()
         elements = dict(zip(tree.opens, range(len(tree)), strict=True))
         position = 0
-        """Position of the next text among the texts."""
+        """Index of the next text."""
         for at, kind in enumerate(map(kinds.get, tree.parts[1::2])):
             if kind is None or at < position - 1:
                 continue
@@ -161,7 +162,7 @@ class Writer:
         return out.finish()
 
     def _read_kinds(self) -> dict[str, int]:
-        """Return the tags that begin a line, and the tags that need a handler."""
+        """Return the kind of each tag that begins a line or needs a handler."""
         names = self._tree.names
         kinds = {tag: _BLOCK for tag, name in names.items() if name in _BLOCKS}
         kinds |= {tag: _SPECIAL for tag, name in names.items() if name in _BY_NAME}
@@ -170,7 +171,7 @@ class Writer:
         return kinds | dict.fromkeys(self._notable, _SPECIAL)
 
     def _begin(self, element: int, tag: str) -> bool:
-        """Begin a special element, and return whether it is written completely."""
+        """Begin a special element, and return whether it is completely written."""
         role = self._source.roles.get(element)
         if role is None and tag in self._notable:
             if may_be_formula(tag) and (formula := read_formula(self._tree, element)) is not None:

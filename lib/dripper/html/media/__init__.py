@@ -1,1 +1,1 @@
-"""Finds the pictures, films and sounds of a page that belong to its main content."""
+"""Finds the images, videos and audio that belong to a page's main content."""

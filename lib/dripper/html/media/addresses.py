@@ -1,5 +1,5 @@
-"""Finds the addresses of an image: the `src` of its tag, the addresses that a lazy loader keeps,
-and the candidates of responsive images."""
+"""Finds an image's addresses: its `src`, the addresses kept for a lazy loader, and the candidates
+of responsive images."""
 
 import re
 from collections.abc import Iterator
@@ -10,19 +10,19 @@ from dripper.html.tree.urls import read_set
 _PICTURE = re.compile(r"(?!.*\s)[^{}<>]+\.(?:jpe?g|png|gif|webp|avif|svg|bmp)\b", re.IGNORECASE | re.DOTALL)
 _ADDRESS = re.compile(r"(?!.*\s)(?:(?:https?:)?//.|/.)", re.IGNORECASE | re.DOTALL)
 _LAZY = re.compile(r"data-(?:[a-z]+-)*(?:src|original|lazy|actualsrc|echo|image|img)(?:-[a-z]+)?")
-"""Attributes in which loaders keep an address, which need not end like a picture's."""
+"""Attributes for the addresses of lazy loaders. Such an address need not end like an image's."""
 _SIZE = re.compile(r"(\d{1,6}(?:\.\d{1,6})?)[wx]")
 _SHOWING = frozenset({"img", "amp-img", "source"})
 
 
 def find_addresses(tree: Tree, element: int) -> list[str]:
-    """Return the addresses from which an image can be shown, as written, the best first: the
-    candidates from the largest, then the addresses that a lazy loader would show, then `src`. The
-    address of a `video` is its poster.
+    """Return an image's addresses as written, best first: the responsive candidates from the
+    largest down, then a lazy loader's addresses, then `src`. The address of a `video` is its
+    poster.
 
     Args:
-        element: An `img` or a kind of it, or a `picture` with its sources. Pictures within the
-            markup (`data:`) do not count.
+        element: An `img`, `amp-img` or `video`, or a `picture` with its sources. Images embedded in
+            the markup (`data:`) do not count.
     """
     if tree.tags[element] == "img" and (only := _find_only_address(tree.start_tag(element))) is not None:
         return [only] if only else []
@@ -35,8 +35,8 @@ def find_addresses(tree: Tree, element: int) -> list[str]:
         lazy: list[str] = []
         for key, value in _read_addresses(tree.start_tag(inner)):
             if "srcset" in key:
-                # Of two candidates of the same size, the candidate of the `img` has the format that
-                # all programs can show.
+                # Of two candidates of the same size, prefer the `img`'s: all programs can show its
+                # format.
                 candidates = [each for each in read_candidates(value) if each[1][:5] != "data:"]
                 sets += [(-size, tags[inner] == "source", address) for size, address in candidates]
             elif key == "src":
@@ -49,8 +49,9 @@ def find_addresses(tree: Tree, element: int) -> list[str]:
 
 
 def _find_only_address(tag: str) -> str | None:
-    """Return the `src` of an image's start tag that has no other address; "" if it has none; None
-    if the tag may have other addresses. Most images have only one, so this is quick."""
+    """Return the `src` of an image's start tag, if that is the only address. Return "" if the tag
+    has no address, and None if it may have other addresses. Most images have only one address, so
+    this is quick."""
     if "srcset" in tag or " data-" in tag or "&nbsp;" in tag:
         return None
     address = (attribute(tag, "src") or "").strip()
@@ -58,7 +59,7 @@ def _find_only_address(tag: str) -> str | None:
 
 
 def use_best_address(tag: str) -> str:
-    """Return an image's start tag with the best of its addresses as `src`.
+    """Return an image's start tag with its best address as `src`.
 
     >>> use_best_address('<img src="s.jpg" srcset="s.jpg 300w, l.jpg 900w">')
     '<img src="l.jpg" srcset="s.jpg 300w, l.jpg 900w">'
@@ -82,13 +83,13 @@ def set_source(tag: str, address: str) -> str:
 
 
 def show_pictures(tree: Tree) -> None:
-    """Give the `img` of each `picture` the best of its addresses, and write an `amp-img`, which
-    only a script shows, as an `img`; in place."""
+    """Give the `img` of each `picture` the best address of that `picture`, and turn each `amp-img`,
+    which only a script can show, into an `img`. Both happen in place."""
     names = set(tree.names.values())
     if "picture" in names:
         end = -1
         for picture in tree.find("picture"):
-            if picture <= end:  # within another one, which has its addresses too
+            if picture <= end:  # within another `picture`, which has these addresses too
                 continue
             end = tree.lasts[picture]
             inside = range(picture + 1, end + 1)
@@ -114,7 +115,7 @@ def _read_addresses(tag: str) -> list[tuple[str, str]]:
 
 
 def read_candidates(value: str) -> Iterator[tuple[float, str]]:
-    """Yield size and address of each candidate of a `srcset` (HTML standard 4.8.4.2.1).
+    """Yield the size and address of each candidate in a `srcset` (HTML standard 4.8.4.2.1).
 
     >>> list(read_candidates("a.jpg 480w, b,c.jpg 2x, d.jpg"))
     [(480.0, 'a.jpg'), (2.0, 'b,c.jpg'), (1.0, 'd.jpg')]

@@ -1,7 +1,8 @@
 """Finds captions and the images that they belong to.
 
-A caption of a main image is kept even if its own label is not main. Such captions get a mark. Main
-HTML and Markdown show them; the main text leaves them out, because only the labels decide it.
+The caption of a main image is kept even if the caption's own label is not main. Such captions get a
+mark. Main HTML and Markdown show them. The main text leaves them out, because it depends only on
+the labels.
 """
 
 import re
@@ -14,18 +15,19 @@ from dripper.html.tree.scan import StartTag
 from dripper.html.tree.tree import Tree, unescape
 
 IMAGES = words("img amp-img picture video")
-"""Elements that show a picture, a `video` by its poster."""
+"""Elements that show an image; a `video` shows its poster."""
 LONGEST_CAPTION = 400
 """Characters."""
 _CAPTIONS = words("caption captiontext gallerytext imagecaption photocaption thumbcaption")
-"""Words in classes of captions; `gallerytext` and `thumbcaption` are MediaWiki's."""
+"""Words in the class names of captions; `gallerytext` and `thumbcaption` are MediaWiki's."""
 _MOST_ABOVE = 5
-"""Elements between a caption and the element that holds both the caption and its image."""
+"""Maximum number of levels from a caption up to the element that contains the caption and its
+image."""
 _MOST_SHARING = 8
-"""Most images that share a caption."""
+"""Maximum number of images that share a caption."""
 _CREDIT = 25
-"""Characters that may be between a caption and its image, such as a credit or a control that
-enlarges the image."""
+"""Maximum number of characters between a caption and its image, such as a credit or a zoom
+button."""
 _MARK = ' data-dripper="caption">'
 _NAMED = re.compile(r' (?:class|id|role|itemprop)="([^"]{1,200})')
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
@@ -37,12 +39,13 @@ def mark_caption(tag: str) -> str:
 
 
 def leave_out_captions(tags: list[str]) -> dict[str, StartTag]:
-    """Return the start tags of marked captions, which are cut out with their elements."""
+    """Return the start tags of marked captions, set to hidden, so that their elements are cut
+    out."""
     return {tag: StartTag(tag, hidden=True) for tag in tags if tag.endswith(_MARK)}
 
 
 def _find_captions(tree: Tree) -> list[int]:
-    """Return the elements with a caption's name that hold a text and no image."""
+    """Return the elements that are named as captions, and contain text but no image."""
     tags = {tag for tag in tree.names if ("caption" in tag or "gallerytext" in tag) and tag[1] != "/"}
     tags = {tag for tag in tags if tree.names[tag] == "figcaption" or not _CAPTIONS.isdisjoint(read_names(tag))}
     if not tags:
@@ -61,12 +64,12 @@ def _is_caption(tree: Tree, element: int) -> bool:
 
 
 def pair_captions(tree: Tree, images: Sequence[int]) -> list[tuple[int, Sequence[int]]]:
-    """Return the captions of a tree, each with its images: the images of its figure, otherwise the
-    images next to it in the nearest element around it that has any.
+    """Return a tree's captions, each with its images: the images in its figure, otherwise the
+    adjacent images in the nearest element around the caption that contains any.
 
-    Apart from other captions, there is almost no text between a caption and its images. Of 4,911
-    training pages, 88 had texts elsewhere that are named as captions: counts of reviews, prices,
-    notes under a form.
+    Apart from other captions, there is almost no text between a caption and its images. On 88 of
+    4,911 training pages, texts elsewhere were named as captions: review counts, prices, notes under
+    a form.
 
     Args:
         images: All images, in document order.
@@ -79,7 +82,7 @@ def pair_captions(tree: Tree, images: Sequence[int]) -> list[tuple[int, Sequence
 
 
 def _count_said(tree: Tree, captions: Sequence[int]) -> list[int]:
-    """Return the number of characters before each text, without captions."""
+    """Return the number of characters before each text, not counting captions."""
     sizes = [len(text.strip()) for text in tree.parts[::2]]
     for caption in captions:
         first, last = tree.opens[caption] // 2 + 1, tree.closes[caption] // 2 + 1
@@ -106,8 +109,8 @@ def _find_captioned(tree: Tree, caption: int, images: Sequence[int], said: Seque
 
 
 def _count_beside(tree: Tree, caption: int, images: Sequence[int], said: Sequence[int]) -> int:
-    """Return the number of consecutive images on one side of a caption that have no more text
-    between them than a credit.
+    """Return the number of consecutive images on one side of a caption with no more text between
+    them than a credit.
 
     Args:
         images: The images on that side, the nearest first.
@@ -122,12 +125,12 @@ def _count_beside(tree: Tree, caption: int, images: Sequence[int], said: Sequenc
 
 
 def read_text(tree: Tree, element: int) -> str:
-    """Return an element's text on one line, a blank between its parts."""
+    """Return an element's text on one line, with spaces between its parts."""
     return " ".join(unescape(" ".join(tree.parts[tree.opens[element] + 1 : tree.closes[element] : 2])).split())
 
 
 def read_names(tag: str) -> list[str]:
-    """Return the words in the classes and ids of a start tag, lower case."""
+    """Return the words in a start tag's classes and ids, in lower case."""
     if " class=" not in tag and " id=" not in tag:
         return []
     return [word.lower() for word in _WORD.findall(" ".join(_NAMED.findall(tag)))]

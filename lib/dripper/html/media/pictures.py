@@ -1,4 +1,4 @@
-"""Finds the images of a page. An image's own tag, address and file decide whether it is a picture,
+"""Finds a page's images. An image's own tag, address and file name decide whether it is a picture,
 or a tracker, an icon, an avatar or an advertisement.
 """
 
@@ -12,9 +12,9 @@ from dripper.html.tree.elements import words
 from dripper.html.tree.tree import Tree, attribute
 
 _WIDTH, _HEIGHT = 100, 50
-"""Pixels: an image that states a smaller size is an icon, an avatar or a thumbnail."""
+"""Pixels. An image that states at most this width or height is an icon, avatar or thumbnail."""
 _ICON = 32
-"""Pixels: an image that states at most this width and height is an icon."""
+"""Pixels. An image that states at most this width and height is an icon."""
 REPEATED = 3
 """An image that a page shows at least this many times is an ornament."""
 AROUND = words(
@@ -22,20 +22,20 @@ AROUND = words(
     "advertising sponsor sponsored related recommended recommendations trending newsletter teaser teasers nav navbar "
     "navigation menu breadcrumb breadcrumbs footer social follow button btn swatch swatches instagram"
 )
-"""Words in classes and ids of elements that hold images that are no content."""
+"""Words in classes and ids of elements around images that are not content."""
 _OTHER = AROUND | words(
     "emoji emoticon smiley smilies sprite badge badges share sharing profile banner promo spacer pixel tracking tracker "
     "arrow flag rating stars"
 )
-"""Words in classes and ids of images that are no content."""
+"""Words in classes and ids of images that are not content."""
 _OTHER_FILES = words(
     "avatar avatars gravatar logo logos icon icons emoji emoticon smiley smilies sprite badge badges spacer pixel tracking "
     "tracker blank placeholder loading loader spinner button btn arrow bullet rating stars headshot advert banner favorite "
     "favourite"
 )
-"""Words in their file names."""
+"""Words in file names of images that are not content."""
 FILE_WORD = re.compile(r"(?<![a-z0-9])[a-z]+(?=[0-9]{0,2}(?![a-z0-9]))")
-"""A word of a file's name."""
+"""A word in a file name."""
 _FILE = re.compile(r"\.(?:jpe?g|png|gif|webp|avif|svg|bmp)$")
 _HIDDEN = re.compile(r'style="(?:[^"]*;)?\s*display\s*:\s*none', re.IGNORECASE)
 _SIZE_OF_FILE = re.compile(r"-\d{2,4}x\d{2,4}(?=\.\w{3,4}$)")
@@ -43,16 +43,16 @@ _SIZE_IN_NAME = re.compile(
     r"(?:[-_@.](?:\d{2,4}x\d{0,4}|x\d{2,4}|\d{2,4}w?|[1-4]x|large|medium|small|thumb|scaled|full))+$"
 )
 _TELLING = 6
-"""Letters that a file's name needs to identify the file."""
+"""Minimum number of characters in a file name that identifies the file without its folder."""
 _PIXELS = re.compile(r"\s*(\d{1,6})(?:\.\d*)?\s*(?:px)?\s*$")
 _TRACKERS = (
     "doubleclick", "scorecardresearch", "quantserve", "omtrdc", "2o7.net", "xiti", "smartadserver", "mathtag",
     "google-analytics", "googlesyndication", "amazon-adsystem", "bat.bing", "pixel", "/count/", "1x1", "transparent.",
     "clear.gif", "feedburner", "feeds.wordpress", "stats.wp.com", "counter",
 )  # fmt: skip
-"""Parts of the addresses of invisible images."""
+"""Substrings of the addresses of invisible images."""
 _TRACKER_WORDS = ("facebook.com/tr", "spacer", "blank.", "file:", "/tracking", "/tracker", "/beacon", "/impression")
-"""More such parts, which must be whole words: see `_TRACKER_WORD`."""
+"""Further substrings of these addresses, which must be whole words; see `_TRACKER_WORD`."""
 _TRACKER_WORD = re.compile(
     r"facebook\.com/tr\b|\bspacer\b|\bblank\.|^file:|/(?:tracking|tracker|beacon|impression)s?(?:[/.]|$)"
 )
@@ -90,15 +90,15 @@ def find_address(tree: Tree, image: Image) -> str:
 
 
 def shows(tree: Tree, image: Image, name: str) -> bool:
-    """Return whether an image can be shown from a file of this name."""
+    """Return whether one of an image's addresses has this file name (see `name_file`)."""
     tags = tree.parts[tree.opens[image.element] : tree.closes[image.element] + 1 : 2]
     is_near = any(name.rpartition("/")[2] in tag.lower() for tag in tags)
     return is_near and name in map(name_file, find_addresses(tree, image.element))
 
 
 def name_file(address: str) -> str:
-    """Return a name that identifies an image's file in any size: the file's name without sizes and
-    ending, with its folder if the name is short; "" if there is no name.
+    """Return a name that identifies an image file in any size: the file name without sizes and
+    extension, after its folder if the name is short; "" if there is no name.
 
     >>> name_file("https://e.org/u/9/rain-1200x630.jpg?w=80") == name_file("/u/9/rain.webp")
     True
@@ -110,18 +110,18 @@ def name_file(address: str) -> str:
 
 
 def name_picture(address: str) -> str:
-    """Return an image's address without its size: WordPress serves one picture as `rain.jpg` and
+    """Return an image's address without its size. WordPress serves the same image as `rain.jpg` and
     `rain-300x200.jpg`."""
     file = address.partition("?")[0]
     return _SIZE_OF_FILE.sub("", file) if _FILE.search(file) else address
 
 
 def find_showing(tree: Tree, images: Sequence[Image], picture: str | None) -> list[Image]:
-    """Return the images that show the page's picture: the images with its file's name, otherwise
-    the images with names that differ only as sizes do.
+    """Return the images that show the page's declared image: the images with the same file name,
+    otherwise the images with file names that differ only in a size.
 
-    The pictures of a series, `cake-12.jpg` and `cake-14.jpg`, also differ in this way: on 67 of
-    5,619 training pages several were the page's own.
+    The names of images in a series, such as `cake-12.jpg` and `cake-14.jpg`, also differ in this
+    way. On 67 of 5,619 training pages, several images counted as the page's own.
     """
     name = name_file(picture or "")
     showing = [image for image in images if shows(tree, image, name)] if name else []
@@ -133,7 +133,7 @@ def find_showing(tree: Tree, images: Sequence[Image], picture: str | None) -> li
 
 
 def find_fault(tag: str, address: str) -> str:
-    """Return the reason why an image is no content, found in its own tag or its address; "" if
+    """Return the reason, from an image's own tag or address, why the image is not content; "" if
     there is none."""
     if _is_small(tag):
         return "small"
@@ -153,19 +153,19 @@ def _is_small(tag: str) -> bool:
 
 
 def is_large(tag: str) -> bool:
-    """Return whether a tag states a size that icons do not have."""
+    """Return whether a tag states a width or height that icons do not have."""
     return any((read_pixels(tag, name) or 0) > least for name, least in (("width", _WIDTH), ("height", _HEIGHT)))
 
 
 def is_tiny(tag: str) -> bool:
-    """Return whether a tag states both sizes, and both are an icon's."""
+    """Return whether a tag states both width and height, and both are at most an icon's."""
     sizes = [read_pixels(tag, name) for name in ("width", "height")]
     return all(size is not None and size <= _ICON for size in sizes)
 
 
 def is_tracker(address: str) -> bool:
-    """Return whether an address belongs to an image that nobody is meant to see."""
-    # Searching for each part takes a quarter of the time of one expression for all.
+    """Return whether an address belongs to an image that is not meant to be seen."""
+    # Searching for each substring takes a quarter of the time of one regular expression for all.
     if any(part in address for part in _TRACKERS):
         return True
     return any(part in address for part in _TRACKER_WORDS) and _TRACKER_WORD.search(address) is not None

@@ -1,10 +1,10 @@
-"""Decides which images of a page belong to its main content. Labelers read text, and an image has
-none, so its place among the main pieces decides. Captions go with their images.
+"""Decides which images on a page belong to its main content. Labelers read text, and an image has
+none, so the image's position among the main pieces decides. Captions are kept with their images.
 
-An image belongs to main if the nearest element around it with text (captions apart) is mostly main,
-and if there is no sign that it is something else: a tracker, an icon, an avatar or an
-advertisement. The constants were chosen on one half of the hosts of the set `readability`, which
-has truth with markup; `benchmarks/images.py` scores the other half.
+An image is main if the nearest element around it with text (captions aside) is mostly main, and if
+nothing suggests that the image is a tracker, an icon, an avatar or an advertisement. The constants
+were chosen on half of the hosts in the set `readability`, which has ground truth with markup.
+`benchmarks/images.py` scores the other half.
 """
 
 from bisect import bisect_left
@@ -31,18 +31,18 @@ from dripper.html.tree.elements import words
 from dripper.html.tree.tree import Tree
 
 _TEXT = 30
-"""Characters: an element with less text does not decide."""
+"""Characters. An element with less text does not decide."""
 _SHARE = 0.5
 """Share of the deciding element's text that must be main for its images to be main."""
 _MOST_ABOVE = 5
-"""Elements between an image and its figure."""
+"""Number of elements, from an image upwards, that are searched for a figure."""
 _MOST_NOSCRIPTS = 8
-"""Depth of `noscript` in `noscript` around an image."""
+"""Maximum depth of nested `noscript` elements around an image."""
 _FIGURES = words(
     "caption image images img photo photos picture pictures figure media gallery embed slide slideshow hero lead inline "
     "attachment thumb illustration"
 )
-"""Words in classes of elements that hold an image and its caption."""
+"""Words in the class names of elements that contain an image and its caption."""
 _NOT_MAIN, _MAIN, _AMONG = range(3)
 """Verdicts on the images in an element. `_AMONG`: an image is main if it is between main blocks."""
 _OUTSIDE = words("nav footer aside button select menu dialog label")
@@ -52,16 +52,17 @@ _NEVER_AROUND_PICTURE = words("nav footer header aside menu dialog")
 
 
 def place_media(tree: Tree, blocks: Sequence[Block], main: Set[int], picture: str | None = None) -> list[Slice]:
-    """Return the spans that belong to main beside the kept pieces: images, and captions of main
-    images, if no part of them is already kept. They are in document order and disjoint.
+    """Return the spans that are main in addition to the kept pieces: images, videos, audio, and
+    captions of main images. Spans that are already partly kept are left out. The spans are disjoint
+    and in document order.
 
-    The time is linear in the page's length and in the depth of its images.
+    Takes time linear in the page's length and in the nesting depth of its images.
 
     Args:
         blocks: All blocks of the page, in document order.
         main: The ids of the main blocks.
-        picture: The address of the picture that the page declares as its own: its first occurrence
-            outside of menus and footers is main.
+        picture: The address of the image that the page declares as its own. The first occurrence of
+            that image outside menus and footers is main.
     """
     if not main or _MEDIA.isdisjoint(tree.names.values()):
         return []
@@ -90,7 +91,7 @@ def place_media(tree: Tree, blocks: Sequence[Block], main: Set[int], picture: st
 
 
 def _find_bare_figures(tree: Tree) -> list[int]:
-    """Return the figures without an image: a script would show the image, but the caption is
+    """Return the figures without an image. A script would show the image, but the caption is
     already there."""
     figures = tree.find("figure")
     shown = tree.named(IMAGES) if figures else []
@@ -100,7 +101,7 @@ def _find_bare_figures(tree: Tree) -> list[int]:
 
 
 def _drop_inner(spans: list[Slice]) -> list[Slice]:
-    """Return the outermost of some spans."""
+    """Return the spans that are not inside another span."""
     outer: list[Slice] = []
     for span in spans:
         if not outer or span.first > outer[-1].last:
@@ -109,15 +110,15 @@ def _drop_inner(spans: list[Slice]) -> list[Slice]:
 
 
 def _skip_noscript(tree: Tree, owner: int) -> int:
-    """Return the element around an image, skipping each `noscript`, as browsers would not show
-    it."""
+    """Return the nearest element, from `owner` upwards, that is not a `noscript`. Browsers do not
+    show images inside a `noscript`."""
     around = tree.nearest(owner, _MOST_NOSCRIPTS)
     return next((element for element in reversed(around) if tree.tags[element] != "noscript"), owner)
 
 
 def explain_images(tree: Tree, blocks: Sequence[Block], main: Set[int], picture: str | None) -> list[tuple[str, str]]:
-    """Return the address of each image of a page, and the reason why it is not main; "" if it is
-    main. The arguments are as in `place_media`."""
+    """Return each image's address and the reason why the image is not main, or "" if it is main.
+    The arguments are the same as for `place_media`."""
     images = find_images(tree)
     judged = _Places(tree, blocks, main).judge(images) if main else ((image, "nothing is main") for image in images)
     explained = dict(judged)
@@ -128,8 +129,8 @@ def explain_images(tree: Tree, blocks: Sequence[Block], main: Set[int], picture:
 
 
 def _find_declared(tree: Tree, images: Sequence[Image], chosen: Sequence[Image], picture: str | None) -> Image | None:
-    """Return the first image that shows the page's declared picture; None if it is kept anyway, is
-    a logo or a tracker, or belongs to a menu."""
+    """Return the first image without a fault that shows the page's declared image. Return None if
+    such an image is already kept, or if the first one is in a menu, a header or a footer."""
     name = name_file(picture or "")
     if not name or any(shows(tree, image, name) for image in chosen):
         return None
@@ -141,7 +142,7 @@ def _find_declared(tree: Tree, images: Sequence[Image], chosen: Sequence[Image],
 
 
 class _Places:
-    """The positions of blocks and their text in a page, to answer questions about its images."""
+    """The positions of a page's blocks and their text, for answering questions about its images."""
 
     def __init__(self, tree: Tree, blocks: Sequence[Block], main: Set[int]) -> None:
         self._tree = tree
@@ -153,17 +154,17 @@ class _Places:
         if "figure" in tree.tags:
             self._leave_out_captions(sizes)
         self._said = list(accumulate(sizes, initial=0))
-        """Characters of text in the first n blocks, without captions."""
+        """Number of characters in the first n blocks, for each n, without captions."""
         main_sizes = [size if block.item_id in main else 0 for size, block in zip(sizes, blocks, strict=True)]
         self._main = list(accumulate(main_sizes, initial=0))
-        """Characters of main text in the first n blocks, without captions."""
+        """Number of characters of main text in the first n blocks, for each n, without captions."""
         self._verdicts: dict[int, int] = {}
         self._read_names = cache(lambda tag: frozenset(read_names(tag)))
         self._find_address = cache(partial(find_address, tree))
 
     def judge(self, images: Sequence[Image]) -> Iterator[tuple[Image, str]]:
-        """Yield each image with the reason why it is not main; "" if it is main, as all images in
-        kept pieces are."""
+        """Yield each image with the reason why it is not main, or "" if it is main. All images in
+        kept pieces are main."""
         tree, before, pictures = self._tree, Image(-1, -1), set[str]()
         counts = Counter(tree.start_tag(image.shown) for image in images)
         for image in images:
@@ -195,11 +196,12 @@ class _Places:
         return place >= 0 and self._kept_lasts[place] >= part
 
     def is_touched(self, first: int, last: int) -> bool:
-        """Return whether any of the parts are kept."""
+        """Return whether any part from `first` to `last` is kept."""
         return self.is_kept(first) or bisect_left(self._kept_firsts, first) < bisect_left(self._kept_firsts, last + 1)
 
     def _leave_out_captions(self, sizes: list[int]) -> None:
-        """Set the size of blocks in figures to 0, in place."""
+        """Set the sizes of blocks in figures to 0, in place, unless a figure has more text than a
+        caption."""
         tree, said, end = self._tree, list(accumulate(sizes, initial=0)), -1
         for element in tree.find("figure"):
             first = bisect_left(self._firsts, tree.opens[element])
@@ -209,14 +211,13 @@ class _Places:
                 end = tree.lasts[element]
 
     def _count(self, element: int) -> tuple[int, int]:
-        """Return the number of characters of text in an element, and how many of them are main."""
+        """Return the number of characters in an element, and the number of these that are main."""
         first = bisect_left(self._firsts, self._tree.opens[element])
         last = bisect_left(self._firsts, self._tree.closes[element])
         return self._said[last] - self._said[first], self._main[last] - self._main[first]
 
     def _is_copy(self, image: Image, before: Image) -> bool:
-        """Return whether an image is the `noscript` copy of the image before it, or the other way
-        round."""
+        """Return whether one of two consecutive images is the `noscript` copy of the other."""
         tree = self._tree
         if before.element < 0:
             return False
@@ -230,7 +231,7 @@ class _Places:
         return False
 
     def is_main(self, element: int) -> bool:
-        """Return whether the place of an image or a figure is main."""
+        """Return whether the position of an image, figure, video or audio element is main."""
         tree, verdicts, path = self._tree, self._verdicts, list[int]()
         home = tree.parents[element]
         while home > 0 and home not in verdicts:
@@ -248,11 +249,12 @@ class _Places:
         return verdict == _MAIN
 
     def _judge(self, element: int) -> int | None:
-        """Return the verdict on the images in an element by its text. None if it has too little
-        text, or only an image's caption; then the next element around it decides."""
+        """Return the verdict on the images in an element, based on the element's text. Return None
+        if it has too little text, or only an image caption; then the next element around it
+        decides."""
         (length, main), name = self._count(element), self._tree.tags[element]
         tag = self._tree.start_tag(element)
-        # Names are read last: they take most of the time.
+        # Names are read last, because that takes most of the time.
         if length >= _TEXT and (main or length > LONGEST_CAPTION or _FIGURES.isdisjoint(self._read_names(tag))):
             if main < _SHARE * length:
                 return _NOT_MAIN

@@ -1,9 +1,10 @@
-"""Turns videos and sounds into links: the elements `video` and `audio`, and frames of known
-players, as no archive holds the documents of these frames.
+"""Turns videos and audio into links: `video` and `audio` elements, and the frames of known players,
+because archives do not hold the documents of these frames.
 
-A frame shows nothing, so the parser leaves it out of the page. The frame of a known player is
-replaced by a placeholder (`STAND_IN`): an empty inline element that holds its address. A
-placeholder changes no block and no label. Its place decides whether it is main, as with an image.
+A frame shows nothing, so the parser drops it from the page. The frame of a known player is replaced
+with a placeholder (`STAND_IN`): an empty inline element with the player's address. A placeholder
+changes no block and no label. As with an image, the placeholder's position decides whether it is
+main.
 """
 
 import re
@@ -32,8 +33,8 @@ _FILMS = frozenset({"video", "audio"})
 
 
 def replace_frame(document: LexborHTMLParser, frame: LexborNode) -> bool:
-    """Replace the frame of a known player by a placeholder; return whether the frame belongs to
-    one."""
+    """Replace a frame with a placeholder if it belongs to a known player, and return whether it
+    does."""
     values = frame.attributes
     address = next(
         (value for name in _LAZY if (value := (values.get(name) or "").strip()) and _PLAYER.match(value)), ""
@@ -47,7 +48,7 @@ def replace_frame(document: LexborHTMLParser, frame: LexborNode) -> bool:
 
 
 def write_watched(address: str) -> str:
-    """Return the address of a player's video as people share it.
+    """Return the address at which people share a player's video.
 
     >>> write_watched("//www.youtube.com/embed/dQw4w9WgXcQ?rel=0")
     'https://www.youtube.com/watch?v=dQw4w9WgXcQ'
@@ -60,12 +61,12 @@ def write_watched(address: str) -> str:
 
 
 def find_films(tree: Tree) -> list[int]:
-    """Return the elements of videos and sounds that have an address, in document order."""
+    """Return the videos, audio elements and placeholders with an address, in document order."""
     if _FILMS.isdisjoint(tree.tags) and STAND_IN not in tree.tags:
         return []
     films, end = list[int](), -1
     for element, tag in enumerate(tree.tags):
-        # The elements inside a video have the same address, or are for browsers without videos.
+        # The elements inside a video have the same address, or are for browsers without video.
         if (tag in _FILMS and element > end) or tag == STAND_IN:
             end = max(end, tree.lasts[element])
             if read_film(tree, element):
@@ -74,7 +75,8 @@ def find_films(tree: Tree) -> list[int]:
 
 
 def read_film(tree: Tree, element: int) -> str:
-    """Return the address of a video, as written; "" if it has none."""
+    """Return the address of a video, audio element or placeholder, as written; "" if it has
+    none."""
     if tree.tags[element] == STAND_IN:
         return attribute(tree.start_tag(element), _ADDRESS) or ""
     inside = range(element, tree.lasts[element] + 1)
@@ -86,9 +88,10 @@ def read_film(tree: Tree, element: int) -> str:
 
 
 def link_films(tree: Tree) -> list[int]:
-    """Write a link into each video of main HTML and in place of each placeholder: four more parts.
-    Return the indexes before which these were inserted, ascending; the tree has to be made anew
-    from its parts. The links are marked like captions, as they are no text of the page."""
+    """Write a link, as four new parts, into each video in main HTML and in place of each
+    placeholder. Return the indexes, ascending, before which the links were inserted. The tree must
+    then be rebuilt from its parts. The links are marked as captions, because they are not text of
+    the page."""
     links = list[tuple[int, list[str]]]()
     for element in find_films(tree):
         address = clean_inert_address(read_film(tree, element)) or ""
@@ -99,7 +102,7 @@ def link_films(tree: Tree) -> list[int]:
         if tree.tags[element] == STAND_IN:
             tree.replace(element, "")
         else:
-            # The texts in there are for browsers without videos.
+            # The texts inside are for browsers without video.
             tree.parts[first + 1 : last : 2] = [""] * ((last - first) // 2)
         links.append((last, [tag, escape_attribute(address), "</a>", ""]))
     links.sort()

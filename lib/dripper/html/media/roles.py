@@ -1,4 +1,4 @@
-"""Finds the roles of the images of main HTML, and removes images that are no content."""
+"""Finds the roles of images in main HTML, and removes images that are not content."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -18,27 +18,28 @@ from dripper.html.tree.elements import CELLS, words
 from dripper.html.tree.tree import Tree, attribute, escape_attribute
 
 _ICONS = words("emoji emoticon smiley smilies sprite spacer pixel tracking tracker icon icons bullet")
-"""Words in classes and ids of images in kept pieces that are no content."""
+"""Words in classes and ids of images that are not content even in kept pieces."""
 _AROUND_ICONS = 4
-"""Number of elements that are examined around an image, including the image."""
+"""Number of elements examined around an image, including the image."""
 _LONGEST_SMILEY = 4
-"""Most characters of a smiley's alternative text."""
+"""Maximum length of a smiley's alternative text, in characters."""
 _PEOPLE = words("avatar avatars gravatar headshot userpic")
 _SIGNS = _ICONS | words("logo logos badge badges button btn arrow stars rating")
 _FEWEST_IN_GALLERY = 3
 _APART = 60
-"""Texts and tags between two pictures of a gallery."""
+"""Two consecutive images in a gallery have fewer texts and tags between them."""
 _LONGEST_IN_GALLERY = 60
-"""Most characters of text between two pictures of a gallery."""
+"""Maximum number of characters of text between two consecutive images in a gallery."""
 
 
 def find_roles(tree: Tree, images: Sequence[Image], picture: str | None) -> list[str]:
     """Return the role of each image of main HTML: lead, gallery, icon, avatar or content.
 
-    Pictures are side by side if at least _FEWEST_IN_GALLERY of them follow each other with no more
-    text between two than a caption has. An image that is shown at least REPEATED times is an icon,
-    unless it states a large size. Of 4,911 training pages, 89 show such images, 2,194 times: signs
-    of files and states, smileys, placeholders for a picture; on five pages they are pictures.
+    At least _FEWEST_IN_GALLERY consecutive images form a gallery if no two neighbours have more
+    text between them than a short caption. An image that is shown at least REPEATED times is an
+    icon, unless it states a large size. 89 of 4,911 training pages show such images, 2,194 times in
+    all: file and status icons, smileys, image placeholders. On five of these pages, they are real
+    pictures.
     """
     showing = set(find_showing(tree, images, picture))
     counts = Counter(attribute(tree.start_tag(image.shown), "src") for image in images)
@@ -67,8 +68,8 @@ def find_roles(tree: Tree, images: Sequence[Image], picture: str | None) -> list
 
 
 def replace_icons(tree: Tree) -> None:
-    """Remove from main HTML, in place, the images in kept pieces that are no content: trackers,
-    bullets and icons. A smiley is replaced by its alternative text. Icons in table cells stay, as
+    """Remove the images that are not content (trackers, bullets and icons) from main HTML, in
+    place. A smiley is replaced with its alternative text. Icons in table cells are kept, because
     they are the cell's content."""
     images = find_images(tree)
     counts = Counter(tree.start_tag(image.shown) for image in images)
@@ -86,14 +87,14 @@ def replace_icons(tree: Tree) -> None:
         for element in range(image.element, tree.lasts[image.element] + 1):
             tree.tags[element] = "span"
         if 0 < len(alt) <= _LONGEST_SMILEY:
-            # The image has no address: Markdown writes its alternative text, and the main text
-            # stays the same.
+            # The new `img` has no address, so Markdown writes its alternative text. The main text
+            # does not change.
             tree.parts[first] = f'<img alt="{escape_attribute(alt)}">'
             tree.names[tree.parts[first]] = tree.tags[image.element] = "img"
 
 
 def _is_other(tag: str) -> bool:
-    """Return whether an image's start tag says that it is no content: its names, its tracker, or
-    both its sizes."""
+    """Return whether an image's start tag shows, by its names, address or size, that the image is
+    not content."""
     is_named = not _ICONS.isdisjoint(read_names(tag)) or is_tracker((attribute(tag, "src") or "").lower())
     return is_named or is_tiny(tag)
