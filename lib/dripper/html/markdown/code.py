@@ -162,7 +162,8 @@ class CodeWriter:
     """The last code span written: its hole and its code."""
 
     def write(self, element: int, tag: str) -> bool:
-        """Write a code element: a block if it has several lines, otherwise a span."""
+        """Write a code element, as a block if it is a `pre` or has several lines, otherwise as a
+        span."""
         tree = self.tree
         if tree.tags[element] == "pre" or (tree.tags[element] == "code" and has_lines(tree, element)):
             inner = find_code(tree, element) if tree.tags[element] == "pre" else element
@@ -181,7 +182,7 @@ class CodeWriter:
             return
         hole, before = self._span
         if hole and pieces and pieces[-1] == hole:
-            # Two adjacent spans would be read as one.
+            # Renderers would read two adjacent spans as one.
             code = before + code
             holes[-1] = write_code_span(code)
         else:

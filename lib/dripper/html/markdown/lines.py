@@ -146,8 +146,8 @@ class Lines:
             self.pieces.append(HOLE.format(len(self.holes) - 1))
 
     def begin_emphasis(self, element: int, tag: str) -> bool:
-        """Begin an element's emphasis, unless the element contains elements that no line can
-        hold."""
+        """Begin an element's emphasis, unless it contains an element that cannot be part of a
+        line."""
         kind = EMPHASIZED.get(self._source.roles.get(element) or self._source.tree.tags[element], "strong")
         if self._source.holds(element, STRUCTURE):
             return self.begin_block(element, tag)

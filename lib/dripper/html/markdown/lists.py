@@ -83,8 +83,8 @@ def _is_fit(source: Source, element: int, name: str) -> bool:
 
 
 def is_one_line(source: Source, element: int) -> bool:
-    """Return whether an element holds a single line. A line that fills the element, or fills
-    another line, counts as the same line."""
+    """Return whether an element contains a single line. Nested lines with the same text count as
+    one."""
     lines, lasts = source.within(element, LINE_BREAKING), source.tree.lasts
     if any(source.tree.tags[line] not in _LINES for line in lines):
         return False

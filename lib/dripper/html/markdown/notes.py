@@ -197,7 +197,7 @@ def _cut_label(source: Source, note: _Note, backs: Collection[int]) -> None:
 
 
 def _widen(source: Source, mark: int) -> int:
-    """Return the outermost element around a mark that holds no more text than the mark:
+    """Return the outermost element around a mark without any other text:
     `<sup>[<a>1</a>]</sup>`."""
     tree, said = source.tree, _bare(source.read(mark))
     for around in reversed(tree.nearest(tree.parents[mark], _MOST_AROUND)):

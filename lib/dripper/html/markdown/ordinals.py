@@ -10,7 +10,7 @@ from dripper.html.tree.tree import Tree
 
 _ORDINAL = re.compile(r"\s*([0-9]{1,2})[.)]?\s*")
 _LONGEST = 12
-"""Characters; a number, including white space, has fewer."""
+"""A number, including white space, has fewer characters."""
 _FAR = 40
 """Maximum number of texts between a number and its step's text."""
 _MOST_AROUND = 6

@@ -82,7 +82,7 @@ class Output:
         """Prefix of each line, from the containers that already have a line."""
         self._containers: list[_Container] = []
         self._pending = 0
-        """Number of containers, the innermost ones, that have no line yet."""
+        """Number of innermost containers that have no line yet."""
         self._heads = heads
         self._rule: int | None = None
         """The rule before the post that the next line begins."""

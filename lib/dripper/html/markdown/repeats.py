@@ -9,8 +9,8 @@ from dripper.html.tree.elements import CELLS, HEADINGS, ITEMS, LINE_BREAKING
 
 _PARTS = ITEMS | CELLS
 _NEAR = 24
-"""Distance, in texts and tags, within which the nearest text to an image or a short form is
-searched for. A short form itself contains at most this many texts and tags."""
+"""Maximum distance, in texts and tags, from an image or a short form to the nearest text. A short
+form itself contains at most this many."""
 _MOST_TIMES = 4
 """A text that is at least this many times as long as another does not repeat it."""
 _LINES_AND_SHOWS = LINE_BREAKING | SHOWS

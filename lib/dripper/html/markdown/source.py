@@ -18,7 +18,7 @@ from dripper.html.units.lines import collapse_lines, find_kept_lines, write_anno
 SHOWS = words("img picture video audio svg iframe math object embed canvas hr table")
 """Elements that show something without text."""
 STRUCTURE = HEADINGS | words("ul ol dl menu li dt dd table pre blockquote")
-"""Elements that no line can hold."""
+"""Elements that cannot be part of a line."""
 
 
 class Source:

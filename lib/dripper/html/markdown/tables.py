@@ -86,7 +86,8 @@ class Table:
         self.n_cells = 0
         self._rows: list[list[str]] = []
         self._foot: list[int] = []
-        """Positions of the rows of `tfoot`, which browsers show last wherever it is."""
+        """Positions of the `tfoot` rows, which browsers show last, wherever they are in the
+        table."""
         self._spans: dict[int, int] = {}
         """Number of further rows that a cell spans, by column."""
 

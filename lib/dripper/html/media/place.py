@@ -181,7 +181,8 @@ class _Places:
             yield image, fault
 
     def _find_fault(self, image: Image, before: Image, *, is_repeated: bool) -> str:
-        """Return the reason why an image outside of kept pieces is not main; "" if it is main."""
+        """Return the reason why an image outside the kept pieces is not main, or "" if it is
+        main."""
         if not self.is_main(image.element):
             return "its place is not main"
         if self._is_copy(image, before):

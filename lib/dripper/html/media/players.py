@@ -16,7 +16,7 @@ from dripper.html.media.captions import mark_caption
 from dripper.html.tree.tree import Tree, attribute, escape_attribute
 
 STAND_IN = "bdo"
-"""An inline element that pages do not use and no feature counts."""
+"""An inline element that pages do not use and that no feature counts."""
 _ADDRESS = "data-dripper-player"
 _PLAYER = re.compile(
     r"(?:https?:)?//(?:(?:www\.)?(?:youtube(?:-nocookie)?\.com/embed/[\w-]|dailymotion\.com/embed/|ted\.com/talks|"
