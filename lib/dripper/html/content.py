@@ -1,5 +1,5 @@
-"""Holds the main content of a page as a value: a tree of its own, with the places of posts and
-images. Main HTML and Markdown are written from it."""
+"""Holds a page's main content as a value: its own tree, with the positions of posts and images.
+Main HTML and Markdown are written from this value."""
 
 from bisect import bisect_left
 from collections.abc import Collection, Mapping
@@ -26,11 +26,11 @@ class Content:
     tree: Tree
     """The tree of main HTML."""
     posts: Mapping[int, Post]
-    """Posts, in their order, by the rule (`hr`) before their first block. These rules have no
+    """Posts in order, keyed by the rule (`hr`) before their first block. These rules have no
     markup."""
     images: Mapping[int, ShownImage]
-    """Images by the element that shows them, in document order; still without their places in the
-    Markdown."""
+    """Images in document order, keyed by the element that shows them. Their positions in the
+    Markdown are not set yet."""
 
 
 def cut_content(
@@ -45,14 +45,14 @@ def cut_content(
     """Return the main content of a page. Raises PageError(OUTPUT_TOO_LARGE), as `rewrite` does.
 
     Args:
-        base: The base of the page's relative addresses; None: they stay relative.
-        posts: Posts by the id of their first main block.
+        base: The base for the page's relative addresses; None keeps them relative.
+        posts: Posts, keyed by the id of their first main block.
         with_images: Whether images are listed.
     """
     profile = find_profile(page.profile)
     picture = page.metadata.image if page.metadata is not None else None
     if not profile.main_html_scans:
-        # The main HTML of MinerU's profile is MinerU's, byte for byte.
+        # With MinerU's profile, main HTML is MinerU's output, byte for byte.
         main_html = page.prune(main_ids)
         tree = rewrite(main_html, settings, base, is_pruned=False)
         return Content(main_html, tree, {}, list_images(tree, picture) if with_images else {})

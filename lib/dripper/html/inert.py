@@ -20,14 +20,15 @@ REMOVED = words(
     "fencedframe animate animateColor animateMotion animateTransform animatecolor animatemotion animatetransform set discard "
     "handler listener"
 )
-"""Elements that run, load a document, or change attributes of others; they are removed with their
-content.
+"""Elements that run code, load a document, or change other elements' attributes. They are removed
+with their content.
 
 Frames are removed too, including video frames: their content is not in the archive, and it would be
 another site's code.
 """
 UNWRAPPED = words("object applet")
-"""Elements that load a plug-in's document; their content is shown instead, and stays."""
+"""Elements that load a document into a plug-in. Their tags are removed, and their content is
+kept."""
 ADDRESSES = words("href src action poster background cite longdesc data lowsrc dynsrc xlink:href icon")
 """Attributes that have one address as their value."""
 ADDRESS_SETS = words("srcset imagesrcset")
@@ -46,13 +47,13 @@ _MEDIA = re.compile(
     r"data:(?:image/(?:png|gif|jpe?g|webp|avif|bmp|x-icon|vnd\.microsoft\.icon)|audio/|video/)", re.IGNORECASE
 )
 _WINDOWS = words("_blank _self _parent _top")
-"""The windows that a link may open in. Browsers give a new window no way back (`noopener`, since
-2021), but a named window has one."""
+"""The targets that a link may have. Since 2021, browsers give a `_blank` window no access to the
+page that opened it (`noopener`), but a named window has access."""
 _TARGET = re.compile(rf' (?:form)?target="(?!(?:{"|".join(sorted(_WINDOWS))})")', re.IGNORECASE)
 _OPENER = re.compile(r""" rel="(?:[^"]*[\t\n\f\r ])?opener[\t\n\f\r "]""", re.IGNORECASE)
 _SHOWING = words("src srcset poster background")
 _TEXTUAL = words("title alt label placeholder value summary abbr content aria-label aria-description datetime class id")
-"""Attributes that are shown, or only name something: they may mention `javascript:`."""
+"""Attributes that only show text or name something, so their values may contain `javascript:`."""
 _SCRIPT = re.compile(
     r"(?:java|vb|live)script:|mocha:|data:text|data:application|expression\(|-moz-binding|behavio[u]?r:|@import"
 )
@@ -61,20 +62,20 @@ _IGNORED = re.compile("[\x00-\x20\x7f-\xa0\u200b-\u200f\u2028-\u202f\ufeff]+|/\\
 """Characters that old browsers skipped inside a scheme or CSS."""
 _NAMES = "|".join(sorted((ADDRESSES | ADDRESS_SETS | _DROPPED) | {"style"}))
 NOTABLE = re.compile(rf""" (on[^\t\n\f\r =>"]*|{_NAMES})="([^"]*)\"""")
-"""An attribute to examine, in a tag with double quotes around every value, none inside a value, and
-spaces between attributes."""
+"""An attribute to examine. The tag must have double quotes around every value, none inside a value,
+and spaces between attributes."""
 _NOTABLE_NAME = re.compile(rf"""[\t\n\f\r /"'](?:on|(?:{_NAMES})[\t\n\f\r =/>])""")
 
 
 @cache
 def _read_clobbering() -> frozenset[str]:
-    """Return the properties of `document` and of forms: a script that reads one would get the
-    element with that id or name instead. DOMPurify drops these names too."""
+    """Return the property names of `document` and of forms. A script that reads such a property
+    would get the element with this id or name instead. DOMPurify drops these names too."""
     return words(files("dripper.html").joinpath("clobbering.txt").read_text("utf-8"))
 
 
 def find_notable(tags: Sequence[str]) -> set[str]:
-    """Return the serialised start tags with an attribute to examine; most have none."""
+    """Return the serialised start tags with an attribute to examine; most tags have none."""
     notable = set(filter(_NOTABLE_NAME.search, tags))
     if "script:" in "".join(tags).lower():
         notable.update(tag for tag in tags if "script:" in tag.lower())
@@ -87,13 +88,13 @@ def find_reaching(tags: Sequence[str]) -> set[str]:
 
 
 def reaches_scripts(tag: str) -> bool:
-    """Return whether a serialised start tag has an id or a name that interferes with a page's
-    scripts, or opens a window that can change this one.
+    """Return whether a serialised start tag can interfere with a page's scripts through its id or
+    name, or opens a window that can change the page.
 
     >>> [reaches_scripts(f"<a {each}>") for each in ('id="forms"', 'id="part"', 'target="x"')]
     [True, False, True]
     """
-    # A serialiser writes one space before an attribute, and no quotation mark within a value.
+    # The serialiser writes one space before an attribute, and no quotation mark within a value.
     start, name = tag.find(' id="'), tag.find(' name="')
     if start >= 0 and tag[start + 5 : tag.find('"', start + 5)] in _read_clobbering():
         return True
@@ -105,8 +106,7 @@ def reaches_scripts(tag: str) -> bool:
 
 
 def remove_opener(relations: str) -> str:
-    """Return the value of `rel` without the relation that gives a new window a way back to the
-    page.
+    """Return a `rel` value without `opener`, which gives a new window access to the page.
 
     >>> remove_opener("nofollow Opener"), remove_opener("noopener")
     ('nofollow', 'noopener')
@@ -116,8 +116,8 @@ def remove_opener(relations: str) -> str:
 
 
 def clean_inert_address(address: str, attribute: str = "href") -> str | None:
-    """Return a cleaned address if following or showing it runs nothing, else None. Control
-    characters in it, which a terminal would obey, are encoded as in browsers.
+    """Return the cleaned address, or None if following or showing it could run code. Control
+    characters, which a terminal would obey, are percent-encoded, as in browsers.
 
     >>> clean_inert_address(" java\\nscript:alert(1)"), clean_inert_address("/a b")
     (None, '/a b')
@@ -133,7 +133,7 @@ def clean_inert_address(address: str, attribute: str = "href") -> str | None:
 def _runs_nothing(address: str, attribute: str) -> bool:
     if ":" not in address or address.startswith(("https://", "http://")):
         return True
-    # Old browsers took a backtick for a quotation mark.
+    # Old browsers treated a backtick as a quotation mark.
     scheme = read_scheme(_IGNORED.sub("", address).lstrip("`'\""))
     if not scheme or scheme in _SCHEMES:
         return True
@@ -141,7 +141,7 @@ def _runs_nothing(address: str, attribute: str) -> bool:
 
 
 def is_inert(attribute: str, value: str) -> bool:
-    """Return whether an attribute that is not an address can stay."""
+    """Return whether an attribute other than an address can be kept."""
     name = attribute.lower()
     if name.startswith("on") or name in _DROPPED:
         return False

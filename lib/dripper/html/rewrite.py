@@ -1,4 +1,4 @@
-"""Rewrites main HTML for output: makes it inert, and its addresses absolute."""
+"""Rewrites main HTML for output: makes it inert and its addresses absolute."""
 
 import re
 
@@ -28,18 +28,19 @@ _REGULAR = re.compile(r"""<[^\t\n\f\r "'<>=/]+(?: [^\t\n\f\r "'<>=/]+="[^"]*")*>
 
 
 def rewrite(main_html: str, settings: HtmlSettings, base: Base | None = None, *, is_pruned: bool = True) -> Tree:
-    """Return main HTML as the tree that is written to the output.
+    """Return main HTML as the tree to write to the output.
 
     Linear in len(main_html).
 
     Args:
-        base: The base of the page's relative addresses; None: they stay relative.
-        is_pruned: Whether `prune` wrote it for the profiles `dripper` or `paper`; otherwise it is
-            parsed first.
+        base: The base for the page's relative addresses; None keeps them relative.
+        is_pruned: Whether `prune` wrote the main HTML with the profile `dripper` or `paper`.
+            Otherwise the main HTML is parsed first.
 
     Raises:
-        PageError(OUTPUT_TOO_LARGE): Above `html.tree.parser.output_limit(len(main_html))`: a long
-        base is repeated in every link.
+        PageError(OUTPUT_TOO_LARGE): The output is larger than
+        `html.tree.parser.output_limit(len(main_html))`, for example because a long base is repeated
+        in every link.
 
     >>> tree = rewrite('<p onclick="a()"><a href="/b">c</a></p>', HtmlSettings(), Base.of("https://e.org/"))
     >>> "".join(tree.parts)
@@ -53,11 +54,11 @@ def rewrite(main_html: str, settings: HtmlSettings, base: Base | None = None, *,
 
 
 def rewrite_tree(tree: Tree, settings: HtmlSettings, base: Base | None, *, best_images: bool = True) -> None:
-    """Rewrite the tags of a tree of main HTML in place, as `rewrite` does; removed elements and
-    their parts become empty.
+    """Rewrite the tags of a main HTML tree in place, as `rewrite` does. The parts of removed
+    elements become empty.
 
     Args:
-        best_images: Whether images get the best of their addresses.
+        best_images: Whether each image gets the best of its addresses.
     """
     size = sum(map(len, tree.parts))
     limit = output_limit(size)
@@ -80,9 +81,9 @@ def rewrite_tree(tree: Tree, settings: HtmlSettings, base: Base | None, *, best_
 
 
 class Tags:
-    """Rewrites start tags, one by one.
+    """Rewrites start tags one by one.
 
-    growth: the largest number of characters by which a tag became longer.
+    growth: The largest number of characters that rewriting has added to a tag.
     """
 
     def __init__(self, inert: bool, base: Base | None, limit: int) -> None:
@@ -93,7 +94,7 @@ class Tags:
         self.growth = 0
 
     def read(self, tags: list[str]) -> dict[str, StartTag]:
-        """Return the start tags that change, or that are removed with their elements."""
+        """Return a `StartTag` for each tag that changes or is removed with its element."""
         changed: dict[str, StartTag] = {}
         notable, reaching = find_notable(tags), find_reaching(tags) if self._inert else set[str]()
         for tag in tags:
@@ -129,7 +130,7 @@ class Tags:
         return "" if value is None else f' {attribute}="{escape_attribute(value)}"'
 
     def _value(self, attribute: str, value: str) -> str | None:
-        """Return the new value of an attribute; None drops it."""
+        """Return the new value of an attribute, or None to drop the attribute."""
         if attribute in ADDRESSES:
             return self._address(value, attribute)
         if attribute in ADDRESS_SETS:

@@ -1,5 +1,5 @@
-"""Finds elements by CSS selectors that people write for sites that they know: elements to remove
-from a page (`drop`), and blocks that are main content whatever a labeler decides (`keep`).
+"""Finds elements by CSS selectors that users write for particular sites. `drop` selects elements to
+remove from a page; `keep` selects blocks that are main content whatever the labeler decides.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,12 +12,12 @@ from dripper.html.tree.scan import scan
 from dripper.html.tree.tree import Tree, attribute
 
 _WHOLE = frozenset({"html", "head", "body"})
-"""Elements that no selector removes: nothing of the page would be left."""
+"""Elements that no selector removes, because nothing of the page would be left."""
 _MARK = "data-dripper-kept"
 
 
 def check_selector(selector: str) -> None:
-    """Raise ValueError for a selector that the parser does not know.
+    """Raise ValueError if the parser rejects a selector.
 
     >>> check_selector("main > .price")
     """
@@ -28,7 +28,8 @@ def check_selector(selector: str) -> None:
 
 
 def drop_elements(utf8: bytes, selectors: Sequence[str]) -> bytes:
-    """Return a page without the elements that the selectors find; the same bytes if they find none.
+    """Return a page without the elements that match the selectors. If none match, return the same
+    bytes.
 
     >>> drop_elements(b"<p>one<p class=ad>two", [".ad"])
     b'<html><head></head><body><p>one</p></body></html>'
@@ -41,7 +42,7 @@ def drop_elements(utf8: bytes, selectors: Sequence[str]) -> bytes:
 
 
 def find_kept_blocks(mapping_html: str, selectors: Sequence[str]) -> set[int]:
-    """Return the ids of the blocks inside or around the elements that the selectors find.
+    """Return the ids of the blocks inside or around the elements that match the selectors.
 
     Args:
         mapping_html: The page with `_item_id` on its blocks.

@@ -2,11 +2,11 @@
 output.
 
 The output is valid under the DTD that Trafilatura ships, except for tables and code, which TEI
-declares but that DTD does not.
+declares but the DTD does not.
 
-Headings are `ab` of type header, lists `list` and `item`, tables `table`, `row` and `cell`; inline
-elements become `hi`, `ref`, `code`, `del` and `graphic`, with the alternative text of an image as
-its `desc`.
+Headings become `ab` with the type header, lists become `list` and `item`, and tables become
+`table`, `row` and `cell`. Inline elements become `hi`, `ref`, `code`, `del` and `graphic`. An
+image's alternative text becomes its `desc`.
 """
 
 import re
@@ -46,13 +46,13 @@ _LINES = frozenset(
 _IN_LINES = frozenset({"hi", "ref", "del", "code"})
 _SILENT = frozenset({"script", "style", "head", "title", "template"})
 _DEEPEST = 100
-"""Greatest nesting of containers, and of inline elements within a line. Deeper elements are left
-out, but not their content. XML that is nested about 1,000 deep cannot be written, and hardly be
-read."""
+"""Maximum nesting depth of containers, and of inline elements within a line. Deeper elements are
+left out, but their content is kept. XML nested about 1,000 deep cannot be written, and many parsers
+cannot read it."""
 
 
 class TeiSource(NamedTuple):
-    """The properties of a page that the header states; "" if not known."""
+    """The page properties that the header states; "" if not known."""
 
     title: str = ""
     url: str = ""
@@ -65,8 +65,8 @@ class TeiSource(NamedTuple):
 
 
 def to_tei(main_html: str, source: TeiSource) -> str:
-    """Return a TEI document of main HTML. Lists, tables, quotes and marks nested more than 100 deep
-    lose their elements, not their text. Never raises; linear.
+    """Return main HTML as a TEI document. Lists, tables, quotes and inline elements nested more
+    than 100 deep lose their tags, not their text. Never raises. Linear.
 
     >>> "<p>one</p>" in to_tei("<div>one</div>", TeiSource("T"))
     True
@@ -126,7 +126,7 @@ class _Writer(HTMLParser):
         self._is_new_line = True
         self._preformatted = self._silent = 0
         self._left_out = Counter[str]()
-        """Open elements that were too deep, by name."""
+        """Number of open elements that were too deep, by name."""
         self._pending: list[str] = []
         """Text that is not in the document yet."""
 
@@ -185,8 +185,8 @@ class _Writer(HTMLParser):
         if self._is_new_line and not self._preformatted:
             text = text.lstrip(" ")
         if text and not self._silent:
-            # The pieces of a text are joined and written at once: appending each would copy the
-            # text before it.
+            # The pieces of a text are joined before they are written, because appending each piece
+            # would copy the text before it.
             if not self._pending:
                 self._line()
             self._pending.append(text)
@@ -259,7 +259,7 @@ class _Writer(HTMLParser):
 
 
 def _inside(kind: str) -> tuple[str, ...]:
-    """Return the kinds of elements that end when an element of `kind` ends."""
+    """Return the kinds of elements that end an open element of `kind` when they begin."""
     return {"row": ("row",), "cell": ("row", "cell"), "item": ("item",)}[kind]
 
 
@@ -271,8 +271,8 @@ def _append(element: ET.Element, text: str) -> None:
 
 
 def _drop_empty(element: ET.Element) -> None:
-    """Remove empty elements: TEI has no empty lists, tables and paragraphs. White space in an
-    inline element of its own stays."""
+    """Remove empty elements, because TEI has no empty lists, tables or paragraphs. White space from
+    removed inline elements is kept."""
     children: list[ET.Element] = []
     texts = [[element.text or ""]]
     """Texts before the first kept child, and after each kept child."""

@@ -1,4 +1,4 @@
-"""Finds the address that a saved page states as its own, which its relative links start from."""
+"""Finds the address that a saved page states as its own, for resolving its relative links."""
 
 import re
 from collections.abc import Callable
@@ -8,9 +8,9 @@ from dripper.html.tree.tree import unescape
 from dripper.html.tree.urls import Base
 
 _SEARCHED = 4096
-"""Bytes: programs that save a page write the address at its start."""
+"""Number of bytes that are searched: programs that save a page write the address at its start."""
 _COMMENTS: tuple[tuple[re.Pattern[bytes], Callable[[str], str]], ...] = (
-    # Browsers; the number counts the letters of the address.
+    # Browsers; the number is the length of the address.
     (re.compile(rb"<!--\s*saved from url=\(\d+\)(\S+)", re.IGNORECASE), str),
     (re.compile(rb"<!--\s*Page saved with SingleFile\s+url:\s*(\S+)"), str),
     (re.compile(rb"<!--\s*Mirrored from (\S+) by HTTrack"), "http://{}".format),
@@ -18,10 +18,10 @@ _COMMENTS: tuple[tuple[re.Pattern[bytes], Callable[[str], str]], ...] = (
 
 
 def find_own_address(utf8: bytes, metadata: Metadata | None) -> str | None:
-    """Return the address that a page states as its own: the address that the program that saved it
-    wrote, otherwise the canonical address (`<link rel=canonical>`, `og:url`).
+    """Return the address that a page states as its own: the address written by the program that
+    saved the page, otherwise the canonical address (`<link rel=canonical>`, `og:url`).
 
-    None if neither is an address on the web.
+    Return None if neither is a web address.
 
     >>> find_own_address(b"<!-- saved from url=(0018)https://e.org/a/b --><p>", None)
     'https://e.org/a/b'
@@ -36,6 +36,6 @@ def find_own_address(utf8: bytes, metadata: Metadata | None) -> str | None:
 
 
 def find_canonical_address(metadata: Metadata | None) -> str | None:
-    """Return the canonical address that a page declares; None if it is no address on the web."""
+    """Return the canonical address that a page declares; None if it is not a web address."""
     canonical = metadata.canonical_url if metadata is not None else None
     return canonical if Base.of(canonical) is not None else None

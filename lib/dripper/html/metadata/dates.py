@@ -1,7 +1,7 @@
 """Finds the dates that pages state, and writes them as ISO 8601.
 
-The names of months in 53 languages and regions are in `months.txt`, from Unicode's CLDR
-(https://cldr.unicode.org, licence Unicode-3.0; `python -m dripper_lab.months` writes them).
+Month names in 53 languages and regions are in `months.txt`, from Unicode's CLDR
+(https://cldr.unicode.org, licence Unicode-3.0; `python -m dripper_lab.months` writes the file).
 """
 
 import re
@@ -17,16 +17,17 @@ from dripper.html.metadata.words import CHANGES, compile_words
 
 _YEARS = range(1900, 2101)
 _BUDDHIST = 543
-"""Years that the Thai calendar is ahead."""
+"""Number of years by which the Thai calendar is ahead."""
 _ERAS = {"令和": 2018, "平成": 1988, "昭和": 1925, "民國": 1911, "民国": 1911}
 """The year before the first year of each era."""
 _LONGEST = 100
-"""Characters; a longer text is no single date, but may hold many."""
+"""Maximum length in characters of a text that states a single date; a longer text may state
+many."""
 _LONGEST_TIME = 30
 
 _ACCENTS = re.compile("[\u0300-\u036f.]")
 _INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
-"""Marks of the direction of writing, and blanks without width."""
+"""Direction marks and zero-width characters."""
 _MONTH = r"(?<![^\W\d_])(tháng\s*\d\d?|[^\W\d_][^\s\d,،;:()\[\]/|·–-]{1,19})"
 _YEAR_LAST = r"(\d{4})(?!\d)"
 _ISO = re.compile(
@@ -67,8 +68,8 @@ class Found(NamedTuple):
 
 
 def parse_date(text: str) -> str | None:
-    """Return the date, with the time of day if given, that a short text states; None if it states
-    none, or one that can be read in two ways.
+    """Return the date that a short text states, with the time of day if given. Return None if the
+    text states no date or an ambiguous date.
 
     >>> parse_date("2024-05-03T15:47:42.389+0200")
     '2024-05-03T15:47:42+02:00'
@@ -82,7 +83,7 @@ def parse_date(text: str) -> str | None:
 
 
 def find_dates(text: str) -> list[Found]:
-    """Return the dates that a text states, in their order.
+    """Return the dates that a text states, in order.
 
     >>> [found.iso for found in find_dates("Updated 7 April 2025, published May 3, 2024")]
     ['2025-04-07', '2024-05-03']
@@ -102,13 +103,14 @@ def cut_dates(text: str) -> str:
 
 
 def says_change(text: str) -> bool:
-    """Return whether a text speaks of a change, as "Last updated" does."""
+    """Return whether a text mentions a change, as "Last updated" does."""
     return compile_words(CHANGES).search(text) is not None
 
 
 def label_dates(line: str) -> list[tuple[str, bool]]:
-    """Return the dates of a line, and for each whether it is the date of a change. The words before
-    a date decide; in a line that begins with a date and ends with a word, the words behind it.
+    """Return the dates of a line, each with whether it is the date of a change. The words before a
+    date decide. In a line that begins with a date and ends with a word, the words after the date
+    decide.
 
     >>> label_dates("Updated 7 April 2025, published May 3, 2024")
     [('2025-04-07', True), ('2024-05-03', False)]
@@ -131,8 +133,7 @@ def _search(text: str) -> Iterator[Found]:
 
 
 def fold_month(name: str) -> str:
-    """Return the name of a month in the form of the table: in lower case, without accents and
-    dots."""
+    """Return a month name in the form of the table: in lower case, without accents or dots."""
     return _ACCENTS.sub("", unicodedata.normalize("NFKD", name.casefold())).replace(" ", "")
 
 
@@ -148,8 +149,8 @@ def _name_day(year: str, month: str, day: str) -> str | None:
 
 
 def _read_mail(match: re.Match[str]) -> str | None:
-    """Read a day before the name of its month, with the time behind it in the form of mail (RFC
-    5322), which old pages use in `meta` elements."""
+    """Read a date with the day before the month's name, and a time after it in the mail format (RFC
+    5322), if given. Old pages use this format in `meta` elements."""
     day = _name_day(match[3], match[2], match[1])
     rest = match.string[match.start() : match.end() + _LONGEST_TIME]
     if day is None or ":" not in rest:
@@ -181,8 +182,8 @@ def _read_time(match: re.Match[str]) -> str | None:
 
 
 def _read_numbers(match: re.Match[str]) -> str | None:
-    """Read a date in figures. With dots, the day comes first. With slashes or hyphens either may
-    come first, so that one of the two must be above 12, or both must be the same."""
+    """Read a numeric date. With dots, the day comes first. With slashes or hyphens, the day or the
+    month may come first, so one number must be above 12, or both must be the same."""
     first, mark, second, year = match.groups()
     if mark == "." or int(first) > 12:
         return _format_date(year, second, first)
@@ -210,12 +211,12 @@ _FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str | None]], ...
     (_ERA, _read_era),
     (_NUMBERS, _read_numbers),
 )
-"""Forms of dates, the most certain first, each with its reader."""
+"""Date forms, the most certain first, each with its reader."""
 
 
 def parse_dates(texts: Sequence[str]) -> list[str | None]:
-    """Return the dates of the posts of a page, which all have one form. If some can be read in two
-    ways, the other dates or the days of the week decide. Years may have two figures.
+    """Return the dates of a page's posts, which all have the same form. If some dates are
+    ambiguous, the other dates or the weekdays decide. Years may have two digits.
 
     >>> parse_dates(["03/05/2024", "14/05/2024"]), parse_dates(["Fri, 03/05/2024"])
     (['2024-05-03', '2024-05-14'], ['2024-05-03'])
@@ -251,8 +252,8 @@ _PRECISIONS = {4: "year", 7: "month", 10: "day"}
 
 
 def parse_any_date(text: str) -> str | None:
-    """Return the date that a short text states, as `parse_date` does, and also a month or a year
-    alone. This is for values that are declared to be dates.
+    """Return the date that a short text states. Like `parse_date`, but also accepts a month or a
+    year alone, for values that are declared to be dates.
 
     >>> [parse_any_date(text) for text in ("2024/05", "May 2024", "2024", "202413")]
     ['2024-05', '2024-05', '2024', None]
@@ -274,7 +275,7 @@ def find_precision(iso: str | None) -> str | None:
 
 
 def first_day(iso: str | None) -> date | None:
-    """Return the day of a date; the first day if it states only a month or a year.
+    """Return the day of a date; if the date is only a month or a year, return its first day.
 
     >>> first_day("2024-05"), first_day("2024-05-03T15:47:42+02:00"), first_day(None)
     (datetime.date(2024, 5, 1), datetime.date(2024, 5, 3), None)

@@ -11,7 +11,7 @@ _TAG = re.compile(
     r"</?(?:(a|abbr|b|em|font|i|img|mark|small|span|strong|sub|sup|u)|br|div|h[1-6]|hr|li|ol|p|ul)(?:\s[^<>]*)?/?>",
     re.IGNORECASE,
 )
-"""The group matches elements within words and lines."""
+"""The group matches inline elements, which are removed without leaving a space."""
 _ENDS = " -–—|·•,:;»«"
 """Characters between a name and the text beside it."""
 _BEFORE = re.compile(
@@ -26,7 +26,7 @@ _BESIDE = re.compile(
     r"|\s*(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?\s+\d|(?<!\w)\d|\s+\d",
     re.IGNORECASE,
 )
-"""The rest of a line after a name: its date, a count, another word."""
+"""The beginning of the rest of a line after a name: a date, a count or another word."""
 _APART = re.compile(
     r"\s*[;|•/、，；]\s*|\s+·\s+|\s+(?:and|und|et|y|e|i|a|og|och|en|ja|ve|и|і|και|và)\s+|\s*&\s*|\s*,\s*(?:and\s+)?",
     re.IGNORECASE,
@@ -36,9 +36,9 @@ _FIRM = re.compile(
     r"attorneys|solicitors|lawyers)\.?$",
     re.IGNORECASE,
 )
-"""Names that a firm joins into its own."""
+"""The name of a firm that joins several names."""
 _WHOLE = re.compile(r"[\u3005-\u30ff\u3400-\u9fff\uac00-\ud7a3・·]{2,10}")
-"""A first and last name in Han, kana or hangul, without a blank between them."""
+"""A first and last name in Han, kana or hangul, without a space between them."""
 _OFFICE_BEHIND = re.compile(r"(?<=[\u3400-\u9fff\uac00-\ud7a3])\s*(?:기자|특파원|記者|记者|編集者)$")
 _NO_NAME = re.compile(
     r"https?:|www\.|@|\.(?:com|org|net)/|^[(\[].*[)\]]$|^[\W\d_]*$|[©®]|\be-?mail\b|^user\s?name\b"
@@ -51,16 +51,16 @@ _ROLE = re.compile(
     r"researcher|consultant|specialist|division)\b",
     re.IGNORECASE,
 )
-"""Titles and offices behind a comma after a name: the rest is also about that person."""
+"""Titles and positions after a name and a comma. The rest of the text is also about that person."""
 _MORE = re.compile(r",?\s+(?:et al\b|u\.\s?a\.|and others).*|\s+@\s.*", re.IGNORECASE)
-"""Endings of a name: further authors, or the place where somebody writes."""
+"""Text after a name: further authors, or the place that the author writes from."""
 _NOBODY = re.compile(
     r"ph\.?d|m\.?d|dr|mba|esq|(?:(?:site|web) ?)?admin|administrator|(?:the |about the )?author|authors|webmaster|super ?user|user|"
     r"unknown|none|null|undefined|by|von|par|por|staff|guest|editors?|contributor|anonymous|wordpress|joomla|drupal|typo3|"
     r"wix|shopify|squarespace|blogger|moderator|member|root|system|"
     r"管理[员員者]|佚名|匿名|未知|小[编編]|编辑|編集者?|本站|原创|관리자|운영자|익명"
 )
-"""Words in place of an author that name nobody, in lower case."""
+"""Words in place of an author's name that name nobody, in lower case."""
 
 
 def join_lines(text: str) -> str:
@@ -69,7 +69,7 @@ def join_lines(text: str) -> str:
 
 
 def remove_tags(text: str) -> str:
-    """Return a text without the tags of HTML that a site's editor left in it, escaped or not.
+    """Return a text without the HTML tags that a site's editor left in it, escaped or not.
 
     >>> join_lines(remove_tags("<p>Rain in <b>Bergen</b>.</p>&lt;br&gt;Sun in Oslo, x < y."))
     'Rain in Bergen. Sun in Oslo, x < y.'
@@ -78,7 +78,7 @@ def remove_tags(text: str) -> str:
 
 
 def split_authors(texts: Iterable[str], is_one: Callable[[str], bool] = lambda text: False) -> tuple[str, ...]:
-    """Return the names in texts that each state one or several authors.
+    """Return the names in texts that each state one or more authors.
 
     Args:
         is_one: Returns whether a whole text is one name, such as the site's name.
@@ -131,7 +131,7 @@ _ORGANISATION = re.compile(
 
 
 def is_organisation(name: str) -> bool:
-    """Return whether a name belongs to an organisation, by its words.
+    """Return whether a name belongs to an organisation, judging by its words.
 
     >>> [is_organisation(name) for name in ("Office of Public Affairs", "daily.example.com")]
     [True, True]
@@ -143,7 +143,7 @@ _BESIDE_NAME = re.compile(r"\s+[|–—/-]\s+|\s+\((?=[^()]{2,60}\)$)")
 
 
 def cut_company(name: str, is_site: Callable[[str], bool] = lambda text: False) -> str:
-    """Return a person's name without the words beside it that are behind a mark or in brackets.
+    """Return a person's name without the words after it that follow a separator or are in brackets.
 
     Args:
         is_site: Returns whether a text is the site's name.
@@ -157,10 +157,10 @@ def cut_company(name: str, is_site: Callable[[str], bool] = lambda text: False) 
 
 
 def read_byline(texts: Iterable[str]) -> tuple[str, ...]:
-    """Return the names in the first of these texts that states any, without the date and the counts
-    beside them.
+    """Return the names in the first text that states any, without the date and the counts beside
+    them.
 
-    Only the first text counts: further ones belong to comments, answers and other articles.
+    Only that text counts, because further texts belong to comments, answers and other articles.
 
     >>> read_byline(["", "By Ann Lee on 3 May 2024 | 5 min read", "Bo Ray"])
     ('Ann Lee',)
@@ -170,13 +170,13 @@ def read_byline(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def _cut_before(line: str) -> str:
-    """Return a line without "By" or the like before the name."""
+    """Return a line without "By" or similar words before the name."""
     start = _BEFORE.match(line)
     return line[start.end() :] if start else line
 
 
 def split_tags(texts: Iterable[str]) -> tuple[str, ...]:
-    """Return the keywords in texts that each hold one keyword, or several between commas.
+    """Return the keywords in texts that each hold one keyword, or several separated by commas.
 
     >>> split_tags(["rain, Bergen", "Rain"])
     ('rain', 'Bergen')

@@ -1,8 +1,8 @@
-"""Reads a page's metadata: title, authors, dates and more, from JSON-LD, `meta` and `link`
-elements, microdata and marked-up elements, in that order.
+"""Reads a page's metadata, such as title, authors and dates. The sources are JSON-LD, `meta` and
+`link` elements, microdata and marked-up elements, in that order.
 
 The sources of each field are tried in a fixed order; the first source with a value decides. The
-tables of names are the documentation: docs/metadata.md repeats them.
+tables of names in this module are authoritative; docs/metadata.md repeats them.
 """
 
 import re
@@ -39,21 +39,21 @@ class Metadata:
     """The metadata that a page declares about itself; None or empty if it declares none."""
 
     title: str | None = None
-    """The headline. The site's name, as the page or its address states it, is cut off."""
+    """The headline, without the site's name as the page or its address states it."""
     authors: tuple[str, ...] = ()
     """Names of people."""
     published: str | None = None
-    """ISO 8601: a date, or date and time, with the offset from UTC if the page states it; a year or
-    a month if it states no more."""
+    """ISO 8601: a date, or a date and time with the UTC offset if the page states it. Only a year
+    or a month if the page states no more."""
     modified: str | None = None
-    """Date of the last change, in the form of `published`."""
+    """Date of the last change, in the same form as `published`."""
     site: str | None = None
     """The site's name."""
     description: str | None = None
     canonical_url: str | None = None
     """Absolute if the page's address is known."""
     image: str | None = None
-    """Address of the page's picture; absolute if the page's address is known."""
+    """Address of the page's image; absolute if the page's address is known."""
     tags: tuple[str, ...] = ()
     """Keywords."""
     language: str | None = None
@@ -65,7 +65,7 @@ class Metadata:
     modified_precision: str | None = None
 
     def completed(self, base: Base | None) -> "Metadata":
-        """Return the same metadata with absolute addresses if a base is known."""
+        """Return this metadata, with absolute addresses if a base is known."""
         if base is None:
             return self
         return replace(
@@ -76,7 +76,7 @@ class Metadata:
 
 
 _WORKS = tuple(words("article posting report recipe videoobject podcastepisode book movie course question"))
-"""Ends of the names of types of works that a page is about: NewsArticle, BlogPosting, …"""
+"""Endings of the type names of works that a page may be about: NewsArticle, BlogPosting, …"""
 _PAGES = ("webpage", "itempage", "faqpage", "profilepage", "aboutpage", "collectionpage", "product", "event")
 
 
@@ -85,8 +85,7 @@ _ORGANISATIONS = ("organization", "corporation", "business", "organisation")
 
 
 class JsonLd:
-    """The works and pages among a page's objects: works before pages, and of each kind only the
-    first."""
+    """The first work and the first page among a page's JSON-LD objects, the work first."""
 
     def __init__(self, objects: Sequence[dict[str, Any]]) -> None:
         self._named: dict[str, dict[str, Any]] = {}
@@ -109,43 +108,45 @@ class JsonLd:
         self._dated = [value for value in self._works if "profilepage" not in read_types(value)]
 
     def texts(self, *names: str, works: Sequence[dict[str, Any]] | None = None) -> Iterator[str]:
-        """Yield the texts of the first property of the first object that has any.
+        """Yield the texts of the first named property that has any, in the first object that has
+        one.
 
         Args:
-            works: The objects; by default all.
+            works: The objects to search; by default all.
         """
         for value in self._works if works is None else works:
             for name in names:
-                # Once each: a page can refer to a long text as often as it likes.
+                # Each text only once, because a page can refer to a long text any number of times.
                 texts = list(dict.fromkeys(self._texts(value.get(name))))
                 if texts:
                     yield from texts
                     return
 
     def dates(self, *names: str) -> Iterator[str]:
-        """Yield the texts that `texts` yields, but none of a profile page: its date is the day when
-        the profile was made."""
+        """Like `texts`, but yields none from a profile page, because its date is the day when the
+        profile was created."""
         return self.texts(*names, works=self._dated)
 
     def sites(self) -> Iterator[str]:
-        """Yield names of the site, the likeliest first."""
+        """Yield site names, the likeliest first."""
         for value in self._sites:
             yield from self._texts(value.get("name"))
         yield from self.texts("publisher", "sourceOrganization")
 
     def organisations(self) -> Iterator[str]:
-        """Yield the names of authors that are organisations by their type."""
+        """Yield the names of authors that have the type of an organisation."""
         for value in self._works:
             for name in ("author", "creator"):
                 authors = value.get(name)
                 nodes = map(self._follow, authors if isinstance(authors, list) else [authors])
-                # Once each: a page can refer to a large object as often as it likes.
+                # Each object only once, because a page can refer to a large object any number of
+                # times.
                 for node in {id(node): node for node in nodes if isinstance(node, Mapping)}.values():
                     if any(kind.endswith(_ORGANISATIONS) for kind in read_types(node)):
                         yield from self._texts(node)
 
     def image(self) -> Iterator[str]:
-        """Yield addresses of the page's picture."""
+        """Yield addresses of the page's image."""
         for value in self._works:
             for name in ("image", "thumbnailUrl"):
                 yield from self._texts(value.get(name), ("url", "contentUrl", "@id"))
@@ -173,7 +174,7 @@ _PARTED = str.maketrans("", "", ":._- ")
 
 
 def _names(*names: str) -> tuple[str, ...]:
-    """Return names without the marks between their words, as sites use different marks."""
+    """Return names without the separators between words, because sites use different separators."""
     return tuple(name.translate(_PARTED) for name in names)
 
 
@@ -204,8 +205,7 @@ _DATES = (
     re.compile(rf"\A{_OF_PAGE}date\Z"),
     re.compile(rf"(?:modifi(?:ed|cation)|lastmod|updated?|revis(?:ed|ion)|edited|reviewed|changed){_DAY}*\Z"),
 )
-"""Forms of the names of dates: dates of publication, the most certain first, then dates of
-changes."""
+"""Forms of date names: publication dates, the most certain first, then dates of changes."""
 _PUBLISHED, _MODIFIED = range(3), range(3, 4)
 
 
@@ -215,18 +215,18 @@ def _find_form(name: str) -> int | None:
 
 
 _MOST_BYLINES = 20
-"""Bylines that are looked at."""
+"""Maximum number of bylines that are read."""
 _FEWEST_LISTED = 6
-"""Number of different bylines from which on a page is a list of articles, unless it declares to be
-an article."""
+"""A page with at least this many different bylines is a list of articles, unless it declares that
+it is an article."""
 _FEWEST_BLANKS = 3
-"""Blanks in a title that is too long to be a site's name by chance."""
+"""Minimum number of spaces in a title that is too long to be in a site's name by chance."""
 _MOST_DATES = 2
-"""Most days of publication that the microdata of a single page state."""
+"""Maximum number of publication dates in the microdata of a single page."""
 
 
 class _Metas:
-    """Contents of `meta` elements by name."""
+    """The contents of `meta` elements, by name."""
 
     def __init__(self, pairs: Iterable[tuple[str, str]]) -> None:
         self._found: dict[str, list[str]] = {}
@@ -239,11 +239,11 @@ class _Metas:
         return (self._found[name] for name in names if name in self._found)
 
     def each(self, names: Iterable[str]) -> Iterator[str]:
-        """Yield the contents one by one."""
+        """Yield the contents of these names one by one."""
         return (text for texts in self.all(names) for text in texts)
 
     def dates(self, forms: range) -> Iterator[str]:
-        """Yield the contents of the names that have these forms, form by form."""
+        """Yield the contents of names with these forms, in the order of the forms."""
         found = [(form, texts) for name, texts in self._found.items() if (form := _find_form(name)) is not None]
         return (text for wanted in forms for form, texts in found if form == wanted for text in texts)
 
@@ -251,10 +251,10 @@ class _Metas:
 def read_metadata(head: Head, tree: Tree, page_title: str = "", reading: Reading = DEFAULT_READING) -> Metadata:
     """Return the metadata that a page declares about itself.
 
-    The time is linear in the page's length; most of it goes to the distinct start tags.
+    The time is linear in the page's length. Most of it is spent on the distinct start tags.
 
     Args:
-        tree: The tree of its visible elements.
+        tree: The tree of the page's visible elements.
         page_title: The text of `<title>`.
     """
     metas, data = _Metas(head.metas), JsonLd(head.objects)
@@ -271,8 +271,8 @@ def read_metadata(head: Head, tree: Tree, page_title: str = "", reading: Reading
     name = SiteName(site, *addresses)
     title = choose_title(declared, tuple(visible.headings()), page_title, name, visible.lower_headings)
     if is_home and HOME.fullmatch(reading.url or "") and title is not None:
-        # Behind the name of the site, `<title>` has its slogan. Inner pages may declare the first
-        # page as canonical.
+        # In `<title>`, the site's slogan follows the site's name. The fetched address is also
+        # checked, because inner pages may declare the home page as canonical.
         title = name.find_first(page_title) or (name.find_in(page_title, site) if " " not in title else None) or title
     metadata = Metadata(
         title=title,
@@ -284,11 +284,11 @@ def read_metadata(head: Head, tree: Tree, page_title: str = "", reading: Reading
     )
     if reading.only_title:
         return metadata
-    # On a shop's page, people named in visible elements wrote reviews.
+    # On a product page, people named in visible elements wrote reviews.
     is_product = data.describes_product or any(kind.startswith("product") for kind in metas.each(_TYPES))
     published = _find_published(days, data, visible, canonical or reading.url or "", is_product)
     modified = _find_modified(metas, data, visible)
-    # A person named on a site's first page wrote something else.
+    # A person named on a site's home page wrote something else.
     authors, organisations = _choose_authors(metas, data, visible, name, is_product or is_home, is_article)
     return replace(
         metadata,
@@ -305,12 +305,12 @@ def read_metadata(head: Head, tree: Tree, page_title: str = "", reading: Reading
 def _find_site(
     metas: _Metas, data: JsonLd, declared: str, page_title: str, addresses: Sequence[str | None] | None
 ) -> str | None:
-    """Return the name of the site that a page states, unless it is the page's title.
+    """Return the site name that a page states, unless that name is the page's title.
 
     Args:
         declared, page_title: The declared title, and the text of `<title>`.
         addresses: The page's declared address, and the address that it was fetched from; None for a
-            site's first page, which has the site's name as its title.
+            site's home page, which has the site's name as its title.
     """
     sites = chain(metas.each(SITES[:1]), data.sites(), metas.each(SITES[1:]))
     site = _take_first(text for text in sites if "://" not in text)
@@ -321,7 +321,7 @@ def _find_site(
 
 
 def _holds_title(site: str, declared: str, page_title: str) -> bool:
-    """Return whether the declared name of a site is, or holds, the title of the page."""
+    """Return whether the declared site name is, or contains, the page's title."""
     if site in (declared, page_title):
         return is_sentence(site) or (site == declared and page_title.startswith(site))
     return any(title.count(" ") >= _FEWEST_BLANKS and fold(title) in fold(site) for title in (declared, page_title))
@@ -349,14 +349,14 @@ def _find_modified(metas: _Metas, data: JsonLd, visible: Visible) -> str | None:
 
 
 def _find_labelled(visible: Visible, is_change: bool) -> str | None:
-    """Return the first date beside the title or in a byline: the date of a change if `is_change`,
-    otherwise any other date."""
+    """Return the first date beside the title or in a byline. Only dates of changes count if
+    `is_change` is set, otherwise only other dates."""
     in_bylines = chain.from_iterable(map(label_dates, visible.bylines()))
     return next((iso for iso, each in chain(visible.dates_beside_title, in_bylines) if each == is_change), None)
 
 
 def _take_first(*sources: Iterable[str]) -> str | None:
-    # Once each: a page can refer to a long blank text as often as it likes.
+    # Each value only once, because a page can refer to a long blank text any number of times.
     values = set[str]()
     for value in chain.from_iterable(sources):
         if value not in values:
@@ -372,12 +372,12 @@ def _choose_authors(
     """Return the people and the organisations that a page names as its authors. They come from the
     first source that names a person; if none does, from the first source that names anybody.
 
-    A vendor of the site's program ("Discuz! Team" beside the generator "Discuz! X3.4") is no
+    The vendor of the site's software ("Discuz! Team" beside the generator "Discuz! X3.4") is not an
     author.
 
     Args:
-        declared_only: Whether to ignore the names in visible elements, which belong to something
-            else.
+        declared_only: Whether to ignore the names in visible elements, because they belong to
+            something else.
         is_article: Whether the page declares that it is an article.
     """
     companies = {name.casefold() for name in data.organisations()}
@@ -402,8 +402,8 @@ def _choose_authors(
         return split_authors(map(remove_tags, map(unescape, texts)), site.is_in)
 
     def is_credible(name: str) -> bool:
-        """Return whether a name in a `meta` element may be an author's: if the page is no article,
-        such elements may also name the designer."""
+        """Return whether a name in a `meta` element may be an author's. On a page that is not an
+        article, `meta` elements may also name the designer."""
         return is_whole(name) or is_organisation(name) or visible.shows(name)
 
     declared_names: Iterable[tuple[str, ...]] = chain(
@@ -421,7 +421,8 @@ def _choose_authors(
 
 
 def _leave_lists(names: Iterable[str]) -> Iterator[str]:
-    """Yield a page's bylines if they are few: more belong to the pages that a list links to."""
+    """Yield a page's bylines if there are few. Many bylines belong to the pages that a list links
+    to."""
     found = list(islice(filter(None, names), _MOST_BYLINES))
     yield from found if len(set(found)) < _FEWEST_LISTED else ()
 

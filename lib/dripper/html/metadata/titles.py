@@ -1,4 +1,4 @@
-"""Chooses a page's title among its headings, its declared title and `<title>`, and removes the
+"""Chooses a page's title from its headings, its declared title and `<title>`, and removes the
 site's name.
 """
 
@@ -10,7 +10,7 @@ from dripper.addresses import host_name, unicode_host
 from dripper.html.tree.plain import fold
 
 _BETWEEN = re.compile(r"\s+[|\-–—·•»«:/›]+\s+|\s*[|»«›]\s*")
-"""Marks between a page's title and its site's name."""
+"""Separators between a page's title and its site's name."""
 _FRAME = re.compile(
     r"\A\(\d{1,3}\+?\)\s+"
     r"|\A.{1,200}?\s[•·:-]+\s(?:View topic|Thema anzeigen|Voir le sujet|Ver tema|Leggi argomento|Bekijk onderwerp|Zobacz temat|"
@@ -18,33 +18,34 @@ _FRAME = re.compile(
     r"|\s\(View topic\)(?=\s|\Z)|\s+[|\-–—·•«»:/›]+\Z",
     re.IGNORECASE,
 )
-"""Frames of a title: the number of unread messages, phpBB's words, or a mark at the end with
-nothing behind it."""
+"""Text around a title: the number of unread messages, phpBB's words, or a separator at the end."""
 _LONGEST = 500
-"""Characters; a longer text is no title, and looking at each of its marks would take long."""
+"""Maximum length in characters. A longer text is not a title, and examining each of its separators
+would take too long."""
 _BARS = re.compile(r"\s*[|»]\s*|\s::\s")
 _SITE_WORDS = 4
-"""Most words behind the last bar of a title that count as the name of a site, or a part of it."""
+"""Maximum number of words after a title's last bar that count as a site's name or a part of it."""
 _MOST_FIRST = 4
-"""Main texts among which a title is searched for."""
+"""Number of main texts that are searched for the title."""
 _COLONS = re.compile(r":\s+")
 _TRAIL = re.compile(r"\s+[»›/>]+\s+|\A\w+\s?:\s+")
-"""Marks between a heading and the section before it."""
+"""Separators between a heading and the section before it."""
 _PARTS = re.compile(rf"{_BETWEEN.pattern}|:\s+")
 _ARTICLE = re.compile(r"\Athe\s+", re.IGNORECASE)
 _LEVELS_ABOVE = frozenset({"ac", "co", "com", "edu", "gob", "gouv", "gov", "gv", "net", "nom", "or", "org"})
-"""Labels of a host behind its owner's label, apart from countries."""
+"""Host labels after the owner's label, apart from countries."""
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W_\u3040-\u30ff\u3400-\u9fff]+")
-"""A word, or a character of Chinese or Japanese, as these have no blanks between words."""
+"""A word, or a Chinese or Japanese character, because these languages have no spaces between
+words."""
 _STEM = 4
-"""Letters that forms of a word share: rains, rained, raining."""
+"""Number of letters that forms of a word share: rains, rained, raining."""
 
 
 class SiteName:
     """The name of a page's site, as the page declares it and as its host spells it."""
 
     def __init__(self, site: str | None, *addresses: str | None) -> None:
-        """addresses: The page's declared address and the address that it was fetched from; None:
+        """addresses: The page's declared address and the address that it was fetched from; None if
         not known."""
         self._names, self._owners = {fold(site or "")}, set[str]()
         hosts = (unicode_host(host_name(address or "") or "").removeprefix("www.") for address in addresses)
@@ -61,8 +62,8 @@ class SiteName:
         return not self._names.isdisjoint(_spell(text))
 
     def begins(self, text: str) -> bool:
-        """Return whether a text begins with the site's name, as the name of one of its offices
-        does."""
+        """Return whether a text begins with the site's name, like the name of one of its
+        offices."""
         return any(len(name) > 4 and fold(text).startswith(name) for name in self._names)
 
     def find_in(self, title: str, site: str | None = None) -> str | None:
@@ -77,7 +78,7 @@ class SiteName:
         return next(owners, None) if len(parts) > 1 else None
 
     def find_first(self, title: str) -> str | None:
-        """Return the first part of a title of several parts if it is the site's name.
+        """Return the first of a title's several parts if it is the site's name.
 
         >>> SiteName(None, "https://www.daily.example/").find_first("Daily - News of Bergen")
         'Daily'
@@ -103,7 +104,7 @@ class SiteName:
 
 
 def _spell(name: str) -> tuple[str, str]:
-    """Return the spellings of a site's name in an address: as it is, and without its article."""
+    """Return the spellings of a site's name in an address: with its article and without."""
     plain = fold(name).removeprefix("www")
     return plain, fold(_ARTICLE.sub("", name))
 
@@ -117,17 +118,17 @@ def choose_title(
 ) -> str | None:
     """Return the title of a page; None if it has none.
 
-    The candidates are, in this order: the only heading of the first level; the longest of several
-    headings that the declared title or `<title>` begins with; a heading that `<title>` ends with
-    behind a colon; the declared title; the part of `<title>` before the first mark. A heading that
-    is the site's name does not count, even if only the end of `<title>` shows that it is.
+    The candidates are, in this order: the only first-level heading; the longest of several headings
+    that the declared title or `<title>` begins with; a heading that `<title>` ends with after a
+    colon; the declared title; the part of `<title>` before the first separator. A heading that is
+    the site's name does not count, even if only the end of `<title>` shows this.
 
     Args:
-        declared: The title that metadata state.
-        headings: Texts of the headings of the first level, in their order.
+        declared: The title that the metadata states.
+        headings: Texts of the first-level headings, in order.
         page_title: The text of `<title>`.
         site: The site's name.
-        list_lower: Returns the texts of headings of the next levels.
+        list_lower: Returns the texts of lower-level headings.
     """
     declared, page_title = declared or "", _FRAME.sub("", page_title)
     parts = [part for part in _BETWEEN.split(page_title) if part.strip()]
@@ -156,8 +157,8 @@ def choose_title(
 
 
 def is_sentence(text: str) -> bool:
-    """Return whether a text has several words and most of them begin in lower case, so that it is
-    no name.
+    """Return whether a text has several words and most of them begin in lower case, so the text is
+    not a name.
 
     >>> [is_sentence(text) for text in ("How to read a rain gauge", "Office of the City Clerk")]
     [True, False]
@@ -167,10 +168,10 @@ def is_sentence(text: str) -> bool:
 
 
 def contains_title(texts: Iterable[str], title: str) -> bool:
-    """Return whether a page's main texts include its title: one of the first few is the title, or
-    the very first is most of the title, or holds the title and little more.
+    """Return whether a page's main texts include its title. One of the first few texts must be the
+    title, or the very first text must be most of the title, or contain the title and little more.
 
-    Further down a title may repeat, for example in a table of facts or in a list of links.
+    Further down, a title may only be repeated, for example in a fact table or a list of links.
 
     >>> contains_title(["News", "Rain in Bergen", "It rained."], "Rain in Bergen")
     True
@@ -246,8 +247,8 @@ def _is_of_something_else(heading: str, declared: str, page_title: str) -> bool:
 
 
 def _find_behind_colon(title: str, headings: Sequence[str], list_lower: Callable[[], Iterable[str]]) -> str | None:
-    """Return the first heading of several words that a title ends with behind a colon, as in
-    Blogger's titles: "The Daily: Rain in Bergen"."""
+    """Return the first heading of several words that a title ends with after a colon, as in Blogger
+    titles: "The Daily: Rain in Bergen"."""
     if len(title) > _LONGEST:
         return None
     ends = {fold(title[match.end() :]) for match in _COLONS.finditer(title)}
@@ -258,7 +259,7 @@ def _find_behind_colon(title: str, headings: Sequence[str], list_lower: Callable
 
 
 def _cut_bar(title: str) -> str:
-    """Return a title without the few words behind its last bar.
+    """Return a title without the words after its last bar, if they are few.
 
     >>> _cut_bar("7 Ways to Cook Rice | Koia"), _cut_bar("Rain | Weather in Bergen")
     ('7 Ways to Cook Rice', 'Rain | Weather in Bergen')
@@ -271,8 +272,8 @@ def _cut_bar(title: str) -> str:
 
 
 def _is_end(heading: str, parts: Sequence[str]) -> bool:
-    """Return whether a heading is the last part of a title of several parts, and no other part
-    holds it."""
+    """Return whether a heading is the last of a title's several parts, and no other part contains
+    it."""
     plain = fold(heading)
     return len(parts) > 1 and fold(parts[-1]) == plain and not any(plain in fold(part) for part in parts[:-1])
 
@@ -280,8 +281,8 @@ def _is_end(heading: str, parts: Sequence[str]) -> bool:
 def _is_site_at_end(heading: str, parts: Sequence[str], declared: str, list_lower: Callable[[], Iterable[str]]) -> bool:
     """Return whether the heading that `<title>` ends with is the site's name.
 
-    It is not if it is more than one and a half times as long as the rest ("City of Chicago | Board
-    Meeting Information") and nothing else on the page says the rest.
+    It is not the site's name if it is more than 1.5 times as long as the rest of `<title>` ("City
+    of Chicago | Board Meeting Information") and nothing else on the page states the rest.
     """
     if not _is_end(heading, parts):
         return False

@@ -19,7 +19,7 @@ from dripper.html.tree.permalinks import is_permalink
 from dripper.html.tree.tree import Tree, attribute, unescape
 
 _LONGEST_TAG = 2000
-"""Characters; longer start tags hold pictures and data."""
+"""Maximum length of a start tag in characters; longer start tags hold images and data."""
 _BYLINE = re.compile(
     r"(?:^|[\s_-])(?:author|byline|submitted)(?:[\s_-]*name)?(?:$|[\s_-](?!(?:bio|box|details|info)\b))", re.IGNORECASE
 )
@@ -31,11 +31,11 @@ _POST = re.compile(
     re.IGNORECASE,
 )
 _CARD = re.compile(r"(?:^|[\s_-])(?:card|teaser)__\w", re.IGNORECASE)
-"""An element of a card that leads to another page."""
+"""An element of a card that links to another page."""
 _NO_BYLINE = re.compile(
     rf"{_CARD.pattern}|(?:^|\s)(?:hentry|type-post|post-\d+)(?:$|\s)|submitted-(?!by)", re.IGNORECASE
 )
-"""A card, a whole post of WordPress (`author-ann`), or the answer to a form."""
+"""A card, a whole WordPress post (`author-ann`), or the answer to a form."""
 _OF_EVENT = re.compile(r"\b(?:event|start|end|expir\w*|valid\w*|due)[_-]?(?:date|time|on|until|from)", re.IGNORECASE)
 """Words in the start tags of dates that belong to an event or an offer, not to the page."""
 _PUBLISHED = re.compile("publish", re.IGNORECASE)
@@ -56,7 +56,7 @@ _OF_OTHER_PAGES = re.compile(
 )
 """Words in the start tags of elements that hold links to other pages."""
 HOME = re.compile(r"(?:https?://[^/?#]+/?|\./|/)|(?:https?://[^/?#]+/|\./|/)?(?:index|default)\.\w+", re.IGNORECASE)
-"""The address of a site's first page."""
+"""The address of a site's home page."""
 _GOES_ON = re.compile(r"(?:\b(?:by|and|von|und|par|et|por|y)|[,&:(])$", re.IGNORECASE)
 _FOLLOWS = re.compile(r"[,&:.)]|(?:and|und|et|y|on)\b", re.IGNORECASE)
 _MACHINE_DATES = {"time": "datetime", "abbr": "title"}
@@ -69,55 +69,55 @@ _OF_PERSON = re.compile("/(?:author|profile/|people/|staff/|contributor|writers/
 _BEFORE_NAMES = frozenset({"by", "by:", "written by", "von", "par", "por", "av", "door", "di"})
 _MOST_ITEMS = 100
 _MOST_BETWEEN = 10
-"""Parts between a word of `_BEFORE_NAMES` and a name."""
+"""Maximum number of parts between a word of `_BEFORE_NAMES` and a name."""
 _OF_PAGES = frozenset({"html", "body", "main", "article"})
 """Elements with class names that describe the whole page, not only the element."""
 _MOST_WORDS = 3
-"""Longest user name, in words."""
+"""Maximum number of words in a user name."""
 _NEAREST = 3
-"""Elements that describe a date: the element with the date, and the nearest ones around it."""
+"""Number of elements that describe a date: the element with the date, and the nearest elements
+around it."""
 _MOST_ABOVE = 8
-"""Most ancestors that are searched."""
+"""Maximum number of ancestors that are searched."""
 _MOST_TITLES = 8
-"""Headings of the first level that are looked at."""
+"""Maximum number of first-level headings that are examined."""
 _MOST_LOWER = 40
-"""Headings of the next two levels that are looked at."""
+"""Maximum number of headings of the next two levels that are examined."""
 _NEAREST_TITLE = 24
 _NEAR_TITLE = 64
-"""Texts and tags before and behind a title among which the page's own date is searched for. The
+"""Number of texts and tags before and after a title that are searched for the page's own date. The
 second value is for articles."""
 _FEW_WORDS = 5
-"""Most words, for each of its dates, in a line beside a title that is only about dates."""
+"""Maximum number of words per date in a line beside a title that is only about dates."""
 _FEWEST_ROWS = 3
-"""Number of rows with a date or a name each from which on these belong to other pages or to
-readers."""
+"""If at least this many rows have a date or a name each, the dates or names belong to other pages
+or to readers."""
 _ROWS = frozenset({"tr", "li", "article"})
 _MORE = 12
-"""Characters of a row beside its name or date; a row with more says more than words such as
+"""Number of characters in a row beside its name or date; a longer row says more than words such as
 "Published on"."""
 _LONGEST_BEFORE = 200
 _LONGEST_LABEL = 30
-"""Characters before a date in which its label is searched for."""
+"""Number of characters before a date that are searched for its label."""
 _DIGIT = re.compile(r"\d")
 _NUMBER = re.compile(r"\d+")
 _LETTER = re.compile(r"[^\W\d_]{2}|[\u3400-\u9fff]")
 _WORD = re.compile(r"[^\W\d_]+")
 _LONGEST = 200
 _LONGEST_SOURCE = 20_000
-"""Characters of a text as written, with all its white space. There is a limit because an element's
-text is read again for each element around it."""
+"""Maximum length of a text in the source, with all its white space. There is a limit because an
+element's text is read again for each element around it."""
 
 
 class Visible:
     """The elements of a page that state metadata, by kind."""
 
     def __init__(self, tree: Tree, is_article: bool = False) -> None:
-        """is_article: Whether the page declares that it is an article: then dates further from its
-        title are also its own."""
+        """is_article: Whether the page declares that it is an article. If so, dates further from
+        the title also count as the page's own."""
         self._tree = tree
         self._near_title = _NEAR_TITLE if is_article else _NEAREST_TITLE
-        # Every page needs these, as it needs `headings`; the cached properties below are not needed
-        # on every page.
+        # Every page needs these and `headings`; not every page needs the cached properties below.
         self._described = self._of_tags(tree.values("itemprop"))
         self._is_of_others: dict[re.Pattern[str], dict[int, bool]] = {_OF_OTHERS: {}, _OF_OTHER_PAGES: {}}
         self._dated_rows = set[int]()
@@ -144,36 +144,36 @@ class Visible:
                 yield attribute(tag, "content") or attribute(tag, "datetime") or self._text(self._name_in(element))
 
     def own_items(self, name: str, most: int) -> Iterator[str]:
-        """Yield the values of a microdata property if there are at most `most`: more values belong
+        """Yield the values of a microdata property if there are at most `most`. More values belong
         to a list of other pages."""
         values = dict.fromkeys(filter(None, islice(self.items(name), _MOST_ITEMS)))
         return iter(values if len(values) <= most else ())
 
     def related(self, kind: str) -> Iterator[str]:
-        """Yield the texts of links with a `rel`."""
+        """Yield the texts of links with `kind` in their `rel`."""
         linked = [tag for tag, kinds in self._tree.values("rel").items() if kind in kinds.lower().split()]
         found = [element for element, _ in self._of_tags(linked)]
         rows = self._find_rows(found) if kind == "author" else ()
         yield from (self._text(element) for element in found if element not in rows)
 
     def bylines(self) -> Iterator[str]:
-        """Yield the texts of elements with a class for an author or a byline, without readers'
-        comments and boxes about the author."""
+        """Yield the texts of elements with an author or byline class, except in readers' comments
+        and boxes about the author."""
         for element, classes in self._held:
             if element not in self._in_rows and _is_byline(classes) and not self._of_others(element):
                 yield self._line(element)
 
     @cached_property
     def _in_rows(self) -> set[int]:
-        """Elements that name a person in rows that each name one; none if all name the same."""
+        """Elements that name a person in rows that each name one person; empty if all rows name the
+        same person."""
         described = [each for each, tag in self._described if "author" in (attribute(tag, "itemprop") or "").split()]
         held = [element for element, classes in self._held if _is_byline(classes)]
         rows = self._find_rows({*described, *held})
         return rows if len(set(map(self._text, rows))) > 1 else set()
 
     def posters(self) -> Iterator[str]:
-        """Yield the texts of elements in posts of a thread with a class for a user name or an
-        author."""
+        """Yield the texts of elements in a thread's posts that have a user name or author class."""
         for element, classes in self._held:
             if (_USER_NAME.search(classes) or element in self._in_rows) and not self._of_others(element):
                 name = self._text(element)
@@ -187,7 +187,7 @@ class Visible:
         return [(element, attribute(tag, "class") or "") for element, tag in holders]
 
     def signed(self) -> Iterator[str]:
-        """Yield the texts of links to a person's page right behind a word such as "By"."""
+        """Yield the texts of links to a person's page right after a word such as "By"."""
         links = [tag for tag in self._tree.names if tag[:3] == "<a " and _OF_PERSON.search(tag)]
         for element, _ in self._of_tags(links):
             before = range(self._tree.opens[element] - 1, max(self._tree.opens[element] - _MOST_BETWEEN, 0), -2)
@@ -196,10 +196,10 @@ class Visible:
                 yield self._text(element)
 
     def dates(self, is_change: bool = False) -> Iterator[str]:
-        """Yield the dates of `time` elements and of elements with a class for a date. Dates after
-        the first heading come first, as earlier ones belong to menus. Dates in readers' comments,
-        in sidebars and in rows that each have a date are left out. A page that states when
-        something starts or ends yields none.
+        """Yield the dates of `time` elements and of elements with a date class. Dates after the
+        first heading come first, because earlier dates belong to menus. Dates in readers' comments,
+        in sidebars and in rows that each have a date are left out. No dates are yielded for a page
+        that states when something starts or ends.
 
         Args:
             is_change: Whether to yield only the dates of changes; otherwise only the other dates.
@@ -227,8 +227,8 @@ class Visible:
         return found
 
     def _is_change(self, element: int, tag: str, stated: str) -> bool:
-        """Return whether a date is the date of a change: by its class, the line around it, or the
-        words right before it."""
+        """Return whether a date is the date of a change. Its class, the line around it, or the
+        words right before it decide."""
         classes = attribute(tag, "class") or ""
         if _PUBLISHED.search(classes) or says_change(classes):
             return _PUBLISHED.search(classes) is None
@@ -265,8 +265,8 @@ class Visible:
         return {each for row in rows.values() if len(row) >= _FEWEST_ROWS for around in row for each in inside[around]}
 
     def _shape(self, element: int) -> str:
-        """Return the features that siblings of one kind share: the tag's name, and for an element
-        that is not in `_ROWS` also its first class."""
+        """Return the features that siblings of one kind share: the tag's name and, unless the name
+        is in `_ROWS`, the first class."""
         name, tag = self._tree.tags[element], self._tree.start_tag(element)
         classes = attribute(tag, "class") if name not in _ROWS and len(tag) <= _LONGEST_TAG else None
         return f"{name} {_NUMBER.sub('', classes).partition(' ')[0]}" if classes else name
@@ -278,8 +278,8 @@ class Visible:
         return is_own and not self._is_of_other_page(element)
 
     def _is_of_other_page(self, element: int) -> bool:
-        """Return whether an element belongs to comments, to a sidebar, or to a teaser: a link that
-        says more than the element."""
+        """Return whether an element belongs to comments, to a sidebar, or to a teaser, which is a
+        link that says more than the element."""
         if self._of_others(element) or self._of_others(element, _OF_OTHER_PAGES):
             return True
         above = reversed(self._tree.nearest(element, _MOST_ABOVE))
@@ -288,8 +288,8 @@ class Visible:
 
     @cached_property
     def dates_beside_title(self) -> list[tuple[str, bool]]:
-        """The dates in texts right above and below the first heading that hold dates and little
-        more, each with whether it is the date of a change."""
+        """The dates in texts right above and below the first heading, each with whether it is the
+        date of a change. The texts hold dates and little more."""
         tree, found = self._tree, list[tuple[int, str, list[tuple[str, bool]]]]()
         if not self._titles:
             return []
@@ -301,7 +301,7 @@ class Visible:
             if len(text) > _LONGEST or _DIGIT.search(text) is None:
                 continue
             text = " ".join(unescape(text).split())
-            # The words before a date are often in an element of their own.
+            # The words before a date are often in a separate element.
             before = " ".join(tree.parts[index - 2].split())[-_LONGEST_LABEL:]
             dates = label_dates(text if _DIGIT.search(before) else f"{before} {text}")
             if dates and len(_WORD.findall(cut_dates(text))) <= _FEW_WORDS * len(dates):
@@ -310,7 +310,7 @@ class Visible:
                     holder = tree.parents[holder]
                 if holder not in self._dated_rows and not self._is_of_other_page(holder):
                     found.append((index, tree.start_tag(holder), dates))
-        # Rows of a list have a date each.
+        # Each row of a list has a date.
         alike = Counter(tag for _, tag, dates in found if not dates[0][1])
         near = range(first - self._near_title, last + self._near_title)
         own = (dates for index, tag, dates in found if index in near and alike[tag] < _FEWEST_ROWS)
@@ -321,7 +321,7 @@ class Visible:
         elements around it."""
         for around in self._tree.nearest(element, most):
             key = marks, self._tree.start_tag(around)
-            # Once each: a long tag can be around many elements.
+            # Search each tag only once, because a long tag can be around many elements.
             if key not in self._says:
                 self._says[key] = marks.search(key[1][:_LONGEST_TAG]) is not None
             if self._says[key]:
@@ -337,7 +337,7 @@ class Visible:
         return set(unescape(" ".join(self._tree.parts[::2])).split())
 
     def headings(self) -> Iterator[str]:
-        """Yield the texts of headings of the first level, without links to themselves."""
+        """Yield the texts of first-level headings, without their links to themselves."""
         return map(self._heading, self._titles)
 
     def lower_headings(self) -> Iterator[str]:
@@ -355,7 +355,7 @@ class Visible:
 
     @cached_property
     def _titles(self) -> list[int]:
-        """The first headings of the first level that browsers also show if scripts run."""
+        """The first few first-level headings that browsers show even if scripts run."""
         tree, end, found = self._tree, -1, list[int]()
         noscripts = iter(tree.find("noscript"))
         following = next(noscripts, len(tree))
@@ -370,12 +370,12 @@ class Visible:
         return found
 
     def _is_no_heading(self, element: int) -> bool:
-        """Return whether a heading of the first level is something else: a translator's bar, a link
-        to the home page (the site's name), or a box around the links to other pages of a thread."""
+        """Return whether a first-level heading is something else: a translation bar, a link to the
+        home page (the site's name), or a box around the links to a thread's other pages."""
         tree, last = self._tree, self._tree.lasts[element]
         inside = tree.tags[element + 1 : last + 1]
         around = tree.nearest(element, _MOST_ABOVE)
-        # Saved pages have the bar of Google Translate.
+        # Saved pages may have the Google Translate bar.
         if "nav" in inside or any("goog-gt" in tree.parts[tree.opens[above]] for above in around):
             return True
         links = [above for above in reversed(around) if tree.tags[above] == "a"]
@@ -387,15 +387,15 @@ class Visible:
         )
 
     def _of_tags(self, tags: Iterable[str]) -> list[tuple[int, str]]:
-        """Return the elements that have one of these start tags, each with its tag. Too long tags
-        are left out."""
+        """Return the elements that have one of these start tags, each with its tag. Tags that are
+        too long are left out."""
         parts, opens = self._tree.parts, self._tree.opens
         elements = self._tree.tagged({tag for tag in tags if len(tag) <= _LONGEST_TAG})
         return [(element, parts[opens[element]]) for element in elements]
 
     def _name_in(self, element: int) -> int:
-        """Return the element inside this one that holds the name of the described thing; if there
-        is none, this one."""
+        """Return the element inside `element` that holds the name of the described thing; if there
+        is none, return `element`."""
         place = bisect_right(self._names, element)
         inside = place < len(self._names) and self._names[place] <= self._tree.lasts[element]
         return self._names[place] if inside else element
@@ -406,15 +406,16 @@ class Visible:
 
     @cached_property
     def _below_remarks(self) -> list[tuple[int, int]]:
-        """Elements from a heading such as "Responses" to the end of the element around it."""
+        """Ranges of elements, each from a heading such as "Responses" to the end of the heading's
+        parent."""
         tree = self._tree
         headings, remarks = tree.named(_LOWER_HEADINGS), compile_words(REMARKS)
         above = [(element, tree.parents[element]) for element in headings if remarks.fullmatch(self._text(element))]
         return [(element, tree.lasts[around]) for element, around in above if tree.tags[around] != "html"]
 
     def _of_others(self, element: int, marks: re.Pattern[str] = _OF_OTHERS) -> bool:
-        """Return whether an element belongs to readers' comments or reviews, or, with other
-        `marks`, whether they match a start tag around it."""
+        """Return whether an element belongs to readers' comments or reviews. With other `marks`,
+        return whether they match the start tag of the element or of one around it."""
         # Look only once at an element that is around several others.
         tree, answers, path = self._tree, self._is_of_others[marks], list[int]()
         while element >= 0 and element not in answers:
@@ -429,8 +430,8 @@ class Visible:
         return answer
 
     def _line(self, element: int) -> str:
-        """Return the element's text, with a mark between its parts unless one part continues the
-        other: "By", a name and the author's office are often in elements of their own."""
+        """Return the element's text, with a bar between its parts unless one part continues the
+        other. "By", a name and the author's position are often in separate elements."""
         if not self._text(element):
             return ""
         texts = self._tree.parts[self._tree.opens[element] + 1 : self._tree.closes[element] : 2]
@@ -441,8 +442,8 @@ class Visible:
         return line
 
     def _text(self, element: int) -> str:
-        """Return the element's text on one line; "" if it is long, as it then holds more than the
-        wanted value."""
+        """Return the element's text on one line, or "" if the text is long, because it then holds
+        more than the wanted value."""
         first, last = self._tree.opens[element], self._tree.closes[element]
         if last - first >= _LONGEST:
             return ""
@@ -455,7 +456,8 @@ class Visible:
 
 
 def _says_more(text: str, date: str) -> bool:
-    """Return whether a link says more than its date. The text of a long link is not known."""
+    """Return whether a link says more than its date. The text of a long link is "" and counts as
+    more."""
     return text != date and (not text or _LETTER.search(cut_dates(text)) is not None)
 
 

@@ -1,5 +1,5 @@
-"""Compiles regular expressions with words of many languages, which are in `words.txt`, one a line
-below its meaning."""
+"""Compiles regular expressions with words in many languages. `words.txt` lists the words, one per
+line, below their meaning."""
 
 import re
 from functools import cache
@@ -12,12 +12,13 @@ COMMENTS = r"[\W\d]*(?:[^\W\d_]+\s+){0,2}(?:<comments>)[\W\d]*"
 REMARKS = r"[\W\d]*(?:[^\W\d_]+\s+){0,2}(?:<comments>|<remarks>)[\W\d]*(?:\s[^\W\d_]+){0,4}[\W\d]*"
 """Headings above comments, answers or reviews."""
 CHANGES = r"(?:\b|_|(?<=last)|(?<=post))(?:<changes>)|<changes anywhere>"
-"""Words for a change of a page."""
+"""Words for a change to a page."""
 
 
 @cache
 def compile_words(form: str) -> re.Pattern[str]:
-    """Return the expression of a form, with the words of each `<meaning>`, in any case.
+    """Return the case-insensitive expression for a form, with each `<meaning>` replaced by its
+    words.
 
     >>> [compile_words(COMMENTS).fullmatch(text) is None for text in ("Comments", "Comments on it")]
     [False, True]

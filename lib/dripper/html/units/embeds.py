@@ -1,5 +1,5 @@
-"""Finds boxes within a text: quoted posts of social networks, in which words and author are one
-unit, notices of manuals, displayed formulas, and small data tables."""
+"""Finds boxes within a text: quoted social network posts (words and author are one unit), notices
+in manuals, displayed formulas, and small data tables."""
 
 from itertools import pairwise
 
@@ -12,15 +12,15 @@ _EMBEDS = words(
 )
 """Classes that the networks' own scripts look for."""
 _NOTICES = words("admonition callout")
-"""Classes of notices. On 620 labelled pages, 27 notices are between main text, and all are in the
+"""Notice classes. On 620 labelled pages, 27 notices are between main text, and all are in the
 truth."""
 _IN_TABLES = words("caption colgroup col thead tbody tfoot tr th td br b strong i em code pre sub sup span")
-"""Elements of a table without blocks and links in its cells."""
+"""Elements that a table may have if its cells have no blocks or links."""
 
 
 def find_embeds(tree: Tree) -> list[int]:
-    """Return quoted posts, notices, displayed formulas and data tables, in document order, none
-    inside another."""
+    """Return the outermost quoted posts, notices, displayed formulas and data tables, in document
+    order."""
     named = tree.values("class")
     boxes = set(filter(" ".join(named.values()).__contains__, _EMBEDS | _NOTICES))
     tags = {tag for tag, classes in named.items() if not boxes.isdisjoint(classes.split())} if boxes else set[str]()

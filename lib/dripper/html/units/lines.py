@@ -1,11 +1,12 @@
-"""Finds the elements that continue a line: a browser sets them within a sentence, whatever their
-names, so that the sentence is one block. Also reads a line as people do, ruby as `漢字(かんじ)`.
+"""Finds the elements that continue a line. A browser shows them within a sentence, whatever their
+names, so the sentence is one block. Also writes a line as people read it, with ruby
+as `漢字(かんじ)`.
 
     <p>一本の<ruby>柳<rp>(</rp><rt>やなぎ</rt><rp>)</rp></ruby>が</p>      一本の柳(やなぎ)が
 
-The profiles `paper` and `mineru-1.1` keep MinerU-HTML's 44 names (`elements.INLINE`), which split
-this line into six blocks. Of 2,432 labelled pages, 102 have such an element in a line, and 11 lost
-one between main neighbours.
+The profiles `paper` and `mineru-1.1` keep MinerU-HTML's 44 inline names (`elements.INLINE`), which
+split this line into six blocks. Of 2,432 labelled pages, 102 have an element with another name
+within a line, and 11 lost such an element between main neighbours.
 """
 
 import re
@@ -20,14 +21,14 @@ IN_WORDS = RUBY | {"wbr"}
 """Elements without a space around them."""
 PHRASING = RUBY | words("bdi data del ins meter o:p output progress slot tt wbr")
 """Phrasing content in the HTML standard (3.2.5.2.5) that INLINE lacks, its obsolete predecessors,
-and Word's empty `o:p`: none of these ends a line."""
+and Word's empty `o:p`. None of these elements ends a line."""
 _WORD_END = "o:p"
 _SHOWN_ALONE = INLINE | LINE_BREAKING | PHRASING | words("html head title math")
-"""Elements that are decided without their neighbours."""
+"""Elements that are judged without their neighbours."""
 _MOST_AROUND = 8
-"""Most elements between an element in a line and the text of that line."""
+"""Maximum number of elements between an element in a line and the line's text."""
 _FEW_PARTS = 200
-"""Texts and tags of an element that are searched for its text."""
+"""Maximum number of an element's texts and tags that are searched for text."""
 _CJK = "\u2e80-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uff64\U00020000-\U0003ffff"
 """Han, kana and their punctuation: scripts without spaces between words (Hangul has them)."""
 _WRAP = re.compile(rf"(?<=[{_CJK}])[ \t\r]*\n[ \t\r\n]*(?=[{_CJK}])")
@@ -38,9 +39,9 @@ direction marks are not included because they change the shown text."""
 
 
 def find_in_line(tree: Tree) -> frozenset[int]:
-    """Return the elements, other than INLINE, that do not end a line: phrasing content, and any
-    element that is beside text and has nothing inside that begins a line (custom elements, MathJax
-    containers, a `select` in a sentence). Linear."""
+    """Return the elements, other than INLINE, that do not end a line. They are phrasing content,
+    and any element that is beside text and contains nothing that begins a line (a custom element, a
+    MathJax container, a `select` in a sentence). Linear."""
     names = set(tree.names.values())
     odd, phrasing = (names - _SHOWN_ALONE) | (names & {"select"}), names & PHRASING
     if not odd and not phrasing:
@@ -70,9 +71,9 @@ def _has_no_break(breaks: list[int], tree: Tree, element: int) -> bool:
 
 
 def _is_beside_text(tree: Tree, element: int) -> bool:
-    """Return whether text of the same line is right before or after an element. A `select`, which
-    is otherwise a control with its label, and an element without text, such as a drawing, need text
-    on both sides."""
+    """Return whether text of the same line is right before or after an element. An element without
+    text, such as a drawing, needs text on both sides. So does a `select`, which is otherwise a
+    control with its label."""
     first = tree.opens[element] + 1
     inside = tree.parts[first : min(tree.closes[element], first + _FEW_PARTS) : 2]
     both = tree.tags[element] == "select" or not any(map(str.strip, inside))
@@ -87,10 +88,10 @@ def _is_beside_text(tree: Tree, element: int) -> bool:
 
 
 def join_formulas(tree: Tree) -> None:
-    """Join a paragraph that breaks off before a formula with the rest of its line, in place.
+    """Join a paragraph that breaks off before a formula to the rest of its line, in place.
 
-    In HTML `<p>When <div>…` ends the paragraph, and programs that write formulas made many such
-    pages: `<p>When </p><math>…</math>, there are two`.
+    In HTML, the `<div>` in `<p>When <div>…` ends the paragraph. Programs that write formulas have
+    made many such pages: `<p>When </p><math>…</math>, there are two`.
     """
     for element in tree.find("math"):
         before = tree.opens[element] - 2
@@ -109,24 +110,25 @@ _PRINTED = re.compile(
     rb'<(div|p) (?=[^<>]*(?:class="t m[0-9]|style="position:absolute;top:[^<>";]*;left:[^<>"]*white-space:nowrap))[^<>]*>'
     rb"((?:[^<]|<(?!/?(?:div|p)\b))*+)</\1>\s*"
 )
-"""A line of a PDF, as pdf2htmlEX and pdftohtml place it on its page."""
+"""A PDF line, as pdf2htmlEX and pdftohtml position it on its page."""
 _INNER_TAG = re.compile(rb"<[^<>]*>")
 _SHORT = 0.8
-"""Share of a printed page's longest line below which a line that ends a sentence ends a
-paragraph."""
+"""A line that ends a sentence also ends the paragraph if it is shorter than this share of the
+printed page's longest line."""
 _SENTENCE_ENDS = tuple('.!?:;"\u201d\u00bb')
 
 
 def is_printed(tree: Tree) -> bool:
-    """Return whether a page may have lines of a printed page, judging by its distinct tags."""
+    """Return whether a page may contain the lines of a printed page, judging by the distinct
+    tags."""
     lines = [tag for tag, classes in tree.values("class").items() if classes.startswith("t m")]
     lines += [tag for tag, style in tree.values("style").items() if "position:absolute;top:" in style]
     return any(tree.names[tag] in ("div", "p") for tag in lines)
 
 
 def join_printed_lines(html: bytes) -> bytes:
-    """Return the page with paragraphs in place of the lines of a printed page; words that are
-    hyphenated across lines are joined.
+    """Return the page with its printed lines joined into paragraphs. Words hyphenated across lines
+    are joined too.
 
     >>> join_printed_lines(b'<div class="t m0 x0">thir-</div><div class="t m0 x0">ty</div>')
     b'<p>thirty</p>'
@@ -159,9 +161,9 @@ def _write_paragraphs(lines: list[bytes]) -> Iterator[bytes]:
 
 
 def write_annotations(tree: Tree) -> list[str]:
-    """Return the tree's parts with its texts as people read them: ruby annotations in parentheses,
-    without the fallback for browsers that do not support ruby (`rp`), and without the options of a
-    `select` within a sentence."""
+    """Return the tree's parts with texts as people read them. Ruby annotations are in parentheses.
+    The fallback for browsers without ruby support (`rp`) and the options of a `select` within a
+    sentence are left out."""
     parts, names = tree.parts, set(tree.names.values())
     if "rt" not in names and "select" not in names:
         return parts
@@ -180,8 +182,8 @@ def write_annotations(tree: Tree) -> list[str]:
 
 
 def find_kept_lines(tree: Tree) -> list[int]:
-    """Return the indexes, in the tree's parts, of the texts with line breaks that are shown as
-    written: their style says so, and they are not code. 2 of 3,598 pages have some."""
+    """Return the indexes in the tree's parts of texts outside code with line breaks that browsers
+    show as written, because the style says so. 2 of 3,598 pages have such texts."""
     tags = {tag for tag, style in tree.values("style").items() if _KEEPS_LINES.search(style)}
     found = dict[int, None]()
     for element in tree.tagged(tags):
@@ -213,8 +215,8 @@ _UNSAID = re.compile(f"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f{UNSEEN.pattern[1:]}
 
 
 def join_lines(text: str) -> str:
-    """Return a text without invisible characters: line breaks of the source between Han or kana,
-    soft hyphens, zero-width spaces, control characters.
+    """Return a text without invisible characters: source line breaks between Han or kana, soft
+    hyphens, zero-width spaces and control characters.
 
     >>> join_lines("水車は\\n三十年 the mill\\nwheel, un\\u00adused")
     '水車は三十年 the mill\\nwheel, unused'

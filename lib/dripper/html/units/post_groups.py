@@ -1,9 +1,9 @@
 """Chooses the groups of elements that are posts, by their names and by the marks in them.
 
-Elements of one shape (a name and first class, a name and numbered id, or a type of schema.org) are
-posts if most of them state a person and a date and have text, and their name is a name of posts.
-Without such a name, they must be siblings in the order of their dates. A list of items with titles
-that lead elsewhere is a list of articles.
+Elements of one shape (a name and first class, a name and numbered id, or a schema.org type) are
+posts if they have a post name and most of them have text and state a person and a date. Elements
+without a post name must be siblings in date order. A list of items with titles that link elsewhere
+is a list of articles.
 """
 
 import re
@@ -33,25 +33,26 @@ from dripper.html.units.post_marks import (
 HOLDERS = words("article blockquote dd div dl dt fieldset li ol section table tbody tr ul")
 """Elements that may be posts."""
 ROWS = words("tr dt")
-"""Elements that may be heads of posts in the elements after them."""
+"""Elements that may be the head of a post, with the rest of the post in the elements after them."""
 _MOST_WITH_HEADS = 16
-"""Most groups of rows, the largest first, that are searched for heads: each search reads all marks
-among the rows and all rows beside them."""
+"""Maximum number of row groups, the largest first, that are searched for heads. Each search reads
+all marks among the rows and all rows beside them."""
 NAMES_WITHIN = 300
-"""Characters at the beginning of a start tag that are searched for its names."""
+"""Number of characters at the beginning of a start tag that are searched for names."""
 _FEWEST_CHARACTERS = 20
-"""Fewest characters of a post outside links."""
+"""Minimum number of characters outside links in a post."""
 _FEWEST_EACH = 60
-"""Fewest characters outside links, on average, of elements with less evidence of being posts."""
-_INNER = 0.6
-"""Share of the best group's text from which another group, with more elements, is the group of
+"""Minimum average number of characters outside links in elements with less evidence of being
 posts."""
+_INNER = 0.6
+"""Another group with more elements is chosen if it has at least this share of the best group's
+text."""
 _POSTS = re.compile(
     r"[\s\"_-](?:(comment|comtr|message|msg|reply|replies|answer|question|review(?!ed)|responses?\b)|post(?!ed)|topic|bubble)"
     r"(?!s?[-_]?(?:meta|form|head|info|count|card|teaser|link|button|nav|tag|title|type|action))"
 )
-"""Names of posts, in lower case: the search then takes a third of the time. Names in the first
-group are enough even if posts have no known date, or no known author."""
+"""Post names, in lower case because the search then takes a third of the time. A name in the first
+group is enough even if posts have no known date or no known author."""
 _NO_POSTS_NAMED = re.compile(r"(?:^|[\s_-])(?:menu|nav|recom|related|teaser|filter|shar)", re.IGNORECASE)
 _OPENING = re.compile(
     r" (?:class|id)=\"[^\"]*?\b(?:(?:question|discussion|topic)(?:[-_]?(?:post|item|body))?"
@@ -59,21 +60,22 @@ _OPENING = re.compile(
     re.IGNORECASE,
 )
 _MOST_ABOVE = 5
-"""Most elements around the first post; the outermost of them is searched for the opening post."""
+"""Maximum number of elements around the first post; the outermost is searched for the opening
+post."""
 _ARTICLE = re.compile(r' itemtype="[^"]*(?:Article|BlogPosting)"')
 _TYPE = re.compile(
     r' itemtype="https?://schema\.org/(Comment|Answer|Question|DiscussionForumPosting|UserComments|SocialMediaPosting|Review)"'
 )
 _OPENING_TYPES = words("Question DiscussionForumPosting SocialMediaPosting")
 Key = tuple[object, ...]
-"""A group: a rating from 0 to 2 of its name as a name of posts, the kind of name, and the name."""
+"""A group: a rating from 0 to 2 of its name as a post name, the kind of name, and the name."""
 
 
 def find_named(tree: Tree) -> tuple[list[int], dict[str, list[Key]]]:
-    """Return the outermost elements that have a name of posts and occur several times, and the
-    groups of their start tags.
+    """Return the outermost elements that have a post name and occur several times. Also return the
+    groups of each start tag with a post name.
 
-    For most pages the search ends here, after their distinct start tags.
+    For most pages, the search ends here, after reading their distinct start tags.
     """
     holders = [tag for tag, name in tree.names.items() if name in HOLDERS and " " in tag]
     named = {tag for tag in holders if _POSTS.search(tag[:NAMES_WITHIN].lower())}
@@ -85,12 +87,12 @@ def find_named(tree: Tree) -> tuple[list[int], dict[str, list[Key]]]:
 
 
 class Groups:
-    """The groups of elements of one tree that may be posts.
+    """The element groups in one tree that may be posts.
 
     Args:
-        is_thread: Whether the page is known to be a thread: posts may lack a known date or a known
+        is_thread: Whether the page is known to be a thread. If so, posts may lack a known date or
             author.
-        keys: The groups of start tags that are known so far.
+        keys: The groups that are known so far, by start tag.
     """
 
     def __init__(self, tree: Tree, is_thread: bool, keys: dict[str, list[Key]]) -> None:
@@ -144,8 +146,8 @@ class Groups:
         return posts if opening is None else [opening, *posts]
 
     def _find_heads(self, rows: list[int], marks: Sequence[Mark]) -> list[int]:
-        """Return the rows that are heads of posts, and note the end of each post: the row before
-        the next head. Return all rows if the heads have more text than the rows between them.
+        """Return the rows that are post heads, and record the end of each post (the row before the
+        next head). Return all rows if the heads have more text than the rows between them.
 
         Args:
             marks: The marks in the rows.
@@ -167,7 +169,7 @@ class Groups:
         return sorted(heads)
 
     def _drop_containers(self, elements: list[int]) -> list[int]:
-        """Return the elements that have text of their own, outside other elements of the list."""
+        """Return the elements that have their own text, outside other elements of the list."""
         own, open_ones = {element: self._said(element) for element in elements}, list[int]()
         for element in elements:
             while open_ones and self._tree.lasts[open_ones[-1]] < element:
@@ -180,8 +182,8 @@ class Groups:
     def _score(
         self, key: Key, elements: list[int], with_author: set[int], with_date: set[int], dates: Sequence[Mark]
     ) -> tuple[float, int] | None:
-        """Return the characters of a group of elements, and the number of elements that count as
-        posts; None if they cannot be posts."""
+        """Return a group's number of characters and its number of elements that count as posts, or
+        None if the elements cannot be posts."""
         sizes = {element: self._said(element) for element in elements}
         said = [element for element, size in sizes.items() if size >= _FEWEST_CHARACTERS]
         named, kind, *_ = key
@@ -207,7 +209,7 @@ class Groups:
         return (characters, len(dated)) if is_list and self._is_in_order(said, dates) else None
 
     def _is_in_order(self, elements: list[int], dates: Sequence[Mark]) -> bool:
-        """Return whether the first dates of elements rise or fall."""
+        """Return whether the elements' first dates are in ascending or descending order."""
         firsts = (bisect_left(dates, each, key=itemgetter(0)) for each in elements)
         return are_in_order([dates[min(first, len(dates) - 1)].text for first in firsts])
 
@@ -228,7 +230,7 @@ class Groups:
 
     @cached_property
     def _titles(self) -> tuple[list[int], list[str]]:
-        """Headings that lead elsewhere, and their texts."""
+        """Headings that link elsewhere, and their texts."""
         tree, titles = self._tree, dict[int, str]()
         for element in tree.named(HEADINGS):
             around = (*tree.nearest(element, 3)[:-1], *range(element + 1, min(tree.lasts[element], element + 9) + 1))
@@ -238,7 +240,7 @@ class Groups:
         return list(titles), list(titles.values())
 
     def _has_titles(self, elements: list[int]) -> bool:
-        """Return whether most of these elements have a title of their own that leads elsewhere."""
+        """Return whether most of these elements have their own title that links elsewhere."""
         (places, texts), found = self._titles, list[str]()
         for element in elements:
             place = bisect_left(places, element)
@@ -247,7 +249,8 @@ class Groups:
         return len(found) >= _INNER * len(elements) and len(set(found)) > max(1, _INNER * len(found))
 
     def _find_opening(self, first: int) -> int | None:
-        """Return the outermost element before the first post that has a name of opening posts."""
+        """Return the first element before the first post that has the name or type of an opening
+        post."""
         tree, path = self._tree, self._tree.nearest(first, _MOST_ABOVE)
         for element in range(path[0] + 1, first):
             tag = tree.start_tag(element)
@@ -260,7 +263,7 @@ class Groups:
 
 def _read_keys(tag: str, name: str) -> list[Key]:
     """Return the groups of an element with this start tag, each with a rating from 0 to 2 of its
-    name as a name of posts."""
+    name as a post name."""
     if tag[1] == "/" or len(tag) > LONGEST_TAG:
         return []
     found = CLASS.search(tag)

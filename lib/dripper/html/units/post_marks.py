@@ -1,6 +1,5 @@
-"""Finds the marks of posts: elements that name a person and elements that state a date, each with
-its rank and its shape. This module decides which texts are dates, and which addresses lead to a
-person.
+"""Finds the marks of posts: elements that name a person or state a date, each with a rank and a
+shape. This module decides which texts are dates and which addresses point to a person.
 """
 
 import re
@@ -15,15 +14,15 @@ from dripper.html.tree.elements import words
 from dripper.html.tree.tree import Tree, attribute, unescape
 
 LONGEST_TAG = 1500
-"""Most characters of a start tag that is read."""
+"""Maximum length of a start tag that is read, in characters."""
 _LONGEST_NAME = 40
 NEAR = 24
-"""Elements after the beginning of an element that are searched for its name, or for the post that
-it quotes."""
+"""Number of elements after the beginning of an element that are searched for a name, or for the
+post that the element quotes."""
 _MOST_INSIDE = 48
-"""Most texts and tags of an element that states one thing."""
+"""Maximum number of texts and tags in an element that states one thing."""
 FEWEST_IN_ORDER = 3
-"""Fewest dates that show the order of posts by rising or falling."""
+"""Minimum number of ascending or descending dates that show that posts are in order."""
 _MOST_WORDS = 5
 _LONGEST_DATE = 70
 CLASS = re.compile(r' class="([^"]{1,300})')
@@ -47,7 +46,7 @@ PROFILE = re.compile(
     r"action=profile|space-uid|uid=|space\.php|member\.php|profile\.php|user\.php|userid=|memberid|user=)(?:[/?&;=.\d-]|$)|/[@~]\w",
     re.IGNORECASE,
 )
-"""An address that leads to a person."""
+"""An address that points to a person."""
 _AROUND_NAME = re.compile(
     r"^(?:(?:posted|written|asked|answered)\s)?(?:by|von|par|from)\b[:\s]*|\s(?:says|wrote|said)\W*$|<[^>]*>", re.I
 )
@@ -62,7 +61,7 @@ _STATING_DATES = ("datetime", "content", "title", "data-time", "data-timestamp",
 _BEFORE_DATES = (" title=", " data-t", " data-d", ' itemprop="date', ' itemprop="commentTime')
 _NO_NAMES = words("article button form img input main ol section svg table tbody tr ul use")
 _TYPED, _BY_LINK, BY_CLASS = 3, 2, 1
-"""The ranks of marks of a person: named by a type, by a link's target, by a class."""
+"""The ranks of marks that name a person: by a type, by a link's target, by a class."""
 
 
 class Mark(NamedTuple):
@@ -70,7 +69,7 @@ class Mark(NamedTuple):
 
     element: int
     rank: int
-    """Higher ranks are surer."""
+    """Higher ranks are more certain."""
     shape: object
     text: str
 
@@ -83,8 +82,8 @@ class Marks:
         self._shapes = dict[str, tuple[str, ...]]()
 
     def find(self, spans: Sequence[int]) -> tuple[set[int], list[Mark], list[Mark]]:
-        """Return the elements inside `spans`, which must not overlap, and the marks of persons and
-        of dates in them, in document order."""
+        """Return the elements inside `spans`, and their marks of persons and of dates in document
+        order. The spans must not overlap."""
         inside = [element for span in spans for element in range(span, self._tree.lasts[span] + 1)]
         return set(inside), self._find_authors(inside), self._find_dates(inside, spans)
 
@@ -119,19 +118,19 @@ class Marks:
             if is_short and _LETTERS.search(text) and not _DATE.search(text):
                 mark = Mark(element, ranks[tag], self._shape(element), text)
                 if marks and element <= tree.lasts[marks[-1].element] and text in marks[-1].text:
-                    around = marks.pop()  # It says more than the name.
+                    around = marks.pop()  # The outer element says more than the name.
                     mark = around._replace(element=element, text=text) if around.rank > mark.rank else mark
                 marks.append(mark._replace(rank=0) if self._is_editor(element) else mark)
         return marks
 
     def _is_editor(self, element: int) -> bool:
-        """Return whether the last statement right before a person is that something was edited."""
+        """Return whether "edited" is nearer before a person than "asked" and "answered"."""
         first = self._tree.opens[element]
         said = "".join(self._tree.parts[max(first - 2 * NEAR - 1, 0) : first : 2])
         return said.rfind("edited ") > max(said.rfind("asked "), said.rfind("answered "))
 
     def _find_dates(self, elements: Sequence[int], spans: Sequence[int]) -> list[Mark]:
-        """Return the marks that state a date, in document order: attributes, then texts."""
+        """Return the marks that state a date, by an attribute or a text, in document order."""
         tree, marks = self._tree, list[Mark]()
         tags = [tree.parts[tree.opens[element]] for element in elements]
         dated = [tag for tag in set(tags) if tag[:5] == "<time" or any(name in tag for name in _BEFORE_DATES)]
@@ -152,8 +151,8 @@ class Marks:
         return sorted(marks, key=lambda mark: (mark.element, -mark.rank))
 
     def find_unmarked(self, elements: list[int]) -> dict[int, str]:
-        """Return the short texts at the first position at which most elements have one; they are no
-        dates, and not the same in all elements."""
+        """Return the short texts at the first position that has a short text in most elements. The
+        texts are not dates, and they differ between elements."""
         inside = defaultdict[tuple[object, ...], dict[int, str]](dict)
         for element in elements:
             first = self._tree.opens[element] + 1
@@ -214,8 +213,8 @@ def read_shape(tag: str, name: str) -> tuple[str, ...]:
 
 
 def _rate_person(tag: str, name: str) -> int:
-    """Return the rank of an element with this start tag as the name of a person; 0 if it is
-    none."""
+    """Return the rank of an element with this start tag as a person's name; 0 if it names no
+    person."""
     if 'itemprop="author' in tag or 'itemprop="creator' in tag or 'rel="author' in tag:
         return _TYPED
     if name == "a" and PROFILE.search(attribute(tag, "href") or ""):
@@ -235,7 +234,7 @@ def _read_date(tag: str) -> str | None:
 
 
 def are_in_order(texts: Sequence[str]) -> bool:
-    """Return whether dates rise or fall."""
+    """Return whether nearly all dates are in ascending or descending order."""
     known = [date[:16] for date in parse_dates(texts) if date]
     n_rises, n_falls = (sum(a <= b for a, b in pairwise(each)) for each in (known, known[::-1]))
     return len(known) >= FEWEST_IN_ORDER and max(n_rises, n_falls) >= 0.85 * (len(known) - 1)

@@ -1,11 +1,11 @@
-"""Finds posts: of a thread, a question with its answers, readers' comments and reviews. Each has
-its author, its date, its id, and the post that it answers.
+"""Finds posts: the posts of a thread, a question with its answers, readers' comments and reviews.
+Each post has an author, a date, an id, and the id of the post that it answers, if known.
 
     <li id="post-7"><a class="username">Ann</a> <time datetime="2024-05-03">…</time><p>Ash, too.
 
-Marks of persons and dates are found first (`post_marks`), then the groups of elements that have
-them (`post_groups`). The author is the name at the same position in most posts. The search examines
-distinct start tags first, then only elements around marks, so it is linear.
+Marks of persons and dates are found first (`post_marks`), then the element groups that contain the
+marks (`post_groups`). The author is the name at the same position in most posts. The search
+examines distinct start tags first, then only elements around marks, so it is linear.
 """
 
 import re
@@ -40,24 +40,24 @@ class FoundPost(NamedTuple):
 
     element: int
     author: str | None
-    """None: not stated."""
+    """None if not stated."""
     published: str | None
-    """ISO 8601; None: not stated, or not as a date ("two days ago")."""
+    """ISO 8601; None if not stated, or not stated as a date ("two days ago")."""
     id: str | None
-    """The fragment of the page's address that leads to it."""
+    """The URL fragment that points to the post."""
     reply_to: str | None
-    """The id of the post that it answers, if that post is on the page."""
+    """The id of the post that this post answers, if the answered post is on the page."""
     end: int
-    """Index of the last part of the post in the tree."""
+    """Index of the post's last part in the tree."""
 
 
 def find_posts(tree: Tree, *, is_thread: bool = False) -> list[FoundPost]:
-    """Return the posts of a page in document order; none if fewer than two are found, except a
-    single post that a thread declares.
+    """Return the posts of a page in document order. A single post is returned only if a thread
+    declares it.
 
     Args:
-        is_thread: Whether the page is known to be a thread: posts are then also looked for if no
-            element has a name of posts, and may lack a known date or a known author.
+        is_thread: Whether the page is known to be a thread. If so, posts are searched for even if
+            no element has a post name, and they may lack a known date or author.
     """
     spans, keys = find_named(tree)
     if not spans and not is_thread:
@@ -70,12 +70,13 @@ def find_posts(tree: Tree, *, is_thread: bool = False) -> list[FoundPost]:
 
 
 def are_remarks(tree: Tree, posts: Sequence[FoundPost]) -> bool:
-    """Return whether posts are named as comments or reviews, which are below other content."""
+    """Return whether posts have names of comments or reviews, which come below other content."""
     return all(_REMARKS.search(tree.start_tag(post.element), 0, NAMES_WITHIN) for post in posts[-2:])
 
 
 def find_paths(tree: Tree, elements: Sequence[tuple[int, int]]) -> list[tuple[object, ...]]:
-    """Return the shapes from each element up to its post, given as pairs of element and post."""
+    """Return the shapes from each element up to its post. `elements` are pairs of element and
+    post."""
     shapes, paths = dict[str, tuple[str, ...]](), list[tuple[object, ...]]()
     for inner, post in elements:
         element, path = inner, list[object]()
@@ -98,7 +99,8 @@ class _Reader:
         self._marks = groups.marks
 
     def search(self, spans: Sequence[int]) -> list[FoundPost]:
-        """Return the posts in some elements, which must be in document order and not overlap."""
+        """Return the posts in the elements `spans`, which must be in document order and not
+        overlap."""
         inside, authors, dates = self._marks.find(spans)
         elements = self._groups.choose(authors, dates) if authors or dates else []
         if not inside.issuperset(elements):
@@ -134,11 +136,13 @@ class _Reader:
     def _by_position(
         self, elements: list[int], marks: Sequence[Mark], rate: Callable[[list[str]], bool]
     ) -> dict[int, str]:
-        """Return the text that each element states in the best shape of marks: a shape that most
-        elements have, then the surest and first. If an element lacks it, the next shape counts.
+        """Return the text of each element's mark with the best shape. The best shapes are shapes
+        that most elements have, then shapes with good texts, the most certain rank, the most
+        different texts, and the earliest position. If an element lacks a shape, the next best shape
+        counts.
 
         Args:
-            rate: Returns whether the texts of a shape are good ones.
+            rate: Returns whether the texts of a shape are good.
         """
         inside = defaultdict[tuple[int, object], dict[int, str]](dict)
         firsts, at = dict[object, int](), 0
@@ -166,8 +170,8 @@ class _Reader:
         return stated
 
     def _read_ids(self, elements: list[int]) -> dict[int, str | None]:
-        """Return the id of each post: its own, else the first numbered id in it or around it; None
-        if an earlier post has the same id."""
+        """Return the id of each post: the element's own id, else the first numbered id inside or
+        around the element. The id is None if an earlier post has the same id."""
         tree, ids, taken = self._tree, dict[int, str | None](), set[str | None]()
         for element in elements:
             inside = range(element + 1, min(tree.lasts[element], element + 9) + 1)

@@ -7,11 +7,12 @@ from dripper.html.tree.tree import Tree
 
 _RECORDS = words("li div article section tr a dd")
 _FEWEST = 3
-"""Fewest siblings with equal start tags; two may be columns."""
+"""Minimum number of siblings with equal start tags; two may be columns."""
 
 
 def find_records(tree: Tree, inner: Iterable[int]) -> Iterator[list[int]]:
-    """Yield the lists around some elements: siblings with equal start tags, in document order."""
+    """Yield the lists of siblings with equal start tags around the elements `inner`, in document
+    order."""
     around, lists = {-1}, dict[tuple[int, str], list[int]]()
     for element in inner:
         while element not in around:

@@ -3,7 +3,7 @@ notes, and controls with the elements that they open.
 
     <sup><a href="#fn1">1</a></sup> … <ol class="footnotes"><li id="fn1">Ash, too. <a href="#r">↩
 
-Works on the tree of the page, and afterwards on the tree of main HTML. Linear.
+Works on the page's tree, and later on the tree of main HTML. Linear.
 """
 
 import re
@@ -30,25 +30,27 @@ _NAMED_NOTES = re.compile(
 _NAMES = re.compile(r' (?:class|id|role|rel|data-fn|epub:type)="([^"]{1,200})')
 _FRAGMENT = re.compile(r' href="#([^"]+)"')
 _MOST_AROUND = 4
-"""Most elements, from a mark upwards, that may have its id, or be raised or named as a mark."""
+"""Maximum number of elements, from a mark upwards, that may have the mark's id, be superscript, or
+be named as a mark."""
 _MOST_ABOVE = 8
-"""Most elements between a note and the element that is named as the holder of all notes."""
+"""Maximum number of elements between a note and the element that is named as the holder of all
+notes."""
 _MOST_PARTS = 4
-"""Most paragraphs of a note with its number in a block of its own."""
+"""Maximum number of paragraphs in a note with its number in a separate block."""
 _WHOLE_PAGE = words("html body main article")
 
 
 class References(NamedTuple):
-    """References of a page, by element numbers."""
+    """The references of a page, as element numbers."""
 
     marks: Mapping[int, int]
-    """Link of each mark → the target that it names."""
+    """Link of each mark → the link's target."""
     notes: Mapping[int, int]
-    """Target → number, from 1 in the order of first marks."""
+    """Target → note number. Notes are numbered from 1, in the order of their first marks."""
     backs: frozenset[int]
-    """Links that lead from a note back to its mark."""
+    """Links from a note back to its mark."""
     lost: frozenset[int] = frozenset()
-    """Links to places that the page does not have."""
+    """Links to ids that the page does not have."""
     lost_marks: frozenset[int] = frozenset()
     """The marks among the lost links."""
 
@@ -57,12 +59,12 @@ NONE = References({}, {}, frozenset())
 
 
 def find_references(tree: Tree) -> References:
-    """Return the notes of a page, and the marks that point at them.
+    """Return the notes of a page, and the marks that point to them.
 
-    A mark is a link to a later place on the page, with a number or a sign as its text. It or an
-    element right around it is raised or named as a mark, or the note links back. All marks of a
-    note have the same text: links with different numbers and one target lead to a list of sources,
-    or of reservations.
+    A mark is a link to a later position on the page, with a number or a sign as its text. The link
+    or an element right around it is superscript or named as a mark, or the note links back. All
+    marks of a note have the same text, because links with different numbers and one target point to
+    a list of sources or reservations.
     """
     near = [tag for tag in tree.names if tag[:3] == "<a " and (' href="#' in tag or "noteref" in tag)]
     hrefs = {tag: href for tag in near if (href := _read_target(tag))}
@@ -99,8 +101,8 @@ def find_references(tree: Tree) -> References:
 
 
 def _read_target(tag: str) -> str | None:
-    """Return the id that a link's start tag leads to on its page; Wikidot's marks have no target,
-    but their own id contains the note's id."""
+    """Return the id that a link's start tag points to on the same page. Wikidot's marks have no
+    target, but a mark's own id contains the note's id."""
     if found := _FRAGMENT.search(tag):
         return found[1].replace("&amp;", "&")
     href = attribute(tag, "href")
@@ -109,7 +111,7 @@ def _read_target(tag: str) -> str | None:
 
 
 def _find_ids(tree: Tree, wanted: frozenset[str]) -> dict[str, int]:
-    """Return the first element of each id; a link's `name` counts as an id too."""
+    """Return the first element with each wanted id; a `name` counts as an id too."""
     ids: dict[str, int] = {}
     for values in (tree.values("id"), tree.values("name")):
         tags = {tag: name for tag, value in values.items() if (name := value.replace("&amp;", "&")) in wanted}
@@ -127,12 +129,13 @@ def _read_label(tree: Tree, link: int) -> str:
 
 
 def _names_match(pattern: re.Pattern[str]) -> Callable[[str], bool]:
-    """Return a test of the names in a start tag, which searches each tag once."""
+    """Return a cached test that searches the names in a start tag for `pattern`."""
     return cache(lambda tag: pattern.search(" ".join(_NAMES.findall(tag))) is not None)
 
 
 def _is_named(tree: Tree, around: tuple[int, ...], is_mark: Callable[[str], bool]) -> bool:
-    """Return whether a mark, the last of these elements, is raised or named as a mark."""
+    """Return whether a mark (the last element) or an inline element around it is superscript or
+    named as a mark."""
     for element in reversed(around):
         if tree.tags[element] not in INLINE:
             return False
@@ -142,7 +145,7 @@ def _is_named(tree: Tree, around: tuple[int, ...], is_mark: Callable[[str], bool
 
 
 def find_parts(tree: Tree, targets: Collection[int]) -> dict[int, list[int]]:
-    """Return the elements of each note, by its target: the block that has the target and, if that
+    """Return the elements of each note, keyed by its target: the block with the target and, if that
     block has only the note's number, the elements up to the next note.
 
     Each block is read only once, even if it has many targets.
@@ -158,8 +161,8 @@ def find_parts(tree: Tree, targets: Collection[int]) -> dict[int, list[int]]:
 
 
 def _find_block(tree: Tree, target: int, blocks: dict[int, int]) -> int:
-    """Return the nearest element around a target that ends a line. Also store it in `blocks` for
-    all elements on the way."""
+    """Return the nearest element around a target that ends a line. Also store that element in
+    `blocks` for all elements on the way."""
     element, path = target, list[int]()
     while element not in blocks and tree.tags[element] in INLINE and tree.parents[element] > 0:
         path.append(element)
@@ -170,7 +173,7 @@ def _find_block(tree: Tree, target: int, blocks: dict[int, int]) -> int:
 
 
 def _find_following(tree: Tree, block: int, targets: list[int]) -> Iterator[int]:
-    """Yield the elements after a block that has only a note's number."""
+    """Yield the elements that continue a note after a block with only the note's number."""
     text = tree.text(block).strip()
     if text and not _LABEL.fullmatch(text) and tree.tags[block] != "dt":
         return
@@ -186,8 +189,8 @@ def _find_following(tree: Tree, block: int, targets: list[int]) -> Iterator[int]
 
 
 def find_holders(tree: Tree, targets: Collection[int]) -> dict[int, int]:
-    """Return, by target, the outermost element around it that is named as the holder of all notes;
-    a target without such an element is left out."""
+    """Return, for each target, the outermost element around it that is named as the holder of all
+    notes. A target without such an element is left out."""
     is_holder, holders = _names_match(_NAMED_NOTES), dict[int, int]()
     for target in targets:
         for element in reversed(tree.nearest(tree.parents[target], _MOST_ABOVE)):
