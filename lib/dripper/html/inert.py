@@ -1,6 +1,6 @@
 """Lists the markup that could run or load something: elements, attributes and addresses.
 
-The rules examine one tag at a time, regardless of its place. The only remaining elements with
+The rules examine one tag at a time, regardless of its position. The only remaining elements with
 content that a browser reads as raw text are `textarea` and `noscript`, and serialised texts and
 values have no `<`. So a browser finds exactly the tags that were examined, whatever tree it builds
 from them, and each tag is inert by itself.
@@ -23,8 +23,8 @@ REMOVED = words(
 """Elements that run code, load a document, or change other elements' attributes. They are removed
 with their content.
 
-Frames are removed too, including video frames: their content is not in the archive, and it would be
-another site's code.
+Frames are removed too, including video frames, because their content is not in the archive and
+would be another site's code.
 """
 UNWRAPPED = words("object applet")
 """Elements that load a document into a plug-in. Their tags are removed, and their content is

@@ -12,7 +12,7 @@ from dripper.html.tree.scan import scan
 from dripper.html.tree.tree import Tree, attribute
 
 _WHOLE = frozenset({"html", "head", "body"})
-"""Elements that no selector removes, because nothing of the page would be left."""
+"""Elements that no selector removes, because nothing would be left of the page."""
 _MARK = "data-dripper-kept"
 
 

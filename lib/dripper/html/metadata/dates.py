@@ -252,8 +252,8 @@ _PRECISIONS = {4: "year", 7: "month", 10: "day"}
 
 
 def parse_any_date(text: str) -> str | None:
-    """Return the date that a short text states. Like `parse_date`, but also accepts a month or a
-    year alone, for values that are declared to be dates.
+    """Return the date that a short text states. Unlike `parse_date`, also accept a month or a year
+    alone. This is for values that are declared to be dates.
 
     >>> [parse_any_date(text) for text in ("2024/05", "May 2024", "2024", "202413")]
     ['2024-05', '2024-05', '2024', None]

@@ -112,7 +112,7 @@ def is_whole(text: str) -> bool:
 
 
 def _may_be_name(text: str) -> bool:
-    """Return whether a text may be a person's first and last name: at most six words, without a
+    """Return whether a text may be a person's first and last name: at most six words and no
     digit."""
     return is_whole(text) and text.count(" ") < 6 and not any(map(str.isdigit, text))
 

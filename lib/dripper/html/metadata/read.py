@@ -123,8 +123,8 @@ class JsonLd:
                     return
 
     def dates(self, *names: str) -> Iterator[str]:
-        """Like `texts`, but yields none from a profile page, because its date is the day when the
-        profile was created."""
+        """Yield the texts as `texts` does, except from profile pages, because their date is the day
+        when the profile was created."""
         return self.texts(*names, works=self._dated)
 
     def sites(self) -> Iterator[str]:
@@ -134,7 +134,7 @@ class JsonLd:
         yield from self.texts("publisher", "sourceOrganization")
 
     def organisations(self) -> Iterator[str]:
-        """Yield the names of authors that have the type of an organisation."""
+        """Yield the names of authors with an organisation type."""
         for value in self._works:
             for name in ("author", "creator"):
                 authors = value.get(name)

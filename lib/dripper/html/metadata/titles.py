@@ -171,7 +171,7 @@ def contains_title(texts: Iterable[str], title: str) -> bool:
     """Return whether a page's main texts include its title. One of the first few texts must be the
     title, or the very first text must be most of the title, or contain the title and little more.
 
-    Further down, a title may only be repeated, for example in a fact table or a list of links.
+    Texts further down may only repeat the title, for example in a fact table or a list of links.
 
     >>> contains_title(["News", "Rain in Bergen", "It rained."], "Rain in Bergen")
     True

@@ -94,8 +94,8 @@ _FEWEST_ROWS = 3
 or to readers."""
 _ROWS = frozenset({"tr", "li", "article"})
 _MORE = 12
-"""Number of characters in a row beside its name or date; a longer row says more than words such as
-"Published on"."""
+"""Maximum number of characters beside a row's name or date. A longer row says more than words such
+as "Published on"."""
 _LONGEST_BEFORE = 200
 _LONGEST_LABEL = 30
 """Number of characters before a date that are searched for its label."""
@@ -355,7 +355,7 @@ class Visible:
 
     @cached_property
     def _titles(self) -> list[int]:
-        """The first few first-level headings that browsers show even if scripts run."""
+        """Up to `_MOST_TITLES` first-level headings that browsers show even if scripts run."""
         tree, end, found = self._tree, -1, list[int]()
         noscripts = iter(tree.find("noscript"))
         following = next(noscripts, len(tree))

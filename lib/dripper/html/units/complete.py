@@ -56,7 +56,7 @@ _MOST_AROUND = 3
 _PROSE = 80
 """Minimum length, in characters, of a block that is prose and not a menu item."""
 _MOST_LEFT_OUT = 0.1
-"""If headings without text hold more than this share of the kept text, they are kept, because the
+"""If headings without text hold more than this share of the main text, they are kept, because the
 page is a list of titles."""
 _MOST_SIBLINGS = 0.6
 """Share of the texts at one position, or of the records, that is enough to decide for all of
@@ -217,8 +217,8 @@ def _find_missing(page: Blocks, main: list[bool]) -> list[int]:
 
 
 def add_lists(page: Blocks, main: list[bool]) -> None:
-    """Mark a short list without links that is between main text that ends with a colon and more
-    main text. Also mark the term of a main definition, and the legend of a main field set."""
+    """Mark a short list without links between main text ending with a colon and more main text.
+    Also mark the term of a main definition, and the legend of a main field set."""
     announces = any(is_main and block.text[-1:] in _COLONS for block, is_main in zip(page.blocks, main, strict=True))
     for each in (each for name in _LISTS[0 if announces else 2 :] for each in reversed(page.tree.find(name))):
         inside = page.inside(each)
@@ -235,7 +235,7 @@ def add_lists(page: Blocks, main: list[bool]) -> None:
 
 
 def add_headings(page: Blocks, main: list[bool]) -> None:
-    """Mark the headings right above main text, and unmark headings without main text below.
+    """Mark the headings right above main text, and unmark headings without main text below them.
 
     The page's title is not marked, because the Markdown has it anyway. A label that recurs above
     several parts is not marked either. On 620 labelled pages, 154 such headings are in the truth

@@ -1,6 +1,5 @@
 """Finds the elements that continue a line. A browser shows them within a sentence, whatever their
-names, so the sentence is one block. Also writes a line as people read it, with ruby
-as `漢字(かんじ)`.
+names, so the sentence is one block. Also writes lines as people read them: ruby as `漢字(かんじ)`.
 
     <p>一本の<ruby>柳<rp>(</rp><rt>やなぎ</rt><rp>)</rp></ruby>が</p>      一本の柳(やなぎ)が
 
@@ -182,8 +181,8 @@ def write_annotations(tree: Tree) -> list[str]:
 
 
 def find_kept_lines(tree: Tree) -> list[int]:
-    """Return the indexes in the tree's parts of texts outside code with line breaks that browsers
-    show as written, because the style says so. 2 of 3,598 pages have such texts."""
+    """Return the indexes, in the tree's parts, of texts with line breaks that browsers show as
+    written because of the style. Code is left out. 2 of 3,598 pages have such texts."""
     tags = {tag for tag, style in tree.values("style").items() if _KEEPS_LINES.search(style)}
     found = dict[int, None]()
     for element in tree.tagged(tags):

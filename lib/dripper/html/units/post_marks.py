@@ -124,7 +124,8 @@ class Marks:
         return marks
 
     def _is_editor(self, element: int) -> bool:
-        """Return whether "edited" is nearer before a person than "asked" and "answered"."""
+        """Return whether the last of the words "edited", "asked" and "answered" right before a
+        person is "edited"."""
         first = self._tree.opens[element]
         said = "".join(self._tree.parts[max(first - 2 * NEAR - 1, 0) : first : 2])
         return said.rfind("edited ") > max(said.rfind("asked "), said.rfind("answered "))

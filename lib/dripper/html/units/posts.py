@@ -136,10 +136,9 @@ class _Reader:
     def _by_position(
         self, elements: list[int], marks: Sequence[Mark], rate: Callable[[list[str]], bool]
     ) -> dict[int, str]:
-        """Return the text of each element's mark with the best shape. The best shapes are shapes
-        that most elements have, then shapes with good texts, the most certain rank, the most
-        different texts, and the earliest position. If an element lacks a shape, the next best shape
-        counts.
+        """Return the text of each element's mark with the best shape. A shape is better if most
+        elements have it, then if its texts are good, its rank is higher, its texts are more varied,
+        or it comes earlier. If an element lacks a shape, the next best shape counts.
 
         Args:
             rate: Returns whether the texts of a shape are good.
