@@ -1,5 +1,5 @@
-"""Finds headings among the blocks of a page, and the blocks that each announces: all blocks up to
-the next heading of its level or above."""
+"""Finds headings among the blocks of a page, and the blocks that each heading announces: all blocks
+up to the next heading of the same or a higher level."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
@@ -10,34 +10,36 @@ from dripper.html.tree.elements import HEADINGS, words
 from dripper.html.tree.tree import Tree
 
 _MOST_INSIDE = 50
-"""Most elements in a heading that are examined."""
+"""Maximum number of elements in a heading that are examined."""
 _MOST_AROUND = 5
-"""Most elements between a heading and the link around it."""
+"""Maximum number of elements between a heading and the link around it."""
 _HEADS, _CONTROLS = words("div header hgroup span"), words("a button")
 _MOST_CONTROLS = 2
-"""Most blocks of controls in one element with a heading; the heading does not announce them."""
+"""Maximum number of control blocks after a heading in one element; the heading does not announce
+them."""
 _LONGEST_CONTROL = 24
-"""Most characters of such a control."""
+"""Maximum number of characters in a control."""
 _MOST_WRAPPERS = 32
-"""Most elements around a heading that hold nothing else."""
+"""Maximum number of elements around a heading that are searched for other blocks."""
 
 
 class Heading(NamedTuple):
-    """A heading, by the indexes of blocks."""
+    """A heading. Positions are block indexes."""
 
     first: int
     end: int
     """One after its last block."""
     after: int
-    """The first block that it announces, after controls beside it such as "edit"."""
+    """The first block that it announces, after controls such as "edit" beside the heading."""
     level: int
     last: int
-    """One after the last block that it announces: the blocks go up to the next heading of its level
-    or above, within the nearest element around it that has other blocks."""
+    """One after the last block that it announces. The blocks end before the next heading of the
+    same or a higher level, and within the nearest element around the heading that has other
+    blocks."""
     following: int
-    """The first block of the next heading of its level or above, in any element."""
+    """The first block of the next heading of the same or a higher level, in any element."""
     is_link: bool
-    """Whether it leads elsewhere, as the titles of a list do."""
+    """Whether it is a link, as titles in a list are."""
 
 
 def find_headings(tree: Tree, blocks: Sequence[Block]) -> list[Heading]:
@@ -72,7 +74,7 @@ def _find_announced(
     tree: Tree, blocks: Sequence[Block], firsts: list[int], element: int, first: int, end: int
 ) -> tuple[int, int]:
     """Return the first block that a heading announces, and one after the last. They are in the
-    nearest element around it that has more than the heading and controls."""
+    nearest element around the heading that has blocks other than the heading and controls."""
     around = element
     for _ in range(_MOST_WRAPPERS):
         if (around := tree.parents[around]) < 0:

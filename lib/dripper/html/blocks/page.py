@@ -1,5 +1,5 @@
 """Holds a page split into blocks (`Page`), and cuts main HTML from it: the main blocks, their
-ancestors, and the cells that keep a row in its columns.
+ancestors, and empty cells that keep the other cells of a row in their columns.
 """
 
 import re
@@ -33,12 +33,12 @@ class Cut(NamedTuple):
     parts: list[str]
     """Texts and tags, alternating, as in `Tree.parts`."""
     posts: dict[int, int]
-    """The index in `parts` of the rule (`<hr>`) before each post, which is not in main HTML, by the
-    id of the block."""
+    """The index in `parts` of the `<hr>` before each post, by the id of the post's first block.
+    Main HTML has no such `<hr>`."""
 
 
 def prune_mapping(mapping_html: str, main_ids: Collection[int]) -> str:
-    """Return the main HTML for a mapping HTML of the profiles `dripper` and `paper`; see
+    """Return the main HTML for mapping HTML of the profiles `dripper` and `paper`; see
     `dripper.html.prune`."""
     tree = scan(mapping_html, HTML_VOID)
     marked = [tag for tag in tree.names if " _item_id=" in tag]
@@ -65,11 +65,11 @@ def cut_blocks(
     picture: str | None = None,
     posts: Collection[int] = (),
 ) -> Cut:
-    """Return the parts of the same main HTML as `prune`, from the tree in memory.
+    """Return the parts of the main HTML that `prune` returns, cut from the tree in memory.
 
     Args:
-        picture: The address of the picture that the page declares as its own.
-        posts: The ids of the blocks with which posts begin.
+        picture: The address of the image that the page declares as its own.
+        posts: The ids of the blocks that begin posts.
     """
     ids = {int(item_id) for item_id in main_ids}
     slices = {
@@ -128,7 +128,7 @@ def _find_kept_cells(tree: Tree, slices: list[Slice]) -> dict[int, set[int]]:
 
 
 def count_items(tree: Tree, element: int) -> dict[int, int]:
-    """Return the number of each item of an `ol`, as a browser counts; nothing if the list counts
+    """Return the number of each item of an `ol`, as a browser counts, or {} if the list counts
     backwards."""
     if " reversed" in tree.start_tag(element):
         return {}
@@ -165,9 +165,9 @@ class _Cutter:
         self.n_left_out = 0
         """Number of `br` left out since the last text."""
         self.ends_in_break = False
-        """Whether a `br` follows that text."""
+        """Whether a `br` follows the last text."""
         self.in_line: int | None = None
-        """The last part of the previous slice, if a browser shows its end within a line."""
+        """The last part of the previous slice, if a browser shows the slice's end within a line."""
 
     def go_to(self, owner: int, part: Slice | None) -> None:
         """Close and open elements until `owner` is the innermost open one (-1: none)."""
@@ -198,8 +198,8 @@ class _Cutter:
         self.out += tag, ""
 
     def fill_row(self, row: int, before: int) -> None:
-        """Write the cells that begin before part `before` as empty cells, in a row with several
-        kept cells: they have no main content, but take up a column."""
+        """Write empty cells for the row's cells that begin before part `before` and have no main
+        content, because each takes up a column. The row has several kept cells."""
         tree, child = self.tree, self.next_child[row]
         while child <= tree.lasts[row] and tree.opens[child] < before:
             if tree.tags[child] in CELLS and tree.opens[child] not in self.rows[row]:
@@ -220,7 +220,7 @@ class _Cutter:
 
     def add(self, part: Slice) -> None:
         """Write a slice. A line break replaces the content left out between a run and the text
-        before it; two replace several line breaks of the page, which begin a paragraph."""
+        before it; two replace content with several line breaks, which begin a paragraph."""
         if part.is_run and self.line is not None:
             self.pass_gap(self.line, part.first)
             n_written = int(self.ends_in_break)
@@ -283,8 +283,8 @@ class _Cutter:
         return tag if follows or " value" in tag else f'{tag[:-1]} value="{number}">'
 
     def pass_gap(self, before: int, after: int) -> None:
-        """Note the content left out between two parts: whether it has elements that no kept `br`
-        before them separates, and the number of `br` with no text among them."""
+        """Note the content left out between two parts: whether it has text, whether a line break
+        has to replace it, and its number of `br` if it has no text."""
         parts = self.tree.parts
         # Other runs are wrapped in mapping HTML, but not in the page.
         names = [
@@ -298,7 +298,7 @@ class _Cutter:
             self.n_left_out = 0 if has_text else self.n_left_out + names.count("br")
 
     def is_break(self, part: int) -> bool:
-        """Return whether a part, or the tag before an empty one, is a line break."""
+        """Return whether a part, or the tag before an empty part, is a line break."""
         parts = self.tree.parts
         return self.tree.names.get(parts[part] or parts[part - 1]) == "br"
 
@@ -308,9 +308,9 @@ __all__ = ["Block", "Page"]
 
 @dataclass(slots=True)
 class Page:
-    """One page, split. All sequences are in document order. Picklable.
+    """One page, split into blocks. All sequences are in document order. Picklable.
 
-    Simplified and mapping HTML are written, and headings found, when first asked for, once.
+    Simplified HTML, mapping HTML and headings are made once, on first use.
     """
 
     elements: Tree
@@ -325,11 +325,11 @@ class Page:
     _mapping: str | None = field(default=None, repr=False, compare=False)
     _headings: Sequence[Heading] | None = field(default=None, repr=False, compare=False)
     hints: Hints = field(default_factory=Hints, repr=False)
-    """Invisible statements of the page about itself; empty with the profiles `mineru-…`."""
+    """The page's invisible statements about itself; empty in the profiles `mineru-…`."""
     cutoffs: tuple[int, int] = (CUTOFF, TABLE_CUTOFF)
-    """Characters of text in each block that the model sees, outside and inside tables."""
+    """Number of text characters in each block that the model sees, outside and inside tables."""
     metadata: Metadata | None = field(default=None, repr=False)
-    """Declarations of the page about itself; None for a page that was split from a tree."""
+    """The page's declarations about itself; None for a page that was split from a tree."""
     hidden_characters: int = field(default=0, repr=False, compare=False)
     """Number of hidden characters that were left out; 0 for a page that was split from a tree."""
 
@@ -340,8 +340,7 @@ class Page:
 
     @property
     def simplified_html(self) -> str:
-        """The page as a language model reads it: one element for each block, each with
-        `_item_id`."""
+        """The page as a language model reads it: one element per block, each with an `_item_id`."""
         if self._simplified is None:
             self._simplified = simplify(self.elements, self.blocks, *self.cutoffs)
         return self._simplified
@@ -361,7 +360,7 @@ class Page:
         return self._headings
 
     def prune(self, main_ids: Collection[int], with_media: bool = False) -> str:
-        """Return the page's main HTML. Without media it equals
+        """Return the page's main HTML. Without media, the result equals
         `dripper.html.prune(self.mapping_html, main_ids, self.profile)`.
 
         Args:
@@ -371,10 +370,10 @@ class Page:
         return "".join(self.cut(main_ids, with_media).parts)
 
     def cut(self, main_ids: Collection[int], with_media: bool = False, posts: Collection[int] = ()) -> Cut:
-        """Return the parts of `prune(main_ids, with_media)`, with the places of posts.
+        """Return the parts of `prune(main_ids, with_media)`, with the positions of posts.
 
         Args:
-            posts: The ids of the blocks with which posts begin.
+            posts: The ids of the blocks that begin posts.
         """
         picture = self.metadata.image if self.metadata is not None else None
         return cut_blocks(self.elements, self.blocks, main_ids, with_media=with_media, picture=picture, posts=posts)

@@ -1,9 +1,10 @@
-"""Splits a page into blocks and numbers them, by the block rules of MinerU-HTML 1.1 (Dripper paper
-3.2 step 3, A.10), which every profile shares except for `columns_decide`.
+"""Splits a page into blocks and numbers them, by the MinerU-HTML 1.1 block rules (Dripper paper 3.2
+step 3, A.10). All profiles share these rules, apart from `columns_decide`; only `mineru-1.0`
+classifies elements by rules of its own.
 
-An element is a *block* unless it is one of the INLINE names; a cell is a block only in a layout
-table, a list item only in a layout list. Each element without a block inside becomes one paragraph,
-and so does a whole data table or plain list. The texts and inline elements between them, up to the
+An element is a *block* unless its name is in INLINE. A cell is a block only in a layout table, and
+a list item only in a layout list. Each block without a block inside becomes one paragraph, and so
+does a whole data table or plain list. The texts and inline elements between paragraphs, up to the
 next block or `br`, become a *run*.
 """
 
@@ -34,8 +35,8 @@ class Paragraph(NamedTuple):
 
 
 Span = tuple[int, int, int, bool]
-"""The values of a `Paragraph`: a page has hundreds, and plain tuples are made in a tenth of the
-time."""
+"""A `Paragraph` as a plain tuple: a page has hundreds, and plain tuples are made ten times as
+fast."""
 
 
 class Kinds(NamedTuple):
@@ -56,7 +57,7 @@ def segment(tree: Tree, texts: list[str], removed: bytearray, kinds: Kinds) -> t
     Linear in the number of elements and parts.
 
     Args:
-        texts: Like `tree.parts`, with perhaps changed even entries.
+        texts: Like `tree.parts`, but texts may be changed and removed elements blanked.
         removed: Flags by element; removed elements are treated as absent.
     """
     paragraphs, entered = _walk(tree, texts, removed, kinds)
@@ -107,8 +108,8 @@ def _walk(tree: Tree, texts: list[str], removed: bytearray, kinds: Kinds) -> tup
 
 
 def _walk_without_body(tree: Tree, texts: list[str], paragraph: Span) -> Span:
-    """Turn a run of the body (or a body without blocks) that holds only one element and blank text
-    into that element's block.
+    """Return the block of the only element in a run of the body (or in a body without blocks) if
+    all other text there is blank; otherwise return the run.
     """
     element, first, last, is_run = paragraph
     first, last = (first, last) if is_run else (first + 1, last - 1)
@@ -122,15 +123,15 @@ def _walk_without_body(tree: Tree, texts: list[str], paragraph: Span) -> Span:
 def classify(
     tree: Tree, texts: list[str], removed: bytearray, columns_decide: bool, in_line: Set[int] = frozenset()
 ) -> Kinds:
-    """Decide for every element whether it is a block and whether it has one inside, from the last
-    element to the first.
+    """Decide for every element, from the last to the first, whether it is a block and whether it
+    has a block inside.
 
     Args:
         columns_decide: Whether every table with `col` is a data table, whatever its content, as in
-            MinerU-HTML 1.1. If not, one with another table or a form inside is a layout table:
-            themes of the 2000s used `col` for the column widths of a whole page, which became a
-            single block.
-        in_line: Elements that end no line, whatever their names.
+            MinerU-HTML 1.1. If not, a table with `col` and with another table or a form inside is a
+            layout table: themes of the 2000s used `col` for the column widths of a whole page,
+            which then became a single block.
+        in_line: Elements that do not end a line, whatever their names.
     """
     tags, parents = tree.tags, tree.parents
     is_block = {tag: tag not in NOT_BLOCK for tag in set(tags)}
@@ -161,7 +162,7 @@ def classify(
 def _find_tables(
     tree: Tree, removed: bytearray, block: bytearray, columns_decide: bool, in_line: Set[int]
 ) -> frozenset[int]:
-    """Return the data tables, and mark the cells of all other tables (layout) as blocks."""
+    """Return the data tables, and mark the cells of all other (layout) tables as blocks."""
     tables = [element for element in tree.find("table") if not removed[element]]
     data, layout, cells = set[int](), set[int](), list[int]()
     # Tables with `col`, and tables around another table or a form.
@@ -198,8 +199,8 @@ def _find_tables(
 
 
 def _find_items(tree: Tree, removed: bytearray, element: int) -> list[int]:
-    """Return the items with this list as their nearest list (li for ul and ol, dt and dd for dl),
-    at any depth."""
+    """Return a list's own items at any depth, not the items of lists inside it: `li` for `ul` and
+    `ol`, `dt` and `dd` for `dl`."""
     tags, items = tree.tags, LIST_ITEMS[tree.tags[element]]
     lists = ("dl",) if tags[element] == "dl" else ("ul", "ol")
     own_items, inner = [], element + 1

@@ -1,9 +1,9 @@
-"""Writes the two forms of a page: simplified HTML for language models (Dripper paper 3.2, A.10; the
-cuts of MinerU-HTML 1.1) and mapping HTML, the page with an `_item_id` on every block.
+"""Writes the two forms of a page: simplified HTML for language models (Dripper paper 3.2, A.10; cut
+as in MinerU-HTML 1.1) and mapping HTML, the page with an `_item_id` on every block.
 
-Every block keeps its elements with only `class` and `id` (images also with `src` and `alt`). Lists
-are shortened to their first and last item, texts are cut after 500 characters, white space is
-collapsed.
+In simplified HTML, the elements of a block keep only `class` and `id` (images also `src` and
+`alt`). Lists are shortened to their first and last item, texts are cut after 500 characters, and
+white space is collapsed.
 """
 
 import re
@@ -19,31 +19,31 @@ HEAD = '<html><head><meta charset="utf-8"></head><body>'
 TAIL = "</body></html>"
 
 CUTOFF = 500
-"""Characters of a block's text that the model sees (MinerU-HTML 1.1)."""
+"""Number of characters of a block's text that the model sees (MinerU-HTML 1.1)."""
 TABLE_CUTOFF = 8000
 """The cutoff for text in tables, which MinerU-HTML never cuts: a table of 100,000 cells would be a
-block of 2 MB."""
+2 MB block."""
 
 ELLIPSIS = "<span>...</span>"
 _ODD_SPACES = re.compile(r"\s{2,}|[^\S ]")
 _KEPT_SPACE = re.compile("\0([0-9a-f]+);")
-"""An escape for white space in attributes. Such white space is kept, but the whole markup is
-collapsed at once, so white space that would change is escaped in tags."""
+"""An escape for white space in attributes, which is kept. White space is collapsed in the whole
+markup at once, so white space in tags that would change is escaped first."""
 _QUOTED = re.compile(r"""[\t\n\f\r ](=?[^\t\n\f\r =>/]+)=("[^"]*"|'[^']*')""")
 _IMAGE_KEYS = tuple((key, f' {key}="') for key in ("src", "alt", "class", "id"))
 _KEYS = _IMAGE_KEYS[2:]
 _OPAQUE = frozenset({"math", "table"})
-"""The texts inside these are neither counted nor cut (MinerU-HTML 1.1)."""
+"""Elements inside which the block's cutoff does not apply (MinerU-HTML 1.1)."""
 
 
 def simplify(tree: Tree, blocks: Sequence[Block], cutoff: int, table_cutoff: int) -> str:
-    """Return the simplified HTML of a page, `<html>…</html>`; each block is one child of `body`,
-    `_item_id` its last attribute.
+    """Return a page's simplified HTML, `<html>…</html>`. Each block is one child of `body`, with
+    `_item_id` as its last attribute.
 
     Args:
-        cutoff: Characters of text in each block.
-        table_cutoff: Characters of text inside tables and formulas, to which `cutoff` does not
-            apply.
+        cutoff: Maximum number of text characters in each block.
+        table_cutoff: Maximum number of text characters inside each block's tables and formulas, to
+            which `cutoff` does not apply.
     """
     parts = tree.parts.copy()
     shorten_lists(tree, parts, [(element, first, last) for _, _, element, _, first, last in blocks])
@@ -57,7 +57,7 @@ def simplify(tree: Tree, blocks: Sequence[Block], cutoff: int, table_cutoff: int
 
 class Around(NamedTuple):
     """The markup around a block: a start tag, which gets the id, an end tag, and the markup between
-    these and the block."""
+    these tags and the block."""
 
     start: str
     opening: str
@@ -76,12 +76,12 @@ def write_simplified(
     surround: "Callable[[Block], Around | None] | None" = None,
 ) -> str:
     """Return the simplified markup of the blocks, with short tags and collapsed white space.
-    `parts` are the tree's parts after all cuts, so that no tag is shortened in vain: in a list of
-    10,000 items that would be nine of ten tags.
+    `parts` are the tree's parts after all cuts, so that no tag that is cut is shortened first: in a
+    list of 10,000 items, that would be nine out of ten tags.
 
     Args:
-        surround: Returns the markup around a block, or None for the block's own tags or, for a run,
-            the tags of the element that contains it.
+        surround: Returns the markup around a block. None means the block's own tags or, for a run,
+            the tags of the element that contains the run.
     """
     # Texts and tags, alternating, as in `parts`.
     out, starts = [""], list[int]()
@@ -109,7 +109,8 @@ def write_simplified(
 
 
 class ShortTags(dict[str, str]):
-    """The short form of each tag, made on first use: only half of a page's tags are in blocks.
+    """The short form of each tag, made on first use, because only half of a page's tags are in
+    blocks.
 
     names: the element name of each tag. clean: applied to a tag before it is shortened.
     """
@@ -133,8 +134,8 @@ def add_id(tag: str, item_id: int) -> str:
 
 
 def shorten_tag(name: str, tag: str) -> str:
-    """Return a tag with the attributes that the model sees: values stripped, no empty values, no
-    `data:` images.
+    """Return a tag with only the attributes that the model sees. Values are stripped; empty values
+    and `data:` images are left out.
 
     >>> shorten_tag("a", '<a href="/x" id=" i " class="">')
     '<a id="i">'
@@ -159,7 +160,7 @@ def shorten_tag(name: str, tag: str) -> str:
 def _shorten_odd_tag(name: str, tag: str) -> str:
     """Return the short form of a tag that has quotes in attribute names, or single quotes around
     values."""
-    # The first of a repeated name counts.
+    # If a name is repeated, the first value counts.
     values = dict(reversed(_QUOTED.findall(tag)))
     short = "<" + name
     for key, marker in _IMAGE_KEYS if name == "img" else _KEYS:
@@ -171,8 +172,8 @@ def _shorten_odd_tag(name: str, tag: str) -> str:
 
 
 def shorten_lists(tree: Tree, parts: list[str], spans: Sequence[tuple[int, int, int]]) -> None:
-    """Shorten the lists inside blocks, in `parts`: ul and ol keep their first and last item, dl its
-    first and last term.
+    """Shorten, in `parts`, the lists inside blocks: `ul` and `ol` keep their first and last item,
+    `dl` keeps its first and last term.
 
     Args:
         spans: (element, first, last) of each block; a run inside a list is shortened like a list,
@@ -203,12 +204,12 @@ def _shorten(tree: Tree, parts: list[str], element: int, kids: list[int]) -> Non
 
 
 def truncate(tree: Tree, parts: list[str], first: int, last: int, cutoff: int, table_cutoff: float) -> None:
-    """Cut the text of the block `parts[first : last + 1]` after `cutoff` characters, in place; tags
-    around the cut stay closed.
+    """Cut the text of the block `parts[first : last + 1]` after `cutoff` characters, in place.
+    Elements that are open at the cut are still closed.
 
-    The count includes texts outside tables and formulas, and all texts that follow an element
-    (MinerU-HTML 1.1 counts the latter even inside tables, but cuts only outside). Texts inside
-    tables and formulas have their own count.
+    The count includes all texts outside tables and formulas. Inside, it includes the texts that
+    follow an element: MinerU-HTML 1.1 counts these too, but cuts only outside. Texts inside tables
+    and formulas also have their own count, up to `table_cutoff`.
     """
     used = used_inside = depth = 0
     for index in range(first, last + 1):
@@ -251,8 +252,8 @@ def _empty_after(tree: Tree, parts: list[str], cut: int, last: int, *, shells: b
     """Empty the parts after the cut at index `cut`, except the end tags of elements that are open
     there.
 
-    shells: the cut is in an element's own text, before its children; the children stay, without
-    their texts.
+    shells: whether the cut is in an element's own text, before its children; the children are then
+    kept without their texts.
     """
     level = depth = 0
     for index in range(cut + 1, last + 1):
@@ -280,7 +281,7 @@ MinerU-HTML.
 
 
 def write_mapping(tree: Tree, blocks: Sequence[Block]) -> str:
-    """Return the page's markup with the ids in it: on the element of a block, or on a WRAPPER
+    """Return the page's markup with the item ids, each on the element of a block or on a WRAPPER
     around a run."""
     parts = tree.parts.copy()
     for item_id, _, _, is_run, first, last in blocks:

@@ -1,9 +1,9 @@
-"""Profile `dripper`: parses a page to a `Tree` as a browser builds it, keeps all that is visible,
-and finds the real addresses of images that load late. Profile `paper` adds rules of its own.
+"""Profile `dripper`: parses a page into a `Tree` as a browser does, keeps everything visible, and
+finds the real addresses of lazy-loaded images. Profile `paper` adds rules of its own.
 
-All visible text is kept: every text of the body except `script`, `style`, `template`, `title`,
-comments, and hidden elements (see `tree.visibility`). `noscript` counts as visible: many forums
-have their posts only there. Shadow roots that the page declares are attached.
+All visible text is kept: every text in the body except in `script`, `style`, `template`, `title`,
+comments and hidden elements (see `tree.visibility`). `noscript` counts as visible, because many
+forums have their posts only there. Shadow roots that the page declares are attached.
 """
 
 import re
@@ -32,15 +32,16 @@ from dripper.html.units.lines import find_in_line, is_printed, join_formulas, jo
 
 _NEVER_SEEN = words(HEAD.replace(",", "")) | words("style template noembed iframe noframes xmp plaintext")
 _UNSEEN = ", ".join(sorted(_NEVER_SEEN))
-"""Invisible elements that are read first (see `read_head`), and elements with content that is
-serialised unescaped and so would not scan. This is one query, which costs its length times the
-page's. All other invisible elements are found by their start tags (`tree.visibility`)."""
+"""A selector for invisible elements that are read first (see `read_head`), and for elements with
+content that is serialised unescaped and so would not scan. The cost of this one query is its length
+times the page's. All other invisible elements are found by their start tags (`tree.visibility`)."""
 
 _RAW_NAMES = "|".join(RAW_TEXT).encode()
 _RAW_START = re.compile(rb"<(%s)(?=[\s/])[^<>]*/>" % _RAW_NAMES, re.IGNORECASE)
 _RAW_END = re.compile(rb"</(%s)(?=[\s/>])" % _RAW_NAMES, re.IGNORECASE)
 _TAIL = 300
-"""Bytes at the end of a page: a page that ends with a script, as many do, has its end tag there."""
+"""Number of bytes at the end of a page that are searched for an end tag: many pages end with a
+script."""
 
 _TAG = re.compile("<[a-zA-Z][^>]*>")
 _ITEM_ID = re.compile(r'[\t\n\f\r ]_item_id(?:="[^"]*")?')
@@ -56,14 +57,14 @@ FindUnseen = Callable[[LexborHTMLParser], list[LexborNode]]
 
 
 def parse_page(html: bytes, profile: "LosslessProfile", reading: Reading) -> Page:
-    """Return a page with its visible body as its tree, still without blocks. Linear, see
-    `tree.parser`.
+    """Return a page with the tree of its visible elements, but without blocks. Linear (see
+    `tree.parser`).
 
     Args:
-        html: As UTF-8; NULs in texts are dropped.
+        html: The page as UTF-8; NULs in texts are dropped.
 
     Raises:
-        PageError(PARSE_FAILED): If the parser would need seconds.
+        PageError(PARSE_FAILED): If parsing would take seconds.
     """
     refuse_costly(html, reading.limits)
     document = parse_document(html)
@@ -89,8 +90,8 @@ def parse_page(html: bytes, profile: "LosslessProfile", reading: Reading) -> Pag
     for _ in range(2):
         sight = Sight(sheets, keeps_hidden=reading.keeps_hidden) if profile.keeps_units else None
         tree = scan(markup, HTML_VOID, profile.read_tags, profile.hidden_share, has_blanks=True, sight=sight)
-        # Only distinct tags are searched: a search through the markup takes longer than all other
-        # steps here.
+        # Only distinct tags are searched: a search through the markup would take longer than all
+        # other steps here.
         if WRAPPER not in tree.names.values() and not tree.values("_item_id"):
             break
         markup = _WRAPPER_TAG.sub(r"\1span", _TAG.sub(lambda tag: _ITEM_ID.sub("", tag.group()), markup))
@@ -101,8 +102,8 @@ def parse_page(html: bytes, profile: "LosslessProfile", reading: Reading) -> Pag
 
 
 def _read_sheets(unseen: list[LexborNode]) -> list[str]:
-    """Return the page's own sheets. Sheets for other media, and for browsers without scripts, do
-    not count."""
+    """Return the page's own style sheets, except sheets for other media or for browsers without
+    scripts."""
     sheets = list[str]()
     for node in unseen:
         if node.tag == "style" and (node.parent is None or node.parent.tag != "noscript"):
@@ -113,9 +114,9 @@ def _read_sheets(unseen: list[LexborNode]) -> list[str]:
 
 
 def _may_end_in_raw_text(document: LexborHTMLParser, html: bytes) -> bool:
-    """Return whether a raw text element may have swallowed the page's end. Such an element is last,
-    before a last table, in the head, or in a template (a template's content is not among its
-    children).
+    """Return whether a raw text element may have swallowed the page's end. Such an element is the
+    last element or precedes a last table, or is in the head or a template (a template's content is
+    not among its children).
 
     This examines about ten nodes; `close_raw_text` reads the whole page.
     """
@@ -131,12 +132,12 @@ def _may_end_in_raw_text(document: LexborHTMLParser, html: bytes) -> bool:
 
 
 def close_raw_text(html: bytes) -> bytes:
-    """Return the page with an end tag after each raw text element that closes itself and has none
+    """Return the page with an end tag added after each self-closing raw text element without one
     (`<iframe …/>`).
 
     This is XML syntax, and such pages were written or stored as XML. HTML has no self-closing tags,
-    so the element would swallow the rest of the page as its text: 12 of 60 pages of a set of
-    forums. If an end tag follows, the markup stays as it is, as in browsers.
+    so the element would swallow the rest of the page as its text, as on 12 of 60 pages in a set of
+    forums. If an end tag follows, the markup is left unchanged, as in browsers.
 
     >>> close_raw_text(b'<p>a<iframe src="x"/><p>b')
     b'<p>a<iframe src="x"/></iframe><p>b'
@@ -152,7 +153,8 @@ def close_raw_text(html: bytes) -> bytes:
 
 
 def read_tags(tags: list[str]) -> dict[str, StartTag]:
-    """Return the image start tags that have a better address than their `src`."""
+    """Return the image start tags that have a better address than their `src`, each rewritten to
+    use it."""
     return {tag: StartTag(best) for tag in tags if tag[:5] == "<img " and (best := use_best_address(tag)) != tag}
 
 
@@ -160,7 +162,7 @@ def _remove(document: LexborHTMLParser, unseen: list[LexborNode], keep_players: 
     """Remove the invisible elements. `xmp` becomes `pre`, and MathJax source (`<script
     type="math/tex">`) becomes text.
 
-    MathJax shows its sources, and nothing else holds them.
+    MathJax shows this source, which is nowhere else on the page.
     """
     for node in unseen:
         kind = (node.attributes.get("type") or "").lower() if node.tag == "script" else ""
@@ -170,7 +172,7 @@ def _remove(document: LexborHTMLParser, unseen: list[LexborNode], keep_players: 
             source = node.text().strip()
             _replace(document, node, "span", f"\\[{source}\\]" if "mode=display" in kind else f"\\({source}\\)")
         elif not (keep_players and node.tag == "iframe" and replace_frame(document, node)):
-            # The node is removed, not destroyed: an element inside it may be next.
+            # The node is removed but not destroyed, because an element inside it may come next.
             node.decompose(recursive=False)
 
 
@@ -182,14 +184,14 @@ def _replace(document: LexborHTMLParser, node: LexborNode, tag: str, text: str) 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LosslessProfile(Profile):
-    """A profile with a mapping HTML that holds the whole page."""
+    """A profile with mapping HTML that contains the whole page."""
 
     read_tags: ReadTags
     """Returns the start tags that get other markup or hide their element."""
     hidden_share: float
-    """Hidden elements stay if they hold more than this share of the page's text."""
+    """A hidden element is kept if it has more than this share of the page's text."""
     cutoffs: tuple[int, int]
-    """Characters of text in each block that the model sees, outside and inside tables."""
+    """Number of text characters in each block that the model sees, outside and inside tables."""
     find_unseen: FindUnseen = find_unseen
     """Finds the invisible elements, before the page is scanned."""
 

@@ -1,9 +1,9 @@
 """Profile `paper`: removes the elements that the Dripper paper removes before it looks for blocks
 (A.10 step 1), as the paper's v1.0 code did.
 
-Headers, footers, navigation and asides are removed, by element name or by a class or id of that
-name, and so are elements with `display:none`; their text is in no block. A block shows the model
-200 characters (A.10 step 4). Everything else is as in profile `dripper`.
+Headers, footers and navigation are removed by element name, class or id, asides by element name,
+and other elements by `display:none`. Their text is in no block. The model sees 200 characters of
+each block (A.10 step 4). Everything else is as in profile `dripper`.
 """
 
 import re
@@ -18,19 +18,19 @@ from dripper.html.tree.scan import StartTag
 from dripper.html.tree.tree import attributes
 
 CUTOFF = 200
-"""Characters in each block, in tables too."""
+"""Number of characters of each block that the model sees, in tables too."""
 
 _NEVER_SEEN = words(HEAD.replace(",", "")) | words("style template noembed datalist iframe noframes xmp plaintext")
 _UNSEEN = ", ".join([*sorted(_NEVER_SEEN), "title", "desc", *(f"#{name}" for name in sorted(CONSENT))])
 _MOST_AROUND = 32
-"""Most elements between a drawing and its `desc`."""
+"""Maximum number of elements between a drawing and its `desc`."""
 _DISPLAY_NONE = re.compile(r"(?:^|;)\s*display\s*:\s*none\b", re.IGNORECASE)
 _REMOVED = words("header footer nav aside noscript iframe frame")
 _NAMES = words("nav footer header")
 
 
 def read_tags(tags: list[str]) -> dict[str, StartTag]:
-    """Return the start tags of elements that the paper removes, and images with their best
+    """Return the start tags of elements that the paper removes, and of images, with their best
     address."""
     return read_images(tags) | {tag: StartTag(tag, hidden=True) for tag in tags if is_removed(tag)}
 
@@ -52,8 +52,8 @@ def find_unseen(document: LexborHTMLParser) -> list[LexborNode]:
 
 
 def _is_unseen(node: LexborNode) -> bool:
-    """Return whether a node is a `title` outside the head, a `desc` of a drawing, or a hidden
-    dialog."""
+    """Return whether a node is a `title` outside the head, a `desc` in a drawing, or a hidden
+    consent dialog."""
     if node.tag not in ("title", "desc"):
         style = node.attributes.get("style") or ""
         return "hidden" in node.attributes or _DISPLAY_NONE.search(style) is not None

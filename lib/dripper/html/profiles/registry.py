@@ -1,4 +1,4 @@
-"""Finds profiles by name and splits pages with them (`preprocess`): a profile is a set of rules for
+"""Finds profiles by name and splits pages with them (`preprocess`). A profile is a set of rules for
 splitting a page and cutting it to its main blocks.
 """
 
@@ -22,13 +22,13 @@ class Profile(ABC):
     name: str
     """The profile's name, as in the setting `profile` and the column of that name."""
     main_html_scans: bool = True
-    """Whether main HTML is balanced markup, so that Markdown is made from it without an HTML
+    """Whether main HTML is balanced markup, so that Markdown can be made from it without an HTML
     parser."""
     places_media: bool = False
-    """Whether images and players among main blocks count."""
+    """Whether images and players among main blocks are kept."""
     keeps_units: bool = False
-    """Whether parts that belong together stay together (see `html.units`), which MinerU-HTML does
-    not do, and whether hidden text is left out (see `tree.visibility`)."""
+    """Whether parts that belong together are kept together (see `html.units`), unlike in
+    MinerU-HTML, and whether hidden text is left out (see `tree.visibility`)."""
 
     @abstractmethod
     def preprocess(self, html: bytes, reading: Reading) -> Page:
@@ -54,8 +54,8 @@ PROFILES: Doors[Profile] = Doors(
 
 @cache
 def find_profile(name: str) -> Profile:
-    """Return the profile with a name. Raises ValueError if the name is unknown, MachineError if its
-    package is not installed.
+    """Return the profile with the given name. Raises ValueError if the name is unknown, or
+    MachineError if the profile's package is not installed.
 
     >>> find_profile("dripper").name
     'dripper'
@@ -76,12 +76,12 @@ def preprocess(
 
     Args:
         html: The page's text, decoded; any string is accepted, even an empty one.
-        profile: A set of rules, one of PROFILES.
+        profile: The name of a set of rules, one of PROFILES.
         limits: The limits on the parser's work.
         url: The page's address, from which the metadata get the site's name.
 
     Raises:
-        PageError(PARSE_FAILED): Above a limit.
+        PageError(PARSE_FAILED): If the page exceeds a limit.
         TypeError: On bytes (decode them first).
         ValueError: On an unknown profile.
 
@@ -95,10 +95,10 @@ def preprocess(
 
 
 def preprocess_utf8(html: bytes, profile: str = "dripper", reading: Reading = DEFAULT_READING) -> Page:
-    """Return the result of `preprocess`, without decoding.
+    """Return the same page as `preprocess`, but from UTF-8.
 
     Args:
-        html: UTF-8 without errors, as `dripper.warc.to_utf8` gives it.
+        html: UTF-8 without errors, as `dripper.warc.to_utf8` returns it.
 
     >>> [block.text for block in preprocess_utf8("<p>é".encode()).blocks]
     ['é']
@@ -115,17 +115,17 @@ def prune(mapping_html: str, main_ids: Collection[int], profile: str = "dripper"
     """Return the page with only its main blocks and their ancestors, without `_item_id` (Dripper
     paper 3.2, mapping).
 
-    The result equals `Page.prune`. O(len(mapping_html)). Profiles `mineru-…` return the output of
-    MinerU-HTML byte for byte instead: foreign ids are ignored, helper attributes stay, no id gives
-    "<html></html>".
+    The result equals `Page.prune`. O(len(mapping_html)). The profiles `mineru-…` instead return
+    MinerU-HTML's output byte for byte: foreign ids are ignored, helper attributes are kept, and no
+    ids give "<html></html>".
 
     Args:
         mapping_html: `Page.mapping_html`, of the same profile.
-        main_ids: Any subset of its ids, in any order; none gives "".
+        main_ids: Any subset of the ids in `mapping_html`, in any order; no ids give "".
 
     Raises:
-        pruning.UnknownItemError: On a foreign id.
-        ValueError: If `mapping_html` is no mapping HTML.
+        UnknownItemError: On a foreign id.
+        ValueError: If `mapping_html` is not mapping HTML.
 
     >>> prune('<div><p _item_id="1">menu</p><p _item_id="2">story</p></div>', {2})
     '<div><p>story</p></div>'

@@ -1,5 +1,5 @@
-"""Holds `Block`, the unit that a labeler decides about, and `Slice`, a piece of main HTML, by their
-places in the tree of their page."""
+"""Holds `Block`, the unit that a labeler labels, and `Slice`, a piece of main HTML, by their
+positions in the page's tree."""
 
 from typing import NamedTuple
 
@@ -10,8 +10,8 @@ class Block(NamedTuple):
     item_id: int
     """1..N in document order."""
     text: str
-    """Its visible text, never truncated; stripped at both ends, with inner white space as in the
-    page, and a line break at every `br`, cell, item, … inside."""
+    """Its visible text, stripped at both ends and never truncated. Inner white space is as in the
+    page, with a line break at every `br`, cell, item and so on."""
     element: int
     """The block's element, an index into the page's tree. `tree.path(element)` has its ancestors.
     """
@@ -20,8 +20,7 @@ class Block(NamedTuple):
     other blocks too."""
     first: int
     last: int
-    """First and last part of the markup: the slice `Page.elements.parts[first : last + 1]` is the
-    block's markup."""
+    """The block's markup is `Page.elements.parts[first : last + 1]`."""
 
 
 class Slice(NamedTuple):
@@ -32,6 +31,6 @@ class Slice(NamedTuple):
     last: int
     is_run: bool
     is_caption: bool = False
-    """Whether it is the caption of an image, kept for the image's sake."""
+    """Whether it is an image caption, kept because its image is kept."""
     post: int | None = None
-    """The id of its block, if a post begins there."""
+    """The id of the slice's block, if a post begins with it."""

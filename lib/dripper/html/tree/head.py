@@ -1,11 +1,11 @@
 """Reads the invisible data of a document: `meta`, `link` and `base` elements, JSON-LD, and the
-labelers' hints made of them.
+labelers' hints derived from them.
 
-Open Graph (https://ogp.me) and schema.org (https://schema.org/docs/datamodel.html). Of 2,300
-labelled pages 91 % have a description, 81 % an `og:type`, 55 % JSON-LD. None of this data becomes
-content. The base of the page's addresses is invisible too, so it is read here.
+Sources: Open Graph (https://ogp.me) and schema.org (https://schema.org/docs/datamodel.html). Of
+2,300 labelled pages, 91 % have a description, 81 % an `og:type` and 55 % JSON-LD. None of this data
+becomes content. The page's base address is invisible too, so it is read here.
 
-The data is read once for both of its uses: the labelers' hints and the page's metadata.
+The data is read once and used twice: for the labelers' hints and for the page's metadata.
 """
 
 import json
@@ -21,7 +21,7 @@ from dripper.html.tree.letters import drop_escaped
 from dripper.html.tree.parser import parse_document
 
 HEAD = "script, link, meta, base"
-"""The elements that are read, as a selector."""
+"""A selector for the elements that are read."""
 
 # A longer script is a shop's whole catalogue; none of 2,300 labelled pages has one.
 MAX_JSON_CHARS = 1_000_000
@@ -31,19 +31,20 @@ class Head(NamedTuple):
     """The invisible data of a document, each kind in document order."""
 
     metas: tuple[tuple[str, str], ...] = ()
-    """The `property`, else `name`, else `itemprop`, else `http-equiv` of `meta` elements, lower
-    case, with their `content`; without authors and dates of readers' reviews and comments, nor the
-    authors of a list."""
+    """The name of each `meta` element (`property`, else `name`, else `itemprop`, else `http-equiv`)
+    in lower case, with its `content`. Authors and dates of readers' reviews and comments are left
+    out, and so are the authors in a list of other pages."""
     links: tuple[tuple[str, str], ...] = ()
-    """The `rel` of `link` elements, lower case, with their `href`."""
+    """The `rel` of each `link` element in lower case, with its `href`."""
     objects: tuple[dict[str, Any], ...] = ()
-    """The objects of JSON-LD scripts at any depth: one that holds another comes before it."""
+    """The objects in JSON-LD scripts, at any depth. An object comes before the objects inside
+    it."""
     base: str = ""
     """The first `<base href>`, as written."""
 
 
 def read_head(nodes: Iterable[LexborNode]) -> Head:
-    """Return the data of these elements, in any part of the document; broken JSON is skipped."""
+    """Return the data of the elements, from any part of the document. Broken JSON is skipped."""
     metas: list[tuple[str, str]] = []
     item_authors: set[str] = set()
     links: list[tuple[str, str]] = []
@@ -77,14 +78,15 @@ _MADE = frozenset({"author", "datePublished", "dateModified"})
 _REPLIES = frozenset({"review", "comment", "answer", "rating", "usercomments"})
 """schema.org types of content that readers add to a page, with authors and dates of their own."""
 _MOST_ITEM_AUTHORS = 3
-"""The largest number of authors that microdata state in `meta` elements; more belong to a list of
-other pages."""
+"""Maximum number of microdata authors in `meta` elements; if there are more, they belong to a list
+of other pages."""
 _NEAR = 12
-"""Ancestors that are checked: a meta element is close to the thing that it describes."""
+"""Maximum number of ancestors that are checked: a `meta` element is close to the thing that it
+describes."""
 
 
 def _is_of_reply(node: LexborNode) -> bool:
-    """Return whether the thing that an element describes (microdata) is a reader's contribution."""
+    """Return whether an element's microdata describe a reader's contribution."""
     above = node.parent
     for _ in range(_NEAR):
         if above is None:
@@ -111,7 +113,7 @@ def _mend_json(source: str) -> str:
 
 
 def _load(source: str) -> list[Any]:
-    """Return the values at the top of a JSON-LD script; none if it is broken or too long."""
+    """Return the top-level values of a JSON-LD script, or [] if it is broken or too long."""
     source = drop_escaped(source) if len(source) <= MAX_JSON_CHARS else ""
     for text in (source, _mend_json(source)):
         try:
@@ -125,10 +127,11 @@ def _load(source: str) -> list[Any]:
 
 
 def write_schema_org(utf8: bytes) -> str:
-    """Return the JSON-LD objects of a page as a JSON array, as they are written, in document order.
+    """Return a page's JSON-LD objects, as written and in document order, as a JSON array.
 
-    Broken scripts are left out. So are objects with NaN, objects nested deeper than Python reads
-    (some hundred levels), and objects after MAX_JSON_CHARS in all. Lone surrogates become U+FFFD.
+    Broken scripts are left out. So are objects with NaN, objects nested deeper than Python can read
+    (several hundred levels), and objects beyond a total of MAX_JSON_CHARS. Lone surrogates become
+    U+FFFD.
 
     >>> write_schema_org(b'<script type="application/ld+json">[{"@type": "Recipe",}]</script>')
     '[{"@type": "Recipe"}]'
@@ -158,7 +161,7 @@ def _read_objects(source: str) -> list[dict[str, Any]]:
 
 
 def read_types(value: Mapping[str, Any]) -> list[str]:
-    """Return the names of an object's schema.org types, lower case.
+    """Return the names of an object's schema.org types in lower case.
 
     >>> read_types({"@type": ["Product", "http://schema.org/Thing"]})
     ['product', 'thing']
@@ -178,9 +181,9 @@ _TEXTS = frozenset({"articleBody", "description", "text"})
 
 
 class Hints(NamedTuple):
-    """Hints for labelers. types: `og:type`, then the names of schema.org types, lower case, in
-    order of appearance. description: from `meta` elements. body: the articleBody, description and
-    text values of JSON-LD. base: the first `<base href>`, as written. ingredients: the recipe
+    """Hints for labelers. types: `og:type`, then the names of schema.org types, in lower case and
+    in order of appearance. description: from `meta` elements. body: the articleBody, description
+    and text values of JSON-LD. base: the first `<base href>`, as written. ingredients: the recipe
     ingredients that JSON-LD declares, at most MOST_INGREDIENTS. declared: the page's text in
     JSON-LD (articleBody, else text), except readers' comments; empty for a page restored from
     tables.

@@ -1,9 +1,9 @@
-"""Drops letters that have no shape: letters of Unicode's tag block, which can hold whole invisible
-sentences, and direction marks that make a text look like another one.
+"""Drops characters that have no shape: Unicode tag characters, which can hold whole invisible
+sentences, and direction marks, which make a text look like a different one.
 
-The three flags that are written with tag letters stay (Unicode Technical Standard 51, C.1). So do
-embeddings and isolates that end in the line in which they begin (Unicode Standard Annex 9).
-Overrides are always dropped: a person reads such letters backwards.
+The three flags that are written with tag characters are kept (Unicode Technical Standard 51, C.1).
+So are embeddings and isolates that end on the line on which they begin (Unicode Standard Annex 9).
+Overrides are always dropped: they show letters in reverse order.
 """
 
 import json
@@ -15,8 +15,8 @@ _TAGS = b"\xf3"
 """First byte of U+E0000 to U+E007F in UTF-8; no other character in use begins with it."""
 _FIRST = b"\xe2"
 _MARKS = frozenset(chr(code).encode()[1:] for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A)))
-"""`_FIRST` and `_MARKS`: U+202A to U+202E and U+2066 to U+2069 in UTF-8, their first byte and the
-others."""
+"""`_FIRST` and `_MARKS`: the first byte and the other bytes of U+202A to U+202E and U+2066 to
+U+2069 in UTF-8."""
 _REFERENCE = re.compile(
     rb"&#(?:x0*(e00[0-7][0-9a-f]|202[a-e]|206[6-9])|0*(9175(?:0[4-9]|[1-9]\d)|9176[0-2]\d|91763[01]|823[4-8]|829[4-7]))(?![0-9a-f]);?",
     re.IGNORECASE,
@@ -33,8 +33,8 @@ _END_OF_EMBEDDING, _END_OF_ISOLATE = "\u202c", "\u2069"
 
 
 def drop_shapeless(html: bytes) -> bytes:
-    """Return a page, as UTF-8, without letters that have no shape, written as characters or as
-    references. Nearly all pages have none, which a fast check detects. Linear.
+    """Return a UTF-8 page without characters that have no shape, whether they are written directly
+    or as references. Nearly all pages have none and pass a fast check. Linear.
 
     >>> drop_shapeless("a\U000e0041b &#xE0042;&#8238;c".encode())
     b'ab c'
@@ -53,7 +53,8 @@ def drop_shapeless(html: bytes) -> bytes:
 
 
 def _has_marks(html: bytes) -> bool:
-    """Return whether a page has direction marks; a regular expression takes five times as long."""
+    """Return whether a page has direction marks. A regular expression would take five times as
+    long."""
     at = html.find(_FIRST)
     while at >= 0:
         if html[at + 1 : at + 3] in _MARKS:
@@ -63,7 +64,7 @@ def _has_marks(html: bytes) -> bool:
 
 
 def drop_escaped(json_text: str) -> str:
-    """Return JSON without letters that have no shape, written as escapes.
+    """Return JSON without characters that have no shape and are written as escapes.
 
     >>> drop_escaped('["a\\\\udb40\\\\udc41 \\\\u202Eb"]')
     '["a b"]'
@@ -87,7 +88,7 @@ def _weave(pieces: list[str], between: list[str]) -> list[str]:
 
 def _drop_marks(text: str) -> str:
     """Return a text without overrides, and without direction marks that have no end, or no
-    beginning, in their line."""
+    beginning, on the same line."""
     dropped, opened = list[int](), list[tuple[int, str]]()
     for match in _STEP.finditer(text):
         mark, at = match[0], match.start()

@@ -1,7 +1,7 @@
-"""The loops over all elements or texts of a page that several steps repeat.
+"""Loops over all elements or texts of a page, which several steps repeat.
 
-They also exist in C (`loops_c.c`) with the same results, if a compiler was present when the package
-was installed (see setup.py).
+If a compiler was present when the package was installed (see setup.py), C versions with the same
+results (`loops_c.c`) are used.
 """
 
 from collections.abc import Container
@@ -15,8 +15,8 @@ except ImportError:
 
 
 def choose(values: list[str], wanted: Container[str], places: list[int] | None = None) -> list[int]:
-    """Return the indexes of the values that are wanted; with `places`, the indexes of the places of
-    such values."""
+    """Return the indexes of the wanted values. With `places`, which are indexes into `values`,
+    return the indexes of the places that have a wanted value."""
     if IN_C:
         return loops_c.choose(values, wanted, places)
     if places is None:
@@ -25,12 +25,13 @@ def choose(values: list[str], wanted: Container[str], places: list[int] | None =
 
 
 def find_joints(parts: list[str], marks: list[str], ends: str, begins: str) -> list[tuple[int, int]]:
-    """Return the first and last tag, counted from 0, of each run of tags without a mark between two
-    texts that may be parts of one word.
+    """Return each run of unmarked tags between two texts that may be parts of one word, as its
+    first and last tag, counted from 0.
 
     Args:
-        marks: One string for each tag, not empty if the tag begins a line.
-        ends, begins: Characters other than letters and digits that a word can end, or begin, with.
+        marks: One string for each tag, empty unless the tag begins a line.
+        ends: Characters other than letters and digits that can end a word.
+        begins: Characters other than letters and digits that can begin a word.
     """
     if IN_C:
         return loops_c.find_joints(parts, marks, ends, begins)
@@ -47,8 +48,8 @@ def find_joints(parts: list[str], marks: list[str], ends: str, begins: str) -> l
 
 
 def spread(block: bytearray, splits: bytearray, parents: list[int], first: int, end: int) -> None:
-    """Set the flag `splits` of the parent of each element in a range that has either flag, from the
-    last element to the first."""
+    """For each element in a range that has the flag `block` or `splits`, set its parent's flag
+    `splits`, from the last element to the first."""
     if IN_C:
         loops_c.spread(block, splits, parents, first, end)
         return

@@ -1,9 +1,9 @@
 """Parses HTML5 with lexbor (through selectolax), and refuses markup that lexbor parses in quadratic
 time.
 
-lexbor is linear except in three cases, all far beyond real pages. A limit here makes an error row
-of a page that would otherwise take minutes or gigabytes. Open elements are counted by name, not as
-a parser does it: markup that is made to deceive the count is left to the limits of the guard.
+lexbor is linear except in three cases, all far beyond real pages. The limits here turn a page that
+would take minutes or gigabytes into an error row. Open elements are counted by name, not as a
+parser counts them; markup made to deceive the count is left to the guard's limits.
 """
 
 import re
@@ -31,13 +31,13 @@ _TAG = re.compile(
     rb"|(?P<end>/?)(?P<name>[a-z][^\t\n\f\r />]*+)(?P<attributes>(?:" + _ATTRIBUTE + rb")*+))",
     re.DOTALL,
 )
-"""A tag of a page in lower case."""
+"""A tag in a lower-case page."""
 _RAW_ENDS = {name.encode(): re.compile(rf"</{name}(?=[\t\n\f\r />])".encode()) for name in RAW_TEXT}
 _FORMATTING = (b"b", b"big", b"code", b"em", b"font", b"i", b"nobr", b"s", b"small", b"strike", b"strong", b"tt", b"u")
 """Elements that a parser reopens in each following block until they are closed. `a` is not listed
 because only one can be open at a time."""
 _SAME = 3
-"""Most equal tags that a parser keeps open (HTML standard 13.2.4.3)."""
+"""Maximum number of equal tags that a parser keeps open (HTML standard 13.2.4.3)."""
 _CLOSED_ALIKE = frozenset(
     name.encode()
     for name in HTML_VOID
@@ -51,59 +51,61 @@ _CLOSED_ALIKE = frozenset(
 _ROOTS = (b"html", b"body")
 _CELLS = (b"td", b"th", b"caption")
 _LEAKING = (b"svg", b"math", b"select")
-"""Elements that a formatting element closes, so that it stays open after them."""
+"""Elements that a formatting element inside them closes, so that the formatting element is still
+open after them."""
 _MARKS = (b"table", b"object", b"applet", b"marquee", b"template", *_LEAKING)
-"""Elements in which no end tag closes a formatting element around them."""
+"""Elements inside which no end tag closes a formatting element that began before them."""
 _START_TAG = re.compile(rb"<[a-zA-Z][^\t\n\f\r />]*+((?:" + _ATTRIBUTE + rb")*+)")
 _FORMATTING_TAG = re.compile(
     rb"<(?:" + b"|".join(_FORMATTING) + rb")(?=[\t\n\f\r /])(?:" + _ATTRIBUTE + rb")*+", re.IGNORECASE
 )
 _LETTERS = frozenset(letter | 32 for letter in b"abcdefghijklmnopqrstuvwxyz!/?")
 _LONG_GAP = 2_000
-"""Fewest bytes of a tag with many attributes."""
+"""Minimum number of bytes in a tag with many attributes."""
 _ATTRIBUTE_BYTES = 4
-"""Bytes of the shortest attributes if there are thousands with different names."""
+"""Minimum number of bytes per attribute if a tag has thousands with different names."""
 
 
 class ParserLimits(NamedTuple):
-    """The limits on the work that a page may cause the parser."""
+    """Limits on how much work a page may give the parser."""
 
     steps: int = 400_000_000
     """Steps up the tree, 2.4 ns each. Many start tags and end tags search all open elements, so n
     nested blocks cost n²/2. The default allows 28,000 nested `div`; the worst of 8,451 real pages
-    needs a five-hundredth of it."""
+    needs a five-hundredth of this limit."""
     attributes: int = 30_000
-    """Attributes of one tag, or of all `html` tags and all `body` tags, which the parser merges
-    into one element: each attribute is compared with all before it."""
+    """Attributes of one tag, or of all `html` and `body` tags together, because the parser merges
+    repeated ones. The parser compares each attribute with all attributes before it."""
     repeats: int = 1_000_000
-    """Copies of elements: an `i` without an end tag is reopened in each block after it. 260 bytes
-    each."""
+    """Copies of elements, 260 bytes each: an `i` without an end tag is reopened in each block after
+    it."""
 
 
 DEFAULT_LIMITS = ParserLimits()
 NO_LIMITS = ParserLimits(sys.maxsize, sys.maxsize, sys.maxsize)
-"""Limits for a page that has already passed once."""
+"""Limits for a page that has already passed the check once."""
 
 
 class Reading(NamedTuple):
-    """The way in which a page is read, whatever its profile."""
+    """How a page is read, in any profile."""
 
     url: str | None = None
-    """The page's address, for its metadata; None: not known."""
+    """The page's address, for its metadata; None if unknown."""
     limits: ParserLimits = DEFAULT_LIMITS
     keeps_hidden: bool = False
-    """Whether hidden text stays (the setting `html.hidden`); only profile `dripper` hides any."""
+    """Whether to keep hidden text (the setting `html.hidden`); matters only in profile
+    `dripper`."""
     only_title: bool = False
-    """Whether to leave out dates, authors, organisations and tags, which take most of the time of
-    the metadata."""
+    """Whether to skip dates, authors, organisations and tags, which take most of the time for
+    reading metadata."""
 
 
 DEFAULT_READING = Reading()
 
 
 def refuse_costly(html: bytes, limits: ParserLimits = DEFAULT_LIMITS) -> None:
-    """Raise PageError(PARSE_FAILED) if parsing would take seconds or gigabytes; only pages that are
-    large enough are examined closely.
+    """Raise PageError(PARSE_FAILED) if parsing would take seconds or gigabytes. Only pages large
+    enough for that are examined closely.
 
     Args:
         html: The page as UTF-8.
@@ -126,9 +128,9 @@ def refuse_costly(html: bytes, limits: ParserLimits = DEFAULT_LIMITS) -> None:
 
 
 def _mark_letters() -> npt.NDArray[np.int64]:
-    """Return the kind of a tag by its first two letters. 1: perhaps formatting, except one-letter
-    tags without attributes (a parser keeps at most `_SAME` of them open); 2: perhaps `html` or
-    `body`; 0: neither."""
+    """Return a table of the kinds of tags by their first two letters. 1: perhaps formatting, except
+    one-letter tags without attributes (a parser keeps at most `_SAME` of them open); 2: perhaps
+    `html` or `body`; 0: neither."""
     table = np.zeros((256, 256), np.int64)
     for names, kind in ((_FORMATTING, 1), (_ROOTS, 2)):
         for name in names:
@@ -142,8 +144,8 @@ _KINDS = _mark_letters()
 
 
 def _may_be_costly(html: bytes, limits: ParserLimits) -> bool:
-    """Return whether a page would reach a limit if none of its elements had an end tag: 22 of 2,502
-    real pages."""
+    """Return whether a page would reach a limit if none of its elements had an end tag, as 22 of
+    2,502 real pages would."""
     n_tags = html.count(b"<")
     if n_tags * n_tags > 2 * limits.steps:
         return True
@@ -157,8 +159,8 @@ def _may_be_costly(html: bytes, limits: ParserLimits) -> bool:
         found = Counter(match[0] for match in _match_at(_FORMATTING_TAG, html, begins[kinds == 1]))
         if (most + sum(min(count, _SAME) for count in found.values())) * n_tags > limits.repeats:
             return True
-    # Attributes have no mark of their own that can be counted. A tag with many has a long gap after
-    # its `<`, or after another `<` inside it.
+    # No character marks each attribute, so attributes cannot simply be counted. But a tag with many
+    # attributes has a long gap after its `<`, or after another `<` inside it.
     gaps = np.diff(begins, append=len(html))
     looked_at = (gaps > min(_LONG_GAP, limits.attributes)) | (kinds == 2)
     written = [match[1] for match in _match_at(_START_TAG, html, begins[looked_at])]
@@ -173,8 +175,8 @@ def _may_be_costly(html: bytes, limits: ParserLimits) -> bool:
 
 
 def _match_at(pattern: re.Pattern[bytes], html: bytes, begins: npt.NDArray[np.intp]) -> Iterator[re.Match[bytes]]:
-    """Yield the tags that begin at these offsets, but not within each other, so that the search is
-    linear."""
+    """Yield the tags that begin at these offsets, except tags inside another tag, so that the
+    search is linear."""
     places, at = begins.tolist(), 0
     while at < len(places):
         match = pattern.match(html, places[at])
@@ -184,8 +186,8 @@ def _match_at(pattern: re.Pattern[bytes], html: bytes, begins: npt.NDArray[np.in
 
 
 class _Cost(NamedTuple):
-    """The work that a parser may do for a page up to a tag, and the most attributes so far of one
-    tag, or of all `html` and `body` tags together."""
+    """The work that a parser may do for a page up to a tag, and the largest number of attributes so
+    far in one tag, or in all `html` and `body` tags together."""
 
     steps: int
     repeats: int
@@ -193,7 +195,7 @@ class _Cost(NamedTuple):
 
 
 def _count_costs(lowered: bytes) -> Iterator[_Cost]:
-    """Yield the possible cost of a page, in lower case, up to each of its tags."""
+    """Yield the possible cost of a lower-case page up to each of its tags."""
     open_names, formatting = Counter[bytes](), _Formatting()
     position = depth = steps = repeats = attributes = of_roots = 0
     while match := _TAG.search(lowered, position):
@@ -222,8 +224,8 @@ def _count_costs(lowered: bytes) -> Iterator[_Cost]:
 
 
 class _Formatting:
-    """The formatting elements that are open. An element around a table, a drawing or the like is
-    not closed inside it."""
+    """The open formatting elements. No end tag inside a table, a drawing or the like closes a
+    formatting element around it."""
 
     def __init__(self) -> None:
         self.open: list[tuple[bytes, bytes]] = []
@@ -260,12 +262,13 @@ OUTPUT_FACTOR = 4
 """Real output is about as large as its input: none of 364 labelled pages has Markdown longer than
 its main HTML."""
 OUTPUT_FLOOR = 1 << 20
-"""Characters that a page may always have, so that small pages with long addresses pass."""
+"""Number of characters that an output may always have, so that small pages with long addresses
+pass."""
 
 
 def output_limit(size: int) -> int:
-    """Return the most characters of main HTML made from `size` characters, or of Markdown made from
-    main HTML of that size.
+    """Return the maximum number of characters in main HTML made from `size` characters, or in
+    Markdown made from `size` characters of main HTML.
 
     >>> output_limit(100), output_limit(1_000_000)
     (1048576, 4000000)
@@ -274,7 +277,7 @@ def output_limit(size: int) -> int:
 
 
 def refuse_large(kind: str, size: int, limit: int) -> None:
-    """Raise PageError(OUTPUT_TOO_LARGE) if an output has, or will have, more characters than its
+    """Raise PageError(OUTPUT_TOO_LARGE) if an output has, or will have, more characters than the
     limit."""
     if size > limit:
         raise PageError(ErrorCode.OUTPUT_TOO_LARGE, f"{kind} of {size} characters or more; the limit is {limit}")
@@ -284,8 +287,8 @@ def parse_document(html: str | bytes) -> LexborHTMLParser:
     """Return the page's document as a browser builds it. NULs in texts and lone surrogates are
     dropped. Bytes are read as UTF-8, without a copy.
 
-    Raises MemoryError if the parser gets no memory. It accepts every string, so it fails for no
-    other reason.
+    Raises MemoryError if the parser runs out of memory. The parser accepts every string, so it
+    fails for no other reason.
     """
     try:
         # Nothing listens to events, which cost 5 % of parsing time.

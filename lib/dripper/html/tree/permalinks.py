@@ -1,4 +1,4 @@
-"""Recognises links beside headings that lead to the heading itself: `¶`, `#` or an icon, as in
+"""Recognises links in headings that point to the heading itself, such as `¶`, `#` or an icon in
 manuals."""
 
 from dripper.html.tree.elements import HEADINGS
@@ -7,10 +7,11 @@ from dripper.html.tree.tree import Tree, attribute
 _HEADINGS = HEADINGS | {"dt"}
 """Headings, and the `dt` terms that a manual describes."""
 _HIGHEST = 16
-"""Most elements between a mark and its heading: the cost of the search must not grow with the depth
-of the page."""
+"""Maximum number of elements between a mark and its heading, so that the cost of the search does
+not grow with the page's depth."""
 _LONGEST = 2
-"""Most characters of a mark; icons may have a second character that selects their glyph."""
+"""Maximum number of characters in a mark; icons may have a second character that selects their
+glyph."""
 
 
 def is_permalink(tree: Tree, element: int) -> bool:

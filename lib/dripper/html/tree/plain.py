@@ -1,15 +1,15 @@
-"""Writes the parts of a page as plain text, with a line break at each place that begins a line in a
-browser, and a space between neighbours that a browser sets apart without any white space between
-them.
+"""Writes the parts of a page as plain text. A line break is added wherever a browser begins a line,
+and a space between neighbours that a browser sets apart although the markup has no white space
+between them.
 
     <span>637kcal</span><span>Carbohydrates: 80g</span><span>Protein: 9g</span>
 
-is shown with gaps, which come from a style sheet that no archive contains. The signs of such a gap
-are: an element that is shown as a box, by name, style or a well-known class; two links side by
-side; otherwise two elements side by side with characters that would not meet in one word. In 1,304
-training pages with their own reference text, lower case before upper case across elements is two
-words in 93 of 124 places (19 of 22 pages), lower case before a digit in 22 of 24, a digit before
-upper case in all 12.
+is shown with gaps, which come from a style sheet that no archive contains. Signs of such a gap are
+an element shown as a box because of its name, its style or a well-known class; two links side by
+side; and two other elements side by side, if the characters that meet would not meet inside a word.
+In 1,304 training pages with reference texts of their own, a lower-case letter before an upper-case
+letter of the next element means two words in 93 of 124 cases (19 of 22 pages), a lower-case letter
+before a digit in 22 of 24, and a digit before an upper-case letter in all 12.
 """
 
 import re
@@ -23,11 +23,11 @@ _BOXES = words("button img input meter progress textarea video audio object ifra
 """Inline elements that a browser shows as a box."""
 _WITHIN_WORDS = words("b big em font i mark s small strike strong tt u del ins nobr bdi bdo")
 """Elements that mark parts of words as well as whole words; two of them side by side are no
-evidence."""
+evidence of a gap."""
 _CLOSE = words("sub sup wbr rt rp rb")
 """Elements that belong to the word before them."""
 _OPAQUE = words("pre code samp kbd tt math svg textarea")
-"""Elements with characters that are kept exactly as written."""
+"""Elements in which characters are kept exactly as written."""
 _STYLED_AS_BOX = re.compile(
     r"display\s*:\s*(?:-webkit-|-ms-)?(?:block|flex|grid|table|list-item|flow-root|box)|"
     r"position\s*:\s*(?:absolute|fixed)|float\s*:\s*(?:left|right)",
@@ -40,7 +40,8 @@ _CLASSED_AS_BOX = re.compile(
     re.IGNORECASE,
 )
 _LEVELS = 50
-"""Ancestors that are checked, so that a page of nested elements costs no more than others."""
+"""Maximum number of ancestors that are checked, so that deeply nested pages cost no more than
+others."""
 
 _NO_LETTERS = re.compile(r"[\W_]+")
 
@@ -51,8 +52,8 @@ def fold(text: str) -> str:
 
 
 def plain_parts(tree: Tree, texts: list[str]) -> list[str]:
-    """Return `texts` with each tag replaced by its plain text, a line break or nothing, and with an
-    extra space between neighbours that are set apart."""
+    """Return `texts` with each tag replaced by a line break or nothing, and with a space added
+    between neighbours that are set apart."""
     breaks = {tag: "\n" if name in LINE_BREAKING else "" for tag, name in tree.names.items()} | {"": ""}
     plain = texts.copy()
     marks = list(map(breaks.__getitem__, plain[1::2]))
@@ -63,14 +64,14 @@ def plain_parts(tree: Tree, texts: list[str]) -> list[str]:
 
 
 def set_apart(tree: Tree, texts: list[str], marks: list[str]) -> dict[int, str]:
-    """Return the texts that get a space, by index: the text between two elements if there is one,
-    otherwise the text before the first or after the last.
+    """Return the changed texts by index. The space is added to the text between two elements if
+    there is one, otherwise to the text before the first or after the last element.
 
     Linear.
 
     Args:
         texts: Like `tree.parts`, perhaps with changed texts.
-        marks: One string for each tag, not empty if the tag begins a line.
+        marks: One string for each tag, empty unless the tag begins a line.
     """
     changed: dict[int, str] = {}
     for place, end in find_joints(texts, marks, _ENDS, _BEGINS):
@@ -81,12 +82,12 @@ def set_apart(tree: Tree, texts: list[str], marks: list[str]) -> dict[int, str]:
 
 
 _ENDS, _BEGINS = ".!?:)%", "($€£"
-"""Characters other than letters and digits that a word can end, or begin, with."""
+"""Characters other than letters and digits that can end (`_ENDS`) or begin (`_BEGINS`) a word."""
 
 
 def _add_space(tree: Tree, texts: list[str], changed: dict[int, str], first: int, last: int) -> None:
-    """Note a space between the tags `first` to `last`: after the elements that end, before the
-    elements that begin."""
+    """Add to `changed` a space among the tags `first` to `last`: after the elements that end, and
+    before the elements that begin."""
     last_end = last
     for index in range(first, last + 1, 2):
         if texts[index] and texts[index][1] != "/":
@@ -136,8 +137,8 @@ def _are_neighbours(tree: Tree, first: int, tags: list[str], names: list[str], b
 
 
 def _are_words(before: str, after: str) -> bool:
-    """Return whether an element that ends with `before` and one that begins with `after` are hardly
-    one word."""
+    """Return whether `before`, the end of one element, and `after`, the beginning of the next,
+    probably belong to two words."""
     end = before[-1]
     if after.isupper():
         return end.islower() or end in "0123456789.!?:)%"
@@ -150,15 +151,16 @@ def _are_spaced(before: str, after: str) -> bool:
 
 
 def _have_two_targets(tree: Tree, first: int, tags: list[str]) -> bool:
-    """Return whether the link that ends in the tags from `first` on has another target than the
-    link that begins there."""
+    """Return whether the link that ends among the tags and the link that begins there have
+    different targets."""
     old_link = next((tag for tag in _list_start_tags(tree, first, len(tags)) if tree.names[tag] == "a"), "")
     new_link = next(tag for tag in tags if tag[1] != "/" and tree.names[tag] == "a")
     return attribute(old_link, "href") != attribute(new_link, "href")
 
 
 def _list_start_tags(tree: Tree, first: int, count: int) -> list[str]:
-    """Return the start tags of the elements that end with the first tags, up to `count`."""
+    """Return the start tags of up to `count` elements that end one right after another from `first`
+    on."""
     element = bisect_right(tree.opens, first) - 1
     start_tags, index = list[str](), first
     for _ in range(_LEVELS):
@@ -172,7 +174,8 @@ def _list_start_tags(tree: Tree, first: int, count: int) -> list[str]:
 
 
 def _is_boxed(tree: Tree, first: int, last: int) -> bool:
-    """Return whether one of the elements that end or begin is a box by its style or class."""
+    """Return whether one of the elements that end or begin is a box because of its style or
+    class."""
     tags = _list_start_tags(tree, first, (last - first) // 2 + 1)
     tags += [tag for tag in tree.parts[first : last + 1 : 2] if tag[1:2] != "/"]
     return any(map(_is_box, tags))

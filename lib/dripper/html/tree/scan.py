@@ -1,8 +1,8 @@
 """Turns serialised markup into a `Tree`: one split by a regular expression, one loop over the
-distinct tags, then one over all tags.
+distinct tags, then one loop over all tags.
 
-The steps also exist in C (`scan_c.c`) with the same results, if a compiler was present when the
-package was installed (see setup.py).
+If a compiler was present when the package was installed (see setup.py), C versions of these steps
+with the same results (`scan_c.c`) are used.
 """
 
 import re
@@ -17,18 +17,18 @@ from dripper.html.tree.visibility import HIDDEN_SHARE, Sight, without_texts
 try:
     from dripper.html.tree import scan_c
 
-    # A module that was compiled before a change of its functions counts as none.
+    # A module that was compiled before its functions changed is not used.
     IN_C = hasattr(scan_c, "read_names")
 except ImportError:
     IN_C = False
 
 TOKEN = re.compile(r"(<!--.*?-->|<[^>]*>)", re.DOTALL)
 START, VOID, HIDDEN, END, DROP, MARKED = range(6)
-"""Kinds of tags; MARKED ones are START once their element has been looked at."""
+"""Kinds of tags; a MARKED tag becomes START or HIDDEN once its element has been examined."""
 
 
 _ROUNDS = 6
-"""Most rounds that search shown elements for further hidden elements."""
+"""Maximum number of rounds that search shown elements for further hidden elements."""
 
 
 class UnbalancedMarkupError(ValueError):
@@ -39,8 +39,8 @@ class UnbalancedMarkupError(ValueError):
 
 
 class StartTag(NamedTuple):
-    """A start tag after a profile has read it: its markup (perhaps rewritten), and whether the
-    element is hidden and so to be cut."""
+    """A start tag after a profile has read it: its markup, perhaps rewritten, and whether its
+    element is hidden and is to be cut out."""
 
     markup: str
     hidden: bool = False
@@ -49,8 +49,8 @@ class StartTag(NamedTuple):
 Names = tuple[dict[str, str], dict[str, int], list[str], dict[str, dict[str, str]]]
 ReadTags = Callable[[list[str]], dict[str, StartTag]]
 Elements = tuple[list[int], list[int], list[int], list[int], list[tuple[int, int]]]
-"""Parents, opens, closes and lasts of a tree's elements; and the ranges of parts that are to be cut
-out, first and last index."""
+"""Parents, opens, closes and lasts of a tree's elements, and the ranges of parts to cut out, each
+as its first and last index."""
 
 
 def scan(
@@ -62,16 +62,16 @@ def scan(
     has_blanks: bool = False,
     sight: Sight | None = None,
 ) -> Tree:
-    """Return the tree of a serialised page; comments and the doctype are removed and the texts
-    beside them joined.
+    """Return the tree of a serialised page; comments and the doctype are removed, and the texts
+    beside them are joined.
 
     Linear.
 
     Args:
-        markup: As a parser wrote it (see `tree`).
+        markup: The page as a parser wrote it (see `tree`).
         void: Names of elements that have no end tag.
-        read_tags: Called once with all distinct start tags, returns the special ones: tags to be
-            rewritten, or to be cut out with their element.
+        read_tags: Called once with all distinct start tags. Returns the tags to rewrite, or to cut
+            out with their elements.
         hidden_share: An element with more than this share of the page's text is not cut out.
         sight: Decides which elements are hidden, in place of `hidden_share`.
         has_blanks: Whether non-breaking spaces are written as references, as lexbor does.
@@ -109,8 +109,8 @@ def scan(
 
 
 def make_tree(parts: list[str]) -> Tree:
-    """Return the tree of texts and tags of HTML, which alternate as `split` returns them. An empty
-    tag is an element without a name and without markup.
+    """Return the tree of HTML parts, that is, texts and tags as `split` returns them. An empty tag
+    is an element without a name and without markup.
 
     Raises:
         UnbalancedMarkupError: If tags do not balance.
@@ -134,7 +134,7 @@ def _find_elements(kinds: bytes, text_before: list[int], hidden_share: float) ->
 
 
 def _change(kinds: bytes, kind: int, places: Iterable[int]) -> bytes:
-    """Return the kinds of tags, with the kind changed at the given indexes of parts."""
+    """Return the kinds of tags, changed to `kind` for the tags at the given indexes of parts."""
     changed = None
     for place in places:
         changed = changed or bytearray(kinds)
@@ -143,12 +143,12 @@ def _change(kinds: bytes, kind: int, places: Iterable[int]) -> bytes:
 
 
 def split(markup: str, *, has_blanks: bool = False) -> list[str]:
-    """Return texts and tags, alternating, texts at the even places; comments and the doctype are
-    among the tags. has_blanks: see `scan`."""
+    """Return texts and tags, alternating, with texts at even indexes. Comments and the doctype
+    count as tags. has_blanks: see `scan`."""
     if IN_C:
         return scan_c.split(markup, has_blanks)
     parts = TOKEN.split(markup)
-    # This takes a sixth of the time of a search through all of the markup.
+    # This is six times as fast as a search through the whole markup.
     return [part.replace("&nbsp;", "\u00a0") if "&" in part else part for part in parts] if has_blanks else parts
 
 
@@ -169,22 +169,24 @@ def _read_tags(
         if kinds[tag] == START:
             kinds[tag] = HIDDEN
         else:
-            # An image may be a slide that is shown later; its texts are not visible before.
+            # An image may be a slide that is shown later. Until then its texts are not visible.
             rewritten[tag] = without_texts(rewritten.get(tag, tag))
             names[rewritten[tag]] = names[tag]
     return rewritten
 
 
 def read_names(tags: Iterable[str], void: Collection[str]) -> Names:
-    """Return the element names of distinct tags, their kinds (START, VOID, END; DROP if it is no
-    tag), the start tags, and their values (see `tree.read_values`)."""
+    """Return the element names of distinct tags, their kinds (START, VOID, END, or DROP if the tag
+    is to be removed), the start tags, and the start tags' attribute values (see
+    `tree.read_values`)."""
     names: dict[str, str] = {}
     kinds: dict[str, int] = {}
     start_tags: list[str] = []
     for tag in tags:
         if tag[1] == "/":
             name = names[tag] = tag[2:-1]
-            # SVG has elements named as HTML's void ones, with end tags ("<source></source>").
+            # SVG has elements with the names of HTML's void elements, but with end tags
+            # ("<source></source>").
             kinds[tag] = DROP if name in void else END
         elif tag[1] in "!?":
             kinds[tag] = DROP
@@ -196,13 +198,13 @@ def read_names(tags: Iterable[str], void: Collection[str]) -> Names:
 
 
 def find_elements(kinds: bytes, text_before: list[int], hidden_share: float) -> Elements | None:
-    """Return the elements and the ranges to cut out; the elements' indexes do not count these
-    ranges. None if tags do not balance.
+    """Return the elements and the ranges to cut out, or None if tags do not balance. The elements'
+    indexes do not count these ranges.
 
     Args:
         kinds: The kinds of the tags.
-        text_before: The number of characters of text before each tag, and the total; may be empty
-            if no tag is HIDDEN.
+        text_before: The number of text characters before each tag, and the total; may be empty if
+            no tag is HIDDEN.
     """
     parents, opens, cuts = list[int](), list[int](), list[tuple[int, int]]()
     closes, lasts = [0] * len(kinds), [0] * len(kinds)

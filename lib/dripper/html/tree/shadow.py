@@ -1,9 +1,9 @@
-"""Attaches declarative shadow roots, as browsers do while they parse: the visible markup of a
+"""Attaches declarative shadow roots, as browsers do while they parse. The visible markup of a
 component is in a template, with slots for content from the page.
 
     <my-card><template shadowrootmode="open"><h2><slot></slot></h2></template>The mill</my-card>
 
-Of 4,632 pages 11 have such templates; one page has its text in 153 of them.
+Of 4,632 pages, 11 have such templates; one of these pages has its text in 153 templates.
 """
 
 import re
@@ -15,14 +15,15 @@ SIGN = "shadowrootmode"
 """Attribute that marks a template as a shadow root."""
 _MARK = "data-shadow-root"
 _MOST_ROOTS = 500
-"""Most roots that get their slots filled, so that nested components cost no more than others."""
+"""Maximum number of roots that have their slots filled, so that nested components cost no more than
+others."""
 _MOST_GIVEN = 2_000
-"""Most nodes that the page passes to one root."""
+"""Maximum number of nodes that the page passes to one root."""
 
 
 def open_roots(html: bytes) -> bytes:
-    """Return the page with elements in place of the templates that are shadow roots, so that their
-    content is parsed with the page."""
+    """Return the page with each shadow root's template replaced by an element, so that its content
+    is parsed with the page."""
     are_roots = list[bool]()
 
     def replace(tag: re.Match[bytes]) -> bytes:
@@ -35,8 +36,9 @@ def open_roots(html: bytes) -> bytes:
 
 
 def fill_slots(document: LexborHTMLParser) -> None:
-    """Move the content that a page passes to a component into its slots, in place. No browser
-    shows content that fits no slot: it goes into a hidden element behind the root."""
+    """Move the content that a page passes to a component into the component's slots, in place. No
+    browser shows content without a matching slot, so this content goes into a hidden element after
+    the root."""
     for root in reversed(document.css(f"span[{_MARK}]")[:_MOST_ROOTS]):
         slots: dict[str, LexborNode] = {}
         unseen: LexborNode | None = None
@@ -64,7 +66,7 @@ def fill_slots(document: LexborHTMLParser) -> None:
 
 
 def _insert_hidden(document: LexborHTMLParser, root: LexborNode) -> LexborNode:
-    """Return a new hidden element right behind a root."""
+    """Insert a new hidden element right after a root, and return it."""
     element = document.create_node("span")
     element.attrs["hidden"] = ""
     root.insert_after(element)

@@ -1,15 +1,16 @@
 """Reads the rules in a page's own `<style>` elements that hide something and have a simple
 selector.
 
-A simple selector names an element, classes and an id (`p`, `.x`, `p.x`, `#x.y`), perhaps below
-`html` or `body`; a start tag is enough to decide whether it matches. Rules count at the top level
-and within `@media screen` or `all`, `@supports` and `@layer`. A rule for print never counts. All
-other rules, with combinators, states or window sizes, do not hide anything here. But if such a rule
-shows an element that a simple rule hides, a person can open the element, or sees it in another
-window: it is *folded*.
+A simple selector consists of an element name, classes and an id (`p`, `.x`, `p.x`, `#x.y`), perhaps
+below `html` or `body`, so a start tag is enough to decide whether it matches. Rules count at the
+top level and within `@media screen`, `@media all`, `@supports` and `@layer`. Print rules never
+count. All other rules, with combinators, states or window sizes, hide nothing here. But if such a
+rule shows an element that a simple rule hides, the element is *folded*: a person can open it, or
+sees it at another window size.
 
-Sheets are long, and few of their rules hide something that is on the page. So the search finds
-signs of hiding first, then the rules around them, then the selectors in the page's tags.
+Sheets are long, and few of their rules hide something that is on the page. So the search first
+finds signs of hiding, then the rules around these signs, and then the page's tags that the
+selectors match.
 """
 
 import re
@@ -22,12 +23,12 @@ from dripper.html.tree.elements import words
 from dripper.html.tree.styles import MAY_HIDE, add_declarations, clean, find_way, resolve_escapes, shows
 
 _MOST_CHARACTERS = 50_000
-"""Characters of a page's sheets that are read, the shortest sheets first: longer ones belong to
-whole frameworks. Of 120 pages of five sets, half have 400 characters or fewer."""
+"""Maximum number of characters read from a page's sheets, the shortest sheets first: long sheets
+belong to whole frameworks. Of 120 pages from five sets, half have 400 characters or fewer."""
 _MOST_RULES = 2_000
-"""Most rules of a page that are read."""
+"""Maximum number of rules of a page that are read."""
 _LONGEST = 5_000
-"""Most characters of a selector list or of the declarations of a rule."""
+"""Maximum number of characters in a rule's selector list or declarations."""
 _SIGNS = (
     *(f"{name}:{blank}{value}" for blank in ("", " ") for name, value in (
         ("display", "none"), ("visibility", "hidden"), ("visibility", "collapse"), ("opacity", "0"), ("opacity", "."),
@@ -36,11 +37,12 @@ _SIGNS = (
     "clip:", "clip-path", "indent:", "-999", "scale", "opacity(", "matrix(0", "rotatex(", "rotatey(", "zoom:", "font:0",
     "content-visibility", "-100vw", *(f"-{thousand}000" for thousand in range(1, 9)),
 )  # fmt: skip
-"""Beginnings of declarations that may hide, as sheets write them; `str.find` finds them at the
-speed of C."""
+"""Pieces of declarations that may hide an element, as sheets write them; `str.find` finds them at C
+speed."""
 
 _WIDE_COLONS = (" :", "\t:", ":  ", ":\t", ":\n")
-"""Colons with more than a single space after them. Most sheets have none and stay as they are."""
+"""Colons with white space around them, other than a single space after. Most sheets have none and
+are left unchanged."""
 _GOES_ON = re.compile(r"[\w-]")
 _BEGINS = re.compile(r"[\s,>+~{}]")
 _COMMENT = re.compile(r"/\*[^*]*+(?:\*(?!/)[^*]*+)*+(?:\*/)?")
@@ -58,10 +60,11 @@ _KEPT_NAMES = words("html body noscript")
 
 
 class Rule(NamedTuple):
-    """A rule of the page's sheets that matches some of its tags.
+    """A rule in the page's sheets that matches some of the page's tags.
 
-    name: the element's name, "" for any. marks: classes and ids, as `.x`, `#x`. rank: the weight of
-    the rule, that is the number of ids, of classes, of names, and the place in the sheets.
+    name: the element's name, or "" for any element. marks: classes and ids, as `.x`, `#x`. rank:
+    the rule's weight, that is, the numbers of ids, classes and names, and the position in the
+    sheets.
     """
 
     name: str
@@ -71,10 +74,11 @@ class Rule(NamedTuple):
 
 
 class Found(NamedTuple):
-    """The rules of a page's sheets that hide something.
+    """The rules in a page's sheets that hide something.
 
-    rules: the hiding rules that match tags of the page, and other rules with the same classes.
-    folded: the last parts of the selectors with elements that another rule shows again.
+    rules: the hiding rules that match tags of the page, and other rules for the same classes, ids
+    or names. folded: the classes, ids and names of hiding rules with elements that another rule
+    shows again.
     """
 
     rules: Sequence[Rule]
@@ -85,7 +89,8 @@ NOTHING = Found((), frozenset())
 
 
 def join_sheets(sheets: Iterable[str]) -> str:
-    """Return the sheets of a page that are read, in their order, as clean text in lower case."""
+    """Return the sheets of a page that are to be read, joined in their order, as clean lower-case
+    text."""
     shortest, chosen, left = sorted(enumerate(sheets), key=lambda sheet: len(sheet[1])), list[tuple[int, str]](), 0
     for number, sheet in shortest:
         left += len(sheet)
@@ -103,14 +108,13 @@ def join_sheets(sheets: Iterable[str]) -> str:
 
 
 def read_sheets(css: str, find_keys: Callable[[], Collection[str]]) -> Found:
-    """Return the rules of sheets that hide elements of a page.
+    """Return the rules in sheets that hide elements of a page.
 
-    Linear, with budgets: rules beyond them hide nothing.
+    Linear, because of budgets; rules beyond the budgets hide nothing.
 
     Args:
         css: See `join_sheets`.
-        find_keys: Returns the names of the page's elements, as `<p`, its classes and ids, in lower
-            case.
+        find_keys: Returns the page's element names (as `<p`), classes and ids, in lower case.
     """
     sheet = _Sheet(css, find_keys)
     hiding = [rule for place in sheet.find_signs() for rule in sheet.read_rule(place)]
@@ -150,7 +154,8 @@ class _Sheet:
         return sorted(braces)
 
     def read_rule(self, brace: int) -> list[Rule]:
-        """Return a rule for each of its simple selectors that may match, if it hides."""
+        """Return the rule at a brace, once for each of its simple selectors that may match, or []
+        if it hides nothing."""
         selectors = self._find_selectors(brace)
         simple = [found for selector in selectors if (found := self._match(selector)) is not None]
         self._n_rules += bool(simple)
@@ -163,8 +168,8 @@ class _Sheet:
         return [self._weigh(name, marks, brace, block) for name, marks in simple]
 
     def read_others(self, mark: str) -> Iterator[tuple[Rule | None, bool]]:
-        """Yield the other rules of a hiding rule's class, id or name: each as a rule that counts
-        beside it, or as (None, True) if it shows the element again."""
+        """Yield the rules for a hiding rule's class, id or name: (rule, False) if the rule counts
+        beside the hiding rule, (None, True) if it shows the element again."""
         at = self._css.find(mark)
         while at >= 0 and self._n_rules < _MOST_RULES:
             self._n_rules += 1
@@ -195,7 +200,8 @@ class _Sheet:
                 yield None, True
 
     def _find_selectors(self, brace: int, at: int | None = None) -> list[str]:
-        """Return the selectors before a brace; [] if there are too many, or `at` is not in them."""
+        """Return the selectors before a brace, or [] if they are too long or begin after offset
+        `at`."""
         least = max(0, brace - _LONGEST)
         start = max(self._css.rfind(sign, least, brace) for sign in "{};") + 1
         if (start == 0 and least > 0) or (at is not None and at < start):
@@ -206,7 +212,7 @@ class _Sheet:
         return clean(self._css[brace + 1 : brace + _LONGEST].partition("}")[0].partition("{")[0])
 
     def _match(self, selector: str) -> tuple[str, tuple[str, ...]] | None:
-        """Return a simple selector's name, classes and ids if these are on the page."""
+        """Return a simple selector's name, classes and ids if the page has them, otherwise None."""
         simple = _SIMPLE.fullmatch(selector)
         if simple is None or not selector or _CLOAK.search(selector):
             return None
@@ -221,8 +227,8 @@ class _Sheet:
         return Rule(name, marks, (n_ids, len(marks) - n_ids, bool(name), brace), block)
 
     def _place(self, brace: int) -> str:
-        """Return the place of a rule: `plain`, `print`, or `other` if it counts only in some
-        windows or within another rule."""
+        """Return the kind of place that a rule is in: `plain`, `print`, or `other` if the rule
+        counts only in some windows or within another rule."""
         if self._css.count("{", 0, brace) == self._css.count("}", 0, brace):
             return "plain"
         if self._changes is None:

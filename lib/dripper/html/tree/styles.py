@@ -1,8 +1,7 @@
-"""Reads the declarations of a style attribute or of a rule, and decides whether they hide an
-element.
+"""Reads the declarations in a style attribute or a rule, and decides whether they hide an element.
 
 Properties follow CSS 2.2, CSS Display 3, CSS Masking 1, CSS Transforms 2 and CSS Containment 2.
-Lengths are compared in pixels, with common sizes for units that depend on a font or a window.
+Lengths are compared in pixels, with typical values for units that depend on a font or a window.
 """
 
 import re
@@ -16,17 +15,17 @@ class Way(Enum):
     """A way to hide an element."""
 
     DISPLAY = "display"
-    """Its box is not made: nothing inside can be visible."""
+    """It has no box, so nothing inside it can be visible."""
     VISIBILITY = "visibility"
-    """It is invisible, except elements inside with `visibility: visible`."""
+    """It is invisible, except for elements inside it with `visibility: visible`."""
     TEXT = "text"
-    """Its letters have no size, have no colour or are off screen; elements inside may differ."""
+    """Its letters have no size or no colour, or are off screen; elements inside it may differ."""
     BOX = "box"
     """Its box is transparent, empty, clipped or off screen."""
     NAME = "name"
-    """It is named as text for screen readers, or is hidden from them."""
+    """A class marks it as text for screen readers, or an attribute hides it from them."""
     NEVER = "never"
-    """Nothing ever shows it."""
+    """It is never shown."""
 
 
 Declarations = Mapping[str, str]
@@ -37,14 +36,14 @@ MAY_HIDE = re.compile(
     r"-\s*\d{2,}|\d{4}|(?:height|width|size)\s*:\s*[.01]|background.*color|color.*background|\\|/\*|calc",
     re.DOTALL,
 )
-"""A pattern that matches every style that hides, in lower case."""
+"""A pattern that matches every lower-case style that may hide an element."""
 
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 _ESCAPE = re.compile(r"\\(?:0{0,4}(4[1-9a-f]|5[0-9a]|6[1-9a-f]|7[0-9a]|3[0-9]|2d|5f)(?:\s|(?![0-9a-f]))|([g-z]))")
-"""An escape of a letter, a digit, `-` or `_`."""
+"""A CSS escape for a letter, a digit, `-` or `_`."""
 _URL = re.compile(r"url\([^)]*\)?")
 _MOST = 10_000
-"""Most characters of a style that are read."""
+"""Maximum number of characters of a style that are read."""
 
 _LENGTH = re.compile(
     r"(?:calc\(\s*)?([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)(px|r?em|ex|ch|%|[sld]?v(?:w|h|min|max|i|b)|pt|pc|cm|mm|in|q)?\s*\)?"
@@ -52,9 +51,10 @@ _LENGTH = re.compile(
 _PIXELS = {"": 1.0, "px": 1.0, "pt": 4 / 3, "pc": 16.0, "cm": 37.8, "mm": 3.78, "in": 96.0, "q": 0.94}
 _PIXELS |= {"em": 16.0, "rem": 16.0, "ex": 8.0, "ch": 8.0, "%": 10.0}
 _OFF = 500.0
-"""Pixels to the left or above beyond which a box is off screen."""
+"""A box this many pixels to the left or above is off screen."""
 _FAR = 5_000.0
-"""Pixels to the right or below beyond which a box is off screen: rows of slides are long."""
+"""A box this many pixels to the right or below is off screen. The limit is high because rows of
+slides are long."""
 _DOT = 1.0
 """Largest size in pixels of a box or a letter that nobody sees."""
 _CLEAR = 0.02
@@ -74,8 +74,8 @@ _FUNCTION = re.compile(r"(rgb|hsl)a?\(([^()]*)\)")
 
 
 def read_declarations(style: str) -> dict[str, str]:
-    """Return the declarations of a style; the last declaration of a property counts, or the last
-    important one.
+    """Return the declarations of a style. For each property, the last important declaration counts,
+    or else the last declaration.
 
     Linear.
 
@@ -88,7 +88,7 @@ def read_declarations(style: str) -> dict[str, str]:
 
 
 def clean(style: str) -> str:
-    """Return a style in lower case, without comments, escapes and addresses."""
+    """Return a style in lower case, without comments and addresses, and with escapes resolved."""
     style = style[:_MOST].lower()
     if "/*" in style:
         style = _COMMENT.sub(" ", style)
@@ -98,14 +98,14 @@ def clean(style: str) -> str:
 
 
 def resolve_escapes(text: str) -> str:
-    """Return CSS in lower case with letters in place of their escapes (CSS Syntax 3, 4.3.7); an
-    escape of another character keeps its backslash."""
+    """Return lower-case CSS with escaped letters, digits, `-` and `_` unescaped (CSS Syntax 3,
+    4.3.7). Escapes of other characters are kept."""
     return _ESCAPE.sub(lambda escape: escape[2] or chr(int(escape[1], 16)).lower(), text)
 
 
 def add_declarations(declared: dict[str, str], important: set[str], style: str) -> None:
-    """Add the declarations of a clean style to the earlier declarations, which lose unless they are
-    important."""
+    """Add the declarations of a clean style. They replace earlier ones, but only an important
+    declaration replaces an important one."""
     for part in style.split(";"):
         name, colon, value = part.partition(":")
         if not colon:
@@ -122,9 +122,9 @@ def add_declarations(declared: dict[str, str], important: set[str], style: str) 
 
 
 def find_way(declared: Declarations) -> Way | None:
-    """Return the way that declarations hide an element; None if they do not.
+    """Return the way in which declarations hide an element, or None if they do not.
 
-    A box with a transition of its height is opened by a click.
+    A box with a height transition is not hidden: a click opens it.
     """
     if "height" in declared.get("transition", ""):
         return None
@@ -150,7 +150,7 @@ _MOVED = words("left top right bottom text-indent transform translate scale clip
 
 
 def read_length(value: str) -> float | None:
-    """Return a length in pixels, approximately; None if it is no number.
+    """Return an approximate length in pixels, or None if the value is not a number.
 
     >>> read_length("-999em"), read_length("calc(0px)"), read_length("auto")
     (-15984.0, 0.0, None)
@@ -165,7 +165,7 @@ def _is_off(declared: Declarations) -> bool:
     """Return whether a box is off screen."""
     for name in ("left", "top", "right", "bottom", "inset-inline-start", "inset-block-start"):
         length = read_length(declared[name]) if name in declared else None
-        # Whole pages are laid out from above, and read by scrolling down.
+        # `top` does not count, because pages are read by scrolling down.
         is_far = length is not None and length >= _FAR and name != "top" and not declared[name].endswith("%")
         if is_far or (length is not None and length <= -_OFF):
             return True
@@ -235,7 +235,7 @@ def _is_clipped(declared: Declarations) -> bool:
         sides = (numbers * 4)[:4] if len(numbers) == 1 else [*numbers, *numbers[-2:], *numbers[-2:]][:4]
         if len(numbers) == 3:
             sides = [*numbers, numbers[1]]
-        whole = 1000.0  # 100 %, as `read_length` has it.
+        whole = 1000.0  # 100 %, as `read_length` returns it.
         return len(sides) == 4 and (sides[0] + sides[2] >= whole or sides[1] + sides[3] >= whole)
     if name == "polygon":
         return len(set(numbers[::2])) <= 1 or len(set(numbers[1::2])) <= 1
@@ -292,7 +292,7 @@ def _has_no_letters(declared: Declarations) -> bool:
 
 
 def read_colour(value: str) -> str | None:
-    """Return a colour as six hex digits; "" if it is transparent; None if it is unknown.
+    """Return a colour as `#` and six hex digits, "" if it is transparent, or None if it is unknown.
 
     >>> read_colour("#FFF".lower()), read_colour("rgb(255, 255, 255)"), read_colour("#00000000")
     ('#ffffff', '#ffffff', '')
@@ -317,7 +317,8 @@ def read_colour(value: str) -> str | None:
 
 
 def join(blocks: Iterable[str], inline: str) -> dict[str, str]:
-    """Return the combined declarations of rule blocks, the weakest first, and a style attribute."""
+    """Return the combined declarations of rule blocks, which come weakest first, and of a style
+    attribute."""
     declared: dict[str, str] = {}
     important = set[str]()
     for block in blocks:

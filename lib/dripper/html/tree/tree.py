@@ -2,10 +2,10 @@
 over it.
 
 One Python object per node makes tree walks slow. Here a page is one list of strings, `parts`, in
-which texts and tags alternate (`text, tag, text, tag, …, text`; a text may be empty), and an
-element is an integer, numbered from 0 in document order. Subtrees are ranges, so blocks, simplified
-HTML, mapping HTML and pruned pages are all slices of one list. There is no recursion, so there is
-no limit on depth.
+which texts and tags alternate (`text, tag, text, tag, …, text`; a text may be empty). An element is
+an integer, numbered from 0 in document order. Subtrees are ranges, so blocks, simplified HTML,
+mapping HTML and pruned pages are all slices of one list. There is no recursion, so there is no
+limit on depth.
 
 The input must be a parser's own serialisation: every tag balanced, attributes quoted, `<` and `>`
 escaped in texts and attribute values. Then `<[^>]*>` is exact.
@@ -44,15 +44,15 @@ class Tree:
     parents: list[int] = field(default_factory=list)
     """Parent of each element, -1 for the root."""
     lasts: list[int] = field(default_factory=list)
-    """Last descendant of each element, or the element itself."""
+    """Last descendant of each element, or the element itself if it has none."""
     opens: list[int] = field(default_factory=list)
     closes: list[int] = field(default_factory=list)
     """`opens` and `closes`: indexes into `parts` of each element's start and end tag (equal for
-    void elements). So the text before an element's first child is `parts[opens[i] + 1]`, the text
-    after the element `parts[closes[i] + 1]`."""
+    void elements). So the text before an element's first child is `parts[opens[i] + 1]`, and the
+    text after the element is `parts[closes[i] + 1]`."""
     _values: dict[str, dict[str, str]] = field(default_factory=dict, repr=False, compare=False)
     _n_read: int = field(default=0, repr=False, compare=False)
-    """Number of names with tags in `_values`."""
+    """Number of tags in `names` that have been read into `_values`."""
 
     def __len__(self) -> int:
         """Return the number of elements."""
@@ -86,8 +86,8 @@ class Tree:
         return tag[1:2] != "/" and self.names.get(tag, "br") not in self.void
 
     def values(self, key: str) -> dict[str, str]:
-        """Return the value of an attribute, as serialised, of each distinct start tag that has it;
-        one of `KEYS`."""
+        """Return the serialised value of the attribute `key`, one of `KEYS`, for each distinct
+        start tag that has it."""
         if self._n_read < len(self.names):
             for name, found in read_values(islice(self.names, self._n_read, None)).items():
                 self._values.setdefault(name, {}).update(found)
@@ -95,7 +95,8 @@ class Tree:
         return self._values[key]
 
     def attributes(self, element: int) -> dict[str, str]:
-        """Return the element's attributes, values unescaped; names are lower case except in SVG."""
+        """Return the element's attributes with unescaped values. Names are lower case except in
+        SVG."""
         return attributes(self.start_tag(element))
 
     def path(self, element: int) -> tuple[int, ...]:
@@ -107,8 +108,8 @@ class Tree:
         return tuple(reversed(path))
 
     def nearest(self, element: int, count: int) -> tuple[int, ...]:
-        """Return the last `count` elements of the path to this one, or all; the cost does not grow
-        with the depth of the page."""
+        """Return the last `count` elements of the path to this element, or all if there are fewer.
+        The cost does not grow with the page's depth."""
         path: list[int] = []
         while element >= 0 and len(path) < count:
             path.append(element)
@@ -121,7 +122,7 @@ class Tree:
 
     def replace(self, element: int, markup: str) -> None:
         """Replace the element and its content with markup; the emptied parts and elements keep
-        their places."""
+        their indexes."""
         first, last, n_elements = self.opens[element], self.closes[element], self.lasts[element] + 1 - element
         self.parts[first : last + 1] = [markup] + [""] * (last - first)
         self.tags[element : element + n_elements] = [""] * n_elements
@@ -151,7 +152,7 @@ class Tree:
 
 
 def read_values(tags: Iterable[str]) -> dict[str, dict[str, str]]:
-    """Return, by attribute, its value in each tag that has it, for the attributes in `KEYS`."""
+    """Return, for each attribute in `KEYS`, its value by tag, for the tags that have it."""
     values: dict[str, dict[str, str]] = {key: {} for key in KEYS}
     for tag in tags:
         if '="' in tag:
@@ -161,8 +162,8 @@ def read_values(tags: Iterable[str]) -> dict[str, dict[str, str]]:
 
 
 def attributes(tag: str) -> dict[str, str]:
-    """Return the attributes of a serialised start tag, values unescaped; the first of a repeated
-    name counts.
+    """Return the attributes of a serialised start tag with unescaped values. If a name is repeated,
+    the first value counts.
 
     >>> attributes('<p class="a &amp; b" hidden="">')
     {'class': 'a & b', 'hidden': ''}
@@ -174,8 +175,8 @@ def attributes(tag: str) -> dict[str, str]:
 
 
 def attribute(tag: str, key: str) -> str | None:
-    """Return one attribute of a serialised start tag, unescaped, or None; other values of the tag
-    may be megabytes long.
+    """Return the unescaped value of one attribute of a serialised start tag, or None. Fast even if
+    other values are megabytes long.
 
     >>> attribute('<p class="a" hidden="">', "hidden"), attribute("<p>", "id")
     ('', None)
@@ -186,8 +187,8 @@ def attribute(tag: str, key: str) -> str | None:
     start = tag.find(f' {key}="', start)
     before = tag[:start]
     if start >= 0 and "='" not in before and before.count('"') == 2 * before.count('="'):
-        # Every value before has double quotes and none has one inside, so the match is not part of
-        # another value.
+        # Every value before the match is in double quotes and has none inside, so the match is not
+        # part of another value.
         start += len(key) + 3
         value = tag[start : tag.index('"', start)]
         return unescape(value) if "&" in value else value
@@ -202,8 +203,8 @@ def raw_attributes(tag: str) -> list[tuple[str, str]]:
 
 
 def unescape(text: str) -> str:
-    """Return a serialised text or attribute value unescaped: the five references that serialisers
-    write, no others.
+    """Return a serialised text or attribute value, unescaped: only the five references that
+    serialisers write.
     """
     if "&" not in text:
         return text
@@ -217,8 +218,8 @@ def escape(text: str) -> str:
 
 
 def cut_parts(parts: list[str], cuts: list[tuple[int, int]]) -> list[str]:
-    """Return `parts` without the tag ranges `cuts` (first and last index, ascending, disjoint);
-    texts on both sides join.
+    """Return `parts` without the ranges `cuts` (first and last tag index, ascending, disjoint). The
+    texts on both sides of a range are joined.
     """
     remaining: list[str] = []
     position, carried = 0, ""

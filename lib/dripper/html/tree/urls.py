@@ -12,14 +12,14 @@ _ENDS = "".join(map(chr, range(0x21)))
 """C0 controls and the space, which the standard strips from both ends."""
 _DROPPED = str.maketrans("", "", "\t\n\r")
 _CANDIDATE = re.compile(r"[\t\n\f\r ,]*+([^\t\n\f\r ]++)(?:(?<!,)[\t\n\f\r ]++([^,]*+))?+,?")
-"""Possessive, because the pattern would otherwise try every division of a list of thousands of
+"""Possessive, because the pattern would otherwise try every way to split a list of thousands of
 commas. An address that ends with commas has no descriptor."""
 _BETWEEN = "\t\n\f\r ,"
 _SPECIAL = frozenset({"http", "https", "ftp"})
 
 
 class Base(NamedTuple):
-    """The address from which relative addresses of a page start."""
+    """The base address for a page's relative addresses."""
 
     scheme: str
     host: str
@@ -33,8 +33,7 @@ class Base(NamedTuple):
     def of(cls, url: str | None, base_href: str = "") -> "Base | None":
         """Return the base of a page at `url` with `base_href` as its first `<base href>`.
 
-        Return None if neither is an address on the web, so that relative addresses cannot be
-        completed.
+        Return None if neither is a web address. Relative addresses then cannot be completed.
 
         >>> Base.of("https://e.org/a/b.html", "../c/").join("d.png")
         'https://e.org/c/d.png'
@@ -46,11 +45,11 @@ class Base(NamedTuple):
         return _parse(own.join(address) if own is not None else address, is_own=False) or own
 
     def join(self, address: str) -> str:
-        """Return an address of the page as an absolute one, cleaned, with spaces as browsers send
+        """Return an address from the page as a clean absolute address, with spaces as browsers send
         them (URL standard, path percent-encode set).
 
-        `#part` of the page itself, an empty address, and addresses of schemes without paths
-        (`mailto:`) stay as they are.
+        `#part` of the page itself, an empty address, and addresses with schemes without paths
+        (`mailto:`) are not completed.
 
         >>> base = Base.of("https://e.org/a/b.html?c=1")
         >>> [base.join(address) for address in ("d", "/d", "//f.org/d", "#d", "tel:1")]
@@ -119,7 +118,7 @@ def follow_dots(path: str) -> str:
 
 
 def read_scheme(address: str) -> str:
-    """Return the scheme of a cleaned address, lower case; "" for a relative one."""
+    """Return the scheme of a cleaned address in lower case, or "" for a relative address."""
     match = _SCHEME.match(address)
     return match[1].lower() if match else ""
 
@@ -130,13 +129,14 @@ def read_set(candidates: str) -> Iterator[tuple[str, str]]:
     >>> list(read_set(", a.jpg, b,c.jpg 2x"))
     [('a.jpg', ''), ('b,c.jpg', '2x')]
     """
-    # If only commas remained, the pattern would be tried at each of them.
+    # In a list with only commas left, the pattern would be tried at each comma.
     for match in _CANDIDATE.finditer(candidates.strip(_BETWEEN)):
         yield match[1].rstrip(","), (match[2] or "").strip()
 
 
 def rewrite_set(candidates: str, rewrite: Callable[[str], str | None]) -> str:
-    """Return a `srcset` with each address rewritten; None drops its candidate.
+    """Return a `srcset` with each address rewritten. A candidate is dropped if `rewrite` returns
+    None.
 
     >>> rewrite_set("a.jpg, b,c.jpg 2x", str.upper)
     'A.JPG, B,C.JPG 2x'

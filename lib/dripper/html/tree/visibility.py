@@ -1,12 +1,12 @@
 """Decides which elements of a page a person sees: each is shown, folded (a person can open it) or
-hidden. A folded element counts as shown, a hidden element is cut out.
+hidden. A folded element counts as shown. A hidden element is cut out.
 
-Evidence that an element is hidden: its name and attributes, its style, the page's own sheets (see
-`sheets`), and names that mark text for screen readers. Evidence that it is folded: something on the
-page opens it, by its id or right beside it; names of tabs, accordions and the like; a rule that
-shows it again. Pages with scripts that show their content later stay whole: an element that holds
-much of a page's text is shown, and so are all elements hidden in one way if together they hold much
-of it.
+Evidence that an element is hidden: its name and attributes, its style, the page's own style sheets
+(see `sheets`), and names that mark text for screen readers. Evidence that it is folded: a control
+that names its id, or a button right beside it; names of tabs, accordions and the like; a CSS rule
+that shows it again. Pages with scripts that show content later are kept whole: an element with much
+of the page's text is shown, and so are all elements hidden in one way if together they have much of
+the text.
 
 Every decision that depends on a start tag alone is made once for each distinct tag.
 """
@@ -24,55 +24,59 @@ from dripper.html.tree.styles import MAY_HIDE, Way, clean, find_way, join, read_
 from dripper.html.tree.tree import Tree, attribute, unescape
 
 HIDDEN_SHARE = 0.3
-"""An element that holds more than this share of the page's text is shown: scripts will show it.
-Over 2,374 labelled training pages, hidden elements above it are 35 % (`display:none`) to 80 %
-(`hidden`) main content, hidden elements below it 15 %."""
+"""A hidden element with more than this share of the page's text is shown, because scripts will show
+it. In 2,374 labelled training pages, hidden elements above this share are 35 % (`display:none`) to
+80 % (`hidden`) main content, and hidden elements below it are 15 % main content."""
 _SHORT, _SHORT_SHARE = 200, 0.5
-"""Most characters of a short element, and its share of the page's text above which it is shown."""
+"""Maximum number of characters in a short element, and the share of the page's text above which a
+short element is shown."""
 _ALL_SHARE = 0.5
-"""The share of the page's text that all elements hidden in one way may have together."""
+"""Maximum share of the page's text in all elements hidden in one way; above it, they are shown."""
 _ALL_SHARES = {Way.DISPLAY: 0.9, Way.NEVER: 1.0}
-"""The same share for the ways that also hide menus and notices."""
+"""`_ALL_SHARE` for the ways that also hide menus and notices."""
 
 _ROOTS = ("<html", "<body")
 _NEVER = words("datalist desc meter progress")
 _CLOSED = words("dialog canvas")
-"""Elements that show only the drawings of scripts, unless they are open."""
+"""Elements with hidden content: a `dialog` until it is open, and a `canvas`, which shows only a
+script's drawing."""
 _MARKED = words("video audio object title")
-"""Elements that show their content only in browsers that cannot play them, and titles."""
+"""Players, which show their content only in browsers that cannot play them, and titles."""
 _PLAYS_NO_MORE = re.compile(r"flash|shockwave|java|silverlight|classid|\.swf|^<object(?!.* data=)", re.DOTALL)
-"""Objects with content that every browser shows."""
+"""Marks of objects that no browser plays, so that their content is shown."""
 _LAZY = re.compile(r" (?:data-|loading=|srcset)")
 
 _SPOKEN = re.compile(
     r"(?:[\w-]*-)?(?:visually-?hidden|sr-only|screen-?reader(?:-text|-only|s)?|offscreen|assistive-text|element-invisible|"
     r"(?:hide|hidden)-visually)(?:-focusable)?"
 )
-"""Classes of text for screen readers, in lower case."""
+"""Classes that mark text for screen readers, in lower case."""
 _SPOKEN_SIGNS = ("sr-only", "isually", "screen", "assistive-text", "element-invisible")
 _CUSTOM = re.compile("<[a-z][a-z0-9]*-")
 """Elements that are invisible until a script defines them."""
 _HAS_OWN_LETTERS = re.compile(" class=|font|color|indent")
 """Signs of elements with a text style of their own: pages give a row of boxes `font-size: 0` to
-close its gaps."""
+close the gaps between the boxes."""
 _SAYS_VISIBLE = re.compile(r"visibility\s*:\s*visible")
 _NEAR = 6
-"""Tags before words for screen readers that are searched for their short form."""
+"""Number of tags, before text for screen readers, that are searched for its short form."""
 _MOST_KEYS = 100
-"""Most classes, ids and names of hiding rules that are looked for."""
+"""Maximum number of classes, ids and names from hiding rules that are looked for."""
 _VOID_TAGS = tuple(f"<{name}{end}" for name in HTML_VOID for end in " >")
 _TEXTS = re.compile(' (?:alt|title)="[^"]*"')
 _MOST_TAGS = 50_000
-"""Most distinct start tags of a page that are read; a page with more is shown as it is."""
+"""In a page with this many distinct start tags or more, only elements that are never shown are
+hidden."""
 _ROUNDS = 6
 
 
 class Sight:
-    """The visibility of one page's elements; `scan` uses it once, first for the start tags.
+    """Decides the visibility of one page's elements. `scan` uses each instance once, and calls
+    `read_tags` first.
 
     Args:
-        sheets: The texts of the page's own sheets.
-        keeps_hidden: Whether only elements that are never shown are cut.
+        sheets: The texts of the page's own style sheets.
+        keeps_hidden: Whether to cut only elements that are never shown.
     """
 
     def __init__(self, sheets: Sequence[str] = (), *, keeps_hidden: bool = False) -> None:
@@ -80,14 +84,14 @@ class Sight:
         self._ways: dict[str, Way] = {}
         self._visible, self._spoken = set[str](), set[str]()
         self.marked: Collection[str] = ()
-        """The start tags of players and titles: `blank_unseen` looks at their elements."""
+        """The start tags of players and titles; `blank_unseen` examines their elements."""
         self._has_formulas = False
         self._blanked = 0
         self.hidden_characters = 0
         """Number of hidden characters that were left out."""
 
     def read_tags(self, tags: Sequence[str], tree: Tree) -> Mapping[str, Way]:
-        """Return the start tags of the page that hide their element, with the way.
+        """Return the start tags that hide their elements, each with its way of hiding.
 
         Args:
             tags: All distinct start tags.
@@ -120,11 +124,11 @@ class Sight:
         return ways
 
     def blank_unseen(self, parts: list[str], marked: Sequence[int]) -> Iterator[int]:
-        """Blank the fallback content of players. Yield the start tags, as indexes of parts, of
-        titles that belong to drawings, not to the page.
+        """Blank the fallback content of players. Yield the index, in `parts`, of the start tag of
+        each title that belongs to a drawing, not to the page.
 
         Args:
-            marked: The places of the tags in `self.marked`, in order.
+            marked: The indexes, in `parts`, of the tags that are in `self.marked`, in order.
         """
         body = next((place for place in range(1, len(parts), 2) if parts[place].startswith("<body")), 0)
         before, ends, last = list[int](), dict[str, int](), 0
@@ -140,7 +144,7 @@ class Sight:
             if ends.get(end, 0) < first:
                 ends[end] = _find(parts, end, first)
             size = before[(ends[end] + 1) // 2] - before[(first + 1) // 2]
-            # A player with much of the page is none, but markup that lost its end.
+            # A "player" with much of the page's text is markup that lost its end tag.
             if first > last and size <= HIDDEN_SHARE * before[-1]:
                 last = ends[end]
                 self._blanked += size
@@ -148,12 +152,12 @@ class Sight:
         self.hidden_characters = self._blanked
 
     def choose_shown(self, parts: list[str], cuts: Sequence[tuple[int, int]], text_before: Sequence[int]) -> list[int]:
-        """Return the start tags, as indexes of parts, of hidden elements that are shown
-        nevertheless, because of their share of the text or of their neighbours.
+        """Return the indexes, in `parts`, of the start tags of hidden elements that are shown after
+        all, because of their share of the text, their content or their neighbours.
 
         Args:
-            cuts: First and last index of each hidden element, without elements inside another; a
-                single tag is no element.
+            cuts: First and last index of each outermost hidden element, or of a single tag that is
+                removed (equal indexes).
             text_before: See `scan.find_elements`.
         """
         total, shown = text_before[-1], list[int]()
@@ -200,8 +204,8 @@ class Sight:
         return any(tag in self._visible for tag in parts[first + 2 : last : 2])
 
     def _blank(self, parts: list[str], first: int, last: int, way: Way) -> int:
-        """Blank the texts of an element, except in visible elements inside it; return the number of
-        blanked characters."""
+        """Blank the texts of an element, except inside its visible descendants. Return the number
+        of blanked characters."""
         states, blanked = [False], 0
         for index in range(first + 1, last, 2):
             text = parts[index]
@@ -218,13 +222,13 @@ class Sight:
 
 
 def _find_keys(tree: Tree) -> set[str]:
-    """Return the names of a page's elements, as `<p`, its classes and ids, in lower case."""
+    """Return a page's element names (as `<p`), classes and ids, in lower case."""
     values = " ".join([*tree.values("class").values(), *tree.values("id").values()])
     return {*values.lower().split(), *(f"<{name}" for name in tree.names.values())}
 
 
 def _find_spoken(classes: Mapping[str, str]) -> set[str]:
-    """Return the tags with a class that names them as text for screen readers.
+    """Return the tags with a class that marks text for screen readers.
 
     Args:
         classes: The classes of each tag.
@@ -240,8 +244,8 @@ def _find_spoken(classes: Mapping[str, str]) -> set[str]:
 
 
 def _find_hidden(tree: Tree, of_sheets: Mapping[str, list[Rule]], folded: Collection[str]) -> Iterator[tuple[str, Way]]:
-    """Yield the tags that hide their element, by attributes or the page's sheets, with the way; a
-    stronger way comes later."""
+    """Yield the tags that hide their elements through attributes or the page's style sheets, each
+    with its way of hiding. A stronger way comes later."""
     unread = [tag for tag, value in tree.values("aria-hidden").items() if value == "true"]
     yield from ((tag, Way.NAME) for tag in unread if tree.names[tag] in LINE_BREAKING)
     styles = tree.values("style")
@@ -256,7 +260,7 @@ def _find_hidden(tree: Tree, of_sheets: Mapping[str, list[Rule]], folded: Collec
 
 
 def _unfold(hidden: dict[str, Way], tags: Sequence[str], spoken: Collection[str]) -> None:
-    """Remove the elements that a reader or a script opens, judging by the tags."""
+    """Remove from `hidden` the tags of elements that a reader or a script opens."""
     opened: set[str] | None = None
     for tag, way in list(hidden.items()):
         lowered = tag.lower()
@@ -287,7 +291,7 @@ def _find(parts: list[str], part: str, start: int) -> int:
 
 
 def without_texts(tag: str) -> str:
-    """Return the start tag of an image without its alternative text and title.
+    """Return an image's start tag without its alternative text and title.
 
     >>> without_texts('<img src="/a.jpg" alt="a boat" hidden="">')
     '<img src="/a.jpg" hidden="">'
@@ -311,13 +315,13 @@ def _is_gone(tag: str, way: Way) -> bool:
 
 @lru_cache(maxsize=4096)
 def _judge_style(style: str) -> Way | None:
-    """Return the way that a style, as serialised, hides an element; pages share most short ones."""
+    """Return the way in which a serialised style hides an element. Cached, because pages share most
+    short styles."""
     return _judge(style, (), ())
 
 
 def _judge(style: str, rules: Sequence[Rule], folded: Collection[str]) -> Way | None:
-    """Return the way that a style, as serialised, and the rules that match its tag hide an
-    element."""
+    """Return the way in which a tag's serialised style and matching rules hide its element."""
     by_style = None
     if rules or MAY_HIDE.search(style.lower()):
         style = clean(unescape(style))
@@ -356,8 +360,8 @@ def _shows_again(rule: Rule) -> bool:
 
 
 def _has_short_form(parts: Sequence[str], first: int, last: int) -> bool:
-    """Return whether words for screen readers are right beside their visible short form: Markdown
-    then has the words (see `markdown.repeats`)."""
+    """Return whether text for screen readers is right beside its visible short form. Markdown then
+    has the text (see `markdown.repeats`)."""
     if last + 2 < len(parts) and ' aria-hidden="true"' in parts[last + 2]:
         return True
     return any(' aria-hidden="true"' in parts[place] for place in range(first - 2, max(0, first - 2 * _NEAR), -2))

@@ -23,7 +23,7 @@ _URL_ESCAPED = re.compile(r"[^\x21-\x7e]")
 
 def read_clean(html: bytes, version: Version, reading: Reading) -> CleanPage:
     """Parse a page and remove the elements that MinerU removes. Raises PageError(PARSE_FAILED) if
-    MinerU fails for the whole page.
+    MinerU fails on the whole page.
     """
     refuse_costly(html, reading.limits)
     document = parse_document(html)
@@ -37,13 +37,13 @@ def read_clean(html: bytes, version: Version, reading: Reading) -> CleanPage:
 
 
 def find_scripts(tree: Tree) -> list[int]:
-    """Return the elements with texts that are kept apart, in document order."""
+    """Return the `script` and `style` elements in document order; their texts are stored
+    separately."""
     return [element for element, tag in enumerate(tree.tags) if tag in ("script", "style")]
 
 
 def _strip_addresses(clean: CleanPage, addresses: Mapping[int, str]) -> None:
-    """Write the `src` of images without the white space around it; `addresses` are by image
-    number."""
+    """Write the stripped `addresses`, by image number, as the `src` of these images."""
     images = [i for i, tag in enumerate(clean.tree.tags) if tag == "img"] if addresses else []
     for number, address in addresses.items():
         index = clean.tree.opens[images[number]]

@@ -1,9 +1,10 @@
-"""Profiles `mineru-1.0` and `mineru-1.1`: simplified and mapping HTML byte for byte as MinerU-HTML
-1.0.0 and 1.1.2 make them, losses included.
+"""Writes simplified and mapping HTML for the profiles `mineru-1.0` and `mineru-1.1`, byte for byte
+as MinerU-HTML 1.0.0 and 1.1.2 do, losses included.
 
-The public weights were trained on this output alone. If this module drops text or misplaces an id,
-MinerU does so too; the default profile corrects it. Besides the tree (`clean`), two things differ
-from profile `dripper`: the paragraphs that are dropped, and the places of the ids in the mapping.
+The public weights were trained only on this output. If this module drops text or misplaces an id,
+so does MinerU; the default profile corrects it. Besides the tree (`clean`), two things differ from
+profile `dripper`: the paragraphs that are dropped, and the positions of the ids in the mapping
+HTML.
 """
 
 import re
@@ -36,7 +37,7 @@ _DATA_UID = re.compile(r"""[\t\n\f\r ]data-uid(?:="[^"]*"|='[^']*')?(?=[\t\n\f\r
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MineruProfile(Profile):
-    """A profile with byte for byte the output of a version of MinerU-HTML."""
+    """A profile with the output of one MinerU-HTML version, byte for byte."""
 
     version: Version
     main_html_scans: bool = False
@@ -60,7 +61,7 @@ class ExactPage(Page):
     """A page that cuts its main HTML as MinerU-HTML does."""
 
     def prune(self, main_ids: Collection[int], with_media: bool = False) -> str:
-        """Return `prune_exactly(self.mapping_html, main_ids)`, with or without media."""
+        """Return `prune_exactly(self.mapping_html, main_ids)`; `with_media` has no effect."""
         return prune_exactly(self.mapping_html, main_ids, MINERU[self.profile].version)
 
 
@@ -92,8 +93,8 @@ def preprocess_exactly(html: bytes, version: Version, reading: Reading) -> Exact
 def _keep_survivors(
     clean: CleanPage, version: Version, paragraphs: list[Paragraph], entered: list[int]
 ) -> list[Paragraph]:
-    """Return the paragraphs that survive when MinerU writes and re-parses each one; strip the first
-    text of runs."""
+    """Return the paragraphs that survive when MinerU writes and re-parses each one. Strip the first
+    text of each run."""
     survivors, kept_before = [], set[tuple[int, str]]()
     tree, texts = clean.tree, clean.texts
     body_is_split = any(tree.tags[element] == "body" for element in entered)
@@ -143,8 +144,8 @@ def _find_dissolved(tree: Tree, paragraph: Paragraph | Block, version: Version) 
 
 
 def _is_lost(clean: CleanPage, paragraph: Paragraph, root: int, bad_tags: Collection[str]) -> bool:
-    """Return whether MinerU fails on a paragraph: a bad tag or forbidden characters at its root,
-    text in a void root."""
+    """Return whether MinerU fails on a paragraph because of a bad tag or forbidden characters at
+    its root, or text in a void root."""
     tree, texts = clean.tree, clean.texts
     element, first, _, is_run = paragraph
     if tree.start_tag(root) in bad_tags:
@@ -157,7 +158,7 @@ def _is_lost(clean: CleanPage, paragraph: Paragraph, root: int, bad_tags: Collec
         return False
     elements = _elements(clean, paragraph)
     direct = [texts[tree.closes[child] + 1] for child in elements]
-    # The wrapper in the mapping takes over the text before the run unchanged, including white
+    # The wrapper in the mapping HTML takes over the text before the run unchanged, including white
     # space.
     direct.append(tree.parts[tree.opens[elements[0]] - 1] if elements else texts[first])
     return any(map(_find_forbidden, direct))
@@ -168,8 +169,8 @@ def _find_forbidden(text: str) -> bool:
 
 
 def _find_bad_tags(clean: CleanPage) -> set[str]:
-    """Return the start tags that lxml refuses, because of their name, a character in an attribute,
-    or an attribute's name."""
+    """Return the start tags that lxml refuses because of their name, an attribute's name, or a
+    character in the tag."""
     tags = clean.tree.names
     bad_names = {name for name in set(tags.values()) if _BAD_NAME.search(name)}
     bad = {tag for tag, name in tags.items() if name in bad_names} if bad_names else set()
@@ -200,8 +201,8 @@ def _parse_again(clean: CleanPage) -> list[str]:
             index = tree.opens[element] + 1
             parts[index] = escape(_CONTROL.sub("&#xFFFD;", parts[index]))
             if tag == "plaintext":
-                # Nothing ends a plaintext, so it swallows the end tags that MinerU puts after the
-                # paragraph.
+                # Nothing ends a `plaintext` element, so it swallows the end tags that MinerU puts
+                # after the paragraph.
                 parts[index] += escape("</plaintext></body></html>")
     if clean.has_forbidden:
         parts[::2] = [_CONTROL.sub("\ufffd", text) for text in parts[::2]]
@@ -209,8 +210,8 @@ def _parse_again(clean: CleanPage) -> list[str]:
 
 
 def _is_shown(parts: list[str], paragraph: Paragraph, short: ShortTags) -> bool:
-    """Return whether MinerU numbers a paragraph: it has an image with `src`, or text that is not
-    blank; text right after an image without `src` does not count."""
+    """Return whether MinerU numbers a paragraph because it has an image with `src`, or text that is
+    not blank. Text right after an image without `src` does not count."""
     before = ""
     for index in range(paragraph.first, paragraph.last + 1):
         part = parts[index]
@@ -234,8 +235,8 @@ def _open_empty_items(tree: Tree, parts: list[str]) -> None:
 
 
 class _Mapper:
-    """Puts ids and wrappers into a copy of the page, at the places at which MinerU finds the text
-    again. These can differ from the original places.
+    """Puts ids and wrappers into a copy of the page, at the positions at which MinerU finds the
+    text again. These can differ from the original positions.
     """
 
     def __init__(self, clean: CleanPage, version: Version, entered: list[int]) -> None:
@@ -345,7 +346,7 @@ class _Mapper:
             self.parts[index] = f"{self.wrapper(block)}{self.parts[index]}</{WRAPPER}>"
 
     def direct_texts(self, element: int) -> dict[str, list[int]]:
-        """Return the places of an element's own texts by stripped text; the first place comes
+        """Return the indexes of an element's own texts, by stripped text; the first index comes
         last."""
         tree = self.tree
         places = [tree.opens[element] + 1] + [tree.closes[child] + 1 for child in tree.children(element)]

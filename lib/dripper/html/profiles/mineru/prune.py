@@ -1,4 +1,5 @@
-"""Profiles `mineru-…`: main HTML byte for byte as MinerU-HTML cuts it from its mapping HTML."""
+"""Cuts main HTML from mapping HTML for the profiles `mineru-…`, byte for byte as MinerU-HTML
+does."""
 
 import re
 from collections.abc import Collection, Iterable
@@ -14,8 +15,8 @@ _META = re.compile(r'<meta http-equiv="Content-Type"[^>]*>', re.IGNORECASE)
 
 
 def prune_exactly(mapping_html: str, main_ids: Collection[int], version: Version = MINERU_1_1) -> str:
-    """Return the main HTML of a mapping HTML of a version's profile; ids that are not in it are
-    ignored.
+    """Return the main HTML for the mapping HTML of a version's profile. Ids that are not in the
+    mapping HTML are ignored.
 
     The main HTML keeps helper attributes, scripts inside blocks and unlabelled text before kept
     elements, as MinerU does. Linear.
@@ -49,7 +50,8 @@ def _find_new_ancestors(element: etree._Element, elements: set[etree._Element]) 
 
 
 def _recall_breaks(candidates: Iterable[etree._Element], elements: set[etree._Element]) -> set[etree._Element]:
-    """Return the `br` next to kept elements; next in document order, not siblings."""
+    """Return the `br` elements next to kept elements in document order; they need not be
+    siblings."""
     breaks, previous = set(), None
     for element in candidates:
         if previous is not None and (previous.tag == "br") != (element.tag == "br"):

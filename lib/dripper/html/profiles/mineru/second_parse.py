@@ -1,5 +1,5 @@
-"""Rebuilds the result of parsing, with libxml2, a page that an HTML5 parser wrote, without the
-characters that lxml refuses.
+"""Parses with libxml2 a page that a first parser wrote, and notes whether it has characters that
+lxml refuses.
 """
 
 import re
@@ -17,7 +17,8 @@ _CONTROLS = bytes([*range(9), 11, 12, *range(14, 32)])
 
 
 def has_forbidden(markup: str) -> bool:
-    """Return whether markup has a FORBIDDEN character; parsers pass no surrogates on."""
+    """Return whether markup has a FORBIDDEN character; surrogates need no check, because parsers
+    drop them."""
     data = markup.encode("utf-8", "surrogatepass")
     if len(data.translate(None, _CONTROLS)) < len(data):
         return True
@@ -27,7 +28,7 @@ def has_forbidden(markup: str) -> bool:
 _XML_DECLARATION = re.compile(r"<\?xml\s+.*?\??>", re.DOTALL)
 _HIDE_ANGLES = {ord("<"): "\ufdd0", ord(">"): "\ufdd1"}
 """libxml2 writes `<!--…-->` in attributes unescaped, which would not scan. Noncharacters replace
-the angle brackets until the end."""
+the angle brackets until `show_angles` restores them."""
 
 _WHOLE_ATTRIBUTES = re.compile(r"""<[^\t\n\f\r />]+(?:[ ]=?[^\t\n\f\r =>/]*(?:="[^"]*"|='[^']*')?)*""")
 
@@ -40,21 +41,21 @@ class Read(NamedTuple):
     scripts: list[str]
     """The texts of script and style, in document order."""
     addresses: Mapping[int, str]
-    """Each `src` that has white space around it, stripped, by image number: libxml2 writes such
-    space as `%20`."""
+    """The stripped value of each `src` with white space around it, by image number: libxml2 would
+    write this white space as `%20`."""
     has_forbidden: bool
     """Whether the page has a FORBIDDEN character."""
 
 
 def remove_declarations(text: str) -> str:
-    """Return a page without the strings that MinerU takes for XML declarations. Linear: the text
+    """Return a page without the strings that MinerU mistakes for XML declarations. Linear: the text
     after the last `>` is not searched."""
     end = text.rfind(">") + 1 if "<?xml" in text else 0
     return _XML_DECLARATION.sub("", text[:end]) + text[end:]
 
 
 def read_again(text: str, parse: Callable[[bytes, etree.HTMLParser], etree._Element]) -> Read:
-    """Return a page, which a first parser wrote, as libxml2 reads it; `parse` returns the root."""
+    """Return a first parser's output as libxml2 reads it. `parse` returns the root."""
     # Nothing looks up ids, so libxml2 need not keep a table of them.
     parser = etree.HTMLParser(remove_comments=True, remove_pis=True, encoding="utf-8", collect_ids=False)
     root = parse(text.encode("utf-8", "surrogatepass"), parser)
@@ -67,8 +68,8 @@ def read_again(text: str, parse: Callable[[bytes, etree.HTMLParser], etree._Elem
 
 def _make_scannable(root: etree._Element) -> tuple[list[str], dict[int, str]]:
     """Change the parts that libxml2 would write in a form that does not scan. Return the texts of
-    script and style, which libxml2 does not escape, and by image number the stripped `src` values
-    that have white space around them, which libxml2 writes as `%20`.
+    script and style, which libxml2 does not escape. Also return, by image number, the stripped
+    values of each `src` with white space around it, which libxml2 would write as `%20`.
     """
     scripts, addresses, images = list[str](), dict[int, str](), 0
     for element in root.iter("script", "style", "li", "img"):
@@ -111,5 +112,5 @@ def _open_quote(tag: str) -> str:
 
 
 def show_angles(markup: str) -> str:
-    """Return finished markup with the angle brackets restored that were hidden from the scanner."""
+    """Return finished markup with its hidden angle brackets restored."""
     return markup.replace("\ufdd0", "<").replace("\ufdd1", ">") if "\ufdd0" in markup else markup

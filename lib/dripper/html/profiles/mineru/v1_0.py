@@ -20,10 +20,12 @@ from dripper.html.tree.elements import CELLS, INLINE, words
 from dripper.html.tree.tree import Tree, attributes, escape, unescape
 
 CUTOFF = 200
-"""Characters for each element: its own text and the texts after its children."""
+"""Maximum number of characters for each element, in its own text and the texts after its
+children."""
 _MOST_DECLARATIONS = 1_000
-"""Most declarations in a page. Python's `html.parser` searches the whole rest of the page for the
-end of each `<!` and `<?`: this takes minutes if a page has 100,000 of them without an end."""
+"""Maximum number of declarations in a page. Python's `html.parser` searches the whole rest of the
+page for the end of each `<!` and `<?`, which takes minutes if a page has 100,000 of them without an
+end."""
 
 _INLINE = INLINE | words("br dd dt li select textarea")
 _REMOVED = words("head header footer nav aside style script noscript link meta iframe frame")
@@ -37,7 +39,7 @@ _ON_LINES = words(
     "h6 head hr html isindex legend li link menu meta noembed noscript ol optgroup option p param plaintext pre style "
     "table tbody td tfoot th thead title tr ul"
 )
-"""Elements that libxml2 puts line feeds in and after when it writes pretty HTML; each was
+"""Elements that libxml2 puts line feeds in and after when it writes pretty HTML; each one was
 tested."""
 
 
@@ -68,7 +70,7 @@ def _parse_second(text: bytes, parser: etree.HTMLParser) -> etree._Element:
 
 
 def _remove(clean: CleanPage) -> None:
-    """Remove elements with the text after them: by name, by class or id, by `display:none`."""
+    """Remove elements by name, by class or id, or by `display:none`, with the text after them."""
     tree = clean.tree
     tags = {tag for tag, name in tree.names.items() if name in _REMOVED or _is_removed(tag)}
     for element in tree.tagged(tags):
@@ -87,9 +89,9 @@ def _is_removed(tag: str) -> bool:
 
 
 def _classify(tree: Tree, texts: list[str], removed: bytearray) -> Kinds:
-    """Decide for every element whether it is a block and whether a child is one.
+    """Decide for every element whether it is a block and whether a child is a block.
 
-    The content of inline elements splits nothing: a list, or a row of a data table, is one block.
+    Blocks inside inline elements split nothing, so a list or a data table row is one block.
     """
     tags, parents = tree.tags, tree.parents
     block = bytearray(tag not in _INLINE for tag in tags)
@@ -128,7 +130,7 @@ def _find_data(tree: Tree, removed: bytearray) -> bytearray:
 
 
 def _truncate(tree: Tree, parts: list[str], block: Block) -> None:
-    """Cut the texts of each element after CUTOFF characters; blank texts neither count nor are
+    """Cut the texts of each element after CUTOFF characters; blank texts are neither counted nor
     cut."""
     used = [0]
     for index in range(block.first, block.last + 1):
@@ -150,8 +152,9 @@ def _truncate(tree: Tree, parts: list[str], block: Block) -> None:
 
 
 def _surround(tree: Tree, texts: list[str], block: Block) -> Around | None:
-    """Return the markup that lxml puts around the block when it reads it as a page of its own:
-    `html` around an element that no body can contain, a `div` or `span` in place of the body."""
+    """Return the markup that lxml puts around the block when it reads the block as a page of its
+    own: `html` around an element that no body can contain, a `div` or `span` in place of the
+    body."""
     tag = tree.tags[block.element]
     if not block.is_run and (tag in _NO_BODY or tag.startswith("html")):
         tree.names |= {"<html>": "html", "</html>": "html"}
@@ -171,8 +174,8 @@ def _surround(tree: Tree, texts: list[str], block: Block) -> Around | None:
 
 def _lay_out(tree: Tree) -> None:
     """Insert line feeds as libxml2 does (HTMLtree.c, `htmlNodeDumpInternal` with format): inside
-    and after the elements of `_ON_LINES`, if there is no text; never in elements with a name that
-    begins with p, such as `pre`."""
+    and after the elements in `_ON_LINES`, if there is no text, but never in elements with a name
+    that begins with p, such as `pre`."""
     parts, closes = tree.parts, tree.closes
     for element, tag in enumerate(tree.tags):
         if tag not in _ON_LINES:

@@ -32,7 +32,7 @@ _PREFIXES = ("http://", "https://", "ftp://", "HTTP://", "HTTPS://", "FTP://", "
 
 def _remove(clean: CleanPage) -> None:
     """Remove elements by name, with the text after them. Then remove hidden elements; the text
-    after each joins the text before it.
+    after each is joined to the text before it.
     """
     tree = clean.tree
     for element in [element for element, tag in enumerate(tree.tags) if tag in _REMOVED]:
@@ -59,7 +59,7 @@ def _remove(clean: CleanPage) -> None:
 
 
 def _hides(style: str) -> bool:
-    """Return whether a style holds one of five declarations, written exactly as in `_HIDING` (no
+    """Return whether a style contains one of five declarations, written exactly as in `_HIDING` (no
     `!important`, no capitals)."""
     for declaration in style.split(";"):
         name, colon, value = declaration.partition(":")
@@ -69,8 +69,8 @@ def _hides(style: str) -> bool:
 
 
 def _remove_hidden(clean: CleanPage, elements: list[int]) -> None:
-    """Remove elements, inner ones first; the text after each joins the tail of the sibling before
-    it, or *its* text."""
+    """Remove elements, inner ones first. The text after each is joined to the tail or text of the
+    sibling before it, or to the parent's text."""
     tree, texts = clean.tree, clean.texts
     before, after = dict[int, int](), dict[int, int]()
     for parent in {tree.parents[element] for element in elements}:
@@ -110,7 +110,7 @@ def _remove_hidden(clean: CleanPage, elements: list[int]) -> None:
 
 
 def _parse_first(_: bytes, document: LexborHTMLParser) -> str:
-    """Return the page as lexbor writes it, without the strings that MinerU takes for XML
+    """Return the page as lexbor writes it, without the strings that MinerU mistakes for XML
     declarations."""
     text = document.html or "<html></html>"
     if "&lt;?xml" in text:

@@ -1,5 +1,5 @@
-"""Holds the page before its blocks are found (`CleanPage`), which the copied versions of
-MinerU-HTML share, and lists the differences between the versions (`Version`)."""
+"""Holds `CleanPage`, a page before its blocks are found, and `Version`, the differences between the
+copied versions of MinerU-HTML."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ class CleanPage:
     `scripts`, in document order."""
     scripts: list[str]
     texts: list[str]
-    """`tree.parts` as MinerU leaves them: removed elements are blank, and the texts after them
+    """`tree.parts` as MinerU leaves them: removed elements are blank, and the texts after them are
     moved."""
     removed: bytearray
     """Flags by element."""
@@ -31,20 +31,20 @@ class CleanPage:
     has_forbidden: bool
     """Whether a FORBIDDEN character is in the page."""
     metadata: Metadata
-    """Declarations of the page about itself, for users; MinerU does not read them."""
+    """The page's declarations about itself, for users; MinerU does not read them."""
     void_text: dict[int, str] = field(default_factory=dict)
     """Texts that were moved into void block elements (`br`, `hr`), by the index of their tag."""
 
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """One version of MinerU-HTML, by its differences from the other."""
+    """One version of MinerU-HTML, by its differences from the other version."""
 
     name: str
     """The profile's name."""
     first_parse: Callable[[bytes, LexborHTMLParser], str]
-    """Returns the page as the first of the two parsers writes it, from its bytes and lexbor's
-    tree."""
+    """Returns the page as the first of the two parsers writes it, from the page's bytes and
+    lexbor's tree."""
     second_parse: Callable[[bytes, etree.HTMLParser], etree._Element]
     """Returns the root of the page as the second parser reads it."""
     remove: Callable[[CleanPage], None]
@@ -56,12 +56,13 @@ class Version:
     truncate: Callable[[Tree, list[str], Block], None]
     """Shortens the texts of a block for the model."""
     surround: Callable[[Tree, list[str], Block], Around | None] | None
-    """Returns the markup around a block if that is not its own tags. If this is None, no block gets
-    other markup, and runs of the body are lost."""
+    """Returns the markup around a block if it is not the block's own tags. If `surround` is None,
+    no block gets other markup, and runs of the body are lost."""
     lay_out: Callable[[Tree], None] | None
     """Puts line feeds into the mapping HTML."""
     fails_on_braces: bool
-    """Whether an attribute named `{x}y` of a block fails the page, not only the block."""
+    """Whether an attribute named `{x}y` on a block makes the whole page fail, not only the
+    block."""
     selects_wrappers: bool
     """Whether a wrapper gets the `cc-select` of its element."""
     wraps_last_break: bool
@@ -69,7 +70,7 @@ class Version:
     recalls_breaks: bool
     """Whether main HTML keeps each `br` next to a kept element."""
     unescape: Callable[[str], str]
-    """The last step of main HTML."""
+    """The last step in making main HTML."""
 
 
 def blank(clean: CleanPage, element: int) -> None:
