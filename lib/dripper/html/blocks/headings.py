@@ -28,7 +28,7 @@ class Heading(NamedTuple):
 
     first: int
     end: int
-    """One after its last block."""
+    """One after the heading's last block."""
     after: int
     """The first block that it announces, after controls such as "edit" beside the heading."""
     level: int

@@ -24,7 +24,7 @@ _NUMBER = re.compile(r"-?[0-9]{1,9}")
 
 
 class UnknownItemError(ValueError):
-    """A main id is not an id of the page."""
+    """A main id is not among the page's ids."""
 
 
 class Cut(NamedTuple):
@@ -161,7 +161,7 @@ class _Cutter:
         self.is_broken = False
         """Whether an element was left out since the last text of that line."""
         self.has_blank = False
-        """Whether text was left out since then, perhaps only a space."""
+        """Whether text, perhaps only a space, was left out since the last text."""
         self.n_left_out = 0
         """Number of `br` left out since the last text."""
         self.ends_in_break = False

@@ -45,7 +45,7 @@ class Kinds(NamedTuple):
     block: bytearray
     """Elements that end a line by themselves."""
     splits: bytearray
-    """Elements with such an element inside."""
+    """Elements with a block inside."""
     whole: frozenset[int]
     """Data tables, which are never split."""
 
@@ -215,7 +215,7 @@ def _find_items(tree: Tree, removed: bytearray, element: int) -> list[int]:
 
 
 def _is_content_list(tree: Tree, texts: list[str], removed: bytearray, splits: bytearray, element: int) -> bool:
-    """Return whether a list holds only items, all without a block inside: such a list is one
+    """Return whether a list contains only items without a block inside; such a list is one
     paragraph."""
     item_tags, has_items = LIST_ITEMS[tree.tags[element]], False
     if texts[tree.opens[element] + 1].strip():

@@ -20,7 +20,7 @@ class Profile(ABC):
     """One set of rules for splitting a page into blocks and cutting its main HTML."""
 
     name: str
-    """The profile's name, as in the setting `profile` and the column of that name."""
+    """The profile's name, as in the setting and the column `profile`."""
     main_html_scans: bool = True
     """Whether main HTML is balanced markup, so that Markdown can be made from it without an HTML
     parser."""

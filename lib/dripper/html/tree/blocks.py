@@ -13,7 +13,7 @@ class Block(NamedTuple):
     """Its visible text, stripped at both ends and never truncated. Inner white space is as in the
     page, with a line break at every `br`, cell, item and so on."""
     element: int
-    """The block's element, an index into the page's tree. `tree.path(element)` has its ancestors.
+    """The block's element, an index into the page's tree. `tree.path(element)` lists its ancestors.
     """
     is_run: bool
     """Whether the block is only a run of texts and inline elements inside `element`, which may hold

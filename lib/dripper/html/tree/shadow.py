@@ -12,7 +12,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 _TEMPLATE = re.compile(rb"<(/?)template(?=[\s/>])([^>]*)>", re.IGNORECASE)
 SIGN = "shadowrootmode"
-"""Attribute that marks a template as a shadow root."""
+"""The attribute that marks a template as a shadow root."""
 _MARK = "data-shadow-root"
 _MOST_ROOTS = 500
 """Maximum number of roots that have their slots filled, so that nested components cost no more than

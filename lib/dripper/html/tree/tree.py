@@ -64,11 +64,11 @@ class Tree:
         return self.parts[self.opens[element]]
 
     def find(self, name: str) -> list[int]:
-        """Return the elements with a name, in document order."""
+        """Return the elements with the given name, in document order."""
         return choose(self.tags, {name})
 
     def named(self, names: Set[str]) -> list[int]:
-        """Return the elements with one of several names, in document order."""
+        """Return the elements with one of the given names, in document order."""
         return choose(self.tags, names)
 
     def text(self, element: int) -> str:
@@ -142,7 +142,7 @@ class Tree:
         return elements
 
     def outermost(self, elements: Iterable[int]) -> list[int]:
-        """Return the outermost of some elements, which must be in document order."""
+        """Return the outermost of the given elements, which must be in document order."""
         found, end = list[int](), -1
         for element in elements:
             if element > end:

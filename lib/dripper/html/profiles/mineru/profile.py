@@ -333,7 +333,7 @@ class _Mapper:
             inner = tree.lasts[inner] + 1
 
     def wrap_text(self, block: Block) -> None:
-        """Wrap the first text of the element that equals the run, if there is one."""
+        """Wrap the element's first text that equals the run, if there is one."""
         texts = self.texts_of.get(block.element)
         if texts is None:
             texts = self.texts_of[block.element] = self.direct_texts(block.element)
