@@ -1,4 +1,5 @@
-"""Extracts many pages on this machine without Spark: from files and archives to a file of rows."""
+"""Extracts many pages from files and archives on this machine, without Spark, and writes their rows
+to a file."""
 
 from dripper.local.inputs import expand_inputs
 from dripper.local.run import RunResult, extract_files

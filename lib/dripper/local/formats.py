@@ -12,15 +12,15 @@ from dripper.page.extraction import Extraction
 
 
 class Format(NamedTuple):
-    """A format of extractions."""
+    """An output format."""
 
     write: Callable[[Extraction, str | None], str]
-    """Makes the text of an extraction and the address that was given for its page."""
+    """Formats an extraction as text, given the page's address if the caller knows it."""
     ending: str
-    """The ending of the names of its files."""
+    """The file name extension."""
     media_type: str
     holds_errors: bool = False
-    """Whether it can hold an error code."""
+    """Whether the format can represent an error code."""
 
 
 def _write_json(extraction: Extraction, url: str | None, indent: int | None = 2) -> str:
@@ -67,8 +67,8 @@ FORMATS: Doors[Format] = Doors(
 
 
 def write_front_matter(extraction: Extraction, url: str | None) -> str:
-    """Return the front matter of a Markdown file: YAML between lines of `---`, as site generators
-    and note-taking programs read it. Unknown fields are left out.
+    """Return front matter for a Markdown file: YAML between `---` lines, as read by site generators
+    and note-taking programs. Unknown fields are left out.
 
     >>> print(write_front_matter(Extraction(title="Rain: a report", language="en"), "https://e.org/a"))
     ---

@@ -1,4 +1,4 @@
-"""Finds the files that a user names: pages, archives, and tables with a column of HTML."""
+"""Finds the files that a user names: pages, archives, and tables with an HTML column."""
 
 import glob
 import re
@@ -15,9 +15,11 @@ from dripper.warc.open.identity import canonical_address
 from dripper.warc.open.source import ARCHIVE_NAME, has_file_system, is_http, is_s3, local_path
 
 PAGE_NAME = re.compile(r"\.(?:html?|xhtml|xht|shtml|mht|mhtml)(?:\.(?:gz|zst|bz2))?$", re.IGNORECASE)
-"""Names of pages in a folder. A file that is named, or matched by a pattern, may have any name."""
+"""Names of pages in a folder. A file that the user names directly or by a pattern may have any
+name."""
 TABLE_NAME = re.compile(r"\.(?:(?:jsonl|ndjson|csv|tsv)(?:\.(?:gz|bz2))?|parquet)$", re.IGNORECASE)
-"""Names of tables, which are taken if they are named: in a folder they may be results."""
+"""Names of tables. Tables are read only if named directly or by a pattern: in a folder they may be
+results."""
 
 
 class InputKind(StrEnum):
@@ -27,7 +29,7 @@ class InputKind(StrEnum):
     ARCHIVE = "archive"
     TABLE = "table"
     MISSING = "missing"
-    """Nothing is there, but a list names it."""
+    """A list names it, but it does not exist."""
 
 
 class Input(NamedTuple):
@@ -38,30 +40,31 @@ class Input(NamedTuple):
     """Its canonical address, which identifies it."""
     kind: InputKind = InputKind.PAGE
     below: str = ""
-    """Its path below the folder that was named, or as it was typed. If that starts at the root or
-    holds `..`, only its name."""
+    """The path relative to the named folder, or the path as typed. If that path is absolute or
+    contains `..`, only the file name."""
     problem: str = ""
     """The reason why a file is missing."""
 
     @property
     def is_archive(self) -> bool:
-        """Whether it is read record by record."""
+        """Whether the file is read record by record."""
         return self.kind is InputKind.ARCHIVE
 
 
 def expand_inputs(names: Sequence[str], settings: ReadSettings, ignored_files: list[str] | None = None) -> list[Input]:
-    """Return the files that `names` match, each once. Files of folders and patterns are in the
-    order of their names.
+    """Return the files that `names` match, each once. Files from a folder or pattern are sorted by
+    name.
 
     Args:
-        names: Files, folders (searched to the bottom for pages and archives), patterns, `@list`s of
-            these, one a line, and addresses of archives (`s3://`, `http://`). A line of a list that
-            names no file is a missing input.
-        settings: Where archives may be read.
-        ignored_files: Gets the files of folders that are neither pages nor archives.
+        names: Files, folders (searched recursively for pages and archives), patterns, `@list`s of
+            these, one per line, and archive addresses (`s3://`, `http://`). A list line that names
+            no file becomes a missing input.
+        settings: The settings for reading archives.
+        ignored_files: A list to which files in folders that are neither pages nor archives are
+            added.
 
     Raises:
-        InputError: One does not exist, or matches no file.
+        InputError: A name does not exist, or matches no file.
     """
     inputs: dict[str, Input] = {}
     for part in names:
@@ -97,7 +100,7 @@ class _Expansion:
         """Yield the files that `part` matches.
 
         Args:
-            lists: The lists that led to it.
+            lists: The chain of lists that led to `part`.
         """
         at = "@" if part.startswith("@") and not Path(part).exists() else ""
         part = at + archive_place("the input", part.removeprefix(at))
@@ -129,8 +132,8 @@ class _Expansion:
                 self._ignored_files.append(str(file))
 
     def _expand_list(self, file: Path, lists: tuple[Path, ...]) -> Iterator[Input]:
-        """Yield the files that the lines of a list name, in the list's folder or else in the
-        working folder."""
+        """Yield the files that the lines of a list name, looked up in the list's folder, then in
+        the working folder."""
         real = file.absolute().resolve()
         if real in lists:
             raise InputError(f"@{file} leads to itself: a list may name others, but none that names it")

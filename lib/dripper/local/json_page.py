@@ -1,5 +1,5 @@
-"""Reads a page that comes as JSON, `{"html": "…", "url": "…"}`: the form in which clients of other
-services send pages."""
+"""Reads a page sent as JSON, `{"html": "…", "url": "…"}`, as clients of other services send
+pages."""
 
 import re
 from json import JSONDecoder
@@ -14,8 +14,8 @@ FORM = '{"html": "…", "url": "…", "format": "…"}, all strings; only html i
 def read_json_page(body: bytes) -> dict[str, str]:
     """Return the members of the object in `body` by name: `html`, and `url` and `format` if given.
 
-    Holds nothing but these strings, whatever the body is: other values are refused before they
-    are read. Raises ValueError.
+    Only these strings are ever parsed: any other value is refused before it is read. Raises
+    ValueError.
 
     >>> read_json_page(b'{"html": "<p>Rain", "url": "https://example.org/"}')
     {'html': '<p>Rain', 'url': 'https://example.org/'}

@@ -1,4 +1,4 @@
-"""Extracts many pages that a program has in hand: `dripper.extract_many`."""
+"""Extracts many pages that a program already has in memory: `dripper.extract_many`."""
 
 import multiprocessing
 import os
@@ -33,18 +33,18 @@ def extract_many(
     outputs: Sequence[str] | None = None,
     **options: Any,
 ) -> Iterator[Extraction]:
-    """Return the main content of many pages: an iterator of Extractions, one a page, in the order
-    of the pages.
+    """Return an iterator over the Extractions of many pages, one per page, in page order.
 
-    Raises UsageError at once for a wrong labeler, setting or option, and in a process that may not
-    start others, and TypeError for a single page.
+    Raises before the first page: UsageError for a wrong labeler, setting or option; MachineError in
+    a process that may not start others; TypeError for a single page.
 
     Args:
-        pages: HTML as `extract` takes it, or pairs of it and the page's address; taken as they
-            are needed.
-        jobs: Processes, by default one per processor. They are forked from this one, with the
-            limits that jobs have, so that a bad page costs an `error_code` and no other page; a
-            labeler with an engine, such as `lm`, works in this process.
+        pages: HTML as `extract` accepts it, or pairs of HTML and the page's address. The iterable
+            is consumed lazily.
+        jobs: The number of processes, by default one per processor. They are forked from this
+            process and have the same limits as in a Spark job, so that a bad page costs an
+            `error_code` and no other page. A labeler with an engine, such as `lm`, runs in this
+            process.
         labeler, settings, outputs, options: As for `extract`.
 
     >>> pages = ["<p>One.", ("<p>Two.", "https://example.org/2")]
@@ -71,7 +71,7 @@ def extract_many(
 
 
 def count_processors() -> int:
-    """Return how many processors this process may use, or how many there are if that is
+    """Return the number of processors that this process may use, or the machine's number if that is
     unknown."""
     return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 

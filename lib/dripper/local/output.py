@@ -1,5 +1,5 @@
-"""Writes rows to one file: JSON Lines, row by row and resumable after a kill; or Parquet, converted
-from the lines when they are complete.
+"""Writes rows to one file: JSON Lines, row by row and resumable after a kill, or Parquet, converted
+from JSON Lines once they are complete.
 """
 
 import fcntl
@@ -21,21 +21,23 @@ from dripper.page.rows import Row, extraction_row, storable
 from dripper.warc import Record
 
 COLUMNS = tuple(column for column in EXTRACTIONS if column != BATCH)
-"""The columns of a row: all of the table `extractions` except the batch, which only jobs have."""
+"""The columns of a row: those in the table `extractions` except the batch, which only Spark jobs
+have."""
 
 TEXT = Column("text", Kind.STRING, "main_html as plain text; null: see error_code")
-"""A column that is there if it is asked for."""
+"""A column that is written only on request."""
 KEYS = ("page_id", "error_code", "versions")
-"""Columns that a second run needs to go on from the first one's last row."""
+"""Columns that a second run needs to continue after the first run's last row."""
 
 _NO_BATCH = -1
 
 
 def choose_columns(names: Sequence[str]) -> tuple[Column, ...]:
-    """Return the columns of these names, in this order; all but `text` if there are no names.
+    """Return the columns with these names, in this order, or all columns but `text` if there are no
+    names.
 
     Raises:
-        UsageError: There is no such column.
+        UsageError: There is no column with one of the names.
     """
     columns = {column.name: column for column in (*COLUMNS, TEXT)}
     for name in names:
@@ -48,8 +50,8 @@ def choose_columns(names: Sequence[str]) -> tuple[Column, ...]:
 def format_row(
     record: Record, extraction: Extraction, versions: Mapping[str, str], columns: Sequence[Column] = COLUMNS
 ) -> bytes:
-    """Return the row of a page as a line of JSON. A page without an address has that which it says
-    of itself."""
+    """Return a page's row as a line of JSON. If the record has no address, the row has the address
+    that the page itself states."""
     if not record.url and extraction.url:
         record = replace(record, url=extraction.url)
     row = extraction_row(record, extraction, _NO_BATCH, versions)
@@ -61,22 +63,22 @@ def format_row(
 
 
 class RowLines:
-    """Appends rows to a file of JSON Lines that no other process may write, until `close`."""
+    """Appends rows to a JSON Lines file, which is locked against other writers until `close`."""
 
     def __init__(self, path: Path, versions: Mapping[str, str]) -> None:
         """Read the rows of an earlier run, if any, and remove a last line that a kill cut short.
 
         Args:
             path: The file; it is created if it does not exist.
-            versions: Versions of this program, which each row holds.
+            versions: The program's versions, as stored in every row.
 
         Raises:
-            InputError: The file cannot be opened, or holds other lines.
+            InputError: The file cannot be opened, or has lines that are not such rows.
             UsageError: Another process is writing to it, or other versions wrote it.
         """
         self.page_ids: set[str] = set()
         self.owners: dict[str, str] = {}
-        """Name of a page's own file, in lower case → the page's id, of rows that have a file."""
+        """Case-folded name of a page's own file → the page's id, for rows that have a file."""
         self.path = path
         self._stream = _open_locked(path)
         try:
@@ -93,10 +95,10 @@ class RowLines:
             self._stream.close()
 
     def append(self, line: bytes, page_id: str) -> None:
-        """Write one row, so that a kill of this process does not lose it.
+        """Write one row and flush it, so that killing this process does not lose it.
 
         Raises:
-            InputError: It cannot be written.
+            InputError: The row cannot be written.
         """
         try:
             self._stream.write(line)
@@ -106,7 +108,8 @@ class RowLines:
         self.page_ids.add(page_id)
 
     def _read(self, versions: Mapping[str, str]) -> int:
-        """Count the rows, and return the size of all whole lines in bytes."""
+        """Note the page ids of the existing rows, and return the total size of the complete lines
+        in bytes."""
         n_bytes = 0
         for line in self._stream:
             if not line.endswith(b"\n"):
@@ -148,7 +151,8 @@ def _open_locked(path: Path) -> IO[bytes]:
 
 
 def explain_other_versions(path: Path, written: Mapping[str, Any], current: Mapping[str, str]) -> UsageError:
-    """Return the error for a file of other versions; mixed rows in one file would mislead."""
+    """Return the error for a file written by other versions: mixed rows in one file would
+    mislead."""
     return UsageError(
         f"{path} was written by {_format_versions(written)}; this is {_format_versions(current)}: choose another --out"
     )
@@ -159,11 +163,12 @@ def _format_versions(versions: Mapping[str, Any]) -> str:
 
 
 _GROUP_BYTES = 64 << 20
-"""Bytes of JSON in a row group: bounds the memory, and lets columns compress well."""
+"""Bytes of JSON per row group: small enough to bound memory, large enough for columns to compress
+well."""
 
 
 class ParquetFile:
-    """A Parquet file of rows. Raises MachineError if pyarrow is not installed."""
+    """A Parquet file with rows. The constructor raises MachineError if pyarrow is not installed."""
 
     def __init__(self, path: Path, versions: Mapping[str, str], columns: Sequence[Column] = COLUMNS) -> None:
         self._path = path
@@ -176,10 +181,10 @@ class ParquetFile:
         )
 
     def read_page_ids(self) -> set[str]:
-        """Return the ids of the pages that have a row; none if the file does not exist.
+        """Return the ids of the pages that have a row; an empty set if the file does not exist.
 
         Raises:
-            InputError: The file does not hold rows of this command.
+            InputError: The file does not contain rows written by this command.
             UsageError: Other versions wrote it.
         """
         if not self._path.exists():
@@ -196,7 +201,7 @@ class ParquetFile:
         return set(ids.to_pylist())
 
     def add(self, lines: Path) -> None:
-        """Replace the file, in one step, by one with its rows and the rows of `lines`."""
+        """Append the rows of `lines` by replacing the file atomically."""
         stored_ids = self.read_page_ids()
         unfinished = self._path.with_name(self._path.name + ".unfinished")
         with self._parquet.ParquetWriter(unfinished, self._schema, compression="zstd") as writer:

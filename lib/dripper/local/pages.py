@@ -1,4 +1,4 @@
-"""Reads the pages of the files that a user names, each as a `Record`, and counts pages and
+"""Reads the pages in the files that a user names, each as a `Record`, and counts pages and
 problems.
 """
 
@@ -24,16 +24,16 @@ from dripper.warc.read.record import ArchiveFault, find_archive_fault
 
 @dataclass(frozen=True, slots=True)
 class PageOptions:
-    """Options for pages in files."""
+    """Options for reading pages from files."""
 
     url_prefix: str = ""
-    """Beginning of the pages' addresses, before the path of the file (`Input.below`); empty: a
-    page's address is the one that it states itself, if any."""
+    """Prefix of the pages' addresses, to which the file's path (`Input.below`) is appended. If
+    empty, a page's address is the one that it states itself, if any."""
     columns: Columns = DEFAULT_COLUMNS
-    """Columns of tables to read."""
+    """The columns to read from tables."""
 
     def complete(self, below: str) -> str:
-        """Return the address of the page in a file; "" if it is not known."""
+        """Return the address of the page in a file, or "" if there is no prefix."""
         return self.url_prefix + quote(below, safe="/~@:+,;=&$!*'()") if self.url_prefix else ""
 
 
@@ -42,24 +42,25 @@ DEFAULT_OPTIONS = PageOptions()
 
 @dataclass(slots=True)
 class InputCounts:
-    """The counts of pages and problems in the files so far."""
+    """Counts of the pages and problems in the files read so far."""
 
     files: int = 0
     bytes: int = 0
-    """Bytes read, of finished files and of the archive that is being read."""
+    """Bytes read from finished files and from the file being read."""
     already_written: int = 0
-    """Pages that have a row already."""
+    """Pages that already have a row."""
     skipped: Counter[str] = field(default_factory=Counter)
-    """Records of archives that are no pages, by reason."""
+    """Archive records that are not pages, by reason."""
     faults: dict[str, int] = field(default_factory=dict)
-    """Archive → number of faults in it; all other records were read."""
+    """Archive → number of faults in it. All other records were read."""
     bad: dict[str, str] = field(default_factory=dict)
-    """Files that another run could not read either, and their problems."""
+    """File that another run could not read either → its problem."""
     unread: list[str] = field(default_factory=list)
-    """A sentence for each file that could not be read to its end: another run tries it again."""
+    """A sentence for each file that could not be read to its end and that another run tries
+    again."""
 
     def note_failure(self, path: str, kind: str | None, sentence: str) -> None:
-        """Note why a file was not read to its end. kind: one of `FileErrorKind`."""
+        """Note why a file was not read to its end. kind: a `FileErrorKind`."""
         if kind in LASTING:
             self.bad[path] = sentence
         else:
@@ -74,8 +75,7 @@ _FAULTS = {
 
 
 def require_reader(files: Sequence[Input]) -> None:
-    """Raise MachineError if archives are among the files and the extra `warc` is not
-    installed."""
+    """Raise MachineError if the files include archives and the extra `warc` is not installed."""
     if any(file.is_archive for file in files):
         with needed("reading archives", "warc"):
             import_module("dripper.warc.read.reader")
@@ -88,7 +88,7 @@ def read_pages(
     counts: InputCounts,
     options: PageOptions = DEFAULT_OPTIONS,
 ) -> Iterator[Record]:
-    """Yield the pages with a `page_id` that is not in `done_ids`, and count in `counts`."""
+    """Yield the pages with a `page_id` that is not in `done_ids`, and update `counts`."""
     for file in files:
         for record in _read_file(file, settings, counts, options):
             if record.page_id in done_ids:
@@ -155,7 +155,7 @@ def _read_table(file: Input, settings: ReadSettings, counts: InputCounts, column
         with closing(Table(file.path, columns, settings.page_bytes)) as table:
             for row in table:
                 counts.bytes = before + min(table.bytes_read, size)
-                # Text has been decoded, whatever its markup says of that.
+                # Text is already decoded, whatever charset its markup declares.
                 content_type = None if row.is_raw else "text/html; charset=utf-8"
                 yield _make_record(file, row.number, row.html, url=row.url, content_type=content_type, error=row.error)
     except FileError as error:

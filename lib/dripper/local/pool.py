@@ -1,4 +1,4 @@
-"""Runs work on many items in guarded processes that one thread drives."""
+"""Processes many items in guarded processes that one thread drives."""
 
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -21,13 +21,14 @@ def map_guarded(
     jobs: int,
     may_take: Callable[[], bool] = lambda: True,
 ) -> Generator[tuple[Item, Result | PageError], None, None]:
-    """Yield every item once with its result or its error, in the order in which they finish, from
-    `jobs` processes, each with the limits of a `Guard`.
+    """Run `work` in `jobs` processes, each with the limits of a `Guard`, and yield every item once
+    with its result or error, in the order in which they finish.
 
-    Takes one item more from `items` than there are processes.
+    A finished process gets its next item before the caller gets the result.
 
     Args:
-        may_take: Whether another item may be taken now; asked again when one is finished.
+        may_take: Returns whether another item may be taken now; called again when an item is
+            finished.
 
     Raises:
         UsageError: `work` raised it.
@@ -42,23 +43,23 @@ def map_guarded(
                 if outcome is not Again.AGAIN:
                     item = at_work.pop(guard)
                     idle.append(guard)
-                    # Before the caller goes on: meanwhile the process is busy.
+                    # Before yielding, so that the process is busy while the caller works.
                     _hand_out(idle, waiting, at_work, may_take)
                     yield item, outcome
 
 
 AHEAD = 8
-"""Items for each process that may be done, and kept in memory, before one ahead of them is."""
+"""The maximum number of finished items per process that are kept in memory until an earlier item is
+finished."""
 
 
 def map_in_order(
     work: Callable[[Item], Result], items: Iterable[Item], limits: GuardLimits, jobs: int
 ) -> Iterator[tuple[Item, Result | PageError]]:
-    """Yield each item with its result or its error, in the order of the items, from `jobs`
-    processes.
+    """Like `map_guarded`, but yields the items in their original order.
 
-    A result waits for the results of earlier items. Until an item's result is there, no more than
-    :data:`AHEAD` items for each process are taken.
+    A result waits for the results of earlier items. No further item is taken while :data:`AHEAD`
+    results per process are waiting.
 
     Raises:
         UsageError: `work` raised it.
@@ -82,7 +83,7 @@ def _hand_out(
     at_work: dict[Guard[Item, Result], Item],
     may_take: Callable[[], bool],
 ) -> bool:
-    """Give idle processes the next items; return whether any is at work."""
+    """Give idle processes the next items, and return whether any process is at work."""
     while idle and may_take() and (item := next(waiting, _NONE)) is not _NONE:
         guard = idle.pop()
         guard.start(item)
@@ -91,7 +92,8 @@ def _hand_out(
 
 
 def _wait_for_ready(at_work: Iterable[Guard[Item, Result]]) -> list[Guard[Item, Result]]:
-    """Wait, then return the guards with children that have answered, ended or run out of time."""
+    """Wait until a child has answered, ended or run out of time, and return the guards of all such
+    children."""
     awaited = {guard: guard.ready_at() for guard in at_work}
     first = min(deadline for _, deadline in awaited.values())
     answered = set(wait([pipe for pipe, _ in awaited.values()], max(0.0, first - time.monotonic())))

@@ -1,5 +1,5 @@
-"""Runs an extraction of many pages on this machine: every page becomes exactly one row or file, in
-guarded processes that one thread drives.
+"""Extracts many pages on this machine, in guarded processes that one thread drives. Every page
+becomes exactly one row or file.
 """
 
 import logging
@@ -25,7 +25,7 @@ from dripper.warc import Record
 
 
 class Bar:
-    """A progress bar: how far the files are read, in bytes, and the number of pages."""
+    """A progress bar that shows the share of bytes read and the number of pages."""
 
     def __init__(self, files: Sequence[Input], counts: InputCounts, is_shown: bool) -> None:
         self._counts = counts
@@ -41,11 +41,11 @@ class Bar:
         )
 
     def close(self) -> None:
-        """Take it from the screen."""
+        """Remove the bar from the screen."""
         self._bar.close()
 
     def show(self, pages: int, failed: int) -> None:
-        """Show how many pages are done, and how many of them have no extraction."""
+        """Update the bar with the number of pages done, and how many of them have no extraction."""
         if self._bar.disable:
             return
         rate = pages / max(time.monotonic() - self._started, 0.001)
@@ -56,7 +56,7 @@ class Bar:
 logger = logging.getLogger(__name__)
 
 MOST_NAMED = 10
-"""Pages and files that a result names; all are counted."""
+"""The maximum number of failed pages that a result names; all are counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +70,14 @@ class RunResult:
     inputs: InputCounts
     seconds: float
     failed: Sequence[str] = ()
-    """The first MOST_NAMED pages without an extraction, each with the reason."""
+    """The first MOST_NAMED pages without an extraction, each with a reason."""
     ignored_files: Sequence[str] = ()
-    """Files of the folders that are neither pages nor archives."""
+    """Files in the named folders that are neither pages nor archives."""
 
     @property
     def is_complete(self) -> bool:
-        """Whether every page of the inputs has its row."""
+        """Whether all inputs were read to their end, except files that another run could not read
+        either."""
         return not self.inputs.unread
 
 
@@ -90,18 +91,20 @@ def extract_files(
 ) -> RunResult:
     """Write a row, or a file, for each page that has none in `out` yet.
 
-    It may be killed at any time: the same call continues, unless `out` is standard output.
+    The process may be killed at any time: the same call then continues, unless `out` is standard
+    output.
 
     Args:
         names: See `expand_inputs`.
-        out: A file of rows as in the table `extractions`, or another destination.
-        settings: As for a job.
+        out: A file for rows as in the table `extractions`, or another destination.
+        settings: The same settings as for a Spark job.
         jobs: The number of page processes.
         show_progress: Whether to show a progress bar.
-        options: Options for pages in files.
+        options: Options for reading pages from files.
 
     Raises:
-        UsageError: Or a subclass: an input or a setting is wrong. Raised before any work.
+        UsageError: An input or a setting is wrong (the error may be a subclass). Raised before any
+            work.
     """
     destination = out if isinstance(out, Destination) else Destination(out)
     for warning in check_use(settings.labeler, settings.labels, Use(settings.profile)):
@@ -115,7 +118,7 @@ def extract_files(
         records = read_pages(files, settings.reading, sink.page_ids, counts, options)
 
         def work(record: Record) -> PageRow:
-            # Rows are built in page processes, so that this one only reads and writes.
+            # Rows are built in the page processes, so that this process only reads and writes.
             return sink.make(record, extractor.extract_record(record))
 
         done_pages = map_guarded(work, records, GuardLimits.of(settings.limits), jobs)
@@ -133,10 +136,10 @@ def extract_files(
 def _find_files(
     names: Sequence[str], destination: Destination, settings: Settings, options: PageOptions
 ) -> tuple[list[Input], list[str]]:
-    """Return the files to be read, all of them readable, and the files of folders that are neither
-    pages nor archives."""
+    """Return the files to read, after checking archive support and the tables' columns, and the
+    files in folders that are neither pages nor archives."""
     ignored_files: list[str] = []
-    # An earlier run's output, which a pattern may match, is no input.
+    # A pattern may match an earlier run's output, which is not an input.
     own = destination.path.resolve()
     found = expand_inputs(names, settings.reading, ignored_files)
     files = [file for file in found if file.kind is not InputKind.TABLE or Path(file.path).resolve() != own]

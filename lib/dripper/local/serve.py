@@ -1,11 +1,12 @@
-"""Serves extractions over HTTP: one page posted, one answer, from guarded processes.
+"""Serves extractions over HTTP: each posted page gets one answer from a guarded process.
 
     POST /extract?url=https://example.org/a&format=markdown    the body is the page, or JSON
     GET  /health
 
-It fetches nothing, and a page never reaches another one's request. Everything that clients can make
-it hold is bounded: connections, bytes of bodies, requests that wait, and seconds a request. Uvicorn
-with Starlette would need four more packages, and has a bound on neither the bytes nor the seconds.
+The server fetches nothing, and no request ever sees another request's page. Every resource that
+clients can make it use is bounded: connections, body bytes, waiting requests, and seconds per
+request. Uvicorn with Starlette would need four more packages, and bounds neither the bytes nor the
+seconds.
 """
 
 import io
@@ -35,19 +36,19 @@ from dripper.page.extraction import Extraction, checked_settings, make_failed, s
 from dripper.settings import Settings
 
 _Page = tuple[bytes, str | None, str | None]
-"""The body, the page's address, and its content type if that is specific."""
+"""The page's bytes, its address, and its content type if that says HTML."""
 
 _WAITING_A_JOB = 8
-"""Requests that may wait for each process; further ones get a 503."""
+"""The number of requests that may wait per process; further requests get a 503."""
 _WAIT_SECONDS = 30.0
 _REQUEST_SECONDS = 60.0
-"""Seconds from a request's first byte to its last, and for the next request of a connection."""
+"""Seconds for a request to arrive completely, counted from when the connection is ready for it."""
 _MOST_CONNECTIONS = 256
 _SMALL_BYTES = 1 << 20
-"""Bytes of each body that always find room, so that large bodies of some clients keep no small page
-of another out."""
+"""Bytes of each body that do not count towards the shared limit, so that some clients' large bodies
+cannot block another client's small page."""
 _LARGE_BODIES = 4
-"""Number of bodies of the largest size that fit into the room for bytes above `_SMALL_BYTES`."""
+"""The shared limit for bytes above `_SMALL_BYTES`, as a number of bodies of the largest size."""
 _PIECE_BYTES = 1 << 16
 _LONGEST_LINE = 1 << 16
 _MOST_TRAILERS = 100
@@ -57,15 +58,15 @@ _QUERY = re.compile(r"\?\S*")
 
 
 class _Budget:
-    """Bytes that may be held at once. Safe to use from several threads."""
+    """A limit on the bytes held at the same time. Thread-safe."""
 
     def __init__(self, n_bytes: int) -> None:
         self._free = n_bytes
         self._lock = threading.Lock()
 
     def take(self, n_bytes: int, held: int) -> bool:
-        """Take bytes, or give back the held bytes if fewer are left: when many bodies grow
-        together, only one is refused. Return whether they were taken."""
+        """Take bytes and return True; if fewer are left, give back the `held` bytes and return
+        False. Because of this, when many bodies grow together, only one is refused."""
         with self._lock:
             is_room = n_bytes <= self._free
             self._free += -n_bytes if is_room else held
@@ -77,7 +78,7 @@ class _Budget:
 
 
 class Service:
-    """Extracts pages in `jobs` processes, with the settings of the server."""
+    """Extracts pages in `jobs` processes, with the server's settings."""
 
     def __init__(self, settings: Settings, jobs: int) -> None:
         """Load the labeler and start the processes. Raises UsageError for a wrong setting."""
@@ -98,13 +99,13 @@ class Service:
             self._workers.put(work)
         for _ in range(0 if runs_staged(self.settings.labeler) else jobs):
             guard = Guard(work, GuardLimits.of(self.settings.limits))
-            # Forked now, while this process has one thread.
+            # Fork now, while this process has only one thread.
             guard.call((b"<p>One page.", None, None))
             self._guards.append(guard)
             self._workers.put(guard.call)
 
     def extract(self, page: _Page) -> Extraction | None:
-        """Return the extraction of a page; None if no process was free in time."""
+        """Return the extraction of a page, or None if no process was free in time."""
         try:
             work = self._workers.get(timeout=_WAIT_SECONDS)
         except Empty:
@@ -118,7 +119,7 @@ class Service:
 
     @contextmanager
     def request(self) -> Iterator[None]:
-        """Count a request until its answer is sent."""
+        """Count a request as in progress until its answer is sent."""
         with self._requests:
             self._n_requests += 1
         try:
@@ -129,8 +130,8 @@ class Service:
                 self._requests.notify_all()
 
     def drain(self, seconds: float) -> bool:
-        """Refuse further requests, and wait for requests that have begun; return whether all are
-        answered in time."""
+        """Refuse further requests, wait for requests that have begun, and return whether all of
+        them were answered in time."""
         self.is_ending = True
         with self._requests:
             return self._requests.wait_for(lambda: not self._n_requests, timeout=seconds)
@@ -142,7 +143,7 @@ class Service:
 
 
 class _RefusalError(Exception):
-    """A request that is answered with a status and a sentence."""
+    """A refused request, which is answered with a status and a sentence."""
 
     def __init__(self, status: HTTPStatus, words: str) -> None:
         super().__init__(words)
@@ -150,7 +151,7 @@ class _RefusalError(Exception):
 
 
 class _Incoming(io.RawIOBase):
-    """The bytes of a connection up to a deadline, however slowly they come."""
+    """A connection's incoming bytes, up to a deadline, however slowly they arrive."""
 
     def __init__(self, connection: socket.socket) -> None:
         self.deadline = 0.0
@@ -160,7 +161,7 @@ class _Incoming(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Raise TimeoutError behind the deadline."""
+        """Read as usual, but raise TimeoutError after the deadline."""
         self._connection.settimeout(max(0.001, self.deadline - time.monotonic()))
         try:
             return self._connection.recv_into(buffer)
@@ -176,13 +177,14 @@ class _Handler(BaseHTTPRequestHandler):
     sys_version = ""
 
     def setup(self) -> None:
-        """Read from the connection by way of its deadline."""
+        """Read from the connection through `_Incoming`, which enforces the deadline."""
         super().setup()
         self._incoming = _Incoming(self.connection)
         self.rfile = io.BufferedReader(self._incoming)
 
     def handle_one_request(self) -> None:
-        """Begin a deadline. A client that leaves, or is too slow, is no error."""
+        """Set a new deadline and handle a request. A client that disconnects or is too slow is not
+        an error."""
         self._incoming.deadline = time.monotonic() + _REQUEST_SECONDS
         self._n_large = 0
         try:
@@ -191,13 +193,13 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
 
     def do_GET(self) -> None:
-        """Answer whether the service is up, and takes requests."""
+        """Report whether the service is up and accepts requests."""
         self._handle(self._report_health)
 
     do_HEAD = do_GET  # noqa: N815, http.server's name
 
     def do_POST(self) -> None:
-        """Answer with the main content of the page in the body."""
+        """Answer with the main content of the page in the request body."""
         self._handle(self._extract)
 
     def _handle(self, answer: Callable[[], None]) -> None:
@@ -208,7 +210,7 @@ class _Handler(BaseHTTPRequestHandler):
                     raise _RefusalError(HTTPStatus.SERVICE_UNAVAILABLE, _ENDING)
                 answer()
             except _RefusalError as refusal:
-                # The server would take the rest of the body for the next request.
+                # Otherwise the server would read the rest of the body as the next request.
                 self.close_connection = True
                 self._answer_json(refusal.status, {"error": str(refusal)})
             finally:
@@ -229,8 +231,8 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer(extraction, page[1], form)
 
     def _split_target(self, path: str) -> str:
-        """Return the query of the request, which must be for this path, and name one host (RFC 9112
-        3.2)."""
+        """Return the query of the request. The request must be for `path` and name one host (RFC
+        9112 3.2)."""
         hosts = self.headers.get_all("Host", [])
         try:
             for target in (*(urlsplit(f"//{host}") for host in hosts), urlsplit(self.path)):
@@ -244,7 +246,7 @@ class _Handler(BaseHTTPRequestHandler):
         return target.query
 
     def _read_page(self) -> tuple[_Page, str]:
-        """Return the page of a request and the format that it asks for; raises _RefusalError."""
+        """Return the page in the request and the requested format; raises _RefusalError."""
         query = {name: values[-1] for name, values in parse_qs(self._split_target("/extract")).items()}
         _check_query(query)
         declared = self.headers.get("Content-Type")
@@ -264,15 +266,15 @@ class _Handler(BaseHTTPRequestHandler):
         return (body, query.get("url"), kind), query.get("format", "json")
 
     def _read_body(self, limit: int) -> bytes:
-        """Return the body of the request, in chunks or of one length (RFC 9112 6)."""
+        """Return the body of the request, which is chunked or has a Content-Length (RFC 9112 6)."""
         sizes, codings = (self.headers.get_all(name, []) for name in ("Content-Length", "Transfer-Encoding"))
         if len(sizes) + len(codings) > 1:
-            # A proxy may have taken the other one.
+            # A proxy in between may have used the other length.
             raise _RefusalError(HTTPStatus.BAD_REQUEST, "the request has two lengths")
         if codings and codings[0].strip().lower() != "chunked":
             raise _RefusalError(HTTPStatus.NOT_IMPLEMENTED, "of transfer codings only chunked is known")
-        # A map of its own: the system lends only the pages that are written to, and takes all of
-        # them back. A heap that grows in many threads keeps three times as much.
+        # A separate mmap per body: the system allocates only the memory pages that are written to,
+        # and gets all of them back. A heap that grows in many threads keeps three times as much.
         with mmap(-1, limit) as body:
             if codings:
                 self._read_chunks(body)
@@ -296,8 +298,8 @@ class _Handler(BaseHTTPRequestHandler):
             body.write(piece)
 
     def _make_room(self, n_bytes: int) -> None:
-        """Count the bytes of the body that have come, so that a slow client holds no more than it
-        has sent."""
+        """Reserve room for the bytes received so far, so that a slow client reserves no more than
+        it has sent."""
         more = max(0, n_bytes - _SMALL_BYTES) - self._n_large
         if not self.service.large_bytes.take(more, self._n_large):
             self._n_large = 0
@@ -333,7 +335,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(status)
         self.send_header("Content-Type", f"{kind}; charset=utf-8")
         self.send_header("Content-Length", str(len(body)))
-        # A page's HTML must not run in the name of this server.
+        # A page's HTML must not run with this server's origin.
         self.send_header("X-Content-Type-Options", "nosniff")
         self.send_header("Content-Security-Policy", "sandbox; default-src 'none'")
         if status == HTTPStatus.SERVICE_UNAVAILABLE:
@@ -345,7 +347,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Write a line for each request, without the query, which has the page's address."""
+        """Log a line for each request, without its query, which contains the page's address."""
         line = _QUERY.sub("", format % args)
         with suppress(OSError):
             super().log_message("%s", printable(line))
@@ -366,7 +368,7 @@ class _Server(ThreadingHTTPServer):
         super().__init__(*of_server)
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """Serve a connection, if there are not too many."""
+        """Serve a connection unless there are already too many."""
         if self._connections.acquire(blocking=False):
             super().process_request(request, client_address)
             return
@@ -383,13 +385,13 @@ class _Server(ThreadingHTTPServer):
 
 
 def make_server(service: Service, host: str, port: int) -> ThreadingHTTPServer:
-    """Return a server that listens.
+    """Return a listening server.
 
     Args:
-        port: 0 for any that is free.
+        port: The port; 0 means any free port.
 
     Raises:
-        OSError: If it may not listen there.
+        OSError: The server cannot listen on this host and port.
     """
     handler = type("Handler", (_Handler,), {"service": service})
     return _Server((host, port), handler)

@@ -1,4 +1,5 @@
-"""The destinations of a run's pages: rows of a file or of standard output, or a file a page."""
+"""The destinations for a run's pages: rows in a file or on standard output, or one file per
+page."""
 
 import json
 import re
@@ -24,25 +25,26 @@ from dripper.warc import Record
 FILES = (".jsonl", ".parquet")
 STANDARD_OUTPUT = Path("-")
 MANIFEST = "pages.jsonl"
-"""Name of the list in a folder with a file a page: a row a page, with the name of its file."""
+"""The list in a folder with one file per page. It has one row per page, with the name of the page's
+file."""
 
 
 class PageRow(NamedTuple):
-    """A row that a page process makes of a page."""
+    """The output of a page process for one page."""
 
     line: bytes
-    """Its row."""
+    """The row as a line of JSON."""
     error_code: str | None
     error_detail: str | None = None
     content: bytes = b""
-    """Content of its own file; none if there is no extraction."""
+    """The content of the page's own file, if any."""
 
 
 class Sink(AbstractContextManager["Sink", None]):
-    """A place where pages go."""
+    """A destination that pages are written to."""
 
     page_ids: Container[str] = ()
-    """Pages that are there already."""
+    """The ids of the pages that the destination already has."""
 
     def __init__(self, columns: Sequence[Column], versions: Mapping[str, str]) -> None:
         self._columns = columns
@@ -60,20 +62,20 @@ class Sink(AbstractContextManager["Sink", None]):
 
     @abstractmethod
     def write(self, record: Record, row: PageRow) -> None:
-        """Write it. Raises InputError if that is not possible."""
+        """Write the row. Raises InputError if that is not possible."""
 
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """The place where pages are to go, and their form there."""
+    """The location that pages are written to, and their format."""
 
     path: Path
     """A `.jsonl` or `.parquet` file, STANDARD_OUTPUT, or a folder."""
     is_folder: bool = False
     columns: Sequence[str] = ()
-    """Columns of rows; empty: all of the table `extractions` but the batch."""
+    """The columns of a row. If empty, all columns of the table `extractions` but the batch."""
     form: str = "markdown"
-    """Form of the files of a folder: one of FORMATS."""
+    """The format of the files in a folder: one of FORMATS."""
 
     def __post_init__(self) -> None:
         if not self.is_folder and self.path != STANDARD_OUTPUT and self.path.suffix not in FILES:
@@ -81,8 +83,8 @@ class Destination:
         choose_columns(self.columns)
 
     def open(self, versions: Mapping[str, str], files: Sequence[Input], stdout: IO[bytes]) -> Sink:
-        """Return the sink. Raises UsageError, or a subclass, if it cannot be written, or if the
-        existing file was written by another program."""
+        """Return the sink. Raises UsageError or a subclass if the destination cannot be written to,
+        or if another program wrote the existing file."""
         if self.is_folder:
             return PageFolder(self.path, self.form, versions, files)
         columns = choose_columns(self.columns)
@@ -92,20 +94,21 @@ class Destination:
 
 
 class RowStream(Sink):
-    """Rows as lines of JSON on standard output, which stays open: it is the process's."""
+    """Writes rows as JSON Lines to standard output, which is not closed, as it belongs to the
+    process."""
 
     def __init__(self, stream: IO[bytes], columns: Sequence[Column], versions: Mapping[str, str]) -> None:
         super().__init__(columns, versions)
         self._stream = stream
 
     def write(self, record: Record, row: PageRow) -> None:
-        """See `Sink`. Raises BrokenPipeError if nobody reads any more."""
+        """See `Sink`. Raises BrokenPipeError if the reader has closed the pipe."""
         self._stream.write(row.line)
         self._stream.flush()
 
 
 class RowFile(Sink):
-    """Rows of a `.jsonl` or `.parquet` file."""
+    """Writes rows to a `.jsonl` or `.parquet` file."""
 
     def __init__(self, path: Path, columns: Sequence[Column], versions: Mapping[str, str]) -> None:
         self._path = path
@@ -113,7 +116,7 @@ class RowFile(Sink):
         page_ids = self._parquet.read_page_ids() if self._parquet else set()
         self._lines = RowLines(path.with_name(path.name + ".jsonl") if self._parquet else path, versions)
         self.page_ids = page_ids | self._lines.page_ids
-        # The lines of a Parquet file hold the keys that a second run needs.
+        # The lines for a Parquet file also need the keys by which a second run continues.
         missing = [column for column in COLUMNS if column.name in KEYS and column not in columns]
         super().__init__((*columns, *missing) if self._parquet else columns, versions)
 
@@ -135,7 +138,8 @@ _UNSAFE = re.compile(r"[^\w.~-]+")
 
 
 class PageFolder(Sink):
-    """A file a page, with front matter if it is Markdown, and MANIFEST with a row a page."""
+    """Writes one file per page, with front matter if it is Markdown, and MANIFEST with one row per
+    page."""
 
     def __init__(self, folder: Path, form: str, versions: Mapping[str, str], files: Sequence[Input]) -> None:
         super().__init__([column for column in COLUMNS if column.name in _MANIFEST_COLUMNS], versions)
@@ -168,7 +172,8 @@ class PageFolder(Sink):
         return row._replace(content=file_text.encode("utf-8", "surrogatepass").decode("utf-8", "replace").encode())
 
     def write(self, record: Record, row: PageRow) -> None:
-        """See `Sink`. The file comes before its row, so that a kill between them loses no file."""
+        """See `Sink`. The file is written before its row, so that a kill between the two loses no
+        file."""
         name = self._name(record) if row.content else None
         values = json.loads(row.line)
         if name is not None:
@@ -178,8 +183,8 @@ class PageFolder(Sink):
         self._lines.append(line.encode() + b"\n", record.page_id)
 
     def _name(self, record: Record) -> str:
-        """Return the name of a page's file within the folder: its input's name, or its address with
-        a few digits of its id, which make equal names differ."""
+        """Return the name of a page's file within the folder, derived from the name of its input
+        file or from its address. A few digits of the page's id keep equal names apart."""
         file, ending, digits = self._inputs.get(record.warc_file), FORMATS[self._form].ending, record.page_id[:8]
         if file is not None and file.kind is InputKind.PAGE:
             stem = _cut_ending(file.below)
@@ -197,7 +202,7 @@ def _cut_ending(below: str) -> str:
 
 
 def _name_address(url: str) -> str:
-    """Return a name for a page's file, made of its address.
+    """Return a name for a page's file, derived from its address.
 
     >>> _name_address("https://example.org/News/2024/rain?id=7")
     'example.org/News-2024-rain-id-7'
@@ -212,7 +217,7 @@ def _name_address(url: str) -> str:
 
 
 def _write_file(path: Path, content: bytes) -> None:
-    """Write a file in one step, so that a kill leaves none half written."""
+    """Write a file atomically, so that a kill never leaves it half written."""
     unfinished = path.with_name(f".{path.name[:100]}.unfinished")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,6 +1,6 @@
-"""Reads tables in which a column holds HTML: JSON Lines, CSV, and Parquet, row by row.
+"""Reads tables with an HTML column row by row: JSON Lines, CSV, and Parquet.
 
-A faulty row has an error, and the rows after it are read.
+A faulty row becomes a `Row` with an error, and reading continues with the next row.
 """
 
 import bz2
@@ -21,12 +21,13 @@ HTML_COLUMNS = ("html", "raw_html", "html_content", "page_html", "content", "raw
 URL_COLUMNS = ("url", "page_url", "source_url", "uri", "link", "warc_target_uri", "WARC-Target-URI")
 _ROWS_AT_ONCE = 64
 _BYTES_OF_A_CHARACTER = 6
-"""Bytes of a character in a line of JSON, at most: it may be written as \\u0000."""
+"""The maximum number of bytes per character in a line of JSON, if it is escaped as \\u0000."""
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The names of columns. None: the first of HTML_COLUMNS, or of URL_COLUMNS, that there is."""
+    """Column names. None means the first name in HTML_COLUMNS, or URL_COLUMNS, that the table
+    has."""
 
     html: str | None = None
     url: str | None = None
@@ -36,22 +37,23 @@ DEFAULT_COLUMNS = Columns()
 
 
 class Row(NamedTuple):
-    """One page of a table. number: from 0."""
+    """One page of a table. number: The row number, from 0."""
 
     number: int
     html: bytes = b""
     url: str = ""
     is_raw: bool = False
-    """Whether it was stored as bytes, which are to be decoded."""
+    """Whether the page was stored as bytes, which still have to be decoded."""
     error: tuple[ErrorCode, str] | None = None
 
 
 class Table:
-    """The pages of one table; an iterator that can be closed."""
+    """An iterator over the pages of one table; it can be closed."""
 
     def __init__(self, path: str, columns: Columns, page_bytes: int) -> None:
-        """Raises InputError if the table has no such column, MachineError where Parquet needs a
-        package, FileError if it cannot be opened."""
+        """Prepare reading. The first row is read on demand, which raises InputError if the table
+        lacks a column, MachineError if Parquet support is not installed, and FileError if the table
+        cannot be opened."""
         self.bytes_read = 0
         self._path = path
         self._columns = columns
@@ -97,7 +99,7 @@ class Table:
         while line := stream.readline(longest):
             self.bytes_read += len(line)
             is_whole = line.endswith(b"\n") or len(line) < longest
-            while not is_whole:  # the rest of a line that no page can have
+            while not is_whole:  # skip the rest of a line that is too long for any page
                 is_whole = (rest := stream.readline(longest)).endswith(b"\n") or len(rest) < longest
                 line = b""
             if line.isspace():
@@ -132,7 +134,7 @@ class Table:
         return line
 
     def _choose(self, names: Sequence[str]) -> tuple[str, str | None]:
-        """Return the names of the columns of HTML and addresses."""
+        """Return the names of the HTML and URL columns."""
         choice = self._columns
         for flag, column in (("--html-column", choice.html), ("--url-column", choice.url)):
             if column is not None and column not in names:
@@ -158,7 +160,7 @@ class Table:
 
 
 def import_arrow() -> tuple[Any, Any]:
-    """Return pyarrow and its module for Parquet. Raises MachineError if it is not installed."""
+    """Return pyarrow and its Parquet module. Raises MachineError if pyarrow is not installed."""
     with needed("Parquet", "parquet"):
         import pyarrow
         import pyarrow.parquet
@@ -166,7 +168,7 @@ def import_arrow() -> tuple[Any, Any]:
 
 
 def check_table(path: str, columns: Columns, page_bytes: int) -> None:
-    """Raise InputError if a table lacks its columns, before any work; FileError if it cannot
+    """Check a table before any work. Raises InputError if it lacks a column, FileError if it cannot
     be read."""
     with closing(Table(path, columns, page_bytes)) as table:
         next(iter(table), None)

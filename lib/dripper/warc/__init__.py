@@ -1,7 +1,7 @@
 """Finds and opens archives, reads their records, and decodes pages to text.
 
-The modules that read archives are imported when they are first used: a single page needs none of
-their packages.
+The modules that read archives are imported on first use, because a single page needs none of their
+packages.
 """
 
 from importlib import import_module

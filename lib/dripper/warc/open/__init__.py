@@ -1,1 +1,1 @@
-"""Opens archives wherever they are kept: paths, lists, S3, HTTP, other storages."""
+"""Opens archives wherever they are stored: local paths, lists, S3, HTTP, other storages."""

@@ -6,16 +6,17 @@ from collections.abc import Iterator
 from typing import BinaryIO, Protocol, cast
 
 READ_BYTES = 1 << 16
-"""Bytes a read: 1.15 CPU ms a page of 180 kB (three records); with 8, 16 and 32 KiB 1.19, 1.20 and
-1.13. Not more, because the rest of a read is copied at the end of each member."""
+"""Bytes per read. It costs 1.15 CPU ms per page of 180 kB (three records); 8, 16 and 32 KiB cost
+1.19, 1.20 and 1.13 ms. It is not larger, because the rest of a read is copied at the end of each
+member."""
 
 _MOST_BYTES = 1 << 20
-"""Bytes of one read at most, so that a length claimed by a file costs no memory before the bytes
-arrive."""
+"""The maximum number of bytes per read, so that a length claimed by a file costs no memory before
+the bytes arrive."""
 
 
 class Readable(Protocol):
-    """The part of a binary file that the reader needs."""
+    """The methods of a binary file that the reader needs."""
 
     def read(self, size: int, /) -> bytes:
         """Return up to `size` bytes; b"" only at the end."""
@@ -27,27 +28,27 @@ class Readable(Protocol):
 
 
 class Source(Protocol):
-    """An archive file that can be opened at any byte, as often as needed. `size_bytes`: None if
+    """An archive file that can be opened at any byte, any number of times. size_bytes: None if
     unknown.
 
-    version: changes with the file's content: `etag:…` or `mtime:…` (nanoseconds), None if the
-    storage has neither.
+    version: A string that changes with the file's content: `etag:…` or `mtime:…` (nanoseconds).
+    None if the storage has neither.
     """
 
     size_bytes: int | None
     version: str | None
 
     def open_at(self, offset: int, end: int | None = None) -> Readable:
-        """Return a stream of the file's bytes from `offset` on; raises InputError or OSError.
+        """Return a stream of the file's bytes, starting at `offset`. Raises InputError or OSError.
 
         Args:
-            end: The stream may end there. A connection that is read to its end serves the next
-                request too.
+            end: The offset at which the stream may end. A connection that is read to its end is
+                reused for the next request.
         """
         ...
 
     def close(self) -> None:
-        """Close the open connections and files; a stream of `open_at` is closed separately."""
+        """Close the open connections and files. Streams from `open_at` are closed separately."""
         ...
 
 
@@ -79,7 +80,7 @@ def read_up_to(stream: Readable, size: int) -> bytes:
 
 
 class _Raw(io.RawIOBase):
-    """A stream as the standard library reads it."""
+    """Adapts a `Readable` to the `io` classes of the standard library."""
 
     def __init__(self, stream: Readable) -> None:
         self._stream = stream
@@ -94,15 +95,15 @@ class _Raw(io.RawIOBase):
 
 
 def unzip(stream: Readable) -> BinaryIO:
-    """Return the rest of a stream as a file; gzip is inflated, also of several members. Reading it
-    raises EOFError, OSError or zlib.error for damaged gzip."""
+    """Return the rest of a stream as a file. If it is gzip, it is inflated, even if it has several
+    members. Reading damaged gzip raises EOFError, OSError or zlib.error."""
     file = io.BufferedReader(_Raw(stream), READ_BYTES)
     return cast("BinaryIO", gzip.GzipFile(fileobj=file) if file.peek(2).startswith(b"\x1f\x8b") else file)
 
 
 class Cursor:
-    """Stored bytes from an offset on. stored: the bytes that are read and not used yet. at: the
-    offset of the first of them."""
+    """A position in a file's stored bytes. stored: The bytes that have been read but not yet used.
+    at: The offset of the first byte in `stored`."""
 
     def __init__(self, stream: Readable, at: int) -> None:
         self.at = at
@@ -110,26 +111,27 @@ class Cursor:
         self._stream = stream
 
     def read_more(self, size: int = READ_BYTES) -> bool:
-        """Read up to `size` bytes more; False at the end of the file."""
+        """Read up to `size` more bytes; return False at the end of the file."""
         data = self._stream.read(size)
         self.stored = self.stored + data if self.stored else data
         return bool(data)
 
     def fill(self, size: int) -> bool:
-        """Read until there are at least `size` bytes; return False if the file ends before that."""
+        """Read until `stored` has at least `size` bytes; return False if the file ends before
+        that."""
         while len(self.stored) < size:
             if not self.read_more(max(READ_BYTES, size - len(self.stored))):
                 return False
         return True
 
     def keep(self, rest: bytes) -> None:
-        """Go on to `rest`, the tail of `stored`."""
+        """Keep only `rest`, the tail of `stored`, and move `at` accordingly."""
         self.at += len(self.stored) - len(rest)
         self.stored = rest
 
 
 def read_bites(cursor: Cursor, good: int) -> Iterator[bytes]:
-    """Yield stored bytes as read up to offset `good`, one by one from there."""
+    """Yield the stored bytes: in pieces up to offset `good`, then one byte at a time."""
     while cursor.stored or cursor.read_more():
         bite = cursor.stored[: max(0, good - cursor.at)]
         if bite:
@@ -140,13 +142,13 @@ def read_bites(cursor: Cursor, good: int) -> Iterator[bytes]:
 
 
 _NUMBER_DIGITS = 18
-"""More digits than the size of any file has; Python refuses to read numbers of more than 4,300
-digits."""
+"""The maximum number of digits; no file size has more. Python refuses to parse numbers of more than
+4,300 digits."""
 
 
 def parse_whole_number(text: str | None) -> int | None:
-    """Return the number that a header gives, or None if it cannot be a size or a code: no digits,
-    or more digits than any size has. Never raises.
+    """Return the number in a header, or None if it cannot be a size or a code because it has other
+    characters than digits, or too many digits. Never raises.
 
     >>> [parse_whole_number(text) for text in (" 680 ", "-1", "²", "9" * 5000)]
     [680, None, None, None]

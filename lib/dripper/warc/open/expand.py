@@ -1,4 +1,4 @@
-"""Expands the value of `--warcs` (files, folders, patterns, prefixes, lists) to archive files."""
+"""Expands the value of `--warcs` (files, folders, patterns, prefixes, lists) into archive files."""
 
 import fnmatch
 import glob
@@ -32,7 +32,7 @@ from dripper.warc.open.source import (
 
 
 def read_text(path: str, settings: ReadSettings) -> str:
-    """Return the text of a list, inflated if it is gzip. Raises InputError if it is not text."""
+    """Return the text of a list, which may be gzipped. Raises InputError if it is not text."""
     try:
         with closing(open_source(path, settings, None).open_at(0)) as stream:
             return unzip(stream).read().decode("utf-8-sig")
@@ -42,23 +42,25 @@ def read_text(path: str, settings: ReadSettings) -> str:
 
 
 def read_list(path: str, settings: ReadSettings) -> list[str]:
-    """Return the lines of a list without blank lines and comments. Raises InputError if it is not
-    text."""
+    """Return the lines of a list, except blank lines and comments. Raises InputError if the list is
+    not text."""
     lines = (line.strip() for line in read_text(path, settings).splitlines())
     return [line for line in lines if line and not line.startswith("#")]
 
 
 def locate_archives(names: Sequence[str], source: str, settings: ReadSettings) -> list[str]:
-    """Return the paths of archives that a list or an index names.
+    """Return the paths of the archives that a list or an index names.
 
     Args:
-        names: The names as written there. Relative names are joined to `settings.list_prefix`;
-            without one, to the bucket or server of `source`, or to its folder.
+        names: The names as written in `source`. Relative names are appended to
+            `settings.list_prefix`, or without one to the bucket or server of `source`, or to its
+            folder.
         source: The list or index.
-        settings: The settings of reading.
+        settings: The settings for reading.
 
     Raises:
-        InputError: None of the relative names exists in the folders.
+        InputError: None of the relative names exists in the folder of `source` or the working
+            folder.
     """
     names = [name if name.startswith("~") else archive_place(f"@{loggable(source)}:", name) for name in names]
     relative = dict.fromkeys(n for n in names if "://" not in n and not n.startswith(("/", "file:/", "dbfs:/")))
@@ -86,7 +88,7 @@ def _find_prefix(path: str, relative: Sequence[str], settings: ReadSettings) -> 
 
 
 GLOB = re.compile(r"[*?\[]")
-"""A character of a pattern."""
+"""A character that makes a name a pattern."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +96,9 @@ class SourceFile:
     """One archive file to read."""
 
     path: str
-    """The path as `read_records` takes it."""
+    """The path as `read_records` accepts it."""
     size_bytes: int | None = None
-    """Stored bytes; None if asking would cost a request."""
+    """The size as stored; None if asking would cost a request."""
     version: str | None = None
     """See `Source.version`; None if asking would cost a request."""
 
@@ -107,19 +109,19 @@ class SourceFile:
 
 
 def expand(spec: str, settings: ReadSettings | None = None) -> list[SourceFile]:
-    """Return the archive files that `spec` names, each once; the files of folders and patterns in
-    the order of their names, the rest in the order given.
+    """Return the archive files that `spec` names, each once. Files from a folder or pattern are
+    sorted by name; otherwise, the order is as given.
 
     Args:
-        spec: Comma-separated local paths, folders (searched to the bottom, through links too, for
-            names like `x.warc.gz`, `x.arc`), patterns (`*`, `?`, `[…]`, `**`), `s3://`
-            objects, prefixes or patterns, `http(s)://` files, files, folders and patterns of other
-            storages (docs/storages.md), and `@list`s: a file of paths, one a line, `.gz` too, in
-            any of these storages. A list's relative lines are joined to `settings.list_prefix`;
-            without one, to the bucket or server of the list (as Common Crawl's `warc.paths.gz`
-            needs it), or to a local list's folder. The files of a list are not checked here, as
-            there may be a hundred thousand of them.
-        settings: The settings of reading; None means the defaults.
+        spec: Comma-separated parts: local paths, folders (searched recursively, also through links,
+            for names like `x.warc.gz`, `x.arc`), patterns (`*`, `?`, `[…]`, `**`), `s3://` objects,
+            prefixes or patterns, `http(s)://` files, files, folders and patterns in other storages
+            (docs/storages.md), and `@list`s. A list is a file in any of these storages, gzipped or
+            not, with one path per line. Relative paths in it are appended to
+            `settings.list_prefix`, or without one to the bucket or server of the list (as Common
+            Crawl's `warc.paths.gz` requires), or to a local list's folder. The files in a list are
+            not checked here, as there may be a hundred thousand of them.
+        settings: The settings for reading; None means the defaults.
 
     Raises:
         InputError: A part of `spec` does not exist, or names no file.
@@ -137,8 +139,7 @@ def expand(spec: str, settings: ReadSettings | None = None) -> list[SourceFile]:
 
 
 def list_named_files(spec: str, settings: ReadSettings) -> list[SourceFile]:
-    """Return the files that `spec` names, as `expand` does, and also files that do not exist (any
-    more)."""
+    """Like `expand`, but also return named files that do not exist (any more)."""
     files: list[SourceFile] = []
     for part in _split_parts(spec):
         part = _normalize_part(part)
@@ -152,7 +153,7 @@ def list_named_files(spec: str, settings: ReadSettings) -> list[SourceFile]:
 
 
 def _each_once(files: Sequence[SourceFile]) -> list[SourceFile]:
-    """Return the files, only the first of each address."""
+    """Return the files without repeated addresses."""
     by_address: dict[str, SourceFile] = {}
     for file in files:
         by_address.setdefault(file.address, file)
@@ -160,8 +161,9 @@ def _each_once(files: Sequence[SourceFile]) -> list[SourceFile]:
 
 
 def _split_parts(spec: str) -> list[str]:
-    """Split `spec` at commas, unless the whole is the name of a file."""
-    # The name of a list of many is too long for any file, which Path's own raises for.
+    """Split `spec` at commas, unless all of it is the name of an existing file."""
+    # A `spec` with many parts is too long for a file name; `Path.exists` would raise an error for
+    # it.
     if spec and os.path.exists(local_path(spec)):  # noqa: PTH110
         return [spec]
     parts = [part.strip() for part in spec.split(",") if part.strip()]
@@ -208,10 +210,10 @@ def explain_absence(part: str) -> InputError:
 
 
 def list_files_below(folder: Path) -> list[Path]:
-    """Return all files below a folder, in the order of names.
+    """Return all files below a folder, sorted by name.
 
-    Links to folders are followed, each real folder once, by its own name if it is below `folder`
-    too. Broken links are among the files: reading them gives the error.
+    Links to folders are followed. Each real folder is listed once, under its own name if it is
+    itself below `folder`. Broken links are included; reading them gives the error.
     """
     paths: list[Path] = []
     real_folders: set[str] = set()
@@ -243,7 +245,7 @@ def _list_s3(part: str, settings: ReadSettings) -> list[SourceFile]:
         try:
             s3_object = s3.S3Object(part, settings.s3)
             return [SourceFile(part, s3_object.size_bytes, s3_object.version)]
-        except InputError as refusal:  # it may be a prefix; if it is there, it may not be read
+        except InputError as refusal:  # it may be a prefix, or an object that may not be read
             error = refusal
     is_wanted = re.compile(fnmatch.translate(key)).match if pattern else ARCHIVE_NAME.search
     files = [
@@ -257,8 +259,8 @@ def _list_s3(part: str, settings: ReadSettings) -> list[SourceFile]:
 
 
 def _is_file(name: str, size: int | None) -> bool:
-    """Return whether an object is a file. Empty objects mark folders and finished jobs, unless they
-    have the name of an archive."""
+    """Return whether an object is a file. Empty objects without an archive's name only mark folders
+    and finished jobs."""
     return size != 0 or ARCHIVE_NAME.search(name) is not None
 
 
@@ -287,8 +289,8 @@ def _expand_list(path: str, settings: ReadSettings) -> Iterator[SourceFile]:
 
 
 def _stat_if_local(name: str) -> SourceFile:
-    """Return a file of a list. Only a local one is checked, which costs no request: a list may name
-    a hundred thousand files."""
+    """Return a file, with its size and version if it is local. Remote files are not checked,
+    because each would cost a request, and a list may name a hundred thousand files."""
     if "://" in name.removeprefix("file://") or has_file_system(name):
         return SourceFile(name)
     try:

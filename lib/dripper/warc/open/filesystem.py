@@ -1,7 +1,7 @@
 """Opens archives in storages that are neither S3 nor HTTP (`hdfs://`, `gs://`, `abfss://` and
 others) through fsspec.
 
-Each needs a package of its own, on the driver and on the workers; see docs/storages.md.
+Each storage needs its own package on the driver and on the workers; see docs/storages.md.
 """
 
 import re
@@ -18,17 +18,18 @@ from dripper.warc.open.remote import RemoteFile, format_etag_version, retry
 
 _URL = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://")
 _OTHER_NAMES = {"abfss": "abfs", "wasb": "abfs", "wasbs": "abfs"}
-"""Hadoop's name of a scheme → fsspec's."""
+"""Hadoop's name for a scheme → fsspec's name."""
 
 _BLOCK_BYTES = 8 << 20
-"""Read ahead: a request of some 50 ms then brings bytes for a second of work."""
+"""Bytes to read ahead: a request that takes some 50 ms then returns enough bytes for a second of
+work."""
 
 
 def list_files(path: str) -> Iterator[tuple[str, int | None, str | None]]:
-    """Yield (path, bytes, version) of all files below a folder, or that a pattern matches, in the
-    order of names.
+    """Yield (path, bytes, version) for all files below a folder, or for those files that a pattern
+    matches, sorted by name.
 
-    A file is listed as itself. Raises FileError if nothing exists at `path`.
+    If `path` is a file, only that file is listed. Raises FileError if nothing exists at `path`.
     """
     system, inner = _open_file_system(path)
     try:
@@ -53,11 +54,11 @@ def list_files(path: str) -> Iterator[tuple[str, int | None, str | None]]:
 
 
 class StoredFile(RemoteFile):
-    """One file. Raises FileError if it cannot be read."""
+    """One stored file. The constructor raises FileError if the file cannot be read."""
 
     errors = (Exception,)
-    """Each storage raises exceptions of its own if a connection breaks; permanent errors are
-    FileErrors by then."""
+    """Each storage raises its own exceptions if a connection breaks. Permanent errors have already
+    been turned into FileErrors."""
 
     def __init__(self, path: str, max_attempts: int) -> None:
         super().__init__(path, max_attempts)
@@ -88,7 +89,7 @@ class StoredFile(RemoteFile):
 
 
 def explain(path: str, error: Exception) -> FileError:
-    """Return an error that explains the exception of a file system, and how to fix its cause."""
+    """Return an error that explains a file system's exception and how to fix its cause."""
     if isinstance(error, FileError):
         return error
     if isinstance(error, FileNotFoundError):
@@ -99,7 +100,7 @@ def explain(path: str, error: Exception) -> FileError:
 
 
 def _open_file_system(path: str) -> tuple[Any, str]:
-    """Return the file system of a path, and the path as that system knows it."""
+    """Return the file system for a path, and the path within that file system."""
     match = _URL.match(path)
     assert match
     scheme = match["scheme"].lower()
@@ -131,7 +132,7 @@ def _explain_missing_package(scheme: str, name: str, error: Exception) -> str:
 
 
 def _find_version(info: dict[str, Any]) -> str | None:
-    """Return the `Source.version` of a file, from the details that its storage reports."""
+    """Return the `Source.version` of a file, derived from the details that its storage reports."""
     if etag := info.get("etag") or info.get("ETag"):
         return format_etag_version(str(etag))
     changed = next(

@@ -1,4 +1,4 @@
-"""Opens archives behind `http://` and `https://`, such as https://data.commoncrawl.org/."""
+"""Opens archives at `http://` and `https://` addresses, such as https://data.commoncrawl.org/."""
 
 import ipaddress
 import os
@@ -31,13 +31,13 @@ _MAX_REDIRECTS = 5
 _SKIP_BYTES = 1 << 20
 _USER_AGENT = "dripper-spark"
 _AS_IT_COMES: dict[str, Any] = dict.fromkeys(("preload_content", "decode_content", "retries", "redirect"), False)
-"""Options of a request that urllib3 neither decodes, repeats nor redirects."""
+"""Request options with which urllib3 does not decode, retry or redirect."""
 
 
 class HttpFile(RemoteFile):
-    """A file behind HTTP. Raises FileError if the server refuses it.
+    """A file on an HTTP server. The constructor raises FileError if the server refuses the file.
 
-    head_bytes: see `open_source`.
+    head_bytes: See `open_source`.
     """
 
     errors = (HTTPError, OSError)
@@ -72,7 +72,7 @@ class HttpFile(RemoteFile):
         return response
 
     def _refuse(self, response: urllib3.BaseHTTPResponse) -> None:
-        """Raise the error for an answer that is not the file."""
+        """Raise the error for a response that does not contain the file."""
         status = response.status
         if status >= HTTPStatus.INTERNAL_SERVER_ERROR or status in _PASSING:
             raise ConnectionError(f"the server answered {status}")
@@ -81,8 +81,8 @@ class HttpFile(RemoteFile):
         raise FileError(kind, f"{self._name}: the server answered {status} {response.reason}{hint}")
 
     def _check(self, response: urllib3.BaseHTTPResponse, offset: int) -> None:
-        """Take the size from the first answer; check that later ones are of the same file and start
-        at `offset`."""
+        """Set the size from the first response. Check that later responses are from the same file
+        and start at `offset`."""
         etag, content_range = response.headers.get("ETag"), response.headers.get("Content-Range")
         length = response.headers.get("Content-Length")
         ranged = response.status == HTTPStatus.PARTIAL_CONTENT
@@ -95,14 +95,14 @@ class HttpFile(RemoteFile):
             raise FileError(FileErrorKind.CHANGED, f"{self._name} was changed while it was read; run again")
         if ranged:
             check_range(content_range, offset, self.size_bytes)
-        elif offset:  # the server knows no ranges
+        elif offset:  # the server does not support ranges
             while offset and (skipped := response.read(min(_SKIP_BYTES, offset))):
                 offset -= len(skipped)
 
 
 def _get(url: str, byte_range: str, timeout_seconds: float) -> urllib3.BaseHTTPResponse:
-    """Return the answer to a request for a range of bytes, following redirects. Raises FileError
-    for a redirect that must not be followed."""
+    """Request a byte range, follow redirects, and return the response. Raises FileError for a
+    redirect that must not be followed."""
     request_url = url
     headers = {"User-Agent": _USER_AGENT, "Range": byte_range}
     timeout = urllib3.Timeout(connect=timeout_seconds, read=timeout_seconds)
@@ -124,8 +124,8 @@ def _get(url: str, byte_range: str, timeout_seconds: float) -> urllib3.BaseHTTPR
 
 
 def _explain_mistrust(address: str, before: str, to: str) -> str | None:
-    """Return why a redirect must not be followed, or None. A server must neither end encryption nor
-    send this machine to services of its own network."""
+    """Return the reason why a redirect must not be followed, or None if it may be. A server must
+    neither downgrade HTTPS to HTTP nor redirect this machine to a service in a private network."""
     try:
         after = urljoin(before, to)
         target = urlsplit(after)
@@ -142,8 +142,8 @@ def _explain_mistrust(address: str, before: str, to: str) -> str | None:
 
 
 def _is_inside(host: str, asks: bool) -> bool:
-    """Return whether a host is this machine, or in a private network. asks: whether to ask the name
-    service; a proxy looks up names itself."""
+    """Return whether a host is this machine or in a private network. asks: Whether to resolve names
+    through DNS; a proxy resolves names itself."""
     if host == "localhost" or host.endswith(".localhost"):
         return True
     try:
@@ -155,14 +155,14 @@ def _is_inside(host: str, asks: bool) -> bool:
 
 
 def _find_proxy(url: str) -> str | None:
-    """Return the proxy that the environment names for this address."""
+    """Return the proxy that the environment sets for this address, if any."""
     parts = urlsplit(url)
     return None if proxy_bypass(parts.hostname or "") else getproxies().get(parts.scheme)
 
 
 @lru_cache(maxsize=4)
 def _open_pool(process: int, proxy: str | None) -> urllib3.PoolManager:
-    """Return the connections of a process, which it keeps: a TLS handshake for each of many short
-    ranges would take longer than the ranges."""
+    """Return the connection pool of a process. Connections are kept open, because a TLS handshake
+    for each of many short ranges would take longer than the ranges themselves."""
     context = ssl.create_default_context()
     return urllib3.ProxyManager(proxy, ssl_context=context) if proxy else urllib3.PoolManager(ssl_context=context)

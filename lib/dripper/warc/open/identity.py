@@ -1,5 +1,5 @@
-"""Gives each archive file one canonical address, however its path was written. The keys of the
-ledger and the page ids are built from it."""
+"""Gives each archive file one canonical address, however its path was written. The ledger's keys
+and the page ids are derived from this address."""
 
 import hashlib
 import os
@@ -10,10 +10,10 @@ from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsp
 from dripper.warc.open.source import ARCHIVE_NAME, bucket_and_key, has_file_system, is_http, is_s3, local_path
 
 _COMMON_CRAWL = ("data.commoncrawl.org", "commoncrawl")
-"""A server, and the bucket that it shows."""
+"""A server, and the bucket that it serves."""
 
 _S3_HOST = re.compile(r"(?:(?P<bucket>[a-z0-9][a-z0-9.-]+)\.)?s3[.-](?:[a-z0-9-]+\.)*amazonaws\.com(?:\.cn)?")
-"""Amazon's addresses of a bucket: `BUCKET.s3.REGION.amazonaws.com/KEY`,
+"""The hosts in Amazon's HTTP addresses of objects: `BUCKET.s3.REGION.amazonaws.com/KEY`,
 `s3.REGION.amazonaws.com/BUCKET/KEY`."""
 
 
@@ -28,10 +28,10 @@ _SIGNATURES = {
         "sig|s[veiprts]|spr|sip|srt|sdd|ses|sk[tesv]|skoid|sktid|skdutid|sduoid|saoid|suoid|scid"
     ),
 }
-"""Parameters of presigned addresses: from the parameter that marks such an address, if several of
-its kind are there, to the parameters that then change from one day to the next or hold credentials
-(Amazon, Google, then their older versions with CloudFront and Alibaba, Azure). One parameter alone
-proves nothing: `sr` or `expires` may belong to the file."""
+"""Parameters that mark a presigned address → pattern of the parameters that then change from day to
+day or contain credentials (for Amazon, for Google, for their older versions with CloudFront and
+Alibaba, for Azure). An address counts as presigned only if several parameters match the pattern,
+because one alone proves nothing: `sr` or `expires` may belong to the file."""
 
 _CREDENTIALS = frozenset(
     (
@@ -43,32 +43,33 @@ _CREDENTIALS = frozenset(
         *("x-goog-signature", "x-goog-credential"),
     )
 )
-"""Parameters that are secret by their name, in lower case; Akamai calls its tokens `hdn…`."""
+"""Names of secret parameters, in lower case. Akamai calls its tokens `hdn…`."""
 
 _REDACTED = re.compile(r"redacted-[0-9a-f]{12}")
 
 _S3_SECRET = re.compile(r"\A[A-Za-z0-9]+:[A-Za-z0-9+/=%]*@")
-"""A key and its secret before a bucket, as old versions of Hadoop took them; the secret may hold a
-slash."""
+"""An access key and its secret before a bucket, as old versions of Hadoop accepted them. The secret
+may contain a slash."""
 
 _CRAWL = re.compile(r"/crawl-data/([^/]+)/|/(CC-(?:MAIN-\d{4}-\d{2,4}|NEWS))/")
-"""Common Crawl's layout of folders; others keep copies of a crawl in a folder of its name."""
+"""Common Crawl's folder layout. Others keep copies of a crawl in a folder with the crawl's name."""
 
 _SLASH = re.compile("%2F", re.IGNORECASE)
-"""A slash that is a character of a name, and separates no folders."""
+"""An escaped slash, which belongs to a name and does not separate folders."""
 
 _SAFE = "/~:@!$&'()*+,;="
-"""Characters that a URL's path may hold unescaped (RFC 3986, 3.3)."""
+"""Characters that a URL's path may contain unescaped (RFC 3986, 3.3)."""
 
 
 def canonical_address(path: str) -> str:
     """Return the one address that identifies the file at `path`.
 
-    A local file: its absolute path, with symbolic links resolved (a name that is not UTF-8 is
-    written with escapes, and this path cannot be opened). S3 (`s3a://`, `s3n://`, Amazon's HTTP
-    addresses, Common Crawl's server): `s3://bucket/key`. Other HTTP addresses: scheme and host in
-    lower case, without a default port, a fragment or credentials. Others, such as `hdfs://`: scheme
-    and host in lower case, without a password. Never raises; needs no network.
+    For a local file, it is the absolute path with symbolic links resolved. A name that is not UTF-8
+    is written with escapes; a path with escapes cannot be opened. For S3 (`s3a://`, `s3n://`,
+    Amazon's HTTP addresses, Common Crawl's server), it is `s3://bucket/key`. Other HTTP addresses
+    have scheme and host in lower case, and no default port, fragment or credentials. Others, such
+    as `hdfs://`, have scheme and host in lower case, and no password. Never raises; needs no
+    network.
 
     >>> canonical_address("s3a://commoncrawl/x.warc.gz")
     's3://commoncrawl/x.warc.gz'
@@ -89,8 +90,8 @@ def canonical_address(path: str) -> str:
 
 
 def _name_local_file(path: Path) -> str:
-    """Return the real path of a file. A broken link keeps its own path, so that people find it.
-    Bytes of a name that are not UTF-8, which no table can hold, are written as escapes."""
+    """Return the real path of a file. A broken link keeps its own path, so that users can find it.
+    Bytes that are not UTF-8 are escaped, as tables cannot store them."""
     real = Path(os.path.realpath(path))
     if not real.exists() and path.is_symlink():
         real = Path(os.path.realpath(path.parent), path.name)
@@ -98,22 +99,22 @@ def _name_local_file(path: Path) -> str:
 
 
 def opening_path(path: str) -> str:
-    """Return the path by which other processes open the file: the canonical address of a local
-    file, the given path of any other."""
+    """Return a path with which other processes can open the file: the canonical address for a local
+    file, `path` itself for any other."""
     return path if is_s3(path) or is_http(path) or has_file_system(path) else canonical_address(path)
 
 
 def reading_path(path: str) -> str:
-    """Return the path by which the file is opened later: `opening_path` without credentials, which
-    no table may hold."""
+    """Return a path with which the file can be opened later: `opening_path` without credentials, as
+    these must not be stored in a table."""
     return strip_credentials(opening_path(path))
 
 
 def strip_credentials(address: str) -> str:
     """Return an address without password, signature and token, so that it may be stored.
 
-    A token (`?token=`, `?sig=`) is left out if the rest names an archive, because the same file has
-    another token tomorrow. If only the token may distinguish files, a short hash takes its place.
+    A token (`?token=`, `?sig=`) is left out if the rest names an archive, because the same file may
+    have another token tomorrow. If only the token can distinguish files, a short hash replaces it.
 
     >>> strip_credentials("https://u:p@e.org/a.warc.gz?token=1f&part=2")
     'https://e.org/a.warc.gz?part=2'
@@ -134,8 +135,8 @@ def strip_credentials(address: str) -> str:
 
 
 def _strip_password(base: str, *, keeps_user: bool) -> str:
-    """Return an address without its password. keeps_user: for Azure, which puts the container in
-    the place of a user; the user of an HTTP address may be a token."""
+    """Return an address without its password. keeps_user: Whether to keep the user name. Azure has
+    the container there; in an HTTP address, it may be a token."""
     scheme, rest = base.split("://", 1)
     authority, slash, path = rest.partition("/")
     user, _, host = authority.rpartition("@")
@@ -146,11 +147,11 @@ def _strip_password(base: str, *, keeps_user: bool) -> str:
 def page_id(warc_file: str, offset: int, inflated: bool = False, base: int = 0) -> str:
     """Return the first 32 hex digits of sha256(canonical address, line feed, offset).
 
-    An inflated offset gets a plus sign, so that it differs from all offsets of stored bytes.
+    An inflated offset gets a plus sign, so that it differs from all stored offsets.
 
     Args:
-        inflated: Whether the offset counts inflated bytes (`Frame.inflated`).
-        base: The offset at which the archive begins, if it is inside a WACZ. It goes before the
+        inflated: Whether `offset` counts inflated bytes (`Frame.inflated`).
+        base: The offset at which the archive begins, if it is inside a WACZ. `base` goes before the
             plus sign, because the inflated bytes of each archive are counted separately.
     """
     mark = f"{base or ''}+" if inflated else ""
@@ -158,8 +159,8 @@ def page_id(warc_file: str, offset: int, inflated: bool = False, base: int = 0) 
 
 
 def find_crawl(warc_file: str) -> str | None:
-    """Return the crawl of Common Crawl that an archive file belongs to, if a folder in its address
-    names the crawl; else None.
+    """Return the Common Crawl crawl that an archive file belongs to, or None if no folder in its
+    address names one.
 
     >>> find_crawl("s3://commoncrawl/crawl-data/CC-MAIN-2024-10/segments/1707947473347.0/warc/a.warc.gz")
     'CC-MAIN-2024-10'
@@ -187,13 +188,13 @@ def _normalize_http_address(url: str) -> str:
 
 
 def _normalize_escapes(path: str) -> str:
-    """Return a part of a path with its characters escaped in one standard way."""
+    """Return a part of a path with normalized percent-encoding."""
     return quote(unquote(path, errors="surrogateescape"), safe=_SAFE, errors="surrogateescape")
 
 
 def _find_bucket_address(host: str, path: str) -> str | None:
-    """Return the `s3://` address of the object that an HTTP address of Amazon names; None if it
-    names none."""
+    """Return the `s3://` address for an Amazon HTTP address, or None if the address does not name
+    an object."""
     match = _S3_HOST.fullmatch(host)
     if not match:
         return None
@@ -202,7 +203,8 @@ def _find_bucket_address(host: str, path: str) -> str | None:
 
 
 def _strip_query(base: str, query: str, credentials: frozenset[str]) -> str:
-    """Return a query without signatures and `credentials`; unchanged if there are none."""
+    """Return a query without signatures and `credentials`. A query without either is returned
+    unchanged."""
     pairs = parse_qsl(query, keep_blank_values=True, errors="surrogateescape")
     names = {name.lower() for name, _ in pairs}
     signed = [set(filter(changing.fullmatch, names)) for mark, changing in _SIGNATURES.items() if mark <= names]

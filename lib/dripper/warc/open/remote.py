@@ -1,9 +1,9 @@
-"""Reads a file behind a network from front to back: a dropped connection resumes at the byte at
-which it broke, and all processes of a machine share one pace of requests.
+"""Reads a remote file from front to back. A dropped connection resumes at the byte at which it
+broke, and all processes on a machine share one request rate.
 
-A server that asks one worker to slow down (503 SlowDown, 429) means all workers of the machine: a
-retry of one call helps little while sixteen others go on. So the pace is kept in a small file in
-the folder for temporary files.
+A server that asks one worker to slow down (503 SlowDown, 429) means all workers on the machine:
+retrying one call helps little while sixteen others continue. So the pace is kept in a small file in
+the temporary folder.
 """
 
 import fcntl
@@ -26,25 +26,25 @@ from dripper.errors import FileError, FileErrorKind
 from dripper.warc.open.base import Readable, parse_whole_number
 
 BUSY_STATUSES = frozenset({HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE})
-"""Answers to clients that ask too often."""
+"""Responses to clients that send too many requests."""
 
 _FIRST_GAP = 0.05
 _LONGEST_GAP = 2.0
-"""Seconds between two requests of a machine: a thousand machines then ask 500 times a second, a
-tenth of the rate that one S3 prefix accepts."""
+"""Maximum seconds between two requests from a machine: a thousand machines then send 500 requests a
+second, a tenth of the rate that one S3 prefix accepts."""
 
 _FASTER = 0.8
 _NO_GAP = 0.01
 _SLOWER_EVERY = 1.0
-"""Seconds in which refusals count once: sixteen requests that were under way together are one
-reason to slow down."""
+"""Seconds during which all refusals count as one: sixteen requests that were in flight together are
+one reason to slow down."""
 
 _STATE = struct.Struct("<ddd")
 
 
 class _State(NamedTuple):
-    """gap: seconds between requests, 0 for none. next_at: the time at which the next one may start.
-    slowed_at: the time of the last refusal."""
+    """gap: Seconds between requests; 0 means no limit. next_at: The time at which the next request
+    may start. slowed_at: The time of the last refusal that slowed the pace."""
 
     gap: float = 0.0
     next_at: float = 0.0
@@ -52,8 +52,8 @@ class _State(NamedTuple):
 
 
 class Pace:
-    """The pace of requests to one server. If its file cannot be opened, the process keeps a pace of
-    its own."""
+    """The request rate for one server. If its file cannot be opened, the process keeps its own
+    pace."""
 
     def __init__(self, server: str, folder: Path | None = None) -> None:
         self._state = _State()
@@ -67,7 +67,7 @@ class Pace:
             self._file = None
 
     def wait(self) -> None:
-        """Wait for this process's turn; return at once while no request was refused."""
+        """Wait for this process's turn; return immediately if there is no gap between requests."""
         now = time.time()
 
         def reserve(state: _State) -> _State:
@@ -81,8 +81,8 @@ class Pace:
             time.sleep(max(0.0, min(before.next_at, now + 64 * _LONGEST_GAP) - now))
 
     def learn_from(self, status: int) -> None:
-        """Adapt the pace to the status of an answer: slower after a refusal, else a little
-        faster."""
+        """Adapt the pace to the status of a response: slow down after a refusal, otherwise speed up
+        a little."""
         now = time.time()
 
         def learn(state: _State) -> _State:
@@ -101,12 +101,12 @@ class Pace:
         return self._change(lambda state: state)[0].gap
 
     def _change(self, change: Callable[[_State], _State]) -> tuple[_State, _State]:
-        """Return the state before and after `change`, which no other process touches in between."""
+        """Apply `change` to the state under a lock, and return the state before and after."""
         if self._file is None:
             before = self._state
             self._state = after = change(before)
             return before, after
-        # Locks of lockf belong to one process; locks of flock are shared with forked children.
+        # lockf's locks belong to one process; flock's locks are shared with forked children.
         fcntl.lockf(self._file, fcntl.LOCK_EX)
         try:
             stored = os.pread(self._file, _STATE.size, 0)
@@ -121,7 +121,7 @@ class Pace:
 
 @lru_cache(maxsize=64)
 def get_pace(server: str) -> Pace:
-    """Return the pace for `server`, one object per process."""
+    """Return the pace for `server`; a process has one object per server."""
     return Pace(server)
 
 
@@ -132,7 +132,7 @@ Answer = TypeVar("Answer")
 
 
 def format_etag_version(etag: str | None) -> str | None:
-    """Return the `Source.version` for an ETag, the same for weak and strong ones.
+    """Return the `Source.version` for an ETag; weak and strong ETags give the same version.
 
     >>> format_etag_version('W/"abc"'), format_etag_version(None)
     ('etag:abc', None)
@@ -142,8 +142,8 @@ def format_etag_version(etag: str | None) -> str | None:
 
 
 def check_range(content_range: str | None, offset: int, size: int | None) -> None:
-    """Raise ConnectionError if a `Content-Range` names other bytes than `offset` to the end, or a
-    file of another size.
+    """Raise ConnectionError if a `Content-Range` does not start at `offset`, or names another file
+    size than `size`. If it is missing, the response starts at byte 0.
 
     >>> check_range("bytes 5-9/10", 5, 10)
     """
@@ -161,8 +161,8 @@ def check_range(content_range: str | None, offset: int, size: int | None) -> Non
 
 
 def format_byte_range(start: int, end: int | None) -> str:
-    """Return the value of a `Range` header for the bytes from `start` on, up to `end`, or to the
-    last.
+    """Return the value of a `Range` header for the bytes from `start` up to `end` (None: the last
+    byte).
 
     >>> format_byte_range(5, 9), format_byte_range(5, None)
     ('bytes=5-8', 'bytes=5-')
@@ -171,7 +171,8 @@ def format_byte_range(start: int, end: int | None) -> str:
 
 
 class _Attempts:
-    """Counts attempts, with pauses that grow and are random, so that processes do not keep step."""
+    """Counts attempts, and pauses between them for growing, random times, so that processes do not
+    retry in lockstep."""
 
     def __init__(self, name: str, max_attempts: int) -> None:
         self._name = name
@@ -179,7 +180,7 @@ class _Attempts:
         self._failures = 0
 
     def reset(self) -> None:
-        """Start counting anew."""
+        """Reset the count."""
         self._failures = 0
 
     def pause(self, error: Exception, place: str = "") -> None:
@@ -194,7 +195,7 @@ class _Attempts:
 
 
 def retry(name: str, ask: Callable[[], Answer], errors: tuple[type[Exception], ...], max_attempts: int) -> Answer:
-    """Return the answer of `ask`, calling it again after one of `errors`. Raises FileError after
+    """Call `ask` until it raises none of `errors`, and return its result. Raises FileError after
     `max_attempts`."""
     attempts = _Attempts(name, max_attempts)
     while True:
@@ -207,17 +208,18 @@ def retry(name: str, ask: Callable[[], Answer], errors: tuple[type[Exception], .
 
 
 class RangeStream:
-    """Reads a remote file from `start` to `end`, over as many connections as that takes.
+    """Reads a remote file from `start` to `end`, over as many connections as necessary.
 
-    An early end counts as a broken connection: S3 and proxies close without an error.
+    An early end counts as a broken connection: S3 and proxies close connections without an error.
 
     Args:
         name: The file's address, for messages.
         open_at: Opens a connection at an offset.
-        start, end: The bytes to read; `end` None means to the file's end.
-        errors: The exceptions of a broken connection.
-        max_attempts: Most connections in a row that give no byte; then FileError is raised.
-        stream: A connection at `start` that is open already.
+        start, end: The range to read; `end` None means the file's end.
+        errors: The exceptions that a broken connection raises.
+        max_attempts: The number of failures in a row, without a byte read, after which FileError is
+            raised.
+        stream: A connection that is already open at `start`.
     """
 
     def __init__(
@@ -266,10 +268,10 @@ class RangeStream:
 
 
 class RemoteFile(ABC):
-    """A file behind a network, as a `Source`. A storage says in `_connect` how to ask for bytes."""
+    """A remote file, as a `Source`. Each storage implements `_connect`, which requests bytes."""
 
     errors: ClassVar[tuple[type[Exception], ...]]
-    """The exceptions of a broken connection."""
+    """The exceptions that a broken connection raises."""
 
     def __init__(self, path: str, max_attempts: int) -> None:
         self.size_bytes: int | None = None
@@ -280,8 +282,8 @@ class RemoteFile(ABC):
         self._first_end: int | None = None
 
     def _ask_first(self, head_bytes: int | None) -> None:
-        """Connect once, which has to set size and version. The answer is kept for the first reader
-        of these bytes. head_bytes: see `open_source`."""
+        """Connect once, so that `_connect` notes size and ETag. The response is kept for the first
+        reader of these bytes. head_bytes: See `open_source`."""
         ask = partial(self._connect, 0, 1 if head_bytes == 0 else head_bytes)
         self._first, self._first_end = retry(self._path, ask, self.errors, self._max_attempts), head_bytes
         if head_bytes == 0:
@@ -305,4 +307,4 @@ class RemoteFile(ABC):
     @abstractmethod
     def _connect(self, offset: int, end: int | None) -> Readable:
         """Return a stream of the bytes from `offset` to `end` (None: the file's end). Raises one of
-        `errors` if another attempt may help, else FileError."""
+        `errors` if another attempt may help, otherwise FileError."""

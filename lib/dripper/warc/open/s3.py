@@ -1,4 +1,4 @@
-"""Opens archives in S3, and in storages with the same interface, through boto3."""
+"""Opens archives in S3 and in S3-compatible storages through boto3."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
 CONNECTION_ERRORS = (BotoCoreError, HTTPError, OSError)
-"""Exceptions of boto3 for a connection that fails or breaks."""
+"""The exceptions that boto3 raises if a connection fails or breaks."""
 
 _PASSING = frozenset({"SlowDown", "Throttling", "ThrottlingException", "RequestTimeout", "InternalError"})
 _EXPIRED = frozenset({"ExpiredToken", "ExpiredTokenException", "RequestExpired", "TokenRefreshRequired"})
@@ -48,17 +48,17 @@ _DENIED = frozenset(
 
 
 def s3_client(settings: S3Settings) -> "S3Client":
-    """Return this process's client. Creating one takes 86 CPU ms, and its connections serve the
-    next file too."""
+    """Return this process's client. It is kept, because creating one takes 86 CPU ms, and because
+    the next file can reuse its connections."""
     return _make_client(settings, os.getpid())
 
 
 @lru_cache(maxsize=8)
 def _make_client(settings: S3Settings, process: int) -> "S3Client":
-    """Return a client for one process: a forked child must not write into its parent's connections.
+    """Return a client for one process, as a forked child must not write to its parent's
+    connections.
 
-    It makes each request once: `retry` and `RangeStream` repeat failed ones, at the pace of the
-    whole machine.
+    The client does not retry requests: `retry` and `RangeStream` do, at the machine's shared pace.
     """
     config = Config(
         retries={"mode": "standard", "total_max_attempts": 1},
@@ -82,9 +82,9 @@ def _make_client(settings: S3Settings, process: int) -> "S3Client":
 
 
 class S3Object(RemoteFile):
-    """One object. Raises FileError if it cannot be read.
+    """One S3 object. The constructor raises FileError if the object cannot be read.
 
-    head_bytes: see `open_source`.
+    head_bytes: See `open_source`.
     """
 
     errors = CONNECTION_ERRORS
@@ -107,7 +107,7 @@ class S3Object(RemoteFile):
         except FileError as error:
             if not (is_first and _is_empty(error)):
                 raise
-            # Only now: the answer to a HEAD request has no body that could explain a refusal.
+            # HEAD is not sent first, because its response has no body that could explain a refusal.
             self._note(_ask(self._path, self._settings, lambda client: client.head_object(**self._request)))
             return BytesIO()
         body: Readable = answer["Body"]
@@ -121,16 +121,16 @@ class S3Object(RemoteFile):
         return body
 
     def _note(self, answer: dict[str, Any]) -> None:
-        """Take size and version from the first answer. The size is the one in Content-Range: a
-        wrong length of one answer would be a file that ends too early."""
+        """Set size and version from the first response. The size comes from Content-Range, because
+        a wrong Content-Length would make the file end too early."""
         self._etag = answer["ETag"]
         self.version = format_etag_version(self._etag)
         self.size_bytes = parse_whole_number(answer.get("ContentRange", "0").rpartition("/")[2])
 
 
 def list_objects(bucket: str, prefix: str, settings: S3Settings) -> Iterator[tuple[str, int, str | None]]:
-    """Yield (key, bytes, version) of a bucket's objects with keys that start with `prefix`, in the
-    order of keys."""
+    """Yield (key, bytes, version) for each object in a bucket with a key that starts with `prefix`,
+    in key order."""
     path = f"s3://{bucket}/{prefix}"
     request: dict[str, Any] = {"Bucket": bucket, "Prefix": prefix} | _name_payer(settings)
     while True:
@@ -148,7 +148,7 @@ def list_objects(bucket: str, prefix: str, settings: S3Settings) -> Iterator[tup
 
 
 def _is_empty(error: FileError) -> bool:
-    """Return whether S3 refused a range because the object has no bytes at all."""
+    """Return whether S3 refused a range because the object is empty."""
     cause: Any = error.__cause__
     return bool(getattr(cause, "response", {}).get("Error", {}).get("Code") == "InvalidRange")
 
@@ -158,10 +158,11 @@ def _name_payer(settings: S3Settings) -> dict[str, str]:
 
 
 def _ask(path: str, settings: S3Settings, ask: "Callable[[S3Client], Any]") -> dict[str, Any]:
-    """Return the answer of S3. Raises ConnectionError if another attempt may help, else FileError.
+    """Return S3's response. Raises ConnectionError if another attempt may help, otherwise
+    FileError.
 
-    botocore renews credentials that it can renew itself. Other credentials may have been renewed in
-    their store, such as a file, so a new client reads them from there, once.
+    botocore renews some credentials itself. Other credentials may have been renewed in their store,
+    such as a file, so if they have expired, one new client is made to read them again.
     """
     for renewed in (False, True):
         try:
@@ -181,8 +182,7 @@ def _ask(path: str, settings: S3Settings, ask: "Callable[[S3Client], Any]") -> d
 
 
 def _is_passing(error: Exception) -> bool:
-    """Return whether S3 says that it is busy or broken, not that something is wrong with the
-    request."""
+    """Return whether S3 reports that it is busy or broken, and not that the request is wrong."""
     response: Any = getattr(error, "response", {})
     status = response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
     code = response.get("Error", {}).get("Code", "")
@@ -190,7 +190,7 @@ def _is_passing(error: Exception) -> bool:
 
 
 def explain(path: str, error: Exception, settings: S3Settings) -> FileError:
-    """Return an error that explains the answer of S3, and how to fix its cause."""
+    """Return an error that explains S3's response and how to fix its cause."""
     response: Any = getattr(error, "response", {})
     code = str(response.get("Error", {}).get("Code", ""))
     if code in _GONE:

@@ -1,9 +1,9 @@
 """Lets all readers of a remote file share one connection.
 
-Reading a file, or a span of it, looks at the same bytes several times: to find the kind of the
-file, to see whether a span may begin or end at a member, and to read the records. If each look
-asked the storage, it would cost a request, and also the bytes that are still on their way when the
-look ends. So bytes are kept for a while, and looks are served from them.
+Reading a file, or a span of it, needs the same bytes several times: to detect the file type, to
+check whether a span may begin or end at a member, and to read the records. If each of these reads
+went to the storage, it would cost a request, and also the bytes that are still in transit when it
+ends. So bytes are kept for a while, and later reads are served from them.
 """
 
 from collections.abc import Sequence
@@ -14,51 +14,51 @@ from dripper.warc.open.source import LocalFile, open_source
 from dripper.warc.open.wacz import WACZ_NAME, Slice
 
 FIRST_BYTES = 1 << 13
-"""Bytes of a file's start that are kept: enough to find the kind of the file."""
+"""Bytes kept from a file's start: enough to detect the file type."""
 
 _PULL_BYTES = 1 << 15
-"""Bytes a read from a connection. With twice as many a span would read more beyond its end than it
-needs."""
+"""Bytes per read from a connection. With twice as many, a span would read more bytes beyond its end
+than it needs."""
 
 _BEHIND_BYTES = 1 << 18
-"""Bytes that are kept behind the place of reading. The end of a span is looked for in bytes that
-were already read: a member and the 64 KiB before it."""
+"""Bytes that are kept before the current position. The search for the end of a span goes back over
+bytes that were already read: a member and the 64 KiB before it."""
 
 _HELD_BYTES = 1 << 23
-"""Most bytes that are kept at all: members of lz4 may have to be followed for 4 MiB."""
+"""The maximum number of bytes kept: lz4 members may have to be followed for 4 MiB."""
 
 _FIRST_STEP, _STEP_RATIO = 1 << 16, 4
-"""Bytes of the first request behind the expected end, and the factor by which each further request
-grows: few bytes are requested in vain, and a long file takes few requests."""
+"""The number of bytes in the first request after the expected end, and the factor by which each
+further request grows. So few bytes are requested in vain, and a long file takes few requests."""
 
 
 def open_shared(path: str, settings: ReadSettings, begin: int, until: int | None) -> Source:
-    """Return the file at `path`, to be read from `begin` up to `until` (None: to its end); raises
-    FileError if it cannot be opened.
+    """Open the file at `path`, which will be read from `begin` up to `until` (None: to its end).
+    Raises FileError if it cannot be opened.
 
     The first bytes of a remote file come with the request that asks for its size and version.
     """
-    if WACZ_NAME.search(path):  # the directory at its end says which bytes will be read
+    if WACZ_NAME.search(path):  # only the directory at its end shows which bytes will be read
         begin, until = 0, FIRST_BYTES
     source = open_source(path, settings, until if begin <= FIRST_BYTES else FIRST_BYTES)
     return source if isinstance(source, LocalFile) else SharedSource(source, begin, until)
 
 
 def share_slice(inner: Slice, begin: int, until: int | None) -> Source:
-    """Return an archive inside a file of `open_shared`, with a connection of its own; see there."""
+    """Like `open_shared`, but for an archive inside an opened file; it gets its own connection."""
     return inner if isinstance(inner.source, LocalFile) else SharedSource(inner, begin, until)
 
 
 class SharedSource:
-    """A `Source` with streams that share the bytes read. begin, until: the bytes that will be read,
-    as far as is known before; others can be read, too."""
+    """A `Source` with streams that share the bytes read. begin, until: The range that is expected
+    to be read. Other bytes can be read, too."""
 
     def __init__(self, source: Source, begin: int, until: int | None) -> None:
         self.size_bytes, self.version = source.size_bytes, source.version
         self._source = source
         if begin <= FIRST_BYTES:
             self._stretches = [_Stretch(source, 0, [until])]
-        else:  # a file that is not compressed is read from its start
+        else:  # an uncompressed file is read from its start
             head = _Stretch(source, 0, [FIRST_BYTES, FIRST_BYTES + _FIRST_STEP, until])
             self._stretches = [head, _Stretch(source, begin, [until])]
 
@@ -74,7 +74,8 @@ class SharedSource:
 
 
 class _Ranges:
-    """Bytes from an offset on, by a request up to each of `bounds`, then by ever larger ones."""
+    """Bytes from an offset on, requested up to each of `bounds` in turn, and then in ever larger
+    ranges."""
 
     def __init__(self, source: Source, at: int, bounds: Sequence[int | None]) -> None:
         self.at = at
@@ -111,7 +112,8 @@ class _Ranges:
 
 
 class _Stretch:
-    """The bytes from `begin` on that were read last, and the connection that gives more of them."""
+    """The most recently read bytes of a stream that starts at `begin`, and the connection that
+    provides more."""
 
     def __init__(self, source: Source, begin: int, bounds: Sequence[int | None]) -> None:
         self.views: list[_View] = []
@@ -121,8 +123,8 @@ class _Stretch:
         self._ranges = _Ranges(source, begin, bounds)
 
     def read(self, at: int, size: int) -> bytes | None:
-        """Return up to `size` bytes from `at` on, b"" at the file's end; None if they are neither
-        held nor next in the stream."""
+        """Return up to `size` bytes from `at` on, or b"" at the file's end. Return None if the
+        bytes are neither held nor next in the stream."""
         if self._begin <= at < self._begin + len(self._first):
             return self._first[at - self._begin :][:size]
         if not self._start <= at <= self._ranges.at:
@@ -151,7 +153,8 @@ class _Stretch:
 
 
 class _View:
-    """A stream over bytes that are held; beyond them it has a connection of its own."""
+    """A stream over held bytes. When it needs bytes that are not held, it opens its own
+    connection."""
 
     def __init__(self, source: Source, stretches: list[_Stretch], at: int, end: int | None) -> None:
         self.at = at

@@ -1,4 +1,4 @@
-"""Opens an archive file in any storage: local, S3, HTTP or another."""
+"""Opens an archive file in any storage: local, S3, HTTP and others."""
 
 import errno
 import os
@@ -19,17 +19,17 @@ ARCHIVE_NAME = re.compile(r"\.(?:w?arc(?:\.(?:gz|zst|lz4))?|wacz)$", re.IGNORECA
 
 
 _PASSED = ("/dev/fd/", "/proc/self/fd/", "/dev/stdin")
-"""Beginnings of the paths that a shell passes for <(command): FIFOs that have a writer, as others
-may never have."""
+"""Prefixes of the paths that a shell passes for <(command). These FIFOs have a writer; others may
+never get one."""
 
 
 def is_s3(path: str) -> bool:
-    """Return whether a path names S3; `s3a` and `s3n` are Hadoop's names for it."""
+    """Return whether a path is in S3; `s3a` and `s3n` are Hadoop's names for S3."""
     return path[:6].lower().startswith(("s3://", "s3a://", "s3n://"))
 
 
 def bucket_and_key(path: str) -> tuple[str, str]:
-    """Split `s3://bucket/key`; raises InputError if there is no bucket.
+    """Split `s3://bucket/key` into bucket and key. Raises InputError if there is no bucket.
 
     >>> bucket_and_key("s3://commoncrawl/crawl-data/x.warc.gz")
     ('commoncrawl', 'crawl-data/x.warc.gz')
@@ -41,14 +41,15 @@ def bucket_and_key(path: str) -> tuple[str, str]:
 
 
 def has_file_system(path: str) -> bool:
-    """Return whether a path is in a storage of its own kind, such as `hdfs://` or `gs://`."""
+    """Return whether a path is in a storage that is opened through fsspec, such as `hdfs://` or
+    `gs://`."""
     match = _SCHEME.match(path)
     return match is not None and match["scheme"].lower() not in _OWN_SCHEMES
 
 
 class LocalFile:
-    """A file on this machine, as a `Source`. Raises FileError if it does not exist or is a
-    folder."""
+    """A file on this machine, as a `Source`. The constructor raises FileError if the file does not
+    exist or is not a regular file."""
 
     def __init__(self, path: str) -> None:
         self.path = local_path(path)
@@ -76,14 +77,15 @@ class LocalFile:
 
 
 def check_unchanged(source: Source) -> None:
-    """Raise FileError if a local file was changed since it was opened. Every answer about a remote
-    file shows that anyway."""
+    """Raise FileError if a local file was changed since it was opened. For a remote file, every
+    response shows this anyway."""
     if isinstance(source, LocalFile) and LocalFile(str(source.path)).version != source.version:
         raise FileError(FileErrorKind.CHANGED, f"{source.path} was changed while it was read; run again")
 
 
 def _name_other_kind(mode: int) -> str | None:
-    """Return the kind of a path that is no file, else None. Opening a FIFO could wait for ever."""
+    """Return the kind of a path that is not a regular file, or None if it is one. Opening a FIFO
+    could block forever."""
     kinds = {stat.S_IFDIR: "folder", stat.S_IFIFO: "FIFO", stat.S_IFSOCK: "socket", stat.S_IFREG: None}
     return kinds.get(stat.S_IFMT(mode), "device")
 
@@ -105,7 +107,7 @@ def format_local_version(status: os.stat_result) -> str:
 
 
 def local_path(path: str) -> Path:
-    """Return a local path as a Path, also if it is written as a `file:` URL or with Databricks'
+    """Return a local path as a Path; it may be written as a `file:` URL or with Databricks'
     `dbfs:`.
 
     >>> local_path("dbfs:/crawl/a.warc"), local_path("dbfs:/Volumes/c/s/v/a.warc")
@@ -125,13 +127,13 @@ def is_http(path: str) -> bool:
 
 
 def open_source(path: str, settings: ReadSettings, head_bytes: int | None = 0) -> Source:
-    """Return the file at `path` (local, `file:`, `s3://`, `http(s)://` or a scheme of fsspec);
-    raises FileError if it cannot be opened.
+    """Open the file at `path` (local, `file:`, `s3://`, `http(s)://` or an fsspec scheme). Raises
+    FileError if it cannot be opened.
 
     Args:
-        head_bytes: Number of bytes of its start that are requested from S3 or HTTP together with
-            its size and version (None: all of it). `open_at(0, head_bytes)` then takes no other
-            request.
+        head_bytes: The number of bytes at the file's start that are requested from S3 or HTTP
+            together with the file's size and version (None: all bytes). `open_at(0, head_bytes)`
+            then needs no further request.
     """
     if is_s3(path):
         with needed("reading from S3", "warc"):

@@ -1,8 +1,9 @@
-"""Finds the archives inside a WACZ: a ZIP file with members `archive/*.warc.gz` that are stored
-uncompressed (Webrecorder, "Web Archive Collection Zipped" 1.1.1).
+"""Finds the archives inside a WACZ, a ZIP file with members `archive/*.warc.gz` that are stored
+without ZIP compression (Webrecorder, "Web Archive Collection Zipped" 1.1.1).
 
-A stored member is a range of the file. So its records are read in place, by ranges of a remote file
-too. The offset of a record counts the bytes of the WACZ: whoever reads that range has the record.
+A stored member is a byte range of the file. So its records are read in place, in a remote file
+through range requests. A record's offset counts the bytes of the WACZ, so that anyone can read the
+record as a range of that file.
 """
 
 import io
@@ -18,29 +19,31 @@ from dripper.warc.open.base import Limited, Readable, Source, read_up_to
 WACZ_NAME = re.compile(r"\.wacz$", re.IGNORECASE)
 _MEMBER_NAME = re.compile(r"\.w?arc(?:\.(?:gz|zst|lz4))?$", re.IGNORECASE)
 _MAGICS = (b"PK\x03\x04", b"PK\x05\x06")
-"""The first bytes of a ZIP; the second value is of an empty ZIP."""
+"""The first bytes of a ZIP; the second value starts an empty ZIP."""
 
 _TAIL_BYTES = 1 << 17
-"""Bytes of the file's end that are asked for at once. They hold the end record, which a comment of
-64 KiB may follow, and most directories."""
+"""Bytes at the file's end that are requested together. They contain the end record, which a comment
+of 64 KiB may follow, and most directories."""
 
 _MAX_DIRECTORY_BYTES = 1 << 24
-"""Bytes of a directory at most, of some 200,000 members: Python keeps each as an object."""
+"""The maximum size of a directory, enough for some 200,000 members: Python keeps each as an
+object."""
 
 _MAX_DEPTH = 3
-"""Levels of WACZ files in each other: downloads of a whole collection hold one for each crawl."""
+"""The maximum depth of nested WACZ files: the download of a whole collection contains one WACZ per
+crawl."""
 
 _LOCAL_HEADER = struct.Struct("<4s22xHH")
 _ENCRYPTED = 1
-"""Bit of a member's flags (APPNOTE.TXT 4.4.4)."""
+"""The bit in a member's flags (APPNOTE.TXT 4.4.4)."""
 
 
 class ZipError(Exception):
-    """A ZIP, or a member of it, cannot be read at all; the message gives the reason."""
+    """A ZIP or one of its members cannot be read at all; the message gives the reason."""
 
 
 class Slice:
-    """The bytes of a member, as a `Source`. start: their offset in the file `source`."""
+    """The bytes of a member, as a `Source`. start: The offset of these bytes in `source`."""
 
     def __init__(self, name: str, start: int, size: int, source: Source) -> None:
         self.name = name
@@ -56,13 +59,14 @@ class Slice:
         return Limited(self.source.open_at(self.start + offset, self.start + until), max(0, until - offset))
 
     def close(self) -> None:
-        """See `Source`. The file stays open, as other members are in it."""
+        """See `Source`. The file stays open, as it contains other members."""
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A member of a ZIP that is an archive by its name. at: the offset of its local header. limit:
-    the offset of the next member or of the directory. problem: why it cannot be read, or ""."""
+    """A ZIP member with an archive's name. at: The offset of its local header. limit: The offset of
+    the next member or of the directory. problem: The reason why the member cannot be read, or
+    ""."""
 
     name: str
     at: int
@@ -72,16 +76,17 @@ class Member:
 
 
 def is_zip(source: Source) -> bool:
-    """Return whether a file is a ZIP, by its first bytes."""
+    """Return whether a file starts like a ZIP."""
     with closing(source.open_at(0, 4)) as stream:
         return read_up_to(stream, 4) in _MAGICS
 
 
 def list_archives(source: Source, depth: int = 1) -> list[Member]:
-    """Return the archives inside a ZIP, in the order of their bytes, by the directory at its end.
+    """Return the archives inside a ZIP, in file order, as listed in the directory at its end.
 
     Raises:
-        ZipError: The file has no such directory, or too large a one, or its size is not known.
+        ZipError: The file has no directory, or its directory is too large, or its size is not
+            known.
     """
     members: list[Member] = []
     for member in _list_members(source):
@@ -95,7 +100,7 @@ def list_archives(source: Source, depth: int = 1) -> list[Member]:
 
 
 def _list_nested(source: Source, member: Member, depth: int) -> list[Member]:
-    """Return the archives of a WACZ inside another, by their places in the outer file."""
+    """Return the archives inside a nested WACZ, with their offsets in the outer file."""
     try:
         inner = open_member(source, member)
         return [
@@ -113,8 +118,8 @@ def _list_nested(source: Source, member: Member, depth: int) -> list[Member]:
 
 
 def open_member(source: Source, member: Member) -> Slice:
-    """Return the bytes of a member. Raises ZipError if its header is not at the place that the
-    directory names, or if the member reaches into the next one."""
+    """Return the bytes of a member. Raises ZipError if its header is not at the offset in the
+    directory, or if the member extends into the next one."""
     with closing(source.open_at(member.at, member.at + _LOCAL_HEADER.size)) as stream:
         head = read_up_to(stream, _LOCAL_HEADER.size)
     magic, *lengths = _LOCAL_HEADER.unpack(head.ljust(_LOCAL_HEADER.size, b"\0"))
@@ -125,7 +130,8 @@ def open_member(source: Source, member: Member) -> Slice:
 
 
 def find_archive_at(source: Source, offset: int) -> Slice:
-    """Return the archive inside a ZIP that has the byte at `offset`, or raise ZipError."""
+    """Return the archive inside a ZIP that contains the byte at `offset`. Raises ZipError if there
+    is none."""
     for member in list_archives(source):
         if not member.problem and member.at <= offset < member.limit:
             inner = open_member(source, member)
@@ -135,7 +141,7 @@ def find_archive_at(source: Source, offset: int) -> Slice:
 
 
 def open_directory(source: Source) -> zipfile.ZipFile:
-    """Return a ZIP, to list or read its members. Raises ZipError if it cannot be read."""
+    """Open a ZIP for listing or reading its members. Raises ZipError if it cannot be read."""
     if source.size_bytes is None:
         raise ZipError("the ZIP directory is at the end of the file, and its storage does not give its size")
     try:
@@ -145,8 +151,8 @@ def open_directory(source: Source) -> zipfile.ZipFile:
 
 
 def _list_members(source: Source) -> Iterator[Member]:
-    """Yield the members that are archives by their names, each with the reason why it cannot be
-    read, if any."""
+    """Yield the members with an archive's name, each with the reason, if any, why it cannot be
+    read."""
     with closing(open_directory(source)) as directory:
         infos = sorted(directory.infolist(), key=lambda info: info.header_offset)
         limits = [info.header_offset for info in infos[1:]] + [directory.start_dir]
@@ -163,8 +169,8 @@ def _list_members(source: Source) -> Iterator[Member]:
 
 
 class _Seekable(io.RawIOBase):
-    """A file that `zipfile` can read. It keeps enough of its end that most directories take one
-    request."""
+    """Adapts a `Source` for `zipfile`. It keeps enough of the file's end that most directories need
+    only one request."""
 
     def __init__(self, source: Source, size: int) -> None:
         self._source = source
