@@ -21,7 +21,7 @@ HTML_COLUMNS = ("html", "raw_html", "html_content", "page_html", "content", "raw
 URL_COLUMNS = ("url", "page_url", "source_url", "uri", "link", "warc_target_uri", "WARC-Target-URI")
 _ROWS_AT_ONCE = 64
 _BYTES_OF_A_CHARACTER = 6
-"""The maximum number of bytes per character in a line of JSON, if it is escaped as \\u0000."""
+"""The maximum number of bytes per character in a line of JSON, as for the escape \\u0000."""
 
 
 @dataclass(frozen=True, slots=True)

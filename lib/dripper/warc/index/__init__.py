@@ -1,1 +1,1 @@
-"""Selects single records by an index, and reads them without the rest of their archive."""
+"""Selects single records through an index, and reads them without the rest of their archives."""

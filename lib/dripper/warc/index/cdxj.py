@@ -1,6 +1,6 @@
-"""Reads CDXJ, the text form of an index: a sort key, a timestamp and a JSON object a line.
+"""Reads CDXJ, a text format for indexes: each line has a sort key, a timestamp and a JSON object.
 
-As pywb, cdxj-indexer and Common Crawl's URL index write it. Numbers are strings in most files.
+It is written by pywb, cdxj-indexer and Common Crawl's URL index. Numbers are strings in most files.
 """
 
 import gzip
@@ -14,11 +14,11 @@ from dripper.warc.index.selection import Capture
 from dripper.warc.open.base import Readable, parse_whole_number, unzip
 
 _MAX_LINE_BYTES = 1 << 22
-"""A longer line is no capture: 4 MiB, longer than any address."""
+"""A line of more than 4 MiB is not a capture, as no address is this long."""
 
 
 def parse_line(line: str) -> Capture:
-    """Return the capture of one line. Raises ValueError, with the reason, if it holds none.
+    """Return the capture in a line. Raises ValueError, with the reason, if the line has none.
 
     >>> fields = '{"url": "http://e.org/", "filename": "a.warc", "offset": "0", "length": "9"}'
     >>> parse_line(f"org,e)/ 2024 {fields}").file
@@ -46,8 +46,8 @@ def parse_line(line: str) -> Capture:
 
 
 def read_lines(stream: Readable, path: str) -> Iterator[str]:
-    """Yield the lines of a stream; a gzip stream is inflated, also one of several members. Raises
-    FileError if the stream ends inside a member or is damaged."""
+    """Yield the lines of a stream. A gzip stream is inflated, even if it has several members.
+    Raises FileError if the stream ends inside a member or is damaged."""
     lines = unzip(stream)
     try:
         while line := lines.readline(_MAX_LINE_BYTES):

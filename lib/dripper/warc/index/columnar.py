@@ -1,5 +1,5 @@
-"""Reads Common Crawl's columnar index, and other Parquet files with its columns. The filter is
-pushed down to their row groups."""
+"""Reads Common Crawl's columnar index, and other Parquet files with the same columns. Conditions
+are pushed down to the row groups of the files."""
 
 from collections.abc import Iterator
 from functools import reduce
@@ -23,8 +23,9 @@ _USED = (*_NEEDED, _STATUS, _LANGUAGES, *_MIMES)
 
 
 class ColumnarIndex:
-    """A Parquet file, or the Parquet files of a folder or prefix. Raises InputError if they cannot
-    be read, or lack a column that the index or `selection` needs."""
+    """A Parquet file, or the Parquet files in a folder or prefix. The constructor raises InputError
+    if they cannot be read, or lack a column that every index must have or that `selection`
+    needs."""
 
     def __init__(self, path: str, selection: Selection, settings: S3Settings) -> None:
         self._path = path
@@ -46,12 +47,12 @@ class ColumnarIndex:
             )
 
     def list_files(self) -> list[str]:
-        """Return the Parquet files."""
+        """Return the paths of the Parquet files."""
         prefix = "s3://" if is_s3(self._path) else ""
         return [prefix + name for name in self._dataset.files]
 
     def read_captures(self) -> Iterator[Capture | ValueError]:
-        """Yield the selected captures, and an error for each that has no place in a file."""
+        """Yield the selected captures, and an error for each row without a location in a file."""
         columns = [name for name in _USED if name in self._columns]
         try:
             for batch in self._dataset.to_batches(columns=columns, filter=self._build_filter()):
@@ -63,8 +64,8 @@ class ColumnarIndex:
             raise FileError(FileErrorKind.UNREADABLE, f"the index {self._path} cannot be read: {error}") from error
 
     def _build_filter(self) -> Any:
-        """Return the conditions that row groups can be tested by; `Selection.wants` tests the
-        rest."""
+        """Return the conditions that can be tested on row groups; `Selection.wants` tests the
+        others."""
         from pyarrow import compute as pc
 
         chosen = self._selection
@@ -77,8 +78,8 @@ class ColumnarIndex:
         }
         tests = [pc.field(column).isin(list(values)) for column, values in exact.items() if values]
         if chosen.domains and _DOMAIN in self._columns:
-            # A registered domain is a suffix of the host; the requested domain may be a suffix of
-            # the registered one, or the other way round.
+            # A registered domain is a suffix of the host. The requested domain may be a suffix of
+            # the registered domain, or the other way round.
             ends = [domain.split(".")[-1] for domain in chosen.domains]
             of_domain = (pc.ends_with(pc.field(_DOMAIN), "." + end) | (pc.field(_DOMAIN) == end) for end in ends)
             tests.append(reduce(or_, of_domain))
@@ -90,7 +91,7 @@ class ColumnarIndex:
 
 
 def _open_file_system(path: str, settings: S3Settings) -> tuple[str, Any]:
-    """Return the path within a file system, and that file system; None: this machine's."""
+    """Return the path within a file system, and the file system (None: this machine's)."""
     if not is_s3(path):
         return str(local_path(path)), None
     from pyarrow.fs import S3FileSystem

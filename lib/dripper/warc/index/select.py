@@ -1,4 +1,5 @@
-"""Finds the places of single records in archive files by an index, as `--select` asks."""
+"""Looks up the records that `--select` asks for in an index, and returns their places in archive
+files."""
 
 import re
 import zlib
@@ -21,13 +22,13 @@ from dripper.warc.open.wacz import WACZ_NAME, ZipError, list_archives, open_dire
 from dripper.warc.read.record import MAX_PROBLEMS
 
 _CDXJ_NAME = re.compile(r"\.cdxj?(?:\.gz)?$|/cdx-\d+\.gz$", re.IGNORECASE)
-"""Common Crawl calls them cdx-00000.gz. Files with other names are Parquet."""
+"""Names of CDXJ files, such as cdx-00000.gz in Common Crawl. Files with other names are Parquet."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Place:
-    """The place of the record of `url` in an archive file, as an index gives it, in stored
-    bytes."""
+    """The byte range of the record for `url` in an archive file as stored, according to an
+    index."""
 
     offset: int
     length: int
@@ -36,18 +37,18 @@ class Place:
 
 @dataclass(slots=True)
 class Selected:
-    """The result of a selection."""
+    """The records that a selection matches."""
 
     identity: str = ""
-    """Identity of the selection over these indexes; see `Selection.identity`."""
+    """The identity of the selection with these indexes; see `Selection.identity`."""
     files: dict[str, tuple[Place, ...]] = field(default_factory=dict)
-    """Path of an archive file → the places in it, in order."""
+    """Path of an archive file → the places in the file, in order."""
     n_problems: int = 0
     problems: list[str] = field(default_factory=list)
-    """Problems of the index, 20 at most; `n_problems` counts all."""
+    """At most 20 problems with the indexes; `n_problems` counts all problems."""
 
     def add_problem(self, sentence: str) -> None:
-        """Count a problem; keep its sentence if there are few."""
+        """Count a problem, and keep its sentence if there are fewer than MAX_PROBLEMS."""
         self.n_problems += 1
         if len(self.problems) < MAX_PROBLEMS:
             self.problems.append(sentence)
@@ -59,18 +60,18 @@ class Selected:
 
 
 def select(text: str, settings: ReadSettings | None = None) -> Selected:
-    """Return the places of the records that a selection asks for.
+    """Return the places of the selected records.
 
-    Relative names of archives in the index are joined to `settings.list_prefix`; without one, to
-    the bucket, server or folder of the index. A line without a capture is counted as a problem.
+    Relative archive names in the index are appended to `settings.list_prefix`, or without one to
+    the bucket, server or folder of the index. A line without a capture counts as a problem.
 
     Args:
         text: The value of `--select`; see `dripper.warc.index.selection`.
-        settings: The settings of reading; None means the defaults.
+        settings: The settings for reading; None means the defaults.
 
     Raises:
-        InputError: `text` is wrong, or an index cannot be read, or it lacks languages although
-            `text` asks for some.
+        InputError: `text` is invalid, or an index cannot be read, or `text` asks for languages but
+            an index has none.
     """
     settings = settings or ReadSettings()
     selection, urls = parse_selection(text)
@@ -95,7 +96,8 @@ def select(text: str, settings: ReadSettings | None = None) -> Selected:
 
 
 def _drop_repeats(places: Iterable[Place]) -> tuple[Place, ...]:
-    """Return the places in order, each record once; if indexes give two lengths, the larger."""
+    """Return the places in order, each record once. If indexes give different lengths for a record,
+    the largest is kept."""
     largest = {(place.offset, place.url): place for place in sorted(places)}
     return tuple(sorted(largest.values()))
 
@@ -103,8 +105,8 @@ def _drop_repeats(places: Iterable[Place]) -> tuple[Place, ...]:
 def _read_captures(
     index: str, selection: Selection, settings: ReadSettings, versions: dict[str, str | None]
 ) -> Iterator[Capture | ValueError]:
-    """Yield the wanted captures of an index, and an error for each line that holds none; note the
-    versions of its files."""
+    """Yield the selected captures in an index, and an error for each line without a capture. Add
+    the versions of the index files to `versions`."""
     if WACZ_NAME.search(index):
         return _read_own_index(index, selection, settings, versions)
     if _CDXJ_NAME.search(index):
@@ -127,7 +129,7 @@ def _read_cdxj(
 def _read_own_index(
     path: str, selection: Selection, settings: ReadSettings, versions: dict[str, str | None]
 ) -> Iterator[Capture | ValueError]:
-    """Yield the wanted captures of the indexes inside a WACZ, with places in the WACZ."""
+    """Yield the selected captures from the indexes inside a WACZ, with offsets in the WACZ."""
     try:
         with (
             closing(open_shared(path, settings, 0, FIRST_BYTES)) as source,
@@ -148,7 +150,8 @@ def _read_own_index(
 
 
 def _locate_inside(capture: Capture | ValueError, path: str, starts: dict[str, int]) -> Capture | ValueError:
-    """Return a capture of an archive inside a WACZ as one of the WACZ."""
+    """Convert a capture in an archive inside a WACZ to one with the path of the WACZ and an offset
+    in it."""
     if isinstance(capture, ValueError):
         return capture
     start = starts.get(capture.file.rpartition("/")[2])
@@ -158,7 +161,7 @@ def _locate_inside(capture: Capture | ValueError, path: str, starts: dict[str, i
 
 
 def _read_stream(stream: Readable, index: str, selection: Selection) -> Iterator[Capture | ValueError]:
-    """Yield the wanted captures of CDXJ."""
+    """Yield the selected captures from a CDXJ stream."""
     n_captures, tells_languages = 0, False
     for number, line in enumerate(read_lines(stream, index), 1):
         if not line.strip() or line.startswith((" CDX", "!meta")):

@@ -1,4 +1,4 @@
-"""Reads single records of an archive file at the places that an index gives."""
+"""Reads single records from an archive file, at the places that an index gives."""
 
 import io
 from bisect import bisect_right
@@ -20,17 +20,17 @@ from dripper.warc.read.reader import RecordReader, offer_dictionaries
 from dripper.warc.read.record import Record
 
 GAP_BYTES = 1 << 18
-"""Records that are no farther apart are read in one go: a request takes about as long as 256 KiB
-more of an open one."""
+"""Records that are no farther apart than this are read together: a new request takes about as long
+as reading 256 KiB more in an open request."""
 
 _HELD_BYTES = 16 << 20
-"""Most bytes of neighbours that are read in one go. A record that is stored in more is read from
-the file as often as needed, and not kept, because the index may give a wrong length."""
+"""The maximum number of bytes for neighbours that are read together. A record with more stored
+bytes is read from the file whenever it is needed, and not kept, because its length in the index may
+be wrong."""
 
 
 class _Excerpt:
-    """A file, as a `Source`, that ends at the end of the current record, so that no later bytes are
-    read."""
+    """A file as a `Source` that ends after the current record, so that no later bytes are read."""
 
     def __init__(self, source: Source) -> None:
         self.size_bytes = source.size_bytes
@@ -42,7 +42,7 @@ class _Excerpt:
         self._end: int | None = None
 
     def read_group(self, group: Sequence[Place]) -> None:
-        """Read the bytes of neighbours in one go."""
+        """Read the bytes of neighbouring records together."""
         self._at, end = group[0].offset, group[-1].offset + group[-1].length
         self._data = b""
         if _is_held(group[0]):
@@ -50,12 +50,13 @@ class _Excerpt:
                 self._data = read_up_to(stream, end - self._at)
 
     def show(self, place: Place) -> None:
-        """Look at a record of the group that was read last."""
+        """Make the record at `place` the current one. It must be in the most recently read
+        group."""
         self._start, self._end = place.offset, place.offset + place.length
 
     def open_at(self, offset: int, end: int | None = None) -> Readable:
         """See `Source`."""
-        if self._end is None or offset < self._start:  # the first bytes, which show the kind of file
+        if self._end is None or offset < self._start:  # the first bytes, which show the file type
             return self._source.open_at(offset, end)
         if self._data:
             return io.BytesIO(self._data[offset - self._at : self._end - self._at])
@@ -67,8 +68,8 @@ class _Excerpt:
 
 
 class _Archives:
-    """The members of a file, or of each archive inside a WACZ, which are found before any place of
-    it is shown."""
+    """The members of a file, or of each archive inside a WACZ. They are prepared before any record
+    in the file is read."""
 
     def __init__(self, source: Source, settings: ReadSettings) -> None:
         inner: list[Slice] = []
@@ -85,13 +86,14 @@ class _Archives:
             self._archives.append((members, start, offer_dictionaries(members, settings)))
 
     def find(self, offset: int) -> tuple[Members, int, Offered]:
-        """Return the members of the archive that has the byte at `offset`, the offset at which the
-        archive begins, and its dictionaries."""
+        """Return the members of the archive that contains the byte at `offset`, the archive's start
+        offset, and its dictionaries."""
         return self._archives[min(bisect_right(self._ends, offset), len(self._archives) - 1)]
 
 
 class SelectedReader(RecordReader):
-    """The pages among the records at `places`. In the report `records` counts the places."""
+    """The pages among the records at `places`. In the report, `records` counts these places and the
+    `n_before` records that already have rows."""
 
     def __init__(
         self,
@@ -129,7 +131,7 @@ class SelectedReader(RecordReader):
             report.fail(error)
 
     def _record_at(self, place: Place, members: Members) -> Record | None:
-        """Count the record at a place, and return it if it is a page."""
+        """Count the record at a place, and return the page if the record is one."""
         frames = FrameReader(members, self._settings.page_bytes + HEAD_BYTES, Part(max(0, place.offset - self._base)))
         item = next(iter(frames), None)
         why = self._find_mismatch(place, item)
@@ -140,7 +142,7 @@ class SelectedReader(RecordReader):
         return None
 
     def _find_mismatch(self, place: Place, item: Frame | Gap | None) -> str | None:
-        """Return how the record differs from the index, or None."""
+        """Return a description of how the record differs from the index, or None."""
         inside = place.offset + place.length < (self.report.size_bytes or 0)
         if not isinstance(item, Frame) or (item.fault == "clipped" and inside):
             return f"no whole record is in the {place.length} bytes there"
@@ -156,24 +158,25 @@ def read_selected(
     address: str | None = None,
     n_before: int = 0,
 ) -> SelectedReader:
-    """Return an iterator over the pages of one WARC or ARC file at `places`, by ranged reads; see
-    `read_records`.
+    """Return an iterator over the pages at `places` in one WARC or ARC file, which reads little
+    more than these byte ranges. See `read_records`.
 
-    The records are the same as when the whole file is read, with the same `page_id`. A place
-    without a record, or with the record of another address, is a problem, and is skipped as "not as
+    The records are the same as when the whole file is read, and have the same `page_id`. A place
+    without a record, or with a record for another address, is a problem, and is skipped as "not as
     indexed".
 
     Args:
-        address: The canonical address that records and report name; None: the address of `path`.
-        n_before: Selected records that are not read because their rows already exist; counted as
-            skipped.
+        address: The canonical address for records and report; None means the address of `path`.
+        n_before: The number of selected records that are not read because their rows already exist.
+            They are counted as skipped.
     """
     return SelectedReader(path, places, settings or ReadSettings(), address, n_before)
 
 
 def group_neighbours(places: Sequence[Place]) -> Iterator[list[Place]]:
-    """Yield neighbours together: places in order, no more than GAP_BYTES apart, and few enough to
-    hold. One that is too large to hold is alone."""
+    """Yield groups of neighbouring places, in order. The places in a group are no more than
+    GAP_BYTES apart, and the group has at most _HELD_BYTES. A larger place is in a group of its
+    own."""
     group: list[Place] = []
     for place in places:
         if group and (

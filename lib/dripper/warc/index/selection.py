@@ -1,8 +1,8 @@
-"""Parses the value of `--select`: which captures of an index are wanted.
+"""Parses the value of `--select`, which selects captures in an index.
 
     index=INDEX[,index=…][,host=example.org][,domain=…][,language=deu][,status=200][,mime=text/html][,url-prefix=…][,urls=@FILE]
 
-A key may occur several times: any of its values will do; a capture must satisfy all keys. A comma
+A key may occur several times. For each key, a capture must match one of the key's values. A comma
 in a value is written %2C.
 """
 
@@ -16,11 +16,11 @@ from dripper.addresses import ascii_host, host_name
 from dripper.errors import InputError
 
 KEYS = ("index", "url-prefix", "host", "domain", "language", "status", "mime", "urls")
-"""index: a CDXJ file (`.cdxj`, `.cdx`, `.gz` or not), a WACZ file for the index inside it, a
-Parquet file, or a folder or prefix of Parquet files. url-prefix: the beginning of the address.
-host: the whole host. domain: the host or a suffix of it. language: an ISO 639-3 code, as in Common
-Crawl. status: the HTTP status. mime: the detected type, else the type that the server sent. urls: @
-and the path of a file with one address a line."""
+"""index: A CDXJ file (`.cdxj`, `.cdx`, gzipped or not), a WACZ file with an index inside, a Parquet
+file, or a folder or prefix with Parquet files. url-prefix: The beginning of the address. host: The
+whole host. domain: The host or a suffix of it. language: An ISO 639-3 code, as in Common Crawl.
+status: The HTTP status. mime: The detected type, or if the index has none, the type that the server
+sent. urls: @ and the path of a file with one address per line."""
 
 Value = TypeVar("Value", str, int)
 
@@ -29,8 +29,8 @@ _EXAMPLE = "write for instance index=cc-index.parquet,host=example.org,status=20
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """One line of an index. file: the archive, as the index names it. offset, length: of the
-    record, as stored. languages: None if the index has no languages."""
+    """An index entry. file: The archive, as named in the index. offset, length: The record's byte
+    range, as stored. languages: None if the index has no languages."""
 
     url: str
     file: str
@@ -42,14 +42,14 @@ class Capture:
 
     @property
     def host(self) -> str:
-        """The host of the address, in lower case; "" if it has none."""
+        """The host in the address, in lower case, or "" if there is none."""
         return host_name(self.url) or ""
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The captures that are wanted. An empty field accepts every value; `urls` None: every
-    address."""
+    """The conditions that select captures. An empty field accepts every value; if `urls` is None,
+    every address is accepted."""
 
     indexes: tuple[str, ...]
     url_prefixes: tuple[str, ...] = ()
@@ -79,13 +79,12 @@ class Selection:
         )
 
     def identity(self, versions: dict[str, str | None], files: Iterable[str] = ()) -> str:
-        """Return 16 hex digits that change with the selection, with the index, and with the
-        addresses of the archives.
+        """Return 16 hex digits that change if the selection, an index, or an archive's address
+        changes. They do not depend on the order of the selection's parts.
 
         Args:
-            versions: The version of each index file, by its canonical address.
-            files: The archives' addresses. The order in which the parts of the selection were
-                written does not count.
+            versions: Canonical address of each index file → its version.
+            files: The archives' addresses.
         """
         conditions = {name: sorted(value) if value is not None else None for name, value in asdict(self).items()}
         del conditions["indexes"]
@@ -94,8 +93,8 @@ class Selection:
 
 
 def parse_selection(text: str) -> tuple[Selection, str | None]:
-    """Return the selection in the value of `--select`, and the path of its list of addresses (read
-    elsewhere), or None. Raises InputError.
+    """Parse the value of `--select`. Return the selection, and the path of its list of addresses,
+    or None; the list is read elsewhere. Raises InputError.
 
     >>> parse_selection("index=a.cdxj,host=Example.org,status=200")[0].hosts
     ('example.org',)

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import BinaryIO, Protocol, cast
 
 READ_BYTES = 1 << 16
-"""Bytes per read. It costs 1.15 CPU ms per page of 180 kB (three records); 8, 16 and 32 KiB cost
-1.19, 1.20 and 1.13 ms. It is not larger, because the rest of a read is copied at the end of each
-member."""
+"""Bytes per read. This size costs 1.15 CPU ms per page of 180 kB (three records); 8, 16 and 32 KiB
+cost 1.19, X the rest of a read is copied at
+the end of each member."""
 
 _MOST_BYTES = 1 << 20
 """The maximum number of bytes per read, so that a length claimed by a file costs no memory before

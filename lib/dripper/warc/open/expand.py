@@ -162,8 +162,7 @@ def _each_once(files: Sequence[SourceFile]) -> list[SourceFile]:
 
 def _split_parts(spec: str) -> list[str]:
     """Split `spec` at commas, unless all of it is the name of an existing file."""
-    # A `spec` with many parts is too long for a file name; `Path.exists` would raise an error for
-    # it.
+    # A `spec` with many parts may be too long for a file name; `Path.exists` would raise an error.
     if spec and os.path.exists(local_path(spec)):  # noqa: PTH110
         return [spec]
     parts = [part.strip() for part in spec.split(",") if part.strip()]

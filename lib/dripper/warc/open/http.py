@@ -125,7 +125,8 @@ def _get(url: str, byte_range: str, timeout_seconds: float) -> urllib3.BaseHTTPR
 
 def _explain_mistrust(address: str, before: str, to: str) -> str | None:
     """Return the reason why a redirect must not be followed, or None if it may be. A server must
-    neither downgrade HTTPS to HTTP nor redirect this machine to a service in a private network."""
+    neither downgrade HTTPS to HTTP nor redirect this machine to another host in a private
+    network."""
     try:
         after = urljoin(before, to)
         target = urlsplit(after)

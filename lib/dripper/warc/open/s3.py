@@ -107,7 +107,7 @@ class S3Object(RemoteFile):
         except FileError as error:
             if not (is_first and _is_empty(error)):
                 raise
-            # HEAD is not sent first, because its response has no body that could explain a refusal.
+            # HEAD is sent only now, because its response has no body that could explain a refusal.
             self._note(_ask(self._path, self._settings, lambda client: client.head_object(**self._request)))
             return BytesIO()
         body: Readable = answer["Body"]

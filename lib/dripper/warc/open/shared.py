@@ -21,8 +21,8 @@ _PULL_BYTES = 1 << 15
 than it needs."""
 
 _BEHIND_BYTES = 1 << 18
-"""Bytes that are kept before the current position. The search for the end of a span goes back over
-bytes that were already read: a member and the 64 KiB before it."""
+"""Bytes that are kept before the position of the slowest stream. The search for the end of a span
+goes back over bytes that were already read: a member and the 64 KiB before it."""
 
 _HELD_BYTES = 1 << 23
 """The maximum number of bytes kept: lz4 members may have to be followed for 4 MiB."""

@@ -1,1 +1,1 @@
-"""Reads archives: from stored bytes to members, from members to records, from records to pages."""
+"""Reads archives: turns stored bytes into members, members into records, and records into pages."""

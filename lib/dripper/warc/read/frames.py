@@ -1,8 +1,8 @@
-"""Reads records and gaps one after the other, to the end of the file, whatever it holds.
+"""Reads records and gaps one after the other, to the end of the file, whatever it contains.
 
-A record's length is believed if an empty line, a record or the end of a member follows the block,
-as it must. Otherwise the block ends at the next record that can be found. So one wrong byte costs
-one record, never the rest of the file.
+A record's length is trusted if the block is followed by an empty line, a record or the end of a
+member, as it must be. Otherwise the block ends at the next record that can be found. So one wrong
+byte costs one record, never the rest of the file.
 """
 
 import re
@@ -18,25 +18,26 @@ from dripper.warc.read.window import Window
 Fault = Literal["clipped", "length mismatch", "damaged"]
 
 HEAD_BYTES = 1 << 16
-"""Bytes that are kept of a block that is too large to keep: enough for its HTTP header and for
-sniffing."""
+"""The number of bytes kept from a block that is too large to keep entirely: enough for its HTTP
+header and for sniffing."""
 
 _MAX_HEADER_BYTES = 1 << 20
-"""Bytes of a header at most. A few crawlers put whole JSON documents into header fields; a header
-that never ends must not eat the file."""
+"""The maximum size of a header. A few crawlers put whole JSON documents into header fields, but a
+header that never ends must not consume the file."""
 
 _SLACK_BYTES = 4 << 20
-"""Bytes that the window holds beside one block: bytes not dropped yet, a header, the piece behind
-the block; 1 MiB each."""
+"""Bytes that the window holds in addition to one block: bytes that are not yet dropped, a header,
+and the piece after the block; 1 MiB each."""
 
 _FAR_REWINDS = 8
-"""Times that a file may be opened again because a huge block's length was wrong, until a member
-starts with a record; after that the first start found counts. Without a limit a file of n false
-lengths would be read n times."""
+"""How often a file may be opened again because a huge block's length was wrong. A member that
+starts with a record resets the count. Beyond the limit, a huge block ends at the next record start.
+Without a limit, a file with n false lengths would be read n times."""
 
 _HEADER_END = re.compile(rb"\n\r?\n")
 _HEADER_END_BYTES = 2
-"""Bytes to search again when more come: one less than the longest match of the header's end has."""
+"""Bytes to search again when more bytes arrive: one less than the longest match of
+`_HEADER_END`."""
 _LINE_END = re.compile(rb"\n")
 _LINE_ENDS = (b"\r\n\r\n", b"\n\n", b"\n")
 _KEPT_TYPES = frozenset({"response", "resource", "continuation"})
@@ -44,12 +45,12 @@ _KEPT_TYPES = frozenset({"response", "resource", "continuation"})
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One record: its header, its block, and its place in the file.
+    """One record: its header, its block, and its location in the file.
 
-    offset, length: bytes in the file, or in the inflated file if `inflated` is set, which means
-    that no member holds the record alone. block: b"" for record types that hold no pages; the first
-    `HEAD_BYTES` if `block_bytes`, its true size, is too large. fault: why the block may differ from
-    the block that was written. whole: the block is complete despite the fault.
+    offset, length: The byte range in the file, or in the inflated file if `inflated` is set, which
+    means that no member contains the record alone. block: b"" for record types that are never
+    pages; only the first `HEAD_BYTES` if the block is too large. block_bytes: The block's true
+    size. fault: The reason why the block may differ from the block that was written.
     """
 
     head: RecordHead
@@ -69,9 +70,9 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Bytes in which no record could be found; `problem` names the offset. over_budget: no record
-    was looked for, because the member holds too many. n_locked: number of zstd frames in the gap
-    that need a dictionary that the file does not have."""
+    """Bytes in which no record could be found; `problem` names the offset. over_budget: Whether the
+    bytes were not searched for records, because the member contains too many. n_locked: The number
+    of zstd frames in the gap that need a dictionary that the file does not have."""
 
     problem: str
     clipped: bool = False
@@ -81,11 +82,11 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The part of a file that is read. at: the stored offset at which reading begins: 0, or the
-    offset of a member or a record. skip: bytes at the start of an uncompressed file; records in
-    them are read but not handed on. ends: a function that returns whether the part ends before the
-    record at a stored offset: the first record of the member there, or, in an uncompressed file,
-    the record stored there."""
+    """The part of a file that is read. at: The stored offset at which reading begins: 0, or the
+    offset of a member or a record. skip: The number of bytes at the start of an uncompressed file
+    from which records are read but not yielded. ends: A function that returns whether the part ends
+    before the record at a stored offset: the first record of the member there, or, in an
+    uncompressed file, the record stored there."""
 
     at: int = 0
     skip: int = 0
@@ -93,9 +94,9 @@ class Part:
 
 
 class FrameReader:
-    """Iterates over one archive file, or a part of it. n_starts: number of records with a readable
-    header; 0 at the file's end means that the file is not an archive. ended_at: the stored offset
-    at which the part ended; None: at the file's end."""
+    """Iterates over the records and gaps of one archive file, or a part of it. n_starts: The number
+    of records with a readable header; 0 at the file's end means that the file is not an archive.
+    ended_at: The stored offset at which the part ended; None means the file's end."""
 
     def __init__(self, members: Members, hold_bytes: int, part: Part | None = None) -> None:
         self.n_starts = 0
@@ -129,17 +130,17 @@ class FrameReader:
             window.release(self._position)
 
     def begins_well(self) -> bool:
-        """Return whether reading begins with a member that starts with a record, and this record
-        has a readable header and continues no other record. In a chain of such members
+        """Return whether reading begins with a record that has a readable header and does not
+        continue another record. If this record starts a chain of undamaged members
         (`Members.is_sound`), the records read from there on do not depend on the bytes before."""
         head = self._read_head(0)[0] if self._window.matches(RECORD_START, 0) else None
         return head is not None and head.record_type != "continuation"
 
     def _join_segments(self, first: Frame) -> list[Frame | Gap]:
-        """Return a record with the blocks of the records right behind it that continue it. These
-        are read even if the part of the file ends before them.
+        """Return a record, extended by the blocks of the continuation records directly after it.
+        These are read even if the part of the file ends before them.
 
-        Without its last segment the record is truncated, as `segmented`.
+        Without its last segment, the record is marked as truncated (`segmented`).
         """
         if first.head.record_type == "continuation":
             return [first]
@@ -164,7 +165,7 @@ class FrameReader:
         return items
 
     def _continues(self, before: Frame) -> bool:
-        """Return whether the record that comes next is the segment after `before`."""
+        """Return whether the next record is the segment after `before`."""
         start = self._window.skip_blank(self._position)
         if start == self._window.end or any(
             boundary.problem and not boundary.reported for boundary in self._window.between(self._position, start)
@@ -191,8 +192,8 @@ class FrameReader:
         return True
 
     def _check_budget(self, start: int) -> Gap | None:
-        """Count the records that are read from a member; skip its bytes from `start` on if it holds
-        more records than its size allows."""
+        """Count the records that are read from a member. If it contains more records than its size
+        allows, skip its bytes from `start` on."""
         member = self._window.find_member_before(start)
         if member is not None and member != self._member:
             self._member, self._n_of_member = member, 0
@@ -210,21 +211,21 @@ class FrameReader:
         )
 
     def _blame(self, start: int, end: int) -> Boundary | None:
-        """Return the problem at positions start..end that the bytes before it have, and mark it as
-        reported."""
+        """Return the problem in positions start..end if it affects the bytes before it, and mark it
+        as reported."""
         boundary = next(iter(self._window.between(start, end)), None)
-        if boundary is None or not boundary.problem:  # a problem behind the start of a member is that member's
+        if boundary is None or not boundary.problem:  # a problem after the start of a member belongs to that member
             return None
         boundary.reported = True
         return boundary
 
     def _read_frame(self, start: int) -> Frame | Gap:
-        """Read the record at `start`, or the gap if there is none, and move on behind it."""
+        """Read the record at `start`, or a gap if there is no record, and move to its end."""
         head, at = self._read_head(start)
         if head is None:
             return self._skip_gap(start)
         if self._window.find_member_at(start) and self._window.matches(RECORD_START, start):
-            # A member ends a false length too, so that the file is not read again and again.
+            # A false length also ends at a member, so the file is not read again and again.
             self._rewinds_left = _FAR_REWINDS
         self.n_starts += 1
         first = self._read_first_bytes(head, at)
@@ -241,7 +242,7 @@ class FrameReader:
     def _read_head(self, start: int) -> tuple[RecordHead | None, int]:
         """Return the header at `start` and the position of the block, or (None, start)."""
         window = self._window
-        if not window.matches(RECORD_START, start) and not self._arc:  # the date in an ARC line may be nonsense
+        if not window.matches(RECORD_START, start) and not self._arc:  # the date in an ARC line may be invalid
             return None, start
         is_warc = window.read(start, start + 5).upper() == b"WARC/"
         at = self._find_end_of_header(start) if is_warc else self._find_end_of_line(start)
@@ -265,10 +266,10 @@ class FrameReader:
         return at
 
     def _find_end_of_header(self, start: int) -> int:
-        """Return the position after the empty line that ends the header at `start`, or -1.
+        """Return the end of the empty line that ends the header at `start`, or -1.
 
-        Bytes searched for one start are not searched again for the next: a mebibyte may hold 60,000
-        starts and no empty line.
+        Bytes that were searched for one start are not searched again for the next: 1 MiB may
+        contain 60,000 starts and no empty line.
         """
         window, limit = self._window, start + _MAX_HEADER_BYTES
         first, searched, at = self._header_end
@@ -298,15 +299,15 @@ class FrameReader:
         )
 
     def _read_first_bytes(self, head: RecordHead, at: int) -> bytes:
-        """Return the start of a block that may turn out too large for the window."""
+        """Return the first bytes of a block that may be too large for the window, otherwise b""."""
         if (head.length is not None and head.length <= self._hold_bytes) or head.record_type not in _KEPT_TYPES:
             return b""
         self._window.fill(at + HEAD_BYTES)
         return self._window.read(at, at + HEAD_BYTES)
 
     def _find_end_of_block(self, at: int, length: int | None) -> tuple[int, bool]:
-        """Return the end of the block that starts at `at`, and whether the header names the same
-        end."""
+        """Return the end of the block that starts at `at`, and whether it agrees with the header's
+        length."""
         window, target, blank = self._window, at + (length or 0), False
         if length is not None and (length <= self._hold_bytes or self._rewinds_left):
             if window.reach(at, target) == target:
@@ -316,23 +317,24 @@ class FrameReader:
             self._rewinds_left -= window.start > at
         window.rewind(at)
         end = window.find_next_start(at, self._arc)
-        if blank and end >= target:  # no record inside, an empty line behind: later damage is not this record's
+        if blank and end >= target:  # no record inside, an empty line after: later damage is not this record's
             window.rewind(target)
             return target, True
-        if end == window.end and length is not None and end < target:  # cut in the block: no line ends follow it
+        if end == window.end and length is not None and end < target:  # cut inside the block: no line ends follow it
             return end, False
         tail = window.read(max(at, end - 4), end)
         return end - next((len(line_ends) for line_ends in _LINE_ENDS if tail.endswith(line_ends)), 0), False
 
     def _ends_well(self, end: int) -> bool:
-        """Return whether nothing, a record or another member follows a block that ends at `end`."""
+        """Return whether a block that ends at `end` is followed by a record, another member or the
+        end of the file."""
         after = self._window.skip_blank(end)
         followed = self._window.between(end, after) or after == self._window.end
         return bool(followed) or self._window.matches(RECORD_START, after)
 
     def _locate(self, start: int, end: int, after: int) -> tuple[int, int, bool]:
-        """Return (offset, length, inflated) of the record at start..end, blank up to `after`; see
-        `Frame`."""
+        """Return (offset, length, inflated) for the record at start..end; see `Frame`. after: The
+        position after the line ends that follow the record."""
         if not self._members.compressed:
             return self._part.at + start, end - start, False
         first = [b.stored for b in self._window.between(self._position, start) if not b.problem]
@@ -346,7 +348,7 @@ class FrameReader:
         return self._n_before + start, end - start, True
 
     def _find_fault(self, head: RecordHead, at: int, end: int, after: int, trusted: bool) -> tuple[Fault | None, str]:
-        """Return the fault of the block at at..end, and a sentence about it."""
+        """Return the fault of the block from `at` to `end`, and a sentence about it."""
         if boundary := self._blame(end, after):
             return "clipped" if boundary.clipped else "damaged", boundary.problem
         if trusted:

@@ -1,4 +1,4 @@
-"""Parses the header of a record, WARC or ARC, and finds where records start, also after damage."""
+"""Parses WARC and ARC record headers, and finds the starts of records, also after damage."""
 
 import re
 from base64 import b32encode
@@ -13,55 +13,56 @@ from dripper.warc.open.base import parse_whole_number
 _WARC_LINE = rb"WARC/\d+\.\d+[ \t]*\r?\n"
 _HEADER_NAME = rb"[A-Za-z][A-Za-z0-9\-]*[ \t]*:"
 SCHEMES = rb"(?:https?|ftps?|dns|whois|filedesc|gopher|nntp|news|rtsp|mms|mailto|metadata|urn|screenshot):"
-"""Schemes of URLs in archives. Any word with a colon would find records in HTTP headers, and half
-of one in `tp://`."""
+"""URL schemes in archives. If any word with a colon counted, HTTP headers would look like records,
+and so would a cut scheme such as `tp://`."""
 
 _ARC_LINE = SCHEMES + rb"[^\s][^\n]{0,8192} [0-9a-fA-F.:]+ \d{14} (?=[^\n]{0,1280}+\n)[^\n]{0,1024}\d[ \t]*+\r?\n"
-"""The line must end soon after the date, or a line of many dates would be searched for its end from
-each of them, and backwards."""
+"""The line must end soon after the date. Otherwise, in a line with many dates, the search for the
+line's end would start again at each date, and backtrack."""
 
 RECORD_START = re.compile(rb"(?i:" + _WARC_LINE + _HEADER_NAME + rb")|" + _ARC_LINE)
-"""A WARC version line (ISO 28500:2017 6.2; 0.17 and 0.18 of the drafts too, lower case too) and the
-header line after it, or the URL line of ARC version 1 or 2: URL (some hold spaces), IP address,
-14-digit date, …, length."""
+"""A WARC version line and the start of the header line after it, or the URL line of ARC version 1
+or 2. The WARC version (ISO 28500:2017 6.2) may also be 0.17 or 0.18, as in the drafts, or in lower
+case. An ARC line has a URL (some contain spaces), IP address, 14-digit date, …, length."""
 
 _NEXT_WARC = re.compile(rb"(?<![\w \t:=;,'\"])(?i:" + _WARC_LINE + _HEADER_NAME + rb")")
 _NEXT_ARC = re.compile(rb"(?<=\n)(?:" + _ARC_LINE + rb")")
 _NEXT_EITHER = re.compile(_NEXT_WARC.pattern + rb"|" + _NEXT_ARC.pattern)
 
 START_BYTES = 10_240
-"""No start is longer. Searches in pieces overlap by this."""
+"""No record start is longer than this. Searches in pieces overlap by this number of bytes."""
 
 
 def find_start(data: bytes | bytearray, start: int, arc: bool | None, end: int | None = None) -> int:
     """Return the position in `data[start:end]` at which the next record starts, or -1.
 
     Args:
-        arc: Look in an ARC, at the start of lines only, or in a WARC. There the line feed may be
-            missing (it may be lost), but the text before must not make the version a value, as in
-            `format: WARC/1.0`. None: look for both.
+        arc: Whether the file is an ARC; None means unknown, so that both kinds of starts are found.
+            An ARC record is found only at the start of a line. A WARC record is also found
+            elsewhere, as the line feed may be lost, but not if the text before makes the version a
+            value, as in `format: WARC/1.0`.
     """
     pattern = _NEXT_EITHER if arc is None else _NEXT_ARC if arc else _NEXT_WARC
     match = pattern.search(data, start, len(data) if end is None else max(0, end))
     return match.start() if match else -1
 
 
-# warcio's parser: continuation lines, colons in names, UTF-8 then Latin-1. 14 to 22 µs a header, 5
-# % of reading a page.
+# warcio's parser handles continuation lines, colons in names, and UTF-8 with Latin-1 as fallback.
+# It takes 14 to 22 µs per header, 5 % of the time for reading a page.
 _PARSER = StatusAndHeadersParser([], verify=False)
 
 _FOLD = re.compile(rb"(?<!\r)\r*\n(?=[ \t])")
 _MANY_FOLDS = 1000
-"""warcio appends continuation lines one by one, which takes the square of their number."""
+"""warcio appends continuation lines one by one, which takes time quadratic in their number."""
 
 _URL = rb"(?P<url>" + SCHEMES + rb".*)"
 _ARC_DATE = rb"\d{14}|\d{12}|\d{8}"
 _ARC_TYPE = rb"(?P<type>\S*(?: [^\s=]+=\S*)*)"
-"""Content types with blanks: some crawlers wrote the whole `Content-Type` there."""
+"""Content types may contain blanks: some crawlers wrote the whole `Content-Type` value there."""
 _ARC_LINES = (
     re.compile(_URL + rb" (?P<ip>\S+) (?P<date>" + _ARC_DATE + rb") " + _ARC_TYPE + rb" (?P<length>\d+)\s*"),
     # Version 2 (Internet Archive, "Arc File Format", 1996) adds result code, checksum, location,
-    # offset, file name.
+    # offset and file name.
     re.compile(_URL + rb" (?P<ip>\S+) (?P<date>" + _ARC_DATE + rb") " + _ARC_TYPE + rb"(?: \S+){5} (?P<length>\d+)\s*"),
     re.compile(rb"(?P<url>" + SCHEMES + rb"\S*) (?P<ip>\S+) (?P<date>\S+) " + _ARC_TYPE + rb" (?P<length>\d+)\s*"),
 )
@@ -72,8 +73,9 @@ _BLANK_BEFORE_ZONE = re.compile(r"\s+(?=Z|[+-])")
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A part of a record (ISO 28500:2017 7): its number from 1 on, the ID of the first part, and in
-    the last one the bytes that all blocks have together."""
+    """The position of a segment in a segmented record (ISO 28500:2017 7). number: The segment's
+    number, from 1. origin: The ID of the first segment. total: The total size of all blocks in
+    bytes; only in the last segment."""
 
     number: int
     origin: str
@@ -82,12 +84,12 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class RecordHead:
-    """A record's header. length: size of the block in bytes; None if the header gives no readable
+    """A record's header. length: The size of the block in bytes; None if the header has no readable
     length.
 
-    record_type: lower case; "" if missing. truncated, record_id, payload_digest: the values of
-    `WARC-Truncated`, `WARC-Record-ID` and `WARC-Payload-Digest`. segment: set if the record was cut
-    into several.
+    record_type: In lower case; "" if missing. truncated, record_id, payload_digest: The values of
+    `WARC-Truncated`, `WARC-Record-ID` and `WARC-Payload-Digest`. segment: Set if the record is a
+    segment of a larger one.
     """
 
     record_type: str
@@ -102,15 +104,15 @@ class RecordHead:
 
 
 def parse_headers(block: bytes) -> StatusAndHeaders:
-    """Return first line and headers of `block`, which ends with its empty line; never raises on
-    bytes that have a first line."""
+    """Return the first line and headers of `block`, which ends with an empty line. Never raises if
+    `block` has a first line."""
     if block.count(b"\n ") + block.count(b"\n\t") > _MANY_FOLDS:
         block = _FOLD.sub(b"", block)
     return _PARSER.parse(BytesIO(block))
 
 
 def parse_warc_head(block: bytes) -> RecordHead:
-    """Parse a WARC header with its version line and empty line (ISO 28500:2017 section 4).
+    """Parse a WARC header, including its version line and empty line (ISO 28500:2017 section 4).
 
     >>> parse_warc_head(b"WARC/1.0\\r\\nWARC-Target-URI: <http://a/>\\r\\n\\r\\n").url
     'http://a/'
@@ -137,7 +139,8 @@ def _parse_segment(fields: StatusAndHeaders) -> Segment | None:
 
 
 def parse_arc_head(line: bytes) -> RecordHead | None:
-    """Parse the URL line of an ARC record, version 1 or 2; None if the line is not one.
+    """Parse the URL line of an ARC record, version 1 or 2. Return None if the line is not a URL
+    line.
 
     >>> parse_arc_head(b"http://a/b c 1.2.3.4 20080430204825 text/html 680\\n").url
     'http://a/b%20c'
@@ -153,11 +156,11 @@ def parse_arc_head(line: bytes) -> RecordHead | None:
 
 
 def parse_sha1(digest: str | None) -> str | None:
-    """Return the SHA-1 of a header such as `WARC-Payload-Digest` in base 32, as CDX and Common
-    Crawl's indexes have it.
+    """Return the SHA-1 in a header such as `WARC-Payload-Digest`, in base 32, the form in CDX and
+    Common Crawl's indexes.
 
-    None if the digest is of another algorithm, or is not a SHA-1. Some crawlers write it in
-    hexadecimal digits.
+    Return None if the header names another algorithm or has no valid SHA-1. Some crawlers write the
+    SHA-1 in hexadecimal digits.
 
     >>> parse_sha1("sha1:2UDBKWIXPUVIVYMAIR6IJSWZYLVZ4UFV")
     '2UDBKWIXPUVIVYMAIR6IJSWZYLVZ4UFV'
@@ -173,8 +176,8 @@ def parse_sha1(digest: str | None) -> str | None:
 
 
 def parse_date(value: str) -> datetime | None:
-    """Return the time in UTC of a WARC-Date (1.1: any precision from the year on) or an ARC date
-    (8, 12 or 14 digits), or None.
+    """Parse a WARC-Date (in WARC 1.1, a year with or without further parts) or an ARC date (8, 12
+    or 14 digits). Return a UTC time, or None.
 
     >>> parse_date("2014-03").isoformat(), parse_date("20080430204825").isoformat()
     ('2014-03-01T00:00:00+00:00', '2008-04-30T20:48:25+00:00')
@@ -192,7 +195,8 @@ def parse_date(value: str) -> datetime | None:
 
 
 def clean_url(url: str) -> str:
-    """Undo wget 1.19's angle brackets; percent-encode spaces, as browsers and warcio do.
+    """Remove the angle brackets that wget 1.19 writes, and percent-encode spaces, as browsers and
+    warcio do.
 
     >>> clean_url("<http://a/b c>")
     'http://a/b%20c'

@@ -1,7 +1,7 @@
-"""Inflates the members of an archive file one after the other, also behind damage.
+"""Inflates the members of an archive file one after the other, and continues after damage.
 
-Why not warcio's or FastWARC's reader: both end a file at its first damaged member and end a clipped
-file without a warning (warcio#138), and neither can be asked to go on.
+This module does not use warcio's or FastWARC's reader: both stop at the first damaged member,
+without an option to continue, and neither warns at the end of a clipped file (warcio#138).
 """
 
 import re
@@ -30,24 +30,24 @@ from dripper.warc.read.headers import RECORD_START, START_BYTES, find_start
 from dripper.warc.read.zstd_frames import HEADER_BYTES, needed_dictionary, skip_frame
 
 _MAX_DICTIONARY_BYTES = 1 << 26
-"""64 MiB: a `.warc.zst` dictionary is at most a few MB; a larger claim is damage."""
+"""64 MiB: a `.warc.zst` dictionary has at most a few MB, so a larger size is damage."""
 
 _HEAD_BYTES = 2 * MAX_GZIP_HEADER
 _CHECK_BYTES = 1024
-"""Price of looking at one doubtful member beside inflating it, in bytes."""
+"""The cost, in bytes, of checking one doubtful member, in addition to inflating it."""
 
 _MAGIC = re.compile(b"|".join(re.escape(magic) for magic in DECOMPRESSORS))
 
 
 @dataclass(slots=True)
 class Boundary:
-    """The place between inflated bytes at which a member starts (`problem` is ""), or at which
-    bytes are lost or the file is clipped (`problem` says so).
+    """A point between inflated bytes at which a member starts (`problem` is ""), or at which bytes
+    are lost or the file is clipped (`problem` describes this).
 
-    stored: the offset in the file at which reading goes on: with a member, or at the end. n_locked:
-    zstd frames in lost bytes that need a dictionary that the file does not have. position: the
-    place in inflated bytes, and reported: whether a record or a gap was blamed for the problem;
-    both are set by the `Window`.
+    stored: The offset in the file at which reading continues: at a member, or at the end. n_locked:
+    The number of zstd frames in the lost bytes that need a dictionary that the file does not have.
+    position: The point's position in the inflated bytes; set by the `Window`. reported: Whether a
+    record or a gap already reports the problem; set by the `FrameReader`.
     """
 
     stored: int
@@ -64,9 +64,10 @@ Piece = bytes | Boundary
 
 @dataclass(frozen=True, slots=True)
 class _Damage:
-    """The damage at which inflating stopped: the member's stored offset, the reason, and whether
-    the file simply ended there. until: the end of the stored bytes that were used. resume: the
-    offset at which the file surely goes on, if known. n_locked: see `Boundary`."""
+    """The damage at which inflating stopped. at: The member's stored offset. until: The end of the
+    stored bytes that were used. why: The reason. at_end: Whether the file simply ended there.
+    resume: The offset at which reading can certainly continue, if known. n_locked: See
+    `Boundary`."""
 
     at: int
     until: int
@@ -77,8 +78,8 @@ class _Damage:
 
 
 class Members:
-    """Reads one archive file. compressed: known after the first piece. bytes_read: the end of the
-    stored bytes that were used."""
+    """Reads one archive file. compressed: Whether the file is compressed; None until this is known.
+    bytes_read: The end of the stored bytes that were used."""
 
     def __init__(self, source: Source) -> None:
         self.compressed: bool | None = None
@@ -90,20 +91,20 @@ class Members:
         self._unsound: set[int] = set()
 
     def pieces(self, start: int = 0) -> Iterator[Piece]:
-        """Yield the file from stored offset `start` (0, or a member's start; any offset of a file
-        not compressed)."""
+        """Yield the file from stored offset `start` on: 0 or a member's start; in an uncompressed
+        file, any offset."""
         yield from self._read_inflated(start) if self.is_compressed() else self._read_plain(start)
 
     def is_compressed(self) -> bool:
-        """Return whether the file consists of compressed members; the first call reads its first
-        bytes."""
+        """Return whether the file consists of compressed members. The first call reads the file's
+        first bytes."""
         if self.compressed is None:
             self.compressed = self._looks_compressed()
         return self.compressed
 
     def reopen(self) -> "Members":
-        """Return a reader of the same file that knows whether the file is compressed and has read
-        nothing."""
+        """Return a new reader for the same file that already knows whether the file is compressed,
+        but has read nothing else."""
         self.is_compressed()
         other = Members(self._source)
         other.compressed = self.compressed
@@ -112,21 +113,21 @@ class Members:
         return other
 
     def read_magic(self, start: int) -> bytes | None:
-        """Return the first bytes, which name the compression, of the member at stored offset
-        `start`."""
+        """Return the magic bytes of the member at stored offset `start`, which identify the
+        compression, or None."""
         with self._open(start) as cursor:
             match = _MAGIC.match(cursor.stored) if cursor.fill(8) else None
         return match[0] if match else None
 
     def is_sound(self, start: int, n_bytes: int) -> bool:
-        """Return whether from stored offset `start` on, for more than `n_bytes` or to the file's
-        end, members follow one another without damage, and inflate to no more than CHAIN_BYTES."""
+        """Return whether undamaged members follow one another from stored offset `start` on, for
+        more than `n_bytes` or to the file's end, and inflate to no more than CHAIN_BYTES."""
         chain, size, starts = self._read_chain(start), 0, [start]
         while size <= CHAIN_BYTES and start not in self._unsound:
             try:
                 piece = next(chain)
             except StopIteration as end:
-                if end.value is not None:  # damage, which all of these members meet
+                if end.value is not None:  # the chains from all of these members meet this damage
                     self._unsound.update(starts)
                 return end.value is None
             if isinstance(piece, bytes):
@@ -139,7 +140,7 @@ class Members:
         return size <= CHAIN_BYTES and start not in self._unsound
 
     def leads_to(self, start: int, target: int) -> bool:
-        """Return whether from stored offset `start` on members follow one another up to one at
+        """Return whether members follow one another from stored offset `start` up to a member at
         `target`."""
         chain, size = self._read_chain(start), 0
         for piece in chain:
@@ -151,14 +152,14 @@ class Members:
         return False
 
     def reaches(self, start: int, n_bytes: int) -> bool:
-        """Return whether the member at stored offset `start` has at least `n_bytes` stored bytes;
-        reads little more than these."""
+        """Return whether the member at stored offset `start` has at least `n_bytes` stored bytes.
+        Reads little more than `n_bytes`."""
         return any(at - start >= n_bytes for _, at, _ in self._walk_member(start))
 
     def _walk_member(self, start: int) -> Iterator[tuple[int, int, bool]]:
-        """Yield, for each step through the member at stored offset `start`, how many bytes the step
-        inflates to, the stored offset behind it, and whether the member ends there. Ends at
-        damage."""
+        """Inflate the member at stored offset `start` step by step, up to its end or damage. For
+        each step, yield the number of inflated bytes, the stored offset after the step, and whether
+        the member ends there."""
         inflated = b""
         with self._open(start) as cursor, suppress(DecompressionError):
             decompressor = self._make_decompressor(cursor.stored, start) if cursor.fill(8) else None
@@ -168,7 +169,7 @@ class Members:
                 yield len(inflated), cursor.at, decompressor.eof
 
     def count_inflated_before(self, start: int) -> int:
-        """Return how many inflated bytes come before the member at stored offset `start`; reads all
+        """Return the number of inflated bytes before the member at stored offset `start`. Reads all
         of them."""
         size = 0
         for piece in self.pieces():
@@ -189,8 +190,8 @@ class Members:
             stream.close()
 
     def _looks_compressed(self) -> bool:
-        """Decide by the first bytes; if they are damaged, by the members or records found further
-        on."""
+        """Decide by the first bytes, or, if they are damaged, by the members or records after
+        them."""
         with self._open(0) as cursor:
             cursor.fill(_HEAD_BYTES)
             if not _MAGIC.match(cursor.stored) and not RECORD_START.match(cursor.stored.lstrip()):
@@ -216,12 +217,12 @@ class Members:
                 yield piece
 
     def _read_inflated(self, start: int) -> Iterator[Piece]:
-        """Yield member after member; after damage, go on at the next member that starts with a
+        """Yield member after member. After damage, continue at the next member that starts with a
         record.
 
-        The next member may lie in the bytes that the damaged one used, and so has swallowed. But a
-        file can be built so that every part of it inflates in many ways; so, in these bytes, only
-        whole members count.
+        The next member may be in the bytes that the damaged one used, and so has swallowed. But a
+        file can be constructed so that every part of it inflates in many ways, so in these bytes,
+        only complete members count.
         """
         self._first_start = min(start, self._first_start)
         resume: int | None = start
@@ -249,8 +250,8 @@ class Members:
         return Boundary(until, f"bytes {damage.at} to {until} {says}{damage.why}", n_locked=damage.n_locked)
 
     def _find_next_member(self, start: int, doubtful: int) -> int | None:
-        """Return the next member from `start` on that begins with a record; before `doubtful`, the
-        next that is whole."""
+        """Return the next member from `start` on that begins with a record. Before `doubtful`, only
+        complete members count."""
         for at in self.find_starts(start, doubtful):
             if self._is_whole(at):
                 return at
@@ -270,12 +271,12 @@ class Members:
         return is_whole
 
     def _find_end_of_records(self, damage: _Damage) -> int:
-        """Return the position from which on a damaged member may have swallowed others. It is
-        behind the last record, after its first, that was read from it, so that no record is read
-        twice.
+        """Return the stored offset from which a damaged member may have swallowed others. It is
+        after the start of the last record that was read from the damaged member, not counting its
+        first record, so that no record is read twice.
 
-        For gzip only, which shows the text of a swallowed member only if all of it is there. lz4
-        and zstd may show some of it.
+        This is done only for gzip: a damaged gzip member shows a swallowed member's text only if
+        that member is complete. lz4 and zstd may show some of the text.
         """
         after = damage.at + 1
         if next(self.find_starts(after, damage.until), None) is None:
@@ -305,11 +306,12 @@ class Members:
     def _read_chain(
         self, start: int, doubtful: int = 0, learns: bool = False
     ) -> Generator[Piece, None, _Damage | None]:
-        """Yield the members from `start` on until the file's end (returns None) or damage; before
-        stored offset `doubtful`, only whole ones.
+        """Yield the members from `start` on, until damage, which is returned, or the file's end
+        (returns None). A member before stored offset `doubtful` that is incomplete counts as
+        damage.
 
-        learns: whether the dictionaries on the way hold for later calls too. A look at a place must
-        find the same whatever was looked at before.
+        learns: Whether later calls may use the dictionaries found here. A mere check must not
+        learn, because its result must not depend on earlier checks.
         """
         passed = self._dictionaries if learns else dict(self._dictionaries)
         with self._open(start) as cursor:
@@ -330,7 +332,7 @@ class Members:
                     cut = _is_cut_magic(cursor.stored)
                     yield Boundary(cursor.at)
                     return _Damage(cursor.at, cursor.at + 1, "no compressed member starts there", at_end=cut)
-                else:  # zeros that pad the file to a block of a tape or disk, as gzip(1) allows
+                else:  # zeros that pad the file to a tape or disk block, as gzip(1) allows
                     cursor.keep(b"")
                 self.bytes_read = max(self.bytes_read, cursor.at)
         return None
@@ -338,14 +340,15 @@ class Members:
     def _make_decompressor(
         self, stored: bytes, at: int, passed: dict[int, bytes | None] | None = None
     ) -> Decompressor | None:
-        """Return the decompressor of the member at offset `at`. stored: its first bytes."""
+        """Return the decompressor for the member at offset `at`. stored: The member's first
+        bytes."""
         match = _MAGIC.match(stored)
         if match and match[0] == ZSTD_MAGIC:
             return ZstdDecompressor(_last_before(at, self._dictionaries if passed is None else passed))
         return DECOMPRESSORS[match[0]]() if match else None
 
     def _is_locked(self, cursor: Cursor, passed: dict[int, bytes | None]) -> bool:
-        """Return whether a zstd frame needs another dictionary than the last one before it."""
+        """Return whether a zstd frame needs a dictionary other than the last one before it."""
         if not cursor.stored.startswith(ZSTD_MAGIC):
             return False
         cursor.fill(HEADER_BYTES)
@@ -354,7 +357,7 @@ class Members:
         return needed_dictionary(cursor.stored) not in (0, given)
 
     def _skip_locked(self, cursor: Cursor, passed: dict[int, bytes | None]) -> _Damage:
-        """Skip the locked frames at the cursor, by their headers."""
+        """Skip the locked frames at the cursor by reading only their headers."""
         start, number, resume, n_locked = cursor.at, needed_dictionary(cursor.stored), cursor.at, 0
         while self._is_locked(cursor, passed) and needed_dictionary(cursor.stored) == number and skip_frame(cursor):
             resume, n_locked = cursor.at, n_locked + 1
@@ -366,9 +369,9 @@ class Members:
     def _skip_skippable(
         self, cursor: Cursor, size: int, passed: dict[int, bytes | None] | None = None
     ) -> _Damage | None:
-        """Skip a skippable frame. The frames behind one with a dictionary need the dictionary: all
-        frames of a `.warc.zst` file, or only the frames of the second file if two files were
-        joined."""
+        """Skip a skippable frame. If it contains a dictionary, the frames after it need the
+        dictionary: all frames of a `.warc.zst` file, or, if two files were joined, only the frames
+        of the second."""
         at, after = cursor.at, cursor.at + 1
         if size > _MAX_DICTIONARY_BYTES or not cursor.fill(size):
             return _Damage(at, after, f"a skippable frame of {size} bytes is not whole", at_end=True)
@@ -384,7 +387,7 @@ class Members:
         return None
 
     def _read_member(self, decompressor: Decompressor, cursor: Cursor) -> Generator[Piece, None, _Damage | None]:
-        """Yield one member: its start, then its bytes."""
+        """Yield one member: first its start, then its inflated bytes."""
         start, inflated, n_inflated = cursor.at, b"", 0
         yield Boundary(start)
         while not decompressor.eof:
@@ -404,26 +407,28 @@ class Members:
         return None
 
     def _find_end_of_frame(self, start: int) -> int | None:
-        """Return the end of the zstd frame at stored offset `start`, if its headers are whole."""
+        """Return the end of the zstd frame at stored offset `start`, or None if its headers are
+        damaged."""
         with self._open(start) as cursor:
             return cursor.at if skip_frame(cursor) else None
 
     def _salvage(self, start: int, good: int, n_inflated: int) -> Generator[Piece, None, int]:
-        """Yield the output of a damaged member after its first `n_inflated` bytes: zlib drops the
-        output of the call that fails. Return the stored offset at which inflating fails.
+        """Yield the output of a damaged member after its first `n_inflated` bytes, because zlib
+        drops the output of a failed call. Return the stored offset at which inflating fails.
 
-        Stored bytes before `good` gave no error, those after it go in one by one. The usual damage
-        is a wrong checksum at the end; then the dropped output may be the whole of a small record.
+        Stored bytes before `good` gave no error; the bytes after it are inflated one by one. The
+        most common damage is a wrong checksum at the end. Then the dropped output may be an entire
+        small record.
         """
         with self._open(start) as cursor:
             decompressor = self._make_decompressor(cursor.stored, start) if cursor.fill(8) else None
-            # One piece in the end: a search over the window for every byte would take seconds.
+            # Yield a single piece: searching the window after every byte would take seconds.
             rescued, n_stored = rescue(decompressor, read_bites(cursor, good), n_inflated) if decompressor else (b"", 0)
         yield rescued
         return start + n_stored
 
     def find_starts(self, start: int, end: int | None = None) -> Iterator[int]:
-        """Yield the stored offsets, from `start` up to `end`, of members that begin with a
+        """Yield the stored offsets, from `start` up to `end`, at which a member begins with a
         record."""
         with self._open(start) as cursor:
             more, n_wanted = end is None or start < end, _HEAD_BYTES
@@ -445,9 +450,9 @@ class Members:
         return next(self.find_starts(start, end), None)
 
     def _starts_record(self, cursor: Cursor, at: int) -> bool:
-        """Return whether a member starts at `at` of the cursor's bytes and a record with it: three
-        bytes alone may be chance. Looks at READ_BYTES at most, and at the first bytes that they
-        inflate to."""
+        """Return whether a member that begins with a record starts at index `at` of the cursor's
+        bytes; the magic bytes alone may be chance. Reads at most READ_BYTES, and only the first
+        bytes that they inflate to."""
         cursor.fill(at + _HEAD_BYTES)
         if cursor.stored.startswith(GZIP_MAGIC, at) and not _is_gzip_header(cursor.stored, at):
             return False
@@ -475,15 +480,15 @@ class Members:
 
 
 def _last_before(at: int, dictionaries: dict[int, bytes | None]) -> bytes | None:
-    """Return the dictionary that the file gives last before stored offset `at`."""
+    """Return the file's last dictionary before stored offset `at`."""
     if len(dictionaries) < 2:
         return dictionaries.get(0)
     return dictionaries[max((offset for offset in dictionaries if offset < at), default=0)]
 
 
 def _is_gzip_header(stored: bytes, at: int) -> bool:
-    """Return whether bytes that begin like a gzip member go on like one (RFC 1952 2.3), with a
-    header of at most MAX_GZIP_HEADER bytes."""
+    """Return whether bytes that begin like a gzip member continue with a valid gzip header (RFC
+    1952 2.3) of at most MAX_GZIP_HEADER bytes."""
     if len(stored) < at + 10:
         return False
     flags, until = stored[at + 3], at + MAX_GZIP_HEADER
@@ -501,5 +506,6 @@ def _is_gzip_header(stored: bytes, at: int) -> bool:
 
 
 def _is_cut_magic(stored: bytes) -> bool:
-    """Return whether the last bytes of a file are the first of a member."""
+    """Return whether `stored`, the last bytes of a file, are the beginning of a cut magic
+    number."""
     return len(stored) < 4 and any(magic.startswith(stored) for magic in DECOMPRESSORS) and bool(stored)

@@ -1,8 +1,8 @@
-"""Finds the dictionaries that bodies of an archive need, among the records before them.
+"""Finds the dictionaries that bodies in an archive need, among the records before them.
 
-A reader from the start of a file notes each one on its way. A reader of a later part, or of single
-records, reads the file from its start as far as it has to, when the first body needs a dictionary:
-few archives have such bodies, and all readers must give the same rows.
+A reader that begins at the start of a file notes each dictionary as it reads. A reader of a later
+part, or of single records, reads the file from its start as far as necessary when a body needs a
+dictionary. All readers must give the same rows, and few archives have such bodies.
 """
 
 import hashlib
@@ -14,13 +14,14 @@ from dripper.errors import PageError
 from dripper.warc.read.frames import Frame, Gap
 
 MAX_DICTIONARIES_BYTES = 1 << 24
-"""Total bytes of the dictionaries that are kept, the last ones. Browsers accept up to 100 MB a
-dictionary; servers offer style sheets, scripts and pages of less than 1 MB."""
+"""The maximum total size of the kept dictionaries; the most recent ones are kept. Browsers accept
+up to 100 MB per dictionary; servers offer style sheets, scripts and pages of less than 1 MB."""
 
 
 class Offered:
-    """The dictionaries before a record. earlier: gives the frames of the archive from its start;
-    None: `note` gets all of them."""
+    """The dictionaries offered by the records before a given record. earlier: Returns the archive's
+    frames from its start. None means that the reader itself reads them all and adds their
+    dictionaries."""
 
     def __init__(
         self, note: Callable[[Frame, "Offered"], None], earlier: Callable[[], Iterator[Frame | Gap]] | None = None
@@ -34,7 +35,7 @@ class Offered:
 
     def add(self, stored: bytes, transfer_encoding: str, content_encoding: str, max_bytes: int) -> None:
         """Keep a body that is offered as a dictionary (RFC 9842), if it can be decoded, and drop
-        the oldest ones if there is no room. The choice depends only on the bodies and their
+        the oldest dictionaries if there is no room. The result depends only on the bodies and their
         order."""
         with suppress(PageError):
             dictionary = decode_body(stored, transfer_encoding, content_encoding, max_bytes, self._kept.get).payload
@@ -45,7 +46,8 @@ class Offered:
                 del self._kept[next(iter(self._kept))]
 
     def find_before(self, offset: int, digest: bytes) -> bytes | None:
-        """Return the dictionary with this SHA-256 that a record before `offset` offers, or None."""
+        """Return the dictionary with this SHA-256 digest that a record before `offset` offers, or
+        None."""
         if self._earlier is not None:
             self._frames = self._frames or self._earlier()
             while (frame := self._next or next(self._frames, None)) is not None:

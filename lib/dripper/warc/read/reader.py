@@ -1,5 +1,5 @@
-"""Reads one archive file, or a span of it: its pages, and a report in which every record is
-accounted for; or one page by its place.
+"""Reads one archive file or a span of it, and returns its pages and a report that accounts for
+every record. Also reads single pages by offset.
 """
 
 from collections.abc import Generator, Iterator
@@ -21,7 +21,7 @@ from dripper.warc.read.spans import find_part, find_reach
 
 
 class RecordReader(Iterator[Record]):
-    """The pages of one archive file, or a span of it. `report` fills while it is read and is
+    """The pages of one archive file, or a span of it. `report` is updated during reading, and
     complete when the pages are exhausted."""
 
     def __init__(self, path: str, settings: ReadSettings, span: Span | None = None, address: str | None = None) -> None:
@@ -42,7 +42,7 @@ class RecordReader(Iterator[Record]):
         return next(self._records)
 
     def close(self) -> None:
-        """Close the file before its end; the report stays as it is."""
+        """Close the file before its end. The report keeps its current state."""
         self._records.close()
 
     def _read(self) -> Generator[Record, None, None]:
@@ -59,7 +59,7 @@ class RecordReader(Iterator[Record]):
             report.fail(error)
 
     def _read_zip(self, source: Source) -> Generator[Record, None, None]:
-        """Read the archives inside a WACZ that have bytes in the span."""
+        """Read the archives in a WACZ that have bytes in the span."""
         start, end = self._span.start, self._span.end
         try:
             archives = list_archives(source)
@@ -103,7 +103,7 @@ class RecordReader(Iterator[Record]):
         members = Members(source)
         hold_bytes = self._settings.page_bytes + HEAD_BYTES
         if part := find_part(members, span, hold_bytes):
-            members = members.reopen()  # it has read nothing of other parts
+            members = members.reopen()  # a new reader, which has read nothing from other parts
             yield from self._read_part(members, FrameReader(members, hold_bytes, part), part, span)
 
     def _read_part(
@@ -117,7 +117,7 @@ class RecordReader(Iterator[Record]):
                 if record := self._take(item):
                     yield record
             if not frames.n_starts and frames.ended_at is None and not before:
-                # A problem, not an error: reading it again would find the same.
+                # A problem, not an error: another attempt would find the same.
                 self._add_problem("no WARC or ARC record in it" if members.bytes_read else "the file is empty")
         finally:
             until = members.bytes_read if frames.ended_at is None else frames.ended_at
@@ -129,7 +129,7 @@ class RecordReader(Iterator[Record]):
         self.report.add_problem(self._name + sentence)
 
     def _take(self, item: Frame | Gap) -> Record | None:
-        """Count one record or gap, and return it if it is a page."""
+        """Count a record or gap, and return the page if the record is one."""
         report = self.report
         if isinstance(item, Gap):
             reason = "over budget" if item.over_budget else "unreadable" if item.n_locked else "broken record"
@@ -142,7 +142,7 @@ class RecordReader(Iterator[Record]):
             report.clipped |= item.fault == "clipped"
         try:
             page = to_record(item, report.warc_file, self._settings, self._base, self._offered)
-        except Exception as error:  # a bug of ours must not cost the rest of the file, nor stay unseen
+        except Exception as error:  # a bug of ours must neither cost the rest of the file nor be hidden
             page = build_failed_record(
                 item, report.warc_file, PageError(ErrorCode.INTERNAL, f"{type(error).__name__}: {error}"), self._base
             )
@@ -155,10 +155,10 @@ class RecordReader(Iterator[Record]):
 
 
 def offer_dictionaries(members: Members, settings: ReadSettings, reads_all: bool = False) -> Offered:
-    """Return the source of the dictionaries before the records of an archive.
+    """Return an object that finds the dictionaries offered before a record of an archive.
 
     Args:
-        reads_all: Whether the reader meets all records from the start of the archive on.
+        reads_all: Whether the reader reads all records from the start of the archive.
     """
     if reads_all:
         return Offered(note_dictionary)
@@ -171,26 +171,26 @@ def read_records(
     """Return an iterator over the pages of one WARC or ARC file; `.report` accounts for every
     record.
 
-    It never raises for the content of the file: damage is skipped and counted, and a file that
-    cannot be opened gives no pages and a report with `error`. Memory is bounded whatever the file's
-    size.
+    It never raises because of the file's content: damage is skipped and counted, and a file that
+    cannot be opened gives no pages and a report with `error`. Memory is bounded, whatever the
+    file's size.
 
     Args:
         path: A local path, `s3://bucket/key` or `http(s)://…`.
-        settings: The settings of reading; None means the defaults.
-        span: Only records that begin in it are read. However a file is cut into spans, their pages
-            in order are the file's, and their merged reports (`merge_reports`) are its report.
-        address: The canonical address that records and report name; None means the address of
-            `path`.
+        settings: The settings for reading; None means the defaults.
+        span: The span; only records that begin in it are read. However a file is cut into spans,
+            the pages of all spans in order are the pages of the file, and their merged reports
+            (`merge_reports`) are the report of the file.
+        address: The canonical address for records and report; None means the address of `path`.
     """
     return RecordReader(path, settings or ReadSettings(), span, address)
 
 
 def read_record_at(path: str, offset: int, page_id: str, settings: ReadSettings | None = None) -> Record:
-    """Return the page at `offset` of an archive file that has this id.
+    """Return the page with this id at `offset` in an archive file.
 
-    It reads only this record if it can be read alone; else (if records share a compressed member)
-    the file up to it.
+    Reads only this record if possible. Otherwise (if records share a compressed member), reads the
+    file up to it.
 
     Raises:
         InputError: The file cannot be opened, or has no such page there.
@@ -206,8 +206,8 @@ def read_record_at(path: str, offset: int, page_id: str, settings: ReadSettings 
 
 
 def _read_alone(path: str, offset: int, settings: ReadSettings) -> Record | None:
-    """Return the page that begins at `offset`, in an archive inside a WACZ too; None if there is
-    none."""
+    """Return the page that begins at `offset`, also in an archive inside a WACZ, or None if there
+    is none."""
     try:
         with closing(open_shared(path, settings, offset, offset + READ_BYTES)) as source:
             base, archive = 0, source

@@ -1,5 +1,5 @@
-"""Defines records, file reports and spans. The reader returns one record per HTML page and one
-report per archive file.
+"""Defines records, file reports and spans. The reader returns a record per HTML page and a report
+per archive file.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,9 +13,10 @@ from dripper.errors import ErrorCode, FileError, FileErrorKind, InputError
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A part of a file: its stored bytes from `start` up to `end` (None: the file's end).
+    """A part of a file: the stored bytes from `start` up to `end` (None: the file's end).
 
-    Its records begin at the first seam at or after `start`, and end at the first at or after `end`.
+    Its records begin at the first seam at or after `start`, and end at the first seam at or after
+    `end`.
 
     Raises ValueError if end < start or start < 0.
     """
@@ -29,7 +30,7 @@ class Span:
 
 
 def cut(size_bytes: int, n_spans: int) -> list[Span]:
-    """Return spans of about equal size that a file of `size_bytes` is made of; the last has no end.
+    """Cut a file of `size_bytes` into spans of about equal size. The last span has no end.
 
     >>> cut(10, 3)
     [Span(start=0, end=3), Span(start=3, end=6), Span(start=6, end=None)]
@@ -54,20 +55,21 @@ FLAGS = (
     "damaged member",
     "inflated offset",
 )
-"""Every value of `Record.flags`, in its order.
+"""Every value of `Record.flags`, in the same order.
 
-sniffed: the header does not say HTML, the first bytes do. no http header, no http status, no url,
-bad date: the record lacks it. not chunked: the header says chunked, the body is not. bad chunking:
-chunks are damaged or the last one is missing. not encoded: the header names a content coding that
-the body is not in; usual in Common Crawl. undeclared gzip: the body was gzip, and no header said
-so. broken encoding: only a part could be inflated. short body: fewer bytes than the HTTP
-Content-Length. damaged member: the block is all there, but the checksum of its member is wrong or
-its end missing. inflated offset: several records share a compressed member, so `offset` and
-`length` count inflated bytes.
+sniffed: The header does not declare HTML, but the first bytes look like HTML. no http header, no
+http status, no url: The record lacks it. bad date: The date is missing or invalid. not chunked: The
+header declares a chunked body, but it is not chunked. bad chunking: A chunk is damaged, or the last
+one is missing. not encoded: The body does not have the content coding that the header declares;
+common in Common Crawl. undeclared gzip: The body was gzip, but no header declared it. broken
+encoding: Only a part of the body could be decompressed. short body: The body has fewer bytes than
+the HTTP Content-Length. damaged member: The block is complete, but the checksum of its member is
+wrong or the member's end is missing. inflated offset: Several records share a compressed member, so
+`offset` and `length` count inflated bytes.
 """
 
 DAMAGES = frozenset({"bad chunking", "broken encoding", "short body", "damaged member"})
-"""Flags that say that the payload may lack something, or that some of it is wrong."""
+"""Flags for a payload that may be incomplete or partly wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,20 +77,21 @@ class Record:
     """One HTTP response that is a page (HTML or XHTML).
 
     page_id: 32 hex digits, a hash of (`warc_file`, `offset`); the same on every retry and every
-    machine. warc_file: the file's canonical address (`dripper.warc.open.identity`), however its
-    path was typed. offset, length: the record's bytes in that file, as stored (compressed), the
-    empty lines after an uncompressed record left out, as in CDX indexes.
+    machine. warc_file: The file's canonical address (`dripper.warc.open.identity`), however its
+    path was typed. offset, length: The record's byte range in that file, as stored (compressed). As
+    in CDX indexes, `length` does not include the empty lines after an uncompressed record.
 
-    payload: the body after chunked and gzip/deflate/brotli/zstd decoding; characters are not
-    decoded yet. payload_digest: "sha256:<hex>" of `payload`. payload_digest_sha1: the SHA-1 of the
-    header `WARC-Payload-Digest`, in base 32; of the stored body, before decoding.
+    payload: The body after chunked and gzip/deflate/brotli/zstd decoding, but before character
+    decoding. payload_digest: "sha256:<hex>" of `payload`. payload_digest_sha1: The SHA-1 in the
+    header `WARC-Payload-Digest`, in base 32. It was computed on the stored body, before decoding.
 
-    record_id: `WARC-Record-ID` as stored, brackets included. content_type: the HTTP header as sent,
-    or None. truncated: why the payload is not whole (the value of `WARC-Truncated`, or one of the
-    reader's own: "clipped", "length mismatch"), or None.
+    record_id: `WARC-Record-ID` as stored, including brackets. content_type: The HTTP header as
+    sent, or None. truncated: The reason why the payload is incomplete (the value of
+    `WARC-Truncated`, or one of the reader's own reasons, such as "clipped" or "length mismatch"),
+    or None.
 
-    flags: oddities that did not prevent reading: values of `FLAGS`, in its order. error_code,
-    error_detail: set if the body could not be read; the page still becomes a row.
+    flags: Oddities that did not prevent reading: values in `FLAGS`, in the same order. error_code,
+    error_detail: Set if the body could not be read; the page still becomes a row.
     """
 
     page_id: str
@@ -123,38 +126,39 @@ SKIP_REASONS = (
     "read before",
     "forgotten",
 )
-"""Every key of `FileReport.skipped`: why a record is no page.
+"""Every key of `FileReport.skipped`: the reasons why a record is not a page.
 
 not a response: warcinfo, request, metadata, conversion, continuation. not http: dns, whois, ftp.
-broken record: bytes in which no record can be read. unreadable: a zstd frame that needs a
-dictionary that does not come before it in the file, or a whole archive inside a WACZ that is not
-stored uncompressed there. over budget: the rest of a member that holds more records than its size
-allows (`dripper.decode.budget`). not as indexed: an index says that a record of an address is
-stored there, and it is not. read before: it is in two selections, and the first one wrote its row.
-forgotten: a page that the output must not hold.
+broken record: Bytes in which no record can be read. unreadable: A zstd frame that needs a
+dictionary that does not come before it in the file, or a whole archive inside a WACZ that the ZIP
+compresses. over budget: The rest of a member that contains more records than its size allows
+(`dripper.decode.budget`). not as indexed: The record that an index names is not stored at the
+index's offset. read before: A record in two selections, for which the first selection wrote a row.
+forgotten: A page that the output must not contain.
 """
 
 FORGOTTEN = SKIP_REASONS[-1]
 
 MAX_PROBLEMS = 20
-"""Sentences that a report keeps; a file of noise would have one for every few bytes."""
+"""The maximum number of sentences that a report keeps; random bytes would give one for every few
+bytes."""
 
 
 class ArchiveFault(StrEnum):
-    """The reasons why a file that was read to its end is not a whole archive. Damage inside it is
-    no such fault, because reading goes on behind it: it is among the problems."""
+    """The reasons why a file that was read to its end is not a complete archive. Damage inside the
+    file is not such a fault but a problem, because reading continues after it."""
 
     CUT_SHORT = "cut short"
     """The file ends inside a record or a compressed member. Everything before that was read."""
     UNREADABLE = "unreadable"
     """Records or archives inside it need a dictionary that the file does not have, or have to be
-    unpacked first (the skipped `unreadable`). All else was read."""
+    unpacked first (counted as skipped, `unreadable`). All others were read."""
     NO_ARCHIVE = "no archive"
-    """No WARC or ARC record is in it."""
+    """The file contains no WARC or ARC record."""
 
 
 def find_archive_fault(records: int, skipped: Mapping[str, int], clipped: bool) -> ArchiveFault | None:
-    """Return the fault of a file as a whole, by the counts of its report; None: no fault.
+    """Return the fault of a whole file, derived from the counts in its report, or None.
 
     >>> find_archive_fault(1, {"broken record": 1}, False)
     <ArchiveFault.NO_ARCHIVE: 'no archive'>
@@ -168,14 +172,14 @@ def find_archive_fault(records: int, skipped: Mapping[str, int], clipped: bool) 
 
 @dataclass(slots=True)
 class FileReport:
-    """The report on one archive file. `records == pages + sum(skipped.values())`, always.
+    """The report on one archive file. `records == pages + sum(skipped.values())` always holds.
 
-    version: the ETag or the modification time of the file that was read (`Source.version`).
-    skipped: counts by reason, one of `SKIP_REASONS`. clipped: the file ends inside a record or a
-    compressed member. problems: at most 20 sentences, each with its offset; `n_problems` counts
-    all. error: set if the file could not be opened or read to its end (missing, access denied, a
-    connection that breaks). A fault inside the file is a problem, not an error. error_kind: which
-    of these it was, if `error` is set; says whether another try may help.
+    version: The ETag or modification time of the file that was read (`Source.version`). skipped:
+    Counts by reason (`SKIP_REASONS`). clipped: Whether the file ends inside a record or a
+    compressed member. problems: At most 20 sentences, each with its offset; `n_problems` counts all
+    problems. error: Set if the file could not be opened or read to its end (missing, access denied,
+    broken connection). A fault inside the file is a problem, not an error. error_kind: The kind of
+    `error`, which shows whether another attempt may help.
     """
 
     warc_file: str
@@ -203,26 +207,25 @@ class FileReport:
                 self.error_kind, self.error = FileErrorKind.INTERNAL, f"internal: {type(error).__name__}: {sentence}"
 
     def skip(self, reason: str, count: int = 1) -> None:
-        """Count records that are no pages."""
+        """Count records that are not pages."""
         self.records += count
         self.skipped[reason] = self.skipped.get(reason, 0) + count
 
     def forget(self) -> None:
-        """Count the page that was read last as one that must not be held."""
+        """Count the most recently read page as forgotten: the output must not contain it."""
         self.pages -= 1
         self.skipped[FORGOTTEN] = self.skipped.get(FORGOTTEN, 0) + 1
 
     def add_problem(self, sentence: str) -> None:
-        """Count a problem; keep its sentence if there are few."""
+        """Count a problem, and keep its sentence if there are fewer than MAX_PROBLEMS."""
         self.n_problems += 1
         if len(self.problems) < MAX_PROBLEMS:
             self.problems.append(sentence)
 
 
 def merge_reports(reports: Sequence[FileReport]) -> FileReport:
-    """Return the report of a file from the reports of the spans that it was read in, in order. The
-    report has an error if the file changed between two spans. Raises ValueError if `reports` is
-    empty."""
+    """Merge the reports of a file's spans, in order, into the report of the file. It has an error
+    if the file changed between two spans. Raises ValueError if `reports` is empty."""
     if not reports:
         raise ValueError("a file is made of one span at least")
     whole = FileReport(reports[0].warc_file)

@@ -1,17 +1,17 @@
-"""Finds the start and end of a span's records in a file, so that the readers of all its spans
-together read the same records as one reader.
+"""Finds the start and end of a span's records in a file, so that the readers of all spans of the
+file together read the same records as a single reader.
 
-Reading can begin at members (gzip, zstd, lz4). Bytes that look like a member may also lie inside
-another, such as an archive that is a page of this one. So a part begins only at a seam: a member
-that starts with a record, in a chain of undamaged members that is too long to be held by another
-(`Members.is_sound`). Whether there is a seam at an offset depends on the file alone, so that the
-reader of a span begins at the first seam in it, the one before ends there, and no record is read
-twice or missed, whatever is damaged. A file without seams is read as a whole by the task of its
-first span.
+Reading can begin at members (gzip, zstd, lz4). Bytes that look like a member may also be inside
+another member, for example if an archive was itself archived as a page. So a part begins only at a
+seam: a member that starts with a record, in a chain of undamaged members that is too long to fit
+inside another member (`Members.is_sound`). Whether there is a seam at an offset depends only on the
+file. So the reader of a span begins at the first seam in the span, the reader of the span before
+ends there, and no record is read twice or missed, whatever is damaged. The task for the first span
+reads a file without seams completely.
 
-In an uncompressed file, only the lengths of all records before it distinguish a record from one
-that is quoted in a page. So every task reads the headers from the start, and hands on the records
-of its own span.
+In an uncompressed file, a record can only be distinguished from a record quoted in a page by the
+lengths of all records before it. So every task reads the headers from the start, and returns only
+the records in its own span.
 """
 
 from functools import cached_property
@@ -23,12 +23,12 @@ from dripper.warc.read.record import Span
 
 
 def find_part(members: Members, span: Span, hold_bytes: int) -> Part | None:
-    """Return the part of a file that belongs to `span`; None if there is none.
+    """Return the part of a file that belongs to `span`, or None if there is none.
 
-    Of a compressed file, about as much is read as the longest run that a member can hold, 128 KiB.
+    In a compressed file, this reads about 128 KiB, the longest run that a member can contain.
 
     Args:
-        hold_bytes: As of `FrameReader`.
+        hold_bytes: As for `FrameReader`.
     """
     end = span.end
     if end == 0:
@@ -41,18 +41,18 @@ def find_part(members: Members, span: Span, hold_bytes: int) -> Part | None:
 
 
 def find_reach(span: Span) -> tuple[int, int | None]:
-    """Return the start and the end of the bytes of a file that are usually needed to find and read
-    a span's part; None: the file's end."""
+    """Return the start and end of the byte range that is usually needed to find and read a span's
+    part. An end of None means the file's end."""
     return max(0, span.start - LINK_BYTES), None if span.end is None else span.end + _AHEAD_BYTES
 
 
 LINK_BYTES = 1 << 16
-"""Distance before a seam within which another member must lead to it, if one starts with a record
-there."""
+"""Distance before a seam: if a member that starts with a record is within this distance, the chain
+of members from there must lead to the seam."""
 
 _AHEAD_BYTES = 3 << 16
-"""Bytes that are read behind the end of a span, to see that the next one may begin there: the
-longest run that gzip can hold, and the members around it."""
+"""Bytes that are read after the end of a span to check that the next span may begin there: the
+longest run that a gzip member can contain, and the members around it."""
 
 
 class _Seams:
@@ -66,8 +66,8 @@ class _Seams:
 
     @cached_property
     def _magic(self) -> bytes | None:
-        """How the file's members start. Others are no seams: a member of lz4 may hold whole ones of
-        gzip unchanged."""
+        """The first bytes of the file's members. A member that starts otherwise is not a seam: an
+        lz4 member may contain complete gzip members unchanged."""
         first = next(self._members.find_starts(0), None)
         return None if first is None else self._members.read_magic(first)
 
@@ -81,8 +81,8 @@ class _Seams:
         return None
 
     def is_at(self, offset: int) -> bool:
-        """Return whether there is a seam at stored offset `offset`. If it is asked for ever later
-        offsets, it looks at the bytes before them once."""
+        """Return whether there is a seam at stored offset `offset`. If the offsets increase from
+        call to call, the bytes before them are searched only once."""
         if offset < self._until:
             self._last = None
         begin = max(0, offset - LINK_BYTES, self._until if self._last else 0)
@@ -93,8 +93,9 @@ class _Seams:
         return starts_here and self._follows(self._last, offset) and self._begins_chain(offset)
 
     def _follows(self, before: int | None, at: int) -> bool:
-        """Return whether the member at `before`, which comes last before `at`, leads to it. Members
-        that lie inside each other do not, and it would take long to see whether these are sound."""
+        """Return whether the chain from the member at `before`, the last one before `at`, leads to
+        `at`. Members that are inside each other do not lead to each other; checking whether they
+        are sound would take too long."""
         return before is None or at - before > LINK_BYTES or self._members.leads_to(before, at)
 
     def _begins_chain(self, at: int) -> bool:

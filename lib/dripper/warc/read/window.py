@@ -1,7 +1,7 @@
-"""Holds a moving window over an archive's inflated bytes: it looks ahead, drops bytes, and goes
-back when a length turns out to be wrong.
+"""Provides a moving window over an archive's inflated bytes. It reads ahead, drops bytes, and goes
+back if a length turns out to be wrong.
 
-Positions count inflated bytes from where reading began; a `Boundary` ties a position to a stored
+Positions count inflated bytes from the start of reading; a `Boundary` maps a position to a stored
 offset.
 """
 
@@ -13,18 +13,20 @@ from dripper.warc.read.headers import RECORD_START, START_BYTES, find_start
 from dripper.warc.read.members import Boundary, Members
 
 _TRIM_BYTES = 1 << 20
-"""Bytes dropped at once: moving the remaining bytes for every record would cost more."""
+"""Bytes that are dropped together: moving the remaining bytes after every record would cost
+more."""
 
 _NOT_BLANK = re.compile(rb"[^\r\n]")
 _LONG_RUN = 1 << 10
-"""Line ends in a row that are remembered, as looking for their end once more would take longer."""
+"""Runs of more line ends than this are remembered, as searching for their end again would take
+longer."""
 _position = attrgetter("position")
 _last = itemgetter(1)
 
 
 class Window:
-    """The bytes from `start` to `end` of one archive file, never more than `hold_bytes` and a few
-    MiB. at: the stored offset at which reading begins: 0, the offset of a member, or any offset in
+    """The bytes from `start` to `end` of one archive file, never more than `hold_bytes` plus a few
+    MiB. at: The stored offset at which reading begins: 0, the offset of a member, or any offset in
     an uncompressed file."""
 
     def __init__(self, members: Members, hold_bytes: int, at: int = 0) -> None:
@@ -45,7 +47,7 @@ class Window:
         return self.start + len(self._buffer)
 
     def pull(self) -> bool:
-        """Read on: more bytes, or a boundary; False at the end of the file."""
+        """Read more bytes or a boundary; return False at the end of the file."""
         piece = next(self._pieces, None)
         if piece is None:
             return False
@@ -59,39 +61,39 @@ class Window:
         return True
 
     def fill(self, position: int) -> bool:
-        """Read the bytes up to `position`; return False if the file ends before it."""
+        """Read the bytes up to `position`; return False if the file ends before that."""
         while self.end < position:
             if not self.pull():
                 return False
         return True
 
     def read(self, start: int, end: int) -> bytes:
-        """Return the bytes of [start, end) that the window holds."""
+        """Return the bytes in [start, end) that the window still contains."""
         with memoryview(self._buffer) as view:
             return bytes(view[max(0, start - self.start) : max(0, end - self.start)])
 
     def search(self, pattern: re.Pattern[bytes], start: int, end: int) -> int:
-        """Return the position after the first match of `pattern` in [start, end), or -1."""
+        """Return the end position of the first match of `pattern` in [start, end), or -1."""
         match = pattern.search(self._buffer, start - self.start, max(0, end - self.start))
         return match.end() + self.start if match else -1
 
     def matches(self, pattern: re.Pattern[bytes], position: int) -> bool:
-        """Return whether `pattern` matches at `position`; reads on as far as a record's first line
-        may reach."""
+        """Return whether `pattern` matches at `position`. Reads ahead, but not farther than a
+        record's start can extend."""
         while not pattern.match(self._buffer, position - self.start):
             if self.end >= position + START_BYTES or not self.pull():
                 return False
             self.fill(
                 min(position + START_BYTES, 2 * self.end - position)
-            )  # twice as much: members may give a byte each
+            )  # twice as much each time, as members may have one byte each
         return True
 
     def skip_blank(self, position: int) -> int:
-        """Return the position of the first byte at or after `position` that is no line end, or
+        """Return the position of the first byte at or after `position` that is not a line end, or
         `end` at the file's end."""
         begin, index = position, bisect_right(self._blank_runs, position, key=_last) if self._blank_runs else 0
         match = None
-        if index < len(self._blank_runs):  # many records may claim to end in the same run of line ends
+        if index < len(self._blank_runs):  # many records may claim to end in the same run
             first, last = self._blank_runs[index]
             if first > position:
                 match = _NOT_BLANK.search(self._buffer, position - self.start, first - self.start)
@@ -107,7 +109,7 @@ class Window:
         return end
 
     def find_member_at(self, position: int) -> Boundary | None:
-        """Return the member with its first inflated byte at `position`."""
+        """Return the member that has its first inflated byte at `position`, or None."""
         return next((b for b in reversed(self.between(position, position)) if not b.problem), None)
 
     def between(self, start: int, end: int) -> list[Boundary]:
@@ -116,8 +118,8 @@ class Window:
         return self.boundaries[low : bisect_right(self.boundaries, end, key=_position)]
 
     def reach(self, start: int, target: int) -> int:
-        """Read from `start` to `target`; return `target`, or an earlier position at which a block
-        cannot go on."""
+        """Read from `start` to `target`. Return `target`, or an earlier position at which a block
+        cannot continue."""
         position = start
         while True:
             end = self.end
@@ -125,15 +127,15 @@ class Window:
                 return stop
             if end >= target:
                 return target
-            if not self.pull() and self.end == end:  # `_stop` may have read on
+            if not self.pull() and self.end == end:  # `_find_stop` may have read more
                 return end
             position = end
 
     def find_next_start(self, start: int, arc: bool | None) -> int:
         """Return the position, at or after `start`, at which the next record starts or inflating
-        stops; else the file's end.
+        stops, or the file's end.
 
-        A member that starts with a record ends another one too.
+        A record also ends at a member that starts with a record.
         """
         searched_to = start
         while True:
@@ -148,15 +150,16 @@ class Window:
                 return stop
             if not self.pull() and self.end == end:
                 return end
-            while self.end < end + START_BYTES and self.pull():  # searched again below: never a few bytes at a time
+            while self.end < end + START_BYTES and self.pull():  # many bytes, as the overlap is searched again
                 pass
             searched_to = max(start, end - START_BYTES)
 
     def _find_stop(self, low: int, high: int) -> int | None:
-        """Return the first position in low..high at which no record that began before can go on.
+        """Return the first position in low..high at which every record that began before must end,
+        or None.
 
-        Each boundary is looked at once: the blocks of many records may claim to reach over all of
-        them.
+        Each boundary is checked only once, as the blocks of many records may claim to extend over
+        all of them.
         """
         while self._n_checked < len(self.boundaries) and self.boundaries[self._n_checked].position <= high:
             boundary = self.boundaries[self._n_checked]
@@ -168,13 +171,13 @@ class Window:
         return self._stops[index] if index < len(self._stops) and self._stops[index] <= high else None
 
     def find_start(self, start: int, end: int, arc: bool | None) -> int:
-        """Return the position in [start, end) at which the next record starts, or -1."""
+        """Return the position of the next record start in [start, end), or -1."""
         position = find_start(self._buffer, start - self.start, arc, end - self.start)
         return position + self.start if position >= 0 else -1
 
     def find_member_before(self, position: int) -> int | None:
-        """Return the stored offset of the last member that starts at or before `position`, if its
-        boundary is not released."""
+        """Return the stored offset of the last member that starts at or before `position`, or None
+        if its boundary was released."""
         boundary = next((b for b in reversed(self.boundaries[-2:]) if b.position <= position), None)
         if boundary is None and (index := bisect_right(self.boundaries, position, key=_position)):
             boundary = self.boundaries[index - 1]
@@ -182,14 +185,15 @@ class Window:
 
     def find_next_boundary(self, position: int) -> int:
         """Return the first position after `position` at which a member starts or bytes are lost, or
-        `end` at the file's end; drops all bytes before it."""
+        `end` at the file's end. The bytes before it may be dropped."""
         while (index := bisect_right(self.boundaries, position, key=_position)) == len(self.boundaries):
             if not self.pull():
                 return self.end
         return self.boundaries[index].position
 
     def release(self, position: int) -> None:
-        """Drop the bytes and boundaries before `position`; they are not needed again."""
+        """Allow the window to drop the bytes and boundaries before `position`, which are not needed
+        again."""
         if position - self.start > _TRIM_BYTES:
             self._drop(position - self.start)
             del self._blank_runs[: bisect_right(self._blank_runs, position, key=_last)]
@@ -200,11 +204,11 @@ class Window:
             del self._stops[: bisect_left(self._stops, position)]
 
     def rewind(self, position: int) -> None:
-        """Make the bytes from `position` on available again; they must not be released. Opens the
-        file once more if they were dropped."""
+        """Make the bytes from `position` on available again; they must not have been released. If
+        they were dropped, the file is opened again."""
         if position >= self.start:
             return
-        # The bytes at `position` can be inflated from there.
+        # The boundary from which the bytes at `position` can be read again.
         boundary = Boundary(self._at + position, position=position)
         if self._members.compressed:
             boundary = [b for b in self.boundaries if b.position <= position and not b.problem][-1]

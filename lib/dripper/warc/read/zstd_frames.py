@@ -1,19 +1,19 @@
-"""Walks over zstd frames by their headers (RFC 8878, 3.1.1), which takes no dictionary: so frames
-that cannot be read can still be counted, and reading goes on behind them.
+"""Walks over zstd frames by their headers (RFC 8878, 3.1.1). This needs no dictionary, so frames
+that cannot be decompressed can still be counted, and reading continues after them.
 """
 
 from dripper.decode.compression import ZSTD_MAGIC, import_zstd, measure_skippable
 from dripper.warc.open.base import Cursor
 
 HEADER_BYTES = 18
-"""The longest header of a frame."""
+"""The maximum length of a frame header."""
 
 _RLE = 1
-"""Type of a block that holds one byte, to be repeated."""
+"""The type of a block that contains one byte to repeat."""
 
 
 def needed_dictionary(stored: bytes) -> int:
-    """Return the number of the dictionary that a frame says it needs; 0 if it says none.
+    """Return the id of the dictionary in a frame's header, or 0 if the header names none.
 
     >>> needed_dictionary(bytes.fromhex("28b52ffd 23 419c0000 05 290000 6162636465"))
     40001
@@ -26,8 +26,8 @@ def needed_dictionary(stored: bytes) -> int:
 
 
 def skip_frame(cursor: Cursor) -> bool:
-    """Move a cursor behind the frame that it is at. False if there is no whole frame, or if
-    something else than a frame follows it: then the cursor may be anywhere."""
+    """Move a cursor to the end of the frame that it is at. Return False if there is no complete
+    frame, or if something other than a frame follows it; the cursor may then be anywhere."""
     cursor.fill(HEADER_BYTES)
     zstd = import_zstd()
     try:
