@@ -29,7 +29,7 @@ class InputKind(StrEnum):
     ARCHIVE = "archive"
     TABLE = "table"
     MISSING = "missing"
-    """A list names it, but it does not exist."""
+    """A file that a list names, but that does not exist."""
 
 
 class Input(NamedTuple):
@@ -37,7 +37,7 @@ class Input(NamedTuple):
 
     path: str
     address: str
-    """Its canonical address, which identifies it."""
+    """The canonical address, which identifies the file."""
     kind: InputKind = InputKind.PAGE
     below: str = ""
     """The path relative to the named folder, or the path as typed. If that path is absolute or

@@ -31,7 +31,7 @@ def map_guarded(
             finished.
 
     Raises:
-        UsageError: `work` raised it.
+        UsageError: Raised by `work`.
     """
     waiting = iter(items)
     at_work: dict[Guard[Item, Result], Item] = {}
@@ -62,7 +62,7 @@ def map_in_order(
     results per process are waiting.
 
     Raises:
-        UsageError: `work` raised it.
+        UsageError: Raised by `work`.
     """
     early: dict[int, tuple[Item, Result | PageError]] = {}
     following = 0

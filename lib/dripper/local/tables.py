@@ -51,9 +51,9 @@ class Table:
     """An iterator over the pages of one table; it can be closed."""
 
     def __init__(self, path: str, columns: Columns, page_bytes: int) -> None:
-        """Prepare reading. The first row is read on demand, which raises InputError if the table
-        lacks a column, MachineError if Parquet support is not installed, and FileError if the table
-        cannot be opened."""
+        """Prepare to read the table. Its first row is read on demand, which raises InputError if
+        the table lacks a column, MachineError if Parquet support is not installed, and FileError if
+        the table cannot be opened."""
         self.bytes_read = 0
         self._path = path
         self._columns = columns

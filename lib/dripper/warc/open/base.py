@@ -1,4 +1,4 @@
-"""Defines the interface of stored archive files, and a cursor over their bytes."""
+"""Defines the interface to stored archive files, and a cursor over their bytes."""
 
 import gzip
 import io
@@ -7,8 +7,8 @@ from typing import BinaryIO, Protocol, cast
 
 READ_BYTES = 1 << 16
 """Bytes per read. This size costs 1.15 CPU ms per page of 180 kB (three records); 8, 16 and 32 KiB
-cost 1.19, X the rest of a read is copied at
-the end of each member."""
+cost 1.19, 1.20 and 1.13 ms. The size is not larger, because the rest of a read is copied at the end
+of each member."""
 
 _MOST_BYTES = 1 << 20
 """The maximum number of bytes per read, so that a length claimed by a file costs no memory before
@@ -147,8 +147,8 @@ _NUMBER_DIGITS = 18
 
 
 def parse_whole_number(text: str | None) -> int | None:
-    """Return the number in a header, or None if it cannot be a size or a code because it has other
-    characters than digits, or too many digits. Never raises.
+    """Return the number in a header, or None if it cannot be a size or a code because it is not all
+    digits, or has too many digits. Never raises.
 
     >>> [parse_whole_number(text) for text in (" 680 ", "-1", "²", "9" * 5000)]
     [680, None, None, None]

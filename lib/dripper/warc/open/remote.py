@@ -52,8 +52,8 @@ class _State(NamedTuple):
 
 
 class Pace:
-    """The request rate for one server. If its file cannot be opened, the process keeps its own
-    pace."""
+    """The request rate for one server. If the file with the rate cannot be opened, each process
+    keeps its own pace."""
 
     def __init__(self, server: str, folder: Path | None = None) -> None:
         self._state = _State()

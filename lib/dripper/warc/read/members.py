@@ -91,8 +91,8 @@ class Members:
         self._unsound: set[int] = set()
 
     def pieces(self, start: int = 0) -> Iterator[Piece]:
-        """Yield the file from stored offset `start` on: 0 or a member's start; in an uncompressed
-        file, any offset."""
+        """Yield the pieces of the file from stored offset `start` on. `start` is 0 or a member's
+        start; in an uncompressed file, it may be any offset."""
         yield from self._read_inflated(start) if self.is_compressed() else self._read_plain(start)
 
     def is_compressed(self) -> bool:
@@ -190,15 +190,15 @@ class Members:
             stream.close()
 
     def _looks_compressed(self) -> bool:
-        """Decide by the first bytes, or, if they are damaged, by the members or records after
-        them."""
+        """Return whether the file looks compressed, judging by its first bytes or, if they are
+        damaged, by the members or records after them."""
         with self._open(0) as cursor:
             cursor.fill(_HEAD_BYTES)
             if not _MAGIC.match(cursor.stored) and not RECORD_START.match(cursor.stored.lstrip()):
                 cursor.fill(READ_BYTES)
             head = cursor.stored
             if measure_skippable(head):
-                self._skip_skippable(cursor, measure_skippable(head) or 0)  # the dictionary, wherever reading starts
+                self._skip_skippable(cursor, measure_skippable(head) or 0)  # notes its dictionary for any start
                 return True
         if _MAGIC.match(head) or _is_cut_magic(head):
             return True
@@ -480,7 +480,7 @@ class Members:
 
 
 def _last_before(at: int, dictionaries: dict[int, bytes | None]) -> bytes | None:
-    """Return the file's last dictionary before stored offset `at`."""
+    """Return the last dictionary before stored offset `at`, or None."""
     if len(dictionaries) < 2:
         return dictionaries.get(0)
     return dictionaries[max((offset for offset in dictionaries if offset < at), default=0)]
@@ -506,6 +506,6 @@ def _is_gzip_header(stored: bytes, at: int) -> bool:
 
 
 def _is_cut_magic(stored: bytes) -> bool:
-    """Return whether `stored`, the last bytes of a file, are the beginning of a cut magic
+    """Return whether `stored`, the last bytes of a file, is the beginning of a member's magic
     number."""
     return len(stored) < 4 and any(magic.startswith(stored) for magic in DECOMPRESSORS) and bool(stored)
