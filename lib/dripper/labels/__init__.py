@@ -1,4 +1,4 @@
-"""Labels blocks as main content or not: :func:`load` returns a labeler by its name; a
+"""Labels blocks as main content or not. :func:`load` returns a labeler by its name; a
 `LabelerEntry` adds a new one."""
 
 from dripper.labels.base import (

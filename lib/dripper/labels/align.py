@@ -1,8 +1,8 @@
 """Aligns a text with the blocks of a page: finds which blocks an extracted or human-written text
 contains.
 
-Used twice: to turn human truth into training labels, and to turn the output of another extractor
-into labels.
+Used to turn human-written texts into training labels, and the output of another extractor into
+labels.
 """
 
 from collections.abc import Sequence
@@ -15,13 +15,14 @@ from rapidfuzz.distance import LCSseq
 from dripper.labels.arrays import IntArray
 from dripper.labels.words import words_of
 
-# The bit matrix of the common subsequence takes one bit a pair of words: 1e9 pairs are 125 MB.
-# Longer pairs (3 of the 2,300 labelled pages) are matched by n-grams alone, which is linear.
+# The bit matrix of the longest common subsequence takes one bit per pair of words: 1e9 pairs take
+# 125 MB. Pages with more pairs (3 of the 2,300 labelled ones) are matched by shingles alone, in
+# linear time.
 MAX_WORD_PAIRS = 1_000_000_000
-# A word or two in common with the truth is chance ("the", "of"); three in a row are not.
+# One or two words in common with the text are chance ("the", "of"); three in a row are not.
 MIN_RUN = 3
-# Evidence without order: this share of a block's 5-word shingles must be in the unmatched part of
-# the text.
+# A block counts as matched out of order if more than this share of its 5-word shingles is in the
+# unmatched part of the text.
 SHINGLE_WORDS = 5
 MIN_SHINGLE_SHARE = 0.7
 
@@ -30,9 +31,9 @@ def match_shares(block_words: Sequence[Sequence[str]], text_words: Sequence[str]
     """Return, for each block, the share (0 to 1) of its words that a text contains; shape
     (n_blocks,).
 
-    Longest common subsequence over the words of all blocks in order, runs under three words dropped
-    unless the block is that short; then blocks that the text has at another place, by shingles.
-    Blocks without words get 0.
+    The words of all blocks, in order, are matched by the longest common subsequence. Runs of fewer
+    than three words are dropped, unless the block itself is that short. Blocks that the text has
+    elsewhere are then matched by shingles. Blocks without words get 0.
     """
     vocabulary: dict[str, int] = {}
     flat = _number_words([word for words in block_words for word in words], vocabulary)
@@ -54,8 +55,8 @@ def match_shares(block_words: Sequence[Sequence[str]], text_words: Sequence[str]
 
 
 def labels_from_text(block_texts: Sequence[str], text: str) -> npt.NDArray[np.bool_]:
-    """Return which blocks are main if `text` is the main content: each block with at least half of
-    its words in `text`.
+    """Return which blocks are main if `text` is the main content: the blocks with at least half of
+    their words in `text`.
 
     >>> labels_from_text(["Home About", "It rained all day.", "Share"], "It rained all day.")
     array([False,  True, False])
@@ -68,21 +69,21 @@ def _number_words(words: Sequence[str], vocabulary: dict[str, int]) -> IntArray:
 
 
 def _match_in_order(flat: IntArray, text: IntArray) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """Return which words of each side belong to the longest common subsequence; none at all if it
-    is out of reach."""
+    """Return which words of each side belong to the longest common subsequence; no words if there
+    are too many pairs to compute it."""
     matched, used = np.zeros(len(flat), bool), np.zeros(len(text), bool)
     if len(flat) * len(text) <= MAX_WORD_PAIRS:
         for opcode in LCSseq.opcodes(flat.tolist(), text.tolist()):
             if opcode.tag == "equal":
                 matched[opcode.src_start : opcode.src_end] = True
-                # A stray match does not use up the text: the shingles around it would be lost to
-                # the block they are from.
+                # A stray match does not use up the text: otherwise the block that the surrounding
+                # shingles come from could not match them.
                 used[opcode.dest_start : opcode.dest_end] = opcode.src_end - opcode.src_start >= MIN_RUN
     return matched, used
 
 
 def _measure_runs(flags: npt.NDArray[np.bool_]) -> IntArray:
-    """Return, at every position, the length of the run of equal flags that it belongs to."""
+    """Return the length of the run of equal flags at each position."""
     if not len(flags):
         return np.zeros(0, np.int64)
     lengths = np.diff(np.concatenate([[0], np.flatnonzero(np.diff(flags)) + 1, [len(flags)]]))

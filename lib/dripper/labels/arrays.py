@@ -1,4 +1,4 @@
-"""Names of array types, and a context in which products of small matrices run on one thread."""
+"""Array types, and a context manager that runs small matrix products on one thread."""
 
 import os
 import threading
@@ -17,7 +17,7 @@ HashArray: TypeAlias = npt.NDArray[np.uint64]
 
 
 def stack_columns(columns: Sequence[npt.ArrayLike], n_rows: int) -> FloatArray:
-    """Return a matrix of columns; a scalar is repeated for every row."""
+    """Return the columns as a matrix; a scalar is repeated for every row."""
     matrix = np.empty((n_rows, len(columns)))
     for number, column in enumerate(columns):
         matrix[:, number] = column
@@ -25,16 +25,16 @@ def stack_columns(columns: Sequence[npt.ArrayLike], n_rows: int) -> FloatArray:
 
 
 def find_blas() -> Sequence[LibController]:
-    """Return the libraries that multiply matrices in this process."""
+    """Return the BLAS libraries of this process."""
     libraries: Sequence[LibController] = ThreadpoolController().select(user_api="blas").lib_controllers
     return libraries
 
 
 @contextmanager
 def one_thread(libraries: Sequence[LibController]) -> Iterator[None]:
-    """Limit BLAS to one thread, until the last of those who ask for it at the same time has ended.
+    """Limit BLAS to one thread until the last concurrent caller has left the context.
 
-    (threadpoolctl's own `limit` first asks the libraries for all they know.)
+    (threadpoolctl's own `limit` first queries every property of the libraries.)
     """
     _limits.begin(libraries)
     try:
@@ -44,8 +44,9 @@ def one_thread(libraries: Sequence[LibController]) -> Iterator[None]:
 
 
 class _Limits:
-    """The callers that are inside. The number of threads is the process's, not the caller's: one
-    who came while another was inside would find 1, and leave that behind."""
+    """Counts the callers inside `one_thread`. The number of threads belongs to the process, not to
+    a caller: a second caller would read 1 while the first is inside, and would later restore that
+    1."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -70,5 +71,6 @@ class _Limits:
 
 
 _limits = _Limits()
-# A page process may be forked while another thread holds the lock, and has none of its threads.
+# A page process may be forked while another thread holds the lock. That thread does not exist in
+# the fork, so the lock would never be released.
 os.register_at_fork(after_in_child=_limits.__init__)  # type: ignore[misc]

@@ -1,5 +1,5 @@
-"""Declares the one interface of everything that decides which blocks are main content, and the
-expected F1 of a choice.
+"""Declares the interface of labelers, which decide which blocks are main content, and computes the
+expected F1 of a choice of blocks.
 """
 
 import math
@@ -30,14 +30,14 @@ class Labels:
     windows: int = 1
     """Number of parts into which the page was cut to fit the labeler."""
     method: str = ""
-    """The labeler that gave these labels, if the one asked consists of several; otherwise empty.
-    Written to the column `method`."""
+    """The labeler that gave these labels, if the labeler that was asked consists of several;
+    otherwise empty. Written to the column `method`."""
     page_kind: str | None = None
     """Article, forum, listing, product and so on; None if the labeler does not classify pages."""
 
     @classmethod
     def certain(cls, main: npt.NDArray[np.bool_]) -> "Labels":
-        """Return labels without probabilities, as a rule gives them.
+        """Return labels without probabilities, for labelers that apply a rule.
 
         >>> Labels.certain(np.array([True])).probability
         array([nan], dtype=float32)
@@ -69,17 +69,17 @@ class Labeler(Protocol):
     version: str
 
     def label(self, pages: Sequence[Page]) -> list[Labels]:
-        """Return one `Labels` a page, in order; a page of no blocks gets empty arrays."""
+        """Return one `Labels` per page, in order; a page without blocks gets empty arrays."""
         ...
 
 
 @runtime_checkable
 class SimplifiedLabeler(Labeler, Protocol):
-    """A labeler that needs the simplified HTML only, so that it can run in a stage of its own."""
+    """A labeler that needs only the simplified HTML, so that it can run in its own stage."""
 
     def label_simplified(self, pages: Sequence[SimplifiedPage]) -> list[Labels]:
-        """Return one `Labels` a page, in order: the same as `label` gives for the pages these come
-        from."""
+        """Return one `Labels` per page, in order, equal to the result of `label` for the whole
+        pages."""
         ...
 
 
@@ -88,18 +88,18 @@ class ExplainingLabeler(Labeler, Protocol):
     """A labeler that can explain its decisions."""
 
     def reasons(self, page: Page) -> Mapping[str, npt.NDArray[np.float64]]:
-        """Return, by reason, how much it speaks for each block to be main, in log odds, shape
+        """Return, by reason, the evidence that each block is main, in log odds, shape
         (n_blocks,)."""
         ...
 
 
 @runtime_checkable
 class WarningLabeler(Protocol):
-    """A labeler that may find out during the work that its settings are wrong."""
+    """A labeler that can discover while it labels that its settings are wrong."""
 
     @property
     def warnings(self) -> Mapping[str, str]:
-        """Return the warnings so far, by setting. Each is a sentence with its remedy."""
+        """Return the warnings so far, by setting. Each is a sentence that includes a remedy."""
         ...
 
 
@@ -113,16 +113,18 @@ class Closable(Protocol):
 
 
 class LabelerStoppedError(MachineError):
-    """The labeler is beyond repair, perhaps because of one of the pages it was given; a new one may
-    work."""
+    """The labeler cannot recover, perhaps because of one of its pages; a new instance may work."""
 
 
 def expected_f1(main: npt.NDArray[np.bool_], probability: FloatArray, words: IntArray) -> float:
-    """Return the F1 over words that a choice of blocks is expected to reach, as the ratio of
-    expectations, 0 to 1; 0 if the page has no words.
+    """Return the expected F1 over words of a choice of blocks, 0 to 1; 0 if the page has no words.
 
-    All arguments have shape (n_blocks,): the chosen blocks, the probability of each to be main, and
-    its number of words.
+    The expectation is taken as the ratio of expectations.
+
+    Args:
+        main: (n_blocks,), the chosen blocks.
+        probability: (n_blocks,), the probability of each block to be main.
+        words: (n_blocks,), the number of words of each block.
 
     >>> expected_f1(np.array([True, False]), np.array([1.0, 0.5]), np.array([10, 10]))
     0.8

@@ -1,5 +1,5 @@
-"""Labels pages with a chain of labelers: each next one gets the pages that the one before is unsure
-of."""
+"""Labels pages with a chain of labelers: each labeler gets the pages that the previous one is
+unsure of."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -15,7 +15,8 @@ _INSTEAD = ":instead_of_"
 def chain_of(name: str) -> tuple[str, ...]:
     """Return the labelers that `labeler.name` names, cheapest first. Raises SettingsError.
 
-    Commas after a colon belong to that labeler: it is made of others, and ends the chain.
+    Commas after a colon belong to the labeler before the colon, which combines others and ends the
+    chain.
 
     >>> chain_of("cpu,lm"), chain_of("cpu,vote:cpu,web2text")
     (('cpu', 'lm'), ('cpu', 'vote:cpu,web2text'))
@@ -29,14 +30,14 @@ def chain_of(name: str) -> tuple[str, ...]:
 
 
 def is_sure(labels: Labels, below: float) -> bool:
-    """Whether a page keeps its labels instead of going on to the next labeler of a chain. A page
-    without a confidence goes on."""
+    """Return whether a page keeps its labels instead of going to the next labeler of a chain. A
+    page without a confidence goes to the next labeler."""
     return labels.confidence >= below
 
 
 def name_substitute(method: str, labeler: str) -> str:
-    """Return the `method` of labels that are used because `labeler`, which should have decided,
-    gave none.
+    """Return the `method` of labels that are used because `labeler`, the preferred one, gave no
+    labels.
 
     >>> name_substitute("cpu", "lm")
     'cpu:instead_of_lm'
@@ -46,27 +47,27 @@ def name_substitute(method: str, labeler: str) -> str:
 
 P = TypeVar("P", Page, SimplifiedPage)
 Ask = Callable[[Any, Sequence[tuple[P, Labels | None]]], list[Labels]]
-"""Asks a labeler for labels of pages, each with the labels from the labelers before."""
+"""Asks a labeler to label pages, each given with its labels from the previous labelers."""
 
 
 class ChainLabeler:
-    """Labels by the first of its labelers that is sure of the page, or by the last that marks
-    anything."""
+    """Uses the labels of the first labeler that is sure of the page, or else of the last labeler
+    that marks any block."""
 
     def __init__(self, labelers: Sequence[Labeler], below: float) -> None:
-        """below: a page of lower confidence goes on."""
+        """below: a page with a lower confidence goes to the next labeler."""
         self.name = ",".join(labeler.name for labeler in labelers)
         self.version = ",".join([*(labeler.version for labeler in labelers), f"below={below:g}"])
         self._labelers = tuple(labelers)
         self._below = below
 
     def label(self, pages: Sequence[Page]) -> list[Labels]:
-        """Return one `Labels` a page, with `method`. Raises PageError if no labeler could label one
-        of the pages."""
+        """Return one `Labels` per page, with its `method`. Raises PageError if no labeler could
+        label one of the pages."""
         return self._label(pages, _ask_for_pages)
 
     def close(self) -> None:
-        """Close the labelers that hold something."""
+        """Close the labelers that hold resources."""
         for labeler in self._labelers:
             if isinstance(labeler, Closable):
                 labeler.close()
@@ -86,21 +87,21 @@ class ChainLabeler:
 
 
 class SimplifiedChainLabeler(ChainLabeler):
-    """A chain of labelers that need the simplified HTML only."""
+    """A chain of labelers that need only the simplified HTML."""
 
     def label_simplified(self, pages: Sequence[SimplifiedPage]) -> list[Labels]:
-        """Return one `Labels` a page, as `label` does."""
+        """Return one `Labels` per page, as `label` does."""
         return self._label(pages, _ask_for_simplified)
 
 
 def make_chain(labelers: Sequence[Labeler], below: float) -> Labeler:
-    """Return the labelers as one, which can run in a stage of its own if each of them can."""
+    """Return the labelers as a single one. It can run in its own stage if each of them can."""
     is_simplified = all(isinstance(labeler, SimplifiedLabeler) for labeler in labelers)
     return (SimplifiedChainLabeler if is_simplified else ChainLabeler)(labelers, below)
 
 
 def _ask_for_pages(labeler: Labeler, pages: Sequence[tuple[Page, Labels | None]]) -> list[Labels]:
-    """Return labels of whole pages; a labeler that can use drafts gets them."""
+    """Return labels for whole pages. A labeler that reads simplified HTML also gets the drafts."""
     if isinstance(labeler, SimplifiedLabeler) and any(draft is not None for _, draft in pages):
         return labeler.label_simplified([SimplifiedPage.of(page, draft) for page, draft in pages])
     return labeler.label([page for page, _ in pages])
@@ -113,7 +114,7 @@ def _ask_for_simplified(
 
 
 def _ask(ask: Ask[P], labeler: Labeler, pages: Sequence[tuple[P, Labels | None]]) -> list[Labels | PageError]:
-    """Return the labels of each page, or the error that explains why it has none."""
+    """Return the labels of each page, or the error that explains why the page has no labels."""
     if not pages:
         return []
     try:
@@ -121,12 +122,16 @@ def _ask(ask: Ask[P], labeler: Labeler, pages: Sequence[tuple[P, Labels | None]]
     except PageError as error:
         if error.code is not ErrorCode.LABELER_FAILED:
             raise
-        # One page may have caused it, and the error does not name that page.
+        # One page may have caused the error, which does not name that page.
         return [error] if len(pages) == 1 else [answer for page in pages for answer in _ask(ask, labeler, [page])]
 
 
 def _choose_better(before: Labels | None, answer: Labels | PageError, labeler: str) -> Labels | None:
-    """Return the labels of a page after `labeler` answered; before: its labels until then."""
+    """Return the labels of a page after the answer of `labeler`.
+
+    Args:
+        before: The labels of the page before that answer.
+    """
     if isinstance(answer, Labels) and (before is None or answer.main.any()):
         return replace(answer, method=answer.method or labeler)
     return None if before is None else replace(before, method=name_substitute(before.method, labeler))

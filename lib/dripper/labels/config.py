@@ -1,9 +1,9 @@
-"""Reads settings: defaults, then `conf/*.yml`, then `--set key=value`; each layer wins over the one
-before. The flags that commands share are here too.
+"""Reads settings from the defaults, then `conf/*.yml`, then `--set key=value`; each layer overrides
+the previous one. Also declares the flags that commands share.
 
-`main` of a job loads them once; everything below gets the part it needs as a value. A key nobody
-knows is an error that names the nearest one. `conf/base.yml` lists every key with its default (a
-test holds the two together).
+A job's `main` loads the settings once, and passes each function the part that it needs. An unknown
+key is an error that names the nearest known key. `conf/base.yml` lists every key with its default
+(a test keeps the file up to date).
 """
 
 import argparse
@@ -23,14 +23,14 @@ from dripper.settings import keys as section_keys
 
 
 def load(files: Iterable[str | Path] = (), assignments: Iterable[str] = (), defaults: Iterable[str] = ()) -> Settings:
-    """Return the settings of `files` (YAML, later ones win) and then of `assignments`
-    (`section.key=value`).
+    """Return the settings from `files` (YAML; later files win) and from `assignments`
+    (`section.key=value`), which override the files.
 
     Args:
-        defaults: Assignments before which even the files come.
+        defaults: Assignments that even the files override.
 
-    Raises SettingsError for a file that is missing or no YAML mapping, an unknown key (naming the
-    nearest known one), a value of the wrong type or out of range.
+    Raises SettingsError for a file that is missing or is not a YAML mapping, for an unknown key
+    (naming the nearest known one), and for a value of the wrong type or out of range.
 
     >>> load(assignments=["limits.page_cpu_seconds=5"]).limits.page_cpu_seconds
     5
@@ -44,7 +44,8 @@ def load(files: Iterable[str | Path] = (), assignments: Iterable[str] = (), defa
 
 
 def from_values(values: Mapping[str, Any]) -> Settings:
-    """Return the settings of values by dotted key, the rest as by default. Raises SettingsError.
+    """Return settings with the given values, by dotted key, and defaults for the rest. Raises
+    SettingsError.
 
     >>> from_values({"limits.page_cpu_seconds": 5}).limits.page_cpu_seconds
     5
@@ -61,10 +62,11 @@ _OF_CHAIN = "escalate_below"
 def split_settings(
     labeler: str | None, settings: Settings | Mapping[str, Any] | None, options: Mapping[str, Any]
 ) -> Settings:
-    """Return the settings with a labeler's name and the options of its section put in. Raises
+    """Return the settings with a labeler's name and the options of its section filled in. Raises
     SettingsError.
 
-    `escalate_below`, which is of no labeler but of a chain of them, is `labeler.escalate_below`.
+    The option `escalate_below` belongs to a chain, not to a labeler: it sets
+    `labeler.escalate_below`.
 
     >>> split_settings("cpu", {"profile": "paper"}, {"comments": "include"}).labels.cpu.comments
     'include'
@@ -88,7 +90,8 @@ def split_settings(
             )
         options = dict(options)
         values[f"labeler.{_OF_CHAIN}"] = options.pop(_OF_CHAIN)
-    # A labeler that asks others has no section of its own: its options are sections of its members.
+    # A labeler that asks others has no section of its own: its options are the sections of its
+    # members.
     asks_others = is_chain or find_entry(name).members
     section = "labels" if asks_others else f"labels.{name}"
     if asks_others and (plain := [key for key, value in options.items() if not isinstance(value, Mapping)]):
@@ -99,8 +102,8 @@ def split_settings(
 
 
 def keys() -> Iterator[str]:
-    """Yield every setting's dotted name in order of declaration, and after these the settings of
-    the labelers in this package."""
+    """Yield every setting's dotted name in declaration order, followed by the settings of this
+    package's labelers."""
     yield from section_keys(Settings)
     for labeler in own_names():
         yield from section_keys(find_entry(labeler).settings, f"labels.{labeler}.")
@@ -141,7 +144,7 @@ def _parse_assignment(assignment: str) -> dict[str, Any]:
 
 
 def _nest(key: str, value: Any) -> dict[str, Any]:
-    free = "spark.properties."  # the rest of such a key is the name of a property, dots included
+    free = "spark.properties."  # the rest of such a key is a property name, including its dots
     *sections, last = [*free.split(".")[:2], key.removeprefix(free)] if key.startswith(free) else key.split(".")
     nested: dict[str, Any] = {last: value}
     for section in reversed(sections):
@@ -166,8 +169,8 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
 
 
 def settings(arguments: argparse.Namespace, flags: Mapping[str, str | None]) -> Settings:
-    """Return the settings: files, then --set, then the flags that are short for a setting. Raises
-    SettingsError."""
+    """Return the settings from files, then --set, then the flags that are short for a setting.
+    Raises SettingsError."""
     assignments = [f"{key}={value}" for key, value in flags.items() if value is not None]
     files = [local_place("--conf", file) for file in arguments.conf]
     return load(files, [*arguments.assignments, *assignments], getattr(arguments, "defaults", ()))

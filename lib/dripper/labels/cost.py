@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from dripper.settings import DeviceSettings
 
 BYTES_PER_TOKEN = 2.8
-"""Bytes of simplified HTML in UTF-8 for each token of Qwen3's tokenizer: 2.72 over 389 pages of
-mixed WARC files together, 2.98 for the median page."""
+"""UTF-8 bytes of simplified HTML per token of Qwen3's tokenizer: 2.72 over all 389 pages of mixed
+WARC files, 2.98 for the median page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,12 +16,12 @@ class Sample:
     """Measurements on a few pages of the input."""
 
     bytes_read: int
-    """Bytes of the archives, for `pages` pages (split or not)."""
+    """Archive bytes for `pages` pages, whether these could be split or not."""
     pages: int
     tokens: Sequence[int]
     blocks: Sequence[int]
-    """Both: of each page that is to be labelled: could be split and, in a chain, goes on to the
-    next labeler."""
+    """Both: one number for each page to label. Such a page could be split and, in a chain, goes to
+    the next labeler."""
     split: int = 0
     """Pages that could be split."""
 
@@ -43,14 +43,14 @@ class CpuSample:
     """The measured cost of splitting and labelling a few pages of the input here."""
 
     bytes_read: int
-    """Bytes of the archives, for `pages` pages (split or not)."""
+    """Archive bytes for `pages` pages, whether these could be split or not."""
     pages: int
     seconds: Mapping[str, float]
-    """CPU seconds of all of them, by step: `split`, then each labeler's name."""
+    """CPU seconds of all pages together, by step: `split`, then each labeler's name."""
 
 
 def estimate_tokens(simplified_html: str) -> int:
-    """Return about how many tokens the text has, without a tokenizer.
+    """Return the estimated number of tokens in a text, without a tokenizer.
 
     >>> estimate_tokens("<p>" * 28)
     30
@@ -59,16 +59,20 @@ def estimate_tokens(simplified_html: str) -> int:
 
 
 def estimate(sample: Sample, total_bytes: int, decoder: str) -> Estimate:
-    """Return the sample scaled to `total_bytes` of archives; a sample without bytes gives zeros."""
+    """Return the estimate for `total_bytes` of archives, scaled from the sample; a sample without
+    bytes gives zeros."""
     scale = total_bytes / sample.bytes_read if sample.bytes_read else 0.0
     passes = sum(_estimate_passes(n_blocks, decoder) for n_blocks in sample.blocks)
     return Estimate(round(len(sample.tokens) * scale), round(sum(sample.tokens) * scale), round(passes * scale))
 
 
 def _estimate_passes(n_blocks: int, decoder: str) -> float:
-    """Forward passes over one page, measured on random weights: in parallel 4, 5 and 13 for 50, 200
-    and 800 blocks; token by token in JSON 342, 1,493 and 6,296, that is, the digits of each block's
-    number and 5 more."""
+    """Return the number of forward passes over one page.
+
+    With random weights, pages of 50, 200 and 800 blocks took 4, 5 and 13 passes in parallel. Token
+    by token in JSON, they took 342, 1,493 and 6,296: for each block, the digits of its number and 5
+    more.
+    """
     if decoder == "parallel":
         return 3 + n_blocks / 80
     return sum(len(str(number)) + 5 for number in range(1, n_blocks + 1))
@@ -77,10 +81,10 @@ def _estimate_passes(n_blocks: int, decoder: str) -> float:
 def describe_estimate(
     sample: Sample, estimate: Estimate, devices: Mapping[str, DeviceSettings], decoder: str | None
 ) -> list[str]:
-    """Return the estimate as lines for a person.
+    """Return the estimate as lines to print.
 
     Args:
-        decoder: None for a labeler that decodes nothing; its speed has not been measured.
+        decoder: None for a labeler without a decoder; its speed has not been measured.
     """
     if not sample.tokens:
         return ["cost      no estimate: the sample has no page with text"]
@@ -127,10 +131,10 @@ def describe_cpu(sample: CpuSample, total_bytes: int) -> list[str]:
 def describe_actual(
     pages: int, tokens: int, passes: int, engine_seconds: float, devices: Mapping[str, DeviceSettings]
 ) -> list[str]:
-    """Return the cost of labelling 1,000 pages, as lines to print; no lines for no pages.
+    """Return the cost of labelling 1,000 pages, as lines to print; no lines if there are no pages.
 
     Args:
-        engine_seconds: Wall seconds of the stage times engines.
+        engine_seconds: Wall-clock seconds of the stage, times the number of engines.
     """
     if not pages:
         return []

@@ -1,5 +1,5 @@
-"""Runs a labeler that has an engine: recovers from its failures, and sets its batches and its
-environment. Independent of Spark."""
+"""Runs a labeler that has an engine: recovers from failures, makes batches, and sets environment
+variables. Independent of Spark."""
 
 import contextlib
 import gc
@@ -44,8 +44,8 @@ class EngineError(Exception):
 
 
 def load_labeler(settings: Settings) -> SimplifiedLabeler:
-    """Return the labeler of the settings. Raises SettingsError if it reads more than simplified
-    HTML."""
+    """Return the labeler of the settings. Raises SettingsError if the labeler reads more than
+    simplified HTML."""
     labeler = load_from_settings(settings.labeler, settings.labels)
     if not isinstance(labeler, SimplifiedLabeler):
         raise SettingsError(
@@ -56,30 +56,29 @@ def load_labeler(settings: Settings) -> SimplifiedLabeler:
 
 
 def check_labeler(settings: Settings, loader: Loader) -> None:
-    """Raise SettingsError for a labeler that cannot run staged, before anything is done.
+    """Raise SettingsError before a run if the labeler cannot run staged.
 
-    A labeler that needs GPUs is not loaded: it may be installed only on the machines that have
-        them.
+    A labeler that needs GPUs is not loaded: it may be installed only on the GPU machines.
     """
     if not any(find_entry(name).gpus for name in chain_of(settings.labeler.name)):
         loader(settings)
 
 
 class Engine:
-    """A labeler that recovers if a batch, a page or the engine itself fails."""
+    """A labeler with recovery from failures of a batch, a page or the engine itself."""
 
     def __init__(self, load: Callable[[], SimplifiedLabeler]) -> None:
         self._load = load
         self.labeler = load()
 
     def label(self, pages: Sequence[SimplifiedPage]) -> list[Labels | str]:
-        """Return the labels of each page, or the reason why it has none.
+        """Return the labels of each page, or the reason why the page has no labels.
 
-        A batch that fails is tried again in halves, down to single pages. If the engine then fails
-        on a short page too, it is restarted, and the page is tried once more. Raises EngineError if
-        the restart does not help. A UsageError of the labeler is raised again, because a person has
-        to change something and no page is at fault; LabelerStoppedError is the exception, as a page
-        may have caused it.
+        A batch that fails is retried in halves, down to single pages. If a single page fails, and
+        the shortest page fails too, the engine is restarted, and the page is tried once more.
+        Raises EngineError if the restart does not help. Re-raises a UsageError of the labeler,
+        because a person has to change something and no page is at fault. LabelerStoppedError is not
+        re-raised, because a page may have caused it.
         """
         problem = ""
         for _ in range(2):
@@ -123,7 +122,7 @@ class Engine:
 
     def _start_anew(self, problem: str) -> None:
         name = self.labeler.name
-        # The old engine must free its GPU memory before the new one allocates as much.
+        # The old engine must free its GPU memory before the new engine allocates its own.
         with contextlib.suppress(Exception):
             if isinstance(self.labeler, Closable):
                 self.labeler.close()
@@ -135,16 +134,16 @@ class Engine:
 
 
 def environment(settings: Settings, threads: int | None = None) -> dict[str, str]:
-    """Return the environment variables of an engine's process. Set them before the engine's
+    """Return the environment variables for an engine's process. Set them before the engine's
     packages are imported.
 
-    These are the variables of the labeler's entry, and the number of threads. Spark sets
-    OMP_NUM_THREADS to a task's cores, one by default, but an engine on CPU needs its share of the
+    These are the variables from the labeler's entry, and the number of threads. Spark sets
+    OMP_NUM_THREADS to a task's cores, one by default, but an engine on a CPU needs its share of the
     machine. Threads sleep while they wait, because threads that spin (OpenMP's default) take cores
     from Spark and from each other.
 
     Args:
-        threads: Threads of an engine; None: an equal share of the machine's cores.
+        threads: Threads per engine; None: an equal share of the machine's cores.
     """
     names = chain_of(settings.labeler.name)
     variables = {key: value for name in names for key, value in find_entry(name).environment.items()}
@@ -153,12 +152,11 @@ def environment(settings: Settings, threads: int | None = None) -> dict[str, str
 
 
 BATCH_PAGES = 256
-"""Pages that an engine gets at once; a batch that fails is tried again in halves."""
+"""Maximum number of pages in a batch; a batch that fails is retried in halves."""
 BATCH_TOKENS = 1_000_000
-"""Tokens that an engine gets at once, unless a single page has more."""
+"""Maximum number of tokens in a batch, unless a single page has more."""
 
 
 def groups(rows: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
-    """Return the rows in batches for the engine, of at most BATCH_PAGES pages and about
-    BATCH_TOKENS tokens."""
+    """Yield the rows in batches of at most BATCH_PAGES pages and about BATCH_TOKENS tokens."""
     return pack(rows, lambda row: row["tokens"] or 0, BATCH_TOKENS, BATCH_PAGES)

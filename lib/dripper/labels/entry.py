@@ -29,15 +29,15 @@ class Use:
     profile: str
     """The rules by which the run splits pages."""
     stages: Collection[str] = ()
-    """The stages that a staged run will execute; none if one pass does everything."""
+    """The stages that a staged run will execute; empty if one pass does everything."""
     is_local: bool = False
-    """Whether the stages run on this very machine."""
+    """Whether the stages run on this machine."""
 
 
 def local_folder(model: str) -> Path:
-    """Return the path of a setting that names a folder; `~` is the home folder. A value that cannot
-    be a path is returned as it is, so that a missing folder is reported by the name of the
-    setting."""
+    """Return the path in a setting that names a folder; `~` is the home folder. A value that cannot
+    be a path is returned unchanged, so that the caller reports a missing folder under the setting's
+    name."""
     if ":/" in model and not model.startswith("dbfs:/"):
         return Path(model)
     try:
@@ -47,15 +47,15 @@ def local_folder(model: str) -> Path:
 
 
 def check_packages(use: Use, extra: str, *packages: str) -> list[str]:
-    """Return a warning for each package that labelling imports and this machine lacks.
+    """Return a warning for each package that labelling imports but this machine lacks.
 
     Args:
         use: How the run uses the labeler.
-        extra: The extra of this project that installs them.
-        packages: Their names.
+        extra: The extra of this project that installs the packages.
+        packages: The names of the packages.
 
     Raises:
-        MachineError: Pages are labelled here, and one of them is missing.
+        MachineError: If pages are labelled on this machine and a package is missing.
     """
     if use.stages and "label" not in use.stages:
         return []
@@ -71,40 +71,42 @@ def check_packages(use: Use, extra: str, *packages: str) -> list[str]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LabelerEntry:
-    """A labeler as the registry knows it. Creating an entry loads nothing: put slow imports into
-    its functions."""
+    """A labeler's entry in the registry. Creating an entry loads nothing: put slow imports into its
+    functions."""
 
     name: str
     load: Callable[[Any], Labeler]
-    """Returns the labeler with the settings given, ready to use. Raises SettingsError or
+    """Returns a labeler with the given settings, ready to use. Raises SettingsError or
     MachineError."""
     settings: type[Section] = Section
     """The class of the section `labels.<name>`."""
     staged: bool = False
-    """Whether it runs in a stage of its own by default. It must then be a `SimplifiedLabeler`."""
+    """Whether the labeler runs in its own stage by default. It must then be a
+    `SimplifiedLabeler`."""
     gpus: bool = False
-    """Whether it runs on machines with GPUs. It is then loaded only there, not on the driver."""
+    """Whether the labeler runs on GPU machines. It is then loaded only there, not on the driver."""
     count_tokens: Callable[[Any], CountTokens | None] = lambda _: None
-    """Returns, for its settings, how tokens are counted; None: they are estimated from the length.
-    """
+    """Returns a token counter for the given settings; None: tokens are estimated from the
+    length."""
     fallback: FallbackName = DEFAULT_FALLBACK
-    """The meaning of the setting labeler.fallback=auto."""
+    """The fallback that the setting labeler.fallback=auto selects."""
     check: Callable[[Any, Use], Sequence[str]] = lambda *_: ()
-    """Called with the settings before a run: raises SettingsError if the labeler cannot work with
-    them, or returns warnings."""
+    """Called with the settings and the use before a run. Raises SettingsError if the labeler cannot
+    run with them, or returns warnings."""
     reads_profile: Callable[[Any], str | None] = lambda _: None
-    """Returns the profile of the pages that its checkpoint reads, by its settings; None if it reads
-    any, or if this machine cannot know. The stage `label` refuses blocks of another profile."""
+    """Returns the profile that the checkpoint in the given settings reads; None if it reads any
+    profile, or if its profile is not known on this machine. The stage `label` refuses blocks of
+    another profile."""
     tells_confidence: bool = False
-    """Whether its labels have a `confidence`. Others can then follow it in a chain, for the pages
-    that it is unsure of."""
+    """Whether the labels have a `confidence`. In a chain, another labeler can then follow for the
+    unsure pages."""
     needs_draft: bool = False
-    """Whether it needs the probabilities of a labeler before it. It can then be neither alone nor
-    the first of a chain."""
+    """Whether the labeler needs the probabilities of a previous labeler. It can then be neither
+    alone nor first in a chain."""
     escalate_below: float = 0.7
-    """The default of labeler.escalate_below in a chain that ends with it."""
+    """The default of labeler.escalate_below in a chain that ends with this labeler."""
     environment: Mapping[str, str] = field(default_factory=dict)
-    """Variables that its process needs before its packages are imported."""
+    """Environment variables that the process needs before the labeler's packages are imported."""
     members: tuple[str, ...] = ()
-    """The labelers that it asks. `load` and `check` then get each member's section by its name, and
-    `settings` is not used."""
+    """The labelers that this one asks. If there are any, `load` and `check` get each member's
+    section by its name, and `settings` is not used."""

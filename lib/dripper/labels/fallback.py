@@ -1,5 +1,5 @@
-"""Labels a page if its labeler finds nothing main, so that no page is lost. The labelers without a
-model, `all` and `trafilatura`, are here too.
+"""Labels a page if its labeler finds no main content, so that no page is lost. Also defines the
+labelers without a model, `all` and `trafilatura`.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from dripper.labels.entry import LabelerEntry
 
 
 class AllLabeler:
-    """Marks every block main, boilerplate included."""
+    """Marks every block as main, including boilerplate."""
 
     name = "all"
     version = "1"
@@ -40,14 +40,15 @@ class TrafilaturaLabeler:
             self.version = version("trafilatura")
 
     def label(self, pages: Sequence[Page]) -> list[Labels]:
-        """Mark the blocks that hold Trafilatura's text; no block is main if it extracts nothing."""
+        """Mark the blocks that contain Trafilatura's text; no block is main if it extracts
+        nothing."""
         return [Labels.certain(label_by_trafilatura(page, page.mapping_html)) for page in pages]
 
 
 def label_by_trafilatura(page: Page, html: str) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
     """Return which blocks of a page Trafilatura extracts from `html`, shape (n_blocks,).
 
-    A block is main if at least half of its words are, in order, in Trafilatura's text.
+    A block is main if at least half of its words occur, in order, in Trafilatura's text.
     """
     # Slow to import, and needed only if a page falls back.
     with needed("the labeler, or the fallback, trafilatura", "trafilatura"):
@@ -64,7 +65,7 @@ TRAFILATURA = LabelerEntry(name="trafilatura", load=lambda _: TrafilaturaLabeler
 
 
 class Fallback(StrEnum):
-    """The setting: the first fallback to try. The one that was used is in the column `method` as
+    """The first fallback to try, as set. The column `method` names the fallback that was used, as
     "fallback:<value>"."""
 
     CPU = "cpu"
@@ -80,15 +81,14 @@ class Fallback(StrEnum):
 def fall_back(page: Page, html: str, fallback: Fallback, second: Labeler | None = None) -> tuple[Labels, str]:
     """Return labels for a page without main blocks, and the `method` that gave them.
 
-    A page without blocks always ends as "fallback:empty".
+    A page without blocks always gets "fallback:empty".
 
     Args:
-        html: The decoded page as served: Trafilatura also reads parts that the mapping HTML
-            lacks.
-        second: The labeler of Fallback.CPU.
+        html: The decoded page as served: Trafilatura also reads parts that the mapping HTML lacks.
+        second: The labeler for Fallback.CPU.
 
     Raises:
-        ValueError: If `second` is needed and missing.
+        ValueError: If `second` is needed but missing.
     """
     if not page.blocks:
         fallback = Fallback.EMPTY

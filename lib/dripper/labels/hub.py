@@ -8,7 +8,7 @@ from dripper.errors import MachineError
 
 
 def is_hub_name(model: str) -> bool:
-    """Return whether a setting can be a name on the hub, `owner/model`. A folder of that path has
+    """Return whether a setting can be a hub name, `owner/model`. A folder with that path takes
     precedence.
 
     >>> is_hub_name("feyninc/pulpie-orange-small"), is_hub_name("./model"), is_hub_name("s3://b/m")
@@ -18,21 +18,21 @@ def is_hub_name(model: str) -> bool:
 
 
 def fetch_snapshot(setting: str, model: str, patterns: Sequence[str], hub: Any) -> Path:
-    """Return the folder with the files of a checkpoint on the hub; fetch the files if they are not
-    in the cache.
+    """Return the folder with a hub checkpoint's files, after fetching the files if they are not in
+    the cache.
 
     Args:
         setting: The setting that names the checkpoint.
-        model: Its name.
+        model: The checkpoint's name.
         patterns: Patterns of the files to fetch.
         hub: The module huggingface_hub.
 
     Raises:
-        MachineError: It cannot be fetched.
+        MachineError: If the checkpoint cannot be fetched.
     """
     try:
         return Path(hub.snapshot_download(model, allow_patterns=list(patterns)))
-    except Exception as error:  # The hub's errors are many; all mean the same to a user.
+    except Exception as error:  # The hub raises many errors; all mean the same to a user.
         raise MachineError(
             f"{setting}={model} is not a folder here and cannot be fetched from the hub "
             f"({type(error).__name__}). Fetch it where there is a network, and set {setting} to its folder"

@@ -1,4 +1,5 @@
-"""Finds labelers by name: this package's own, and others that packages register as entry points."""
+"""Finds labelers by name: this package's own, and labelers that other packages register as entry
+points."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
@@ -27,23 +28,21 @@ LABELERS: Doors[LabelerEntry] = Doors(
 COMPOSITES: Doors[Callable[[str], LabelerEntry]] = Doors(
     "kind of labeler", "dripper.composite_labelers", {}, "dripper_labelers.entries:COMPOSITES"
 )
-"""Kind of labelers named `kind:members` → function that makes an entry from such a name."""
+"""Functions by kind. Each makes the entry of a labeler named `kind:members` from that name."""
 
 
 def load(name: str, **options: Any) -> Labeler:
-    """Return the labeler of that name, ready to use. Its weights are read now, not on the first
-    page.
+    """Return the labeler of that name, ready to use: its weights are already loaded.
 
     Args:
         options: The settings of the section `labels.<name>`, for instance `load("lm", model="…",
-            decoder="fsm")`. A labeler that asks others takes the sections of its members, as in
+            decoder="fsm")`. A labeler that asks others accepts the sections of its members, as in
             `load("vote:cpu,trafilatura", cpu={"title": "include"})`. A chain (`cpu,trafilatura`)
-            takes the sections of its labelers, and `escalate_below`.
+            accepts the sections of its labelers, and `escalate_below`.
 
     Raises:
-        SettingsError: For an unknown name or option, saying which is nearest and which there
-            are.
-        MachineError: If the labeler's weights or packages cannot be had.
+        SettingsError: For an unknown name or option. The message names the nearest one.
+        MachineError: If the labeler's weights or packages are not available.
     """
     if len(chain_of(name)) > 1:
         below = {key: options.pop(key) for key in ("escalate_below",) if key in options}
@@ -65,8 +64,8 @@ def own_names() -> list[str]:
 
 @cache
 def find_entry(name: str) -> LabelerEntry:
-    """Return the entry of a labeler. Raises SettingsError for an unknown name, MachineError if it
-    cannot be loaded.
+    """Return the entry of a labeler. Raises SettingsError for an unknown name, and MachineError if
+    the entry cannot be loaded.
 
     >>> find_entry("lm").staged
     True
@@ -84,8 +83,8 @@ def find_entry(name: str) -> LabelerEntry:
 
 
 def check_options(entry: LabelerEntry, options: Mapping[str, Any]) -> Any:
-    """Return the section of a labeler's settings, with defaults for the options not given. For a
-    labeler that asks others, return each member's section by its name. Raises SettingsError."""
+    """Return a labeler's settings section, with defaults for the options not given. For a labeler
+    that asks others, return each member's section by its name. Raises SettingsError."""
     if entry.members:
         unknown = sorted(set(options) - set(entry.members))
         if unknown:
@@ -99,7 +98,7 @@ def check_options(entry: LabelerEntry, options: Mapping[str, Any]) -> Any:
 
 
 def labeler_settings(name: str, labels: LabelsSettings) -> Any:
-    """Return the section of one labeler, of the class that its entry has."""
+    """Return one labeler's section, of the class that its entry declares."""
     return check_options(find_entry(name), list_options(name, labels))
 
 
@@ -111,8 +110,8 @@ def list_options(name: str, labels: LabelsSettings) -> dict[str, Any]:
 
 
 def sections(labels: Mapping[str, Any]) -> dict[str, Section]:
-    """Return the sections of all labelers in this package, and of each other labeler with a
-    setting. Raises SettingsError.
+    """Return the sections of all labelers in this package, and of every other labeler with given
+    settings. Raises SettingsError.
 
     Args:
         labels: The given settings, by labeler.
@@ -127,8 +126,8 @@ def sections(labels: Mapping[str, Any]) -> dict[str, Section]:
 
 
 def load_from_settings(labeler: LabelerSettings, labels: LabelsSettings) -> Labeler:
-    """Return the labeler that the settings name, or all of a chain as one. Raises as
-    :func:`load`."""
+    """Return the labeler that the settings name, or a chain as a single labeler. Raises the same
+    errors as :func:`load`."""
     names = chain_of(labeler.name)
     if len(names) == 1:
         return load(labeler.name, **list_options(labeler.name, labels))
@@ -148,11 +147,10 @@ def bound_of(labeler: LabelerSettings) -> float:
 
 
 def check_chain(labeler: LabelerSettings, *, is_batch: bool) -> None:
-    """Raise SettingsError for a chain that cannot work.
+    """Raise SettingsError for an invalid chain.
 
     Args:
-        is_batch: Whether pages are labelled a batch at a time, by one labeler and then by the
-            next.
+        is_batch: Whether pages are labelled a batch at a time, by one labeler and then by the next.
     """
     names = chain_of(labeler.name)
     if find_entry(names[0]).needs_draft:
@@ -173,8 +171,8 @@ def check_chain(labeler: LabelerSettings, *, is_batch: bool) -> None:
 
 
 def check_use(labeler: LabelerSettings, labels: LabelsSettings, use: Use) -> Sequence[str]:
-    """Return the labelers' warnings before a run. Raises SettingsError if a labeler cannot work the
-    way the run would use it."""
+    """Return the labelers' warnings before a run. Raises SettingsError if the run would use a
+    labeler in an unsupported way."""
     names = chain_of(labeler.name)
     first = split_into_stages(labeler)[0] if use.stages else labeler
     n_first = len(chain_of(first.name)) if first else 0
@@ -199,7 +197,7 @@ def check_blocks(labeler: LabelerSettings, labels: LabelsSettings, profile: str)
 
 
 def runs_staged(labeler: LabelerSettings) -> bool:
-    """Return whether pages are labelled in a stage of their own.
+    """Return whether pages are labelled in a separate stage.
 
     >>> runs_staged(LabelerSettings(name="lm"))
     True
@@ -212,8 +210,8 @@ def runs_staged(labeler: LabelerSettings) -> bool:
 
 
 def split_into_stages(labeler: LabelerSettings) -> tuple[LabelerSettings | None, LabelerSettings]:
-    """Split the labelers of a staged run: those before the stage `label` (None if there are none),
-    and those in it.
+    """Split the labelers of a staged run into the labelers before the stage `label` (None if there
+    are none) and the labelers in it.
 
     >>> [stage.name for stage in split_into_stages(LabelerSettings(name="cpu,lm"))]
     ['cpu', 'lm']

@@ -1,5 +1,5 @@
-"""Streams pages to an engine: makes requests ahead in a thread, so that pages are tokenized while
-the engine works, and groups them by a number of tokens."""
+"""Streams pages to an engine. A thread makes requests ahead, so that pages are tokenized while the
+engine works. Requests are grouped by their number of tokens."""
 
 import sys
 from collections import deque
@@ -12,10 +12,10 @@ _END: Any = object()
 
 
 def ahead(items: Iterable[T], most: int) -> Iterator[T]:
-    """Yield the items in order; a thread makes up to `most` of them before they are asked for.
+    """Yield the items in order, while a thread makes up to `most` of them in advance.
 
-    If making an item raises an error, that error is raised in the item's place. The thread ends
-    with the items, or when the iterator is closed.
+    If making an item raises an error, that error is raised in place of the item. The thread ends
+    after the last item, or when the iterator is closed.
 
     >>> list(ahead(range(4), 2))
     [0, 1, 2, 3]
@@ -31,12 +31,12 @@ def ahead(items: Iterable[T], most: int) -> Iterator[T]:
 
 
 def pack(items: Iterable[T], size: Callable[[T], int], budget: int, most: int = sys.maxsize) -> Iterator[list[T]]:
-    """Yield the items in packs, in their order, as they come.
+    """Yield the items in packs, in order. Items are read only as needed.
 
     Args:
-        size: Returns an item's tokens, or other units of the budget.
-        budget: Tokens of a pack; an item that is longer goes alone.
-        most: Number of items in a pack.
+        size: Returns an item's number of tokens, or of another unit of the budget.
+        budget: Maximum number of tokens in a pack; a longer item gets its own pack.
+        most: Maximum number of items in a pack.
 
     >>> list(pack(["aa", "bbb", "cccccccc", "d"], len, 6))
     [['aa', 'bbb'], ['cccccccc'], ['d']]

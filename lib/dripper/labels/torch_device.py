@@ -1,5 +1,5 @@
-"""Chooses the device for models in PyTorch, and sets up processes and memory for it. Importing this
-module does not import PyTorch."""
+"""Chooses the device for PyTorch models, limits the threads of forked processes, and measures
+memory. Importing this module does not import PyTorch."""
 
 import os
 import resource
@@ -14,8 +14,8 @@ Device = Literal["auto", "cpu", "cuda"]
 
 @cache
 def limit_children_to_one_thread() -> None:
-    """Let PyTorch use one thread in processes forked from now on: a child does not have its
-    parent's pool of threads, and would wait for it for ever."""
+    """Limit PyTorch to one thread in processes forked from now on: a child lacks its parent's
+    thread pool, and would wait for the pool forever."""
     import torch
 
     os.register_at_fork(after_in_child=lambda: torch.set_num_threads(1))
@@ -25,8 +25,8 @@ def choose_device(device: str = "auto", setting: str = "") -> str:
     """Return `cuda` or `cpu`.
 
     Args:
-        device: One of the two, or `auto`.
-        setting: Its name.
+        device: `cuda`, `cpu` or `auto`.
+        setting: The name of the setting, for messages.
 
     Raises:
         MachineError: If a GPU is asked for and there is none.
@@ -44,8 +44,8 @@ def choose_device(device: str = "auto", setting: str = "") -> str:
 
 
 def peak_memory(device: str) -> int:
-    """Return the most bytes that this process has held so far: on a GPU in PyTorch's tensors, else
-    in main memory."""
+    """Return this process's peak memory so far, in bytes: of PyTorch's tensors on a GPU, otherwise
+    of main memory."""
     import torch
 
     if device == "cuda":

@@ -1,6 +1,6 @@
-"""The forms of a language model's answer, and the parser of its text.
+"""The forms of a language model's answer, and a parser for the answer's text.
 
-Everything but the labels is fixed by the number of blocks (Dripper paper, 3.4): an answer is a text
+The number of blocks determines everything but the labels (Dripper paper, 3.4): an answer is a text
 with N holes.
 """
 
@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 MAIN, OTHER = "main", "other"
 _COMPACT_ITEM = re.compile(r"(\d+)(main|other)")
-# A JSON object that breaks off is cut back to its last whole pair.
+# A JSON object that breaks off is cut back to its last complete pair.
 _JSON_ITEM = re.compile(r'"\s*(\d+)\s*"\s*:\s*"\s*(main|other)\s*"')
-# xgrammar warns of other escapes that `re.escape` writes, such as a backslash before a blank.
+# xgrammar warns about other escapes that `re.escape` writes, such as a backslash before a space.
 _ESCAPED = str.maketrans({"{": r"\{", "}": r"\}"})
 
 
@@ -32,7 +32,7 @@ class AnswerForm:
     """Pattern of the pieces to tokenize one by one; None: the tokenizer gets the whole text."""
 
     def pieces(self, text: str) -> list[str]:
-        """Return an answer in the pieces that the tokenizer gets one by one.
+        """Return an answer as the pieces that are tokenized one by one.
 
         >>> FORMS["json_machine"].pieces('{"12":"main","13":"other"}')
         ['{', '"', '1', '2', '":"', 'main', '",', '"', '1', '3', '":"', 'other', '"}']
@@ -51,8 +51,8 @@ class AnswerForm:
         return f"{self.opening}{self.after.join(items)}{self.closing}"
 
     def regex(self, n_blocks: int) -> str:
-        """Return a regular expression that matches all answers for a page of so many blocks, and
-        nothing else."""
+        """Return a regular expression that matches exactly the answers for a page of `n_blocks`
+        blocks."""
         items = (f"{item}{self.between}({MAIN}|{OTHER})" for item in range(1, n_blocks + 1))
         return f"{self.opening.translate(_ESCAPED)}{self.after.join(items)}{self.closing.translate(_ESCAPED)}"
 
@@ -60,19 +60,20 @@ class AnswerForm:
 FORMS: Mapping[str, AnswerForm] = {
     form.name: form
     for form in (
-        # Paper, 3.4 and A.7; the white space is as json.dumps writes it.
+        # Paper, 3.4 and A.7, with white space as json.dumps writes it.
         AnswerForm("json", '{"', '": "', '", "', '"}'),
         # The example that prompt v0 of MinerU-HTML 1.0 shows its model.
         AnswerForm("json_v0", '{"', '": "', '","', '"}'),
         AnswerForm("json_tight", '{"', '":"', '","', '"}'),
-        # As the state machine of MinerU-HTML 1.0 writes it (`TokenStateMachine`), and no tokenizer
-        # would: Qwen's takes `{"` and `","` for one token each.
+        # As the state machine of MinerU-HTML 1.0 (`TokenStateMachine`) writes it. No tokenizer
+        # would: Qwen's writes `{"` and `","` as one token each.
         AnswerForm("json_machine", '{"', '":"', '","', '"}', re.compile(r'":"|",|"}|main|other|["{0-9]')),
         # MinerU-HTML 1.1, response_format "compact".
         AnswerForm("compact", "", "", "", ""),
-        # The same as MinerU-HTML 1.1 lets vLLM write it: `<answer>\s*1main2other…\s*</answer>`, the
-        # tags of Hunyuan's chat format, which has a line feed on both sides. The white space that
-        # the weights prefer is not verified: `dripper lm probe` asks them.
+        # The compact form as MinerU-HTML 1.1 lets vLLM write it:
+        # `<answer>\s*1main2other…\s*</answer>`. The tags are from Hunyuan's chat format, which has
+        # a line feed on both sides. It is not verified which white space the weights prefer:
+        # `dripper lm probe` finds out.
         AnswerForm("tagged", "<answer>\n", "", "", "\n</answer>"),
         AnswerForm("tagged_tight", "<answer>", "", "", "</answer>"),
     )
@@ -80,13 +81,15 @@ FORMS: Mapping[str, AnswerForm] = {
 
 
 def parse_answer(text: str) -> dict[int, bool]:
-    """Parse a free text: block id to main or not. For engines that cannot be held to a form.
+    """Parse a free text into a mapping from block id to main or not. For engines that cannot be
+    restricted to a form.
 
-    A text with `{` is read as JSON, from the first `{` on; one that breaks off or does not parse
-    gives its whole pairs; values other than `main` and `other`, and keys that are not numbers, are
-    ignored. A text without `{` is read as compact. A block answered twice has its last answer, as
-    in the public code (MinerU-HTML 1.1, `parse_llm_response`). Ids that the page does not have are
-    the caller's to drop, and blocks without an answer are not main, as there.
+    A text with `{` is read as JSON, from the first `{` on. If the JSON breaks off or does not
+    parse, its complete pairs are used. Values other than `main` and `other`, and keys that are not
+    numbers, are ignored. A text without `{` is read as compact. If a block is answered twice, the
+    last answer counts, as in the public code (MinerU-HTML 1.1, `parse_llm_response`). The caller
+    must drop ids that the page does not have, and take blocks without an answer as not main, as the
+    public code does.
 
     >>> parse_answer('Sure! {"1": "main", "2": "oth')
     {1: True}

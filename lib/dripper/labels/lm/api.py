@@ -1,5 +1,5 @@
-"""An OpenAI-compatible API over HTTP: bounded requests and tries, and errors that name the side at
-fault."""
+"""An OpenAI-compatible API over HTTP, with limits on concurrent requests and retries. Errors name
+the side at fault."""
 
 import json
 from collections.abc import Mapping
@@ -11,8 +11,8 @@ import urllib3
 from dripper.errors import ErrorCode, MachineError, PageError, SettingsError
 from dripper.labels.lm.settings import LmSettings
 
-# The server, or a gateway before it, is busy or restarting: worth another try. Other errors would
-# come again.
+# The server, or a gateway in front of it, is busy or restarting, so a retry can help. Other errors
+# would recur.
 PASSING = (429, 500, 502, 503, 504)
 # Waits of 1, 2, 4, … seconds, or the server's Retry-After.
 BACKOFF_SECONDS = 1.0
@@ -25,19 +25,19 @@ class Access:
     key: str = field(default="", repr=False)
     """Sent as a bearer token."""
     concurrency: int = 16
-    """Requests under way."""
+    """Maximum number of concurrent requests."""
     attempts: int = 6
-    """Tries per request."""
+    """Maximum number of tries per request."""
     timeout_seconds: float = 600.0
-    """For one answer."""
+    """Timeout for one answer."""
 
 
 class Api:
-    """The server's address, with retries. Thread-safe."""
+    """A client for the server's API, with retries. Thread-safe."""
 
     def __init__(self, endpoint: str, access: Access, called: str) -> None:
-        """called: the setting or flag that holds the address, for messages. Raises SettingsError
-        if the endpoint is not an http address, or the key is not valid in a header."""
+        """called: the setting or flag with the address, for messages. Raises SettingsError if the
+        endpoint is not an HTTP address or the key is not valid in a header."""
         if not endpoint.startswith(("http://", "https://")):
             raise SettingsError(f"{called}={endpoint}: write an address such as http://127.0.0.1:8000/v1")
         if not (access.key.isascii() and access.key.isprintable()):
@@ -68,14 +68,14 @@ class Api:
         return cls(settings.endpoint, access, "labels.lm.endpoint")
 
     def get(self, path: str) -> dict[str, Any]:
-        """Return an address's answer. Raises as `post`."""
+        """Return the answer to a GET request. Raises the same errors as `post`."""
         return self._ask("GET", path, None)
 
     def post(self, path: str, body: Mapping[str, object]) -> dict[str, Any]:
-        """Return an address's answer to a JSON body.
+        """Return the answer to a POST request with a JSON body.
 
-        Raises MachineError if the server cannot be reached after all tries or refuses us,
-        PageError (labeler_failed) if it refuses this request.
+        Raises MachineError if the server cannot be reached after all tries or refuses access.
+        Raises PageError (labeler_failed) if the server refuses this request.
         """
         return self._ask("POST", path, json.dumps(body).encode())
 
@@ -103,6 +103,6 @@ class Api:
         return answer
 
     def _without_key(self, text: str) -> str:
-        """Return a text without the key: some servers repeat the key that they refuse, and replies
-        end up in logs."""
+        """Return a text without the key. Some servers repeat a key that they refuse, and their
+        replies end up in logs."""
         return text.replace(self._key, "…") if self._key else text

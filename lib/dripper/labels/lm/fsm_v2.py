@@ -1,9 +1,9 @@
-"""The state machine for vLLM's Model Runner V2, the default on GPUs, which does not take the V1
+"""The state machine for vLLM's Model Runner V2, the default on GPUs, which does not support the V1
 interface.
 
-Tested on tensors against `fsm_rules`; the runner itself needs Triton, so a GPU, and has not been
-run with it: docs/labeler_lm.md has the command that would verify it. All rows are masked at once,
-on the device; the runner may keep a row for every draft token of speculative decoding.
+Tested on tensors against `fsm_rules`. It has not been run in the runner itself, which needs Triton
+and so a GPU: docs/labeler_lm.md has the command that would verify it. All rows are masked together
+on the device. The runner may have a row for every draft token of speculative decoding.
 """
 
 from typing import Any
@@ -13,12 +13,12 @@ from vllm.v1.worker.gpu.sample.logits_processor import LogitsContext, LogitsProc
 
 from dripper.labels.lm.fsm_rules import HOLE, check_arguments, machine_of
 
-# In the table of answers: a slot of a request without a template.
+# Marks a slot without a template in the table of answers.
 FREE = -2
 
 
 class StateMachine(LogitsProcessor):  # type: ignore[misc,unused-ignore]
-    """Leaves, in every row of a request that brought a template, exactly one token."""
+    """Leaves exactly one possible token in every row of a request that has a template."""
 
     def __init__(self, vllm_config: Any, req_states: Any) -> None:
         """Called by vLLM."""
@@ -31,11 +31,12 @@ class StateMachine(LogitsProcessor):  # type: ignore[misc,unused-ignore]
 
     @classmethod
     def validate_params(cls, sampling_params: Any) -> None:
-        """Raise ValueError for arguments that are no template; called when a request comes in."""
+        """Raise ValueError for an invalid template; called when a request arrives."""
         check_arguments(sampling_params.extra_args)
 
     def add_request(self, req_idx: int, sampling_params: Any) -> bool:
-        """Set up a slot, whatever it held before; return whether the request is ours."""
+        """Set up a slot, whatever it contained before; return whether the request has a
+        template."""
         machine = machine_of(sampling_params.extra_args)
         self._answers[req_idx] = FREE
         if machine is None:

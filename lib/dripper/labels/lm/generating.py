@@ -1,7 +1,7 @@
-"""The decoder `fsm`: the engine writes the answer token by token, held to the template by the state
-machine of the paper (3.4).
+"""The decoder `fsm`: the engine writes the answer token by token, and the paper's state machine
+(3.4) restricts it to the template.
 
-Slow, and exact by construction: the reference in the tests of the other decoders.
+Slow, but exact by construction: the reference in the tests of the other decoders.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,31 +17,32 @@ from dripper.labels.lm.form_check import FormCheck
 from dripper.labels.lm.settings import LmSettings, import_extra
 from dripper.labels.lm.template import Template, Templates
 
-# Where the processor classes lie, by model runner; as text, so that vLLM's process can import them
-# too.
+# Import paths of the processor classes, by whether the model runner is V2; as text, so that vLLM's
+# process can import the classes too.
 PROCESSORS = {False: "dripper.labels.lm.fsm_v1:StateMachine", True: "dripper.labels.lm.fsm_v2:StateMachine"}
 
 
 class FsmDecoder:
-    """Gives no probabilities: the sampler sees only which label won."""
+    """Decodes token by token. Gives no probabilities, because only the winning label is known."""
 
     def __init__(self, engine: Any, templates: Templates, form_check: FormCheck | None = None) -> None:
-        """engine: vLLM's LLM with the state machine among its logits processors."""
+        """engine: vLLM's `LLM` with the state machine among its logits processors."""
         self._engine = engine
         self._templates = templates
         self.form_check = form_check
 
     @classmethod
     def start(cls, encoder: PageEncoder, settings: LmSettings) -> "FsmDecoder":
-        """Return the decoder with its engine started. Raises MachineError, see `start_engine`."""
+        """Return the decoder with its engine started. Raises MachineError as `start_engine`
+        does."""
         require(settings, "vllm.v1.sample.logits_processor", "LogitsProcessor")
         processor = PROCESSORS[uses_model_runner_v2(encoder, settings)]
         engine = start_engine(encoder, settings, logits_processors=[processor])
         return cls(engine, encoder.templates, FormCheck.of(encoder))
 
     def parameters(self, template: Template) -> Any:
-        """Return vLLM's SamplingParams that hold an answer to `template`, up to its last label:
-        behind it nothing is open."""
+        """Return vLLM's SamplingParams that restrict an answer to `template`, up to the last label:
+        nothing after that is open."""
         answer = template.tokens[: template.holes[-1] + 1].tolist()
         machine = {
             "dripper_answer": answer,
@@ -52,7 +53,7 @@ class FsmDecoder:
         )
 
     def decode(self, jobs: Iterable[Job]) -> list[DecodedLabels]:
-        """Return one answer a job, in order."""
+        """Return one answer per job, in order."""
         jobs = list(jobs)
         templates = [self._templates.of(job.n_blocks) for job in jobs]
         parameters = [self.parameters(one) for one in templates]
@@ -66,8 +67,8 @@ class FsmDecoder:
         stop_engine(self._engine)
 
     def _check_form(self, check: FormCheck, jobs: Sequence[Job]) -> None:
-        """Pass the check the likeliest tokens at the place where forms differ. A token that is not
-        among them is at most as likely as the last of them."""
+        """Pass the check the logits of the likeliest tokens at each position at which forms differ.
+        A missing token counts as likely as the least likely of these."""
         places = sorted({rival.at for rival in check.rivals})
         looked = jobs[: check.wants]
         beginning = self._templates.of(1).tokens
@@ -94,8 +95,8 @@ class FsmDecoder:
 def follow(
     written: "np.ndarray[tuple[int], np.dtype[np.int64]]", template: Template, templates: Templates
 ) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
-    """Return which blocks an answer's tokens say are main. Raises PageError (labeler_failed) if it
-    left the template."""
+    """Return which blocks are main according to an answer's tokens. Raises PageError
+    (labeler_failed) if the answer does not follow the template."""
     length = int(template.holes[-1]) + 1
     if len(written) >= length:
         main = written[template.holes] == templates.main
@@ -108,7 +109,7 @@ def follow(
 
 
 LIKELIEST = 20
-"""Number of tokens for which vLLM returns the probability: its default limit."""
+"""Number of tokens for which vLLM returns probabilities: its default limit."""
 
 
 def _likely(logprobs: Mapping[int, float], token: int) -> float:

@@ -1,8 +1,8 @@
-"""The decoder `parallel` in PyTorch, with the model's own code in transformers: for machines that
-have no vLLM, or a driver too old for its kernels.
+"""The decoder `parallel` in PyTorch, with the model's own code in transformers. For machines
+without vLLM, or with a driver too old for vLLM's kernels.
 
-The model reads rows of tokens (`row_model`). A page's second pass reads from its first changed
-label on, and the instruction that all prompts begin with is read once.
+The model reads rows of tokens (`row_model`). A page's second pass starts at the first changed
+label, and the instruction at the beginning of all prompts is read only once.
 """
 
 import logging
@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 
 
 class TorchDecoder(ParallelDecoder):
-    """See the module."""
+    """A parallel decoder that runs a `RowModel`; see the module."""
 
     @classmethod
     def start(cls, encoder: PageEncoder, settings: LmSettings) -> "TorchDecoder":
@@ -35,7 +35,7 @@ class TorchDecoder(ParallelDecoder):
 
         Raises:
             MachineError: If PyTorch, transformers, a GPU or memory is missing, or the checkpoint
-                cannot be run so.
+                cannot run in rows.
         """
         with needed("labels.lm.engine=transformers", "lm,encoder"):
             import torch  # noqa: F401
@@ -62,12 +62,12 @@ class TorchDecoder(ParallelDecoder):
         return made
 
     def read_prefix(self, prefix: Sequence[int]) -> None:
-        """Keep keys and values of the prompts' common beginning."""
+        """Read the common beginning of all prompts, and keep its keys and values."""
         self._prefix = prefix
         self._engine.logits([Piece(0, 0, np.array(prefix, np.int64), np.arange(1))])
 
     def close(self) -> None:
-        """Let go of the model and its memory."""
+        """Release the model and its memory."""
         import torch
 
         self._engine = None
@@ -101,15 +101,16 @@ class TorchDecoder(ParallelDecoder):
         return found
 
     def _count_shared(self, reading: Reading) -> int:
-        # The prompt's last token is read anyway: logits are wanted from it on.
+        # The prompt's last token is always read, because logits are needed from this token on.
         return min(len(reading.job.prompt_ids) - 1, count_shared(reading.job.prompt_ids, self._prefix))
 
     def _piece(self, reading: Reading, draft: Draft, checked: int) -> Piece:
-        """Return the piece of a page to read: from the first label that has changed since the last
-        pass; the first time, everything after the prefix.
+        """Return the piece of a page to read. It starts at the first label that changed in the last
+        pass; in the first pass, it is everything after the prefix.
 
         Args:
-            checked: So many places from the prompt's last token on are wanted beside the labels'.
+            checked: The number of positions, from the prompt's last token on, for which logits are
+                wanted besides the labels'.
         """
         ids = np.array(reading.ids(self._templates.labels(draft.main)), np.int64)
         last = len(reading.job.prompt_ids) - 1
@@ -120,7 +121,7 @@ class TorchDecoder(ParallelDecoder):
 
 
 def count_shared(ids: Sequence[int], prefix: Sequence[int]) -> int:
-    """Return how many tokens two texts begin with alike.
+    """Return the length of the longest common prefix of two token sequences.
 
     >>> count_shared([4, 5, 6], [4, 5, 7, 8])
     2

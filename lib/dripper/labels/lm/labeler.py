@@ -1,4 +1,4 @@
-"""The labeler `lm`: pages in, labels out; windows, decoder and probabilities put together."""
+"""The labeler `lm`: combines windows, decoder and probabilities to turn pages into labels."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -27,13 +27,13 @@ IN_TORCH: Mapping[str, Callable[[PageEncoder, LmSettings], Decoder]] = {"paralle
 
 
 class LmLabeler:
-    """See the module. One engine for the labeler's life; not picklable: create it in the
-    process that uses it."""
+    """A labeler with one engine for its lifetime. It is not picklable: create it in the process
+    that uses it."""
 
     name = "lm"
 
     def __init__(self, encoder: PageEncoder, decoder: Decoder, drafter: Labeler | None = None) -> None:
-        """drafter: labels whole pages first, if that saves passes."""
+        """drafter: a labeler that labels whole pages first, to save passes; None: no drafts."""
         self.version = encoder.version
         self._drafter = drafter
         self.encoder = encoder
@@ -42,8 +42,8 @@ class LmLabeler:
 
     @classmethod
     def load(cls, settings: LmSettings) -> "LmLabeler":
-        """Return the labeler with its engine started, or its server asked. Raises SettingsError or
-        MachineError."""
+        """Return the labeler, after starting its engine or checking its server. Raises
+        SettingsError or MachineError."""
         check_engine(settings)
         encoder = PageEncoder.load(settings)
         decoders = DECODERS if settings.engine == "vllm" else IN_TORCH
@@ -52,7 +52,7 @@ class LmLabeler:
         return cls(encoder, start(encoder, settings), load("cpu") if drafts else None)
 
     def label(self, pages: Sequence[Page]) -> list[Labels]:
-        """Return one `Labels` a page, in order. Raises as `label_simplified`."""
+        """Return one `Labels` per page, in order. Raises the same errors as `label_simplified`."""
         drafts: Sequence[Labels | None] = [None] * len(pages)
         if self._drafter is not None:
             drafts = self._drafter.label(pages)
@@ -61,11 +61,11 @@ class LmLabeler:
         )
 
     def label_simplified(self, pages: Sequence[SimplifiedPage]) -> list[Labels]:
-        """Return one `Labels` a page, in order; all pages share each forward pass.
+        """Return one `Labels` per page, in order; all pages share each forward pass.
 
-        Raises PageError (labeler_failed) if one page's labels cannot be had, whichever it is: label
-        the pages in smaller calls to find it; the engine lives on. Raises MachineError for all
-        pages if a server is gone.
+        Raises PageError (labeler_failed) if the labels of any page are not available. The error
+        does not name the page: label the pages in smaller calls to find it. The engine keeps
+        running. Raises MachineError if a server is gone.
         """
         started = time.monotonic()
         windows = list[Sequence[PageWindow]]()
@@ -89,13 +89,13 @@ class LmLabeler:
         return {"labels.lm.answer": check.warning} if check is not None and check.warning else {}
 
     def stats(self) -> dict[str, float]:
-        """Return statistics since loading: pages, windows, blocks, passes and tokens (each
-        summed over the windows: a pass that 32 pages share counts 32 times), seconds in `label`.
+        """Return statistics since loading: pages, windows, blocks, passes and tokens (each summed
+        over the windows: a pass that 32 pages share counts 32 times), and seconds in `label`.
         """
         return dict(self._stats)
 
     def close(self) -> None:
-        """Stop the engine; the labeler cannot be used after."""
+        """Stop the engine; the labeler cannot be used afterwards."""
         self._decoder.close()
 
     def _decode(self, jobs: Iterator[Job]) -> list[DecodedLabels]:
@@ -107,7 +107,7 @@ class LmLabeler:
             return self._decoder.decode(every)
         except (PageError, UsageError):
             raise
-        except Exception as error:  # An engine's exceptions are many; a page's row must have the reason.
+        except Exception as error:  # Engines raise many exceptions; a page's row must have the reason.
             raise PageError(ErrorCode.LABELER_FAILED, f"{type(error).__name__}: {error}") from error
 
     def _labels(self, windows: Sequence[PageWindow], decoded: Sequence[DecodedLabels]) -> Labels:
