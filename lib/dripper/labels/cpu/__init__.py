@@ -1,2 +1,2 @@
-"""The labeler `cpu`: numbers about each block (`features`), a small network, and the labels that
-follow from it."""
+"""The labeler `cpu`: computes features of each block (`features`), applies a small network, and
+decides the labels."""

@@ -1,8 +1,9 @@
-"""The network's operations as labelling does them, exactly (see `dripper.labels.cpu.network`): in
-numpy, or in C.
+"""The network's operations for labelling, in numpy or in C. Their results are exact (see
+`dripper.labels.cpu.network`).
 
 The C version exists if there was a compiler when the package was installed (see setup.py). Both
-give the same bits. C is faster, because numpy reads and writes all activations in each operation.
+versions give the same bits. C is faster, because numpy reads and writes all activations in each
+operation.
 """
 
 import numpy as np
@@ -13,13 +14,13 @@ from dripper.labels.cpu.network import ACTIVATION_STEPS, EPSILON, POOLED_LIMIT, 
 try:
     from dripper.labels.cpu import arithmetic_c as arithmetic_c
 
-    # A module that was compiled before a change of its functions counts as none.
+    # A module that was compiled before its functions changed is not used.
     IN_C = hasattr(arithmetic_c, "standardise")
 except ImportError:
     IN_C = False
 
-# Adding and taking away 1.5·2^(52-8) leaves a float64 rounded to multiples of 2^-8, ties to even,
-# in two operations; 1.5·2^(23-8) does it to a float32.
+# Adding and subtracting 1.5·2^(52-8) rounds a float64 to multiples of 2^-8, ties to even, in two
+# operations; 1.5·2^(23-8) does the same for a float32.
 _ROUNDER_64 = 1.5 * 2.0**52 / ACTIVATION_STEPS
 _ROUNDER_32 = np.float32(1.5 * 2.0**23 / ACTIVATION_STEPS)
 _POOLED_ROUNDER = 1.5 * 2.0**52 / POOLED_STEPS
@@ -35,11 +36,11 @@ def choose_operations(starts: IntArray, ends: IntArray) -> Operations:
 
 
 class NumpyOperations:
-    """The operations of labelling in numpy. starts, ends: as in `network.BlockSequence`."""
+    """The operations for labelling in numpy. starts, ends: as in `network.BlockSequence`."""
 
     def __init__(self, starts: IntArray, ends: IntArray) -> None:
-        # Neighbours mostly share a container, so its mean is computed once. One level after the
-        # other.
+        # Neighbouring blocks mostly share a container, so its mean is computed only once. Levels
+        # are processed one after another.
         starts_at, ends_at = starts.T, ends.T
         is_new = np.ones(starts_at.shape, bool)
         is_new[:, 1:] = (starts_at[:, 1:] != starts_at[:, :-1]) | (ends_at[:, 1:] != ends_at[:, :-1])
@@ -50,8 +51,8 @@ class NumpyOperations:
         self._starts, self._ends = (part.T[is_new] * self._n_levels + self._levels for part in (starts, ends))
 
     def linear(self, x: Array, matrix: Array, bias: Array) -> Array:
-        """Return x @ matrix + bias on the grid, as float32; float64 if the matrix is: |result|
-        under 2^43 then."""
+        """Return x @ matrix + bias on the grid, as float32. If the matrix is float64, the operation
+        is computed in float64, and |result| must be under 2^43."""
         y = x.astype(matrix.dtype, copy=False) @ matrix
         y += bias
         return snap(y).astype(np.float32, copy=False)
@@ -61,13 +62,13 @@ class NumpyOperations:
         return np.maximum(x, 0, out=x)
 
     def normalise(self, x: Array) -> Array:
-        """Return x, every row divided by its root mean square, on the grid."""
+        """Return x with every row divided by its root mean square, on the grid."""
         exact = x.astype(np.float64)
         mean_square = np.einsum("ij,ij->i", exact, exact) / x.shape[1]
         return snap(x * (1 / np.sqrt(mean_square + EPSILON)).astype(np.float32)[:, None])
 
     def convolve(self, x: Array, taps: Array, dilation: int) -> Array:
-        """Return the dilated convolution, a filter for each column, on the grid."""
+        """Return the dilated convolution, with one filter for each column, on the grid."""
         y = x * taps[1]
         if dilation < len(x):
             y[dilation:] += x[:-dilation] * taps[0]
@@ -75,15 +76,14 @@ class NumpyOperations:
         return snap(y)
 
     def container_means(self, x: Array, bias: Array) -> Array:
-        """Return the means, with bias, rectified and clipped, on the coarser grid."""
+        """Return the container means plus bias, rectified and clipped, on the coarser grid."""
         sums = np.zeros((len(x) + 1, x.shape[1]))
         sums[1:] = x
-        # numpy sums column by column: two at a time, as if they were one complex number, are
-        # faster.
+        # numpy sums column by column. Summing two columns at a time, as complex numbers, is faster.
         pairs = sums.view(np.complex128)
         np.cumsum(pairs, axis=0, out=pairs)
-        # A row for each pair of block and level, so that each range costs two copies of
-        # neighbouring numbers.
+        # One row for each pair of block and level, so that each range costs two copies of
+        # contiguous numbers.
         columns = x.shape[1] // self._n_levels
         rows = sums.reshape(-1, columns)
         means = rows.take(self._ends, axis=0)
@@ -96,23 +96,23 @@ class NumpyOperations:
         return means.astype(np.float32).take(self._own, axis=0).reshape(x.shape)
 
     def drop(self, x: Array) -> Array:
-        """Return x: nothing is disturbed."""
+        """Return x unchanged."""
         return x
 
 
 class OperationsInC:
-    """The operations of labelling in C (`arithmetic_c.c`), except products of matrices. starts,
-    ends: as in `network.BlockSequence`."""
+    """The operations for labelling in C (`arithmetic_c.c`), except matrix products. starts, ends:
+    as in `network.BlockSequence`."""
 
     def __init__(self, starts: IntArray, ends: IntArray) -> None:
         self._starts, self._ends = (np.ascontiguousarray(part, np.int64) for part in (starts, ends))
 
     def linear(self, x: Array, matrix: Array, bias: Array) -> Array:
-        """Return x @ matrix + bias on the grid, as float32; float64 if the matrix is: |result|
-        under 2^43 then."""
+        """Return x @ matrix + bias on the grid, as float32. If the matrix is float64, the operation
+        is computed in float64, and |result| must be under 2^43."""
         y = x.astype(matrix.dtype, copy=False) @ matrix
         if y.dtype == np.float32:
-            # Without a bias it is the number 0.
+            # The bias is the number 0 if there is none.
             arithmetic_c.snap(y, bias if isinstance(bias, np.ndarray) else b"")
             return y
         snapped = np.empty(y.shape, np.float32)
@@ -125,30 +125,31 @@ class OperationsInC:
         return x
 
     def normalise(self, x: Array) -> Array:
-        """Return x, every row divided by its root mean square, on the grid."""
+        """Return x with every row divided by its root mean square, on the grid."""
         y = np.empty_like(x)
         arithmetic_c.normalise(x, x.shape[1], y)
         return y
 
     def convolve(self, x: Array, taps: Array, dilation: int) -> Array:
-        """Return the dilated convolution, a filter for each column, on the grid."""
+        """Return the dilated convolution, with one filter for each column, on the grid."""
         y = np.empty_like(x)
         arithmetic_c.convolve(x, taps, dilation, y)
         return y
 
     def container_means(self, x: Array, bias: Array) -> Array:
-        """Return the means, with bias, rectified and clipped, on the coarser grid."""
+        """Return the container means plus bias, rectified and clipped, on the coarser grid."""
         y = np.empty_like(x)
         arithmetic_c.container_means(x, self._starts, self._ends, self._starts.shape[1], bias, y)
         return y
 
     def drop(self, x: Array) -> Array:
-        """Return x: nothing is disturbed."""
+        """Return x unchanged."""
         return x
 
 
 def snap(x: Array) -> Array:
-    """Round to multiples of 1/256, in place; |x| must be under 2^43, under 2^14 as float32."""
+    """Round to multiples of 1/256, in place; |x| must be under 2^43, or under 2^14 if x is
+    float32."""
     rounder = _ROUNDER_32 if x.dtype == np.float32 else _ROUNDER_64
     x += rounder
     x -= rounder

@@ -1,10 +1,10 @@
 """Entry and settings of the labeler `cpu`, with the conventions on which annotators disagree:
 readers' comments under an article, and the page's title.
 
-By default the network follows its training sets, which mostly leave out both. If the user asks for
-something else, a second output of the network, the switch, marks the comments and the title, and
-their probability of being main changes. Posts of a forum and answers of a Q&A page are the page's
-content, not comments.
+By default the network follows its training sets, which mostly leave out both. If the user chooses
+otherwise, the network's second output, the switch, marks the comments and the title, and their
+probability of being main is changed. Forum posts and Q&A answers are the page's content, not
+comments.
 """
 
 from collections.abc import Mapping
@@ -19,25 +19,25 @@ from dripper.labels.entry import LabelerEntry
 from dripper.settings import Section
 
 Wish = Literal["auto", "include", "exclude"]
-"""A wish for something that some annotators count as main content and others do not."""
+"""A choice for content that only some annotators count as main."""
 
 
 BETAS: Mapping[str, float] = {"precision": 0.5, "balanced": 1.0, "recall": 2.0}
-"""Weight of recall beside precision (the beta of F-beta)."""
+"""Weight of recall relative to precision (the beta of F-beta)."""
 
 
 class CpuSettings(Section):
     """The labeler `cpu`: conventions on which people disagree."""
 
     comments: Wish = "auto"
-    """Readers' comments under an article, a product, a video. Posts of a forum are content and
-    stay. auto: without, as in most labelled pages."""
+    """Readers' comments under an article, a product or a video. Forum posts are content, and are
+    always kept. auto: without comments, as in most labelled pages."""
     title: Wish = "auto"
-    """The heading that repeats the page's title. auto: without it on articles, with it
+    """The heading that repeats the page's title. auto: without the heading on articles, and with it
     on other pages, as in most labelled pages."""
     focus: str | float = "balanced"
-    """precision: leave out blocks in doubt; recall: take blocks in doubt; balanced: neither. A
-    number from 0 to 1: take the blocks that are main with at least this probability."""
+    """precision: leave out doubtful blocks; recall: keep doubtful blocks; balanced: neither. A
+    number from 0 to 1: keep the blocks that are main with at least this probability."""
 
     @field_validator("focus")
     @classmethod
@@ -47,11 +47,11 @@ class CpuSettings(Section):
         raise ValueError(f"it is one of {', '.join(BETAS)}, or a probability from 0 to 1")
 
     def decision(self) -> dict[str, float]:
-        """Return `focus` as an argument of `decide`."""
+        """Return `focus` as a keyword argument for `decide`."""
         return {"beta": BETAS[self.focus]} if isinstance(self.focus, str) else {"threshold": self.focus}
 
     def suffix(self) -> str:
-        """Return the part of each row's version that names the focus; "" for the default."""
+        """Return the part of the version that names the focus; "" for the default."""
         return "" if self.focus == "balanced" else f"+focus={self.focus}"
 
 
@@ -59,7 +59,7 @@ class Conventions(NamedTuple):
     """The conventions on which people disagree. `auto` follows the network's training."""
 
     comments: Wish = "auto"
-    """Comments of readers, under something else."""
+    """Readers' comments under other content."""
     title: Wish = "auto"
     """The heading that repeats the page's title."""
 
@@ -67,8 +67,8 @@ class Conventions(NamedTuple):
         """Return the probabilities of `main` under the conventions, shape (n_blocks,).
 
         Args:
-            probability: (n_blocks,) of main, if nothing is asked for.
-            parts: (n_blocks, 2), the probability that a block belongs to the comments, to the
+            probability: (n_blocks,), the probability of main without conventions.
+            parts: (n_blocks, 2), the probabilities that a block belongs to the comments and to the
                 title.
 
         >>> parts = np.array([[1.0, 0.0], [0.0, 0.0]])
@@ -83,7 +83,7 @@ class Conventions(NamedTuple):
         return probability
 
     def suffixes(self) -> list[str]:
-        """Return the conventions other than `auto`, for the version in every row.
+        """Return the conventions other than `auto`, for the labeler's version.
 
         >>> Conventions(title="include").suffixes()
         ['+title=include']
@@ -101,4 +101,4 @@ def _load(settings: CpuSettings) -> Labeler:
 
 
 CPU = LabelerEntry(name="cpu", load=_load, settings=CpuSettings, fallback="body", tells_confidence=True)
-"""Its fallback is every block, because it marks none only if no block has a word."""
+"""The fallback is every block, because `cpu` marks no block only if no block has words."""

@@ -1,8 +1,7 @@
-"""The labeler `cpu`: features of the blocks, a small network, on doubtful pages a second opinion, a
-focus, the set of blocks with the highest expected F1.
+"""The labeler `cpu`. It computes features of the blocks, applies a small network and a focus, asks
+for a second opinion on doubtful pages, and marks the set of blocks with the highest expected F1.
 
-Needs numpy and nothing else: no GPU, no hub, no server. How the weights came to be:
-`dripper_lab.train.cpu`.
+It needs only numpy: no GPU, hub or server. `dripper_lab.train.cpu` trains the weights.
 """
 
 import math
@@ -26,23 +25,25 @@ from dripper.labels.cpu.reasons import GROUPS, weigh_groups
 from dripper.labels.cpu.second_opinion import probability_with_second_opinion
 from dripper.labels.cpu.weights import Weights, load_weights
 
-# A page of more blocks is labelled in windows of so many, each as if it were a page: activations
-# take about 5 KB a block, so memory stays under 100 MB. None of 2,300 labelled pages has more than
-# a third of it.
+# A page with more blocks is labelled in windows of this size, each as if it were a page:
+# activations take about 5 KB per block, so memory stays under 100 MB. None of 2,300 labelled pages
+# has more than a third as many blocks.
 WINDOW_BLOCKS = 16_384
-# Blocks on either side of a window that are read with it: so far do the networks look to the left
-# and to the right. The last blocks before a seam would be held for the end of the page.
+# Blocks on either side that are read with a window, because the networks look this far to the left
+# and right. Without this margin, the last blocks of a window would be taken for the end of the
+# page.
 MARGIN_BLOCKS = 64
-# Standardised features beyond it are outliers (a block of 100 KB) that would drown the rest.
+# Standardised features beyond this limit are outliers (such as a block of 100 KB) that would drown
+# out the rest.
 FEATURE_LIMIT = 6.0
-# Of furniture; not 0, as later labelers of a chain take its logarithm.
+# Probability of furniture; not 0, because later labelers of a chain take its logarithm.
 _NEVER_MAIN = 0.001
 _BALANCED = CpuSettings()
 
 
 class CpuLabeler:
-    """See the module. The same page gives the same labels and probabilities, bit by bit, on every
-    machine."""
+    """The labeler `cpu`; see the module. A page gets bit-identical labels and probabilities on
+    every machine."""
 
     name = "cpu"
 
@@ -64,24 +65,25 @@ class CpuLabeler:
     def load(
         cls, path: Path | None = None, conventions: Conventions = AS_LEARNED, settings: CpuSettings = _BALANCED
     ) -> "CpuLabeler":
-        """Return the labeler with the weights of a file, by default those in the package. Raises
+        """Return the labeler with the weights in a file, by default the file in the package. Raises
         MachineError.
 
         Args:
             conventions: The parts of a page on which annotators disagree.
-            settings: Only the focus is read. Values other than the defaults are in `version` too.
+            settings: Only the focus is read. A focus other than the default is added to `version`.
         """
         return cls(load_weights(path), conventions, settings)
 
     def label(self, pages: Sequence[Page]) -> list[Labels]:
-        """Return one `Labels` a page; at least one block is main wherever a block has words."""
-        # On these small matrices BLAS threads only wait for each other.
+        """Return one `Labels` per page. If any block of a page has words, at least one block is
+        main."""
+        # With such small matrices, BLAS threads only wait for each other.
         with one_thread(self._blas):
             return [self._label(page) for page in pages]
 
     def reasons(self, page: Page) -> Mapping[str, FloatArray]:
-        """Return the evidence of each group of features for every block to be main, in log odds
-        (see `reasons`)."""
+        """Return each feature group's evidence that each block is main, in log odds (see
+        `reasons`)."""
         with one_thread(self._blas):
             windows = [
                 (weigh_groups(self._weights, *normalize_page(self._weights, window.blocks)), own)
@@ -112,7 +114,7 @@ class CpuLabeler:
 
 
 def classify_page(weights: Weights, summary: PageSummary, structure: FloatArray) -> FloatArray:
-    """Return the probability of each of `decide.KINDS`, shape (n_kinds,); structure: as in
+    """Return the probability of each of `decide.KINDS`, shape (n_kinds,). structure: as in
     `page_features.STRUCTURE_NAMES`."""
     inputs = np.concatenate([summary.means(), structure])
     return classify(weights.matrices["kind"], weights.matrices["kind_bias"], inputs)
@@ -125,15 +127,15 @@ def score_main(
     conventions: Conventions = AS_LEARNED,
     summary: PageSummary | None = None,
 ) -> FloatArray:
-    """Return the calibrated probability of every block to be main under the conventions; shape
+    """Return each block's calibrated probability of being main under the conventions, shape
     (n_blocks,).
 
     Args:
-        weights: Of all networks.
+        weights: The weights of all networks.
         blocks: The blocks with their raw features.
         words: (n_blocks,), the number of words of each block.
         conventions: The parts of a page on which annotators disagree.
-        summary: Gets these blocks added.
+        summary: The summary to which these blocks are added.
     """
     page = normalize_page(weights, blocks)
     logits, states = score_blocks(weights, page)
@@ -147,12 +149,12 @@ def score_main(
 
 
 class NormalizedPage(NamedTuple):
-    """One page as the networks see it."""
+    """A page in the form that the networks read."""
 
     features: Array
     """(n_blocks, n_features), standardised, on the grid."""
     ops: Operations
-    """The operations on them."""
+    """The operations on this page's arrays."""
 
 
 def normalize_page(weights: Weights, blocks: BlockSequence) -> NormalizedPage:
@@ -173,29 +175,30 @@ def score_blocks(weights: Weights, page: NormalizedPage) -> tuple[FloatArray, Ar
 
 
 def score_parts(weights: Weights, page: NormalizedPage, states: Array) -> FloatArray:
-    """Return the logits of the conventions' parts, (n_blocks, 2), of blocks of these states."""
+    """Return the logits that blocks belong to the comments and to the title, shape (n_blocks, 2).
+    states: the blocks' states."""
     inputs = np.concatenate([page.features, states], axis=1)
     return np.asarray(page.ops.linear(inputs, weights.exact["switch"], weights.exact["switch_bias"]).astype(np.float64))
 
 
 def score_by_others(weights: Weights, page: NormalizedPage) -> list[FloatArray]:
-    """Return the logits of main of each of the other networks, not calibrated, (n_blocks,)."""
+    """Return the uncalibrated logits of main from each of the other networks, each (n_blocks,)."""
     return [
         forward(network.exact, network.shape, page.features, page.ops).astype(np.float64) for network in weights.others
     ]
 
 
 def standardise(weights: Weights, features: FloatArray) -> FloatArray:
-    """Return raw features with mean 0 and standard deviation 1 over the training pages, outliers
-    clipped."""
+    """Return the features scaled to mean 0 and standard deviation 1 over the training pages, with
+    outliers clipped."""
     values = features - weights.mean
     values /= weights.scale
     return np.clip(values, -FEATURE_LIMIT, FEATURE_LIMIT, out=values)
 
 
 def _cut_windows(page: PageFeatures) -> Iterator[tuple[PageFeatures, slice]]:
-    """Yield windows of equal size, each with the margins around it, and which of its blocks are its
-    own."""
+    """Yield windows of equal size, each with the margins around it, and the slice of the window
+    without the margins."""
     n_blocks = len(page.words)
     if n_blocks <= WINDOW_BLOCKS:
         yield page, slice(None)

@@ -1,14 +1,15 @@
 """The network that scores blocks: dilated separable convolutions over the sequence, and means over
 block containers.
 
-One definition of the layers serves labelling (`dripper.labels.cpu.arithmetic`) and training (JAX,
-`dripper_lab.train.optimise`); the operations that differ are behind :class:`Operations`.
+Labelling (`dripper.labels.cpu.arithmetic`) and training (JAX, `dripper_lab.train.optimise`) share
+one definition of the layers; the operations that differ are behind :class:`Operations`.
 
-Labelling gives the same bits on every machine. Sums of floats depend on their order, and each
-processor's BLAS has its own; so weights and activations are rounded to dyadic grids (2^-10 and
-2^-8), coarse enough for every sum of products to be exact in float32, and exact sums have no order.
-The rest are single IEEE operations, which are the same everywhere. If magnitudes have no bound
-(features, running sums over a page), the arithmetic is float64, which has a far finer grid.
+Labelling gives the same bits on every machine. Sums of floats depend on the order of summation,
+which differs between processors' BLAS libraries. So weights and activations are rounded to dyadic
+grids (2^-10 and 2^-8). These are coarse enough for every sum of products to be exact in float32,
+and the order of exact sums does not matter. All other operations are single IEEE operations, which
+are the same everywhere. For values without a bound (features, running sums over a page), the
+arithmetic is in float64, which has a far finer grid.
 """
 
 from collections.abc import Mapping
@@ -20,22 +21,22 @@ import numpy as np
 from dripper.labels.arrays import FloatArray
 
 Array = Any
-"""An array of numpy or of JAX; the two have no common type."""
+"""A numpy or JAX array; the two have no common type."""
 
 WEIGHT_STEPS = 1024
 """Weights are multiples of 1/1024 within ±32: int16 in the file."""
 ACTIVATION_STEPS = 256
 """Activations are multiples of 1/256."""
 POOLED_STEPS, POOLED_LIMIT = 64, 8.0
-"""Means over containers are multiples of 1/64, at most 8: unlike others, their sums of products are
+"""Container means are multiples of 1/64, at most 8: unlike other inputs of linear layers, they are
 not normalised."""
 EPSILON = 2.0**-10
-"""Keeps an all-zero row finite in the normalisation; far under the mean square of any other row
+"""Keeps an all-zero row finite in the normalisation; far below the mean square of any other row
 (about 1)."""
 
-# A float32 holds 24 bits. Sums of products of activations and weights are multiples of 2^-18 (after
-# the pooled ones: 2^-16), so exact in every order as long as the sum of the absolute products stays
-# under 2^6 (2^8).
+# A float32 holds 24 bits. Sums of products of activations and weights are multiples of 2^-18 (for
+# pooled activations: 2^-16). So they are exact in every order if the sum of the absolute products
+# is under 2^6 (pooled: 2^8).
 _PRODUCT_LIMIT = 2.0**24 / (WEIGHT_STEPS * ACTIVATION_STEPS)
 _POOLED_PRODUCT_LIMIT = 2.0**24 / (WEIGHT_STEPS * POOLED_STEPS)
 
@@ -45,20 +46,20 @@ class Shape:
     """The parts of a network's shape that its weights do not determine."""
 
     dilations: tuple[int, ...]
-    """One convolution layer each, in order."""
+    """The dilation of each convolution layer, in order."""
     pooled: tuple[int, ...]
-    """After which layers (by index) the container means follow."""
+    """Indexes of the layers that are followed by container means."""
 
 
 class BlockSequence(NamedTuple):
-    """The blocks of one page as the network sees them."""
+    """The blocks of one page in the form that the network reads."""
 
     features: Array
     """(n_blocks, n_features)."""
     starts: Array
     ends: Array
-    """Both: (n_blocks, n_levels), the range of blocks under the block's container at each level,
-    end exclusive. A mean over it describes the block's list, its section or its page."""
+    """Both: (n_blocks, n_levels), the range of blocks in the block's container at each level, end
+    exclusive. A mean over this range describes the block's list, section or page."""
 
 
 class Operations(Protocol):
@@ -66,27 +67,26 @@ class Operations(Protocol):
     columns), which may be overwritten."""
 
     def linear(self, x: Array, matrix: Array, bias: Array) -> Array:
-        """Return x @ matrix + bias, on the grid of activations (training: on none).
+        """Return x @ matrix + bias, on the activation grid (in training: not rounded).
 
         Args:
-            bias: Of each column, or 0.
+            bias: The bias of each column, or 0.
         """
 
     def rectify(self, x: Array) -> Array:
         """Return max(x, 0)."""
 
     def normalise(self, x: Array) -> Array:
-        """Return x, every row divided by its root mean square (RMSNorm, Zhang and Sennrich 2019); x
-        is left as it is."""
+        """Return x with every row divided by its root mean square (RMSNorm, Zhang and Sennrich
+        2019); x itself is not changed."""
 
     def convolve(self, x: Array, taps: Array, dilation: int) -> Array:
         """Return taps[0]·x[i-dilation] + taps[1]·x[i] + taps[2]·x[i+dilation]; blocks beyond the
         page are zero."""
 
     def container_means(self, x: Array, bias: Array) -> Array:
-        """Return means over each block's containers (an equal share of the columns for each level)
-        plus bias, rectified and clipped to POOLED_LIMIT.
-        """
+        """Return means over each block's containers plus bias, rectified and clipped to
+        POOLED_LIMIT. Each level has an equal share of the columns."""
 
     def drop(self, x: Array) -> Array:
         """Disturb a residual branch (training only)."""
@@ -108,7 +108,7 @@ def compute_states(weights: Mapping[str, Array], shape: Shape, features: Array, 
     """Return the network's state of every block, shape (n_blocks, width).
 
     Args:
-        weights: By name, as `dripper_lab.train.weights.list_weight_shapes` lists them.
+        weights: The weights by name, as `dripper_lab.train.weights.list_weight_shapes` lists them.
         features: (n_blocks, n_features), standardised, on the grid.
     """
     x = ops.rectify(ops.linear(features, weights["input"], weights["input_bias"]))
@@ -124,11 +124,11 @@ def compute_states(weights: Mapping[str, Array], shape: Shape, features: Array, 
 
 
 def prepare_exact_weights(weights: Mapping[str, FloatArray], shape: Shape) -> dict[str, Array]:
-    """Return the weights as labelling needs them: float32, but for the first and the last layer.
+    """Return the weights for labelling: float32, except in the first and last layers.
 
-    Raises ValueError if they are so large that sums of products might not be exact (the bound is
-    Cauchy-Schwarz on each column; a normalised row has length sqrt(width), rounding adds at most a
-    hundredth).
+    Raises ValueError if the weights are so large that sums of products might not be exact. The
+    bound is Cauchy-Schwarz on each column; a normalised row has length sqrt(width), and rounding
+    adds at most a hundredth.
     """
     length = 1.01 * np.sqrt(len(weights["conv0"]))
     for layer in range(len(shape.dilations)):

@@ -1,11 +1,11 @@
 """Explains the decisions of the labeler `cpu`: computes the odds of a block without one group of
 features.
 
-The features of a group are set to their means over the training pages, on the whole page at once,
-and the network runs again. The difference of the log odds is the group's evidence for the block
-(above 0) or against it. The differences of all groups do not add up to the log odds, because groups
-overlap: a link in a menu affects the groups of links, tags and places. Only the first network is
-used, without the second opinion and the focus that may follow it (see `labeler`).
+The features of a group are set to their means over the training pages, for all blocks of the page
+together, and the network runs again. The difference between the log odds is the group's evidence
+for the block (above 0) or against it. The differences of all groups do not add up to the log odds,
+because groups overlap: a link in a menu affects the groups for links, tags and place. Only the
+first network is used, without the second opinion and the focus that may follow it (see `labeler`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,7 +38,8 @@ GROUPS: Mapping[str, Sequence[str]] = {
         *("digits", "upper", "unspaced", "other_letters", "date", "frequent_words", "short_words", "distinct_words"),
     ),
 }
-"""Groups of features, by how their names begin; the first that fits has the feature."""
+"""Feature groups, by the prefixes of feature names; a feature belongs to the first group with a
+matching prefix."""
 
 
 def find_group(feature: str) -> str:
@@ -57,14 +58,14 @@ def _list_columns() -> Mapping[str, Sequence[int]]:
 
 
 def weigh_groups(weights: Weights, features: Array, do: Operations) -> Mapping[str, FloatArray]:
-    """Return each group's evidence for every block to be main, in log odds, shape (n_blocks,), in
-    the order of GROUPS.
+    """Return each group's evidence that each block is main, in log odds, shape (n_blocks,), in the
+    order of GROUPS.
 
-    Costs a pass of the network for each group.
+    Costs one network pass for each group.
 
     Args:
         features: (n_blocks, n_features), standardised, on the grid.
-        do: See `network`.
+        do: The operations on the page; see `network`.
     """
 
     def logits(values: Array) -> FloatArray:

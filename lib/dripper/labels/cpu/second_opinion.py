@@ -1,16 +1,17 @@
-"""Asks for a second opinion if the network is unsure: other networks, trained on harder pages, and
-a focus on the container that holds most of the main content.
+"""Asks other networks, trained on harder pages, for a second opinion if the network is unsure. Also
+focuses on the container with most of the main content.
 
-If a short article is among many teasers, in the markup of 2008 or above readers' comments, the
-network takes some of its surroundings too. Networks that were trained on such pages
-(`dripper_lab.train.crowded`, `antique`, `commented`) leave these out, but lose some lists. The mean
-of both is better than either alone. If the first network is sure, the mean changes nothing, so only
-the other pages pay for it.
+If a short article is among many teasers, in markup from 2008, or above readers' comments, the
+network also marks some of its surroundings. Networks that were trained on such pages
+(`dripper_lab.train.crowded`, `antique`, `commented`) leave the surroundings out, but lose some
+lists. The mean of all networks is better than either kind alone. If the first network is sure, the
+mean changes nothing, so it is computed only for the other pages.
 
-The network sees containers and siblings, but decides each block alone. On a short article among
-many teasers it takes the teasers for a list, and the decoder keeps the blocks that look likely.
-Readability's one container (https://github.com/mozilla/readability) is right there and wrong on
-lists and forums, so the focus lowers probabilities and cuts nothing.
+The network sees containers and siblings, but scores each block alone. If a short article is among
+many teasers, it takes the teasers for a list, and the decision keeps the blocks that look likely.
+Choosing a single container, as Readability does (https://github.com/mozilla/readability), is right
+for such pages but wrong for lists and forums. So the focus lowers probabilities, but removes no
+blocks.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,21 +22,21 @@ from dripper.labels.arrays import FloatArray, IntArray
 from dripper.labels.cpu.decide import decide, probabilities
 from dripper.labels.cpu.network import BlockSequence
 
-# Tried: shares of 0.35 to 0.85, odds of 2 to 50, several containers at once
-# (docs/research/labeler_cpu.md). Of 0.5 and 0.6, 2 and 4, all help on held-out pages and on other
-# collections; higher odds cost lists more than they bring.
+# Shares from 0.35 to 0.85, odds from 2 to 50, and several containers at a time were tried
+# (docs/research/labeler_cpu.md). Shares of 0.5 and 0.6 with odds of 2 and 4 all help on held-out
+# pages and on other collections. Higher odds lose more on lists than they gain.
 MAIN_SHARE = 0.6
 DOUBT = 4.0
 
 
 def apply_focus(probability: FloatArray, words: IntArray, starts: IntArray, ends: IntArray) -> FloatArray:
-    """Return the probability of `main`, its odds divided by DOUBT outside the smallest container
-    with MAIN_SHARE of the main words.
+    """Return the probability of `main`, after dividing the odds by DOUBT outside the smallest
+    container with MAIN_SHARE of the main words.
 
     Args:
-        probability: (n_blocks,), of each block alone, multiples of 2^-12.
-        words: (n_blocks,). A block counts by its words times its squared probability, so that
-            certain blocks decide.
+        probability: (n_blocks,), each block's own probability of main, in multiples of 2^-12.
+        words: (n_blocks,), the number of words. A block's weight is its words times its squared
+            probability, so that certain blocks decide.
         starts, ends: (n_blocks, n_levels), the ranges of blocks in containers as in
             `network.BlockSequence`; the last level is the page.
 
@@ -46,7 +47,7 @@ def apply_focus(probability: FloatArray, words: IntArray, starts: IntArray, ends
     """
     if not words.any():
         return probability
-    # Exact, so the same on every machine: sums of multiples of 2^-24, below 2^28 words.
+    # These sums of multiples of 2^-24 are exact below 2^28 words, and so the same on every machine.
     expected = np.concatenate([[0.0], np.cumsum(probability * probability * words)])
     first, end = starts.ravel(), ends.ravel()
     holding = np.flatnonzero(expected[end] - expected[first] >= MAIN_SHARE * expected[-1])
@@ -57,8 +58,8 @@ def apply_focus(probability: FloatArray, words: IntArray, starts: IntArray, ends
     return doubted
 
 
-# Of the expected F1. Asked on every page the others bring nothing more
-# (docs/research/labeler_cpu.md); under 0.85 it is a quarter of articles.
+# Expected F1 below which the other networks are asked: on a quarter of articles. Asking them on
+# every page gains nothing more (docs/research/labeler_cpu.md).
 DOUBTFUL = 0.85
 
 
@@ -69,13 +70,13 @@ def probability_with_second_opinion(
     blocks: BlockSequence,
     words: IntArray,
 ) -> FloatArray:
-    """Return the probability of main of every block, calibrated and focused, shape (n_blocks,).
+    """Return the calibrated and focused probability of main for every block, shape (n_blocks,).
 
-    The other networks are asked only if the labels that follow from the first are expected to
-    reach less than DOUBTFUL. Then the logits of all networks count the same.
+    The other networks are asked only if the expected F1 of the first network's labels is below
+    DOUBTFUL. Then the logits of all networks count equally.
 
     Args:
-        logits: Of the network, not calibrated.
+        logits: (n_blocks,), the first network's uncalibrated logits.
         other_logits: Returns the logits of the other networks.
         calibration: Temperature and shift.
         blocks: The blocks of the page, with their containers.
@@ -88,6 +89,6 @@ def probability_with_second_opinion(
     probability = calibrate(logits)
     if not words.any() or decide(probability, words).expected_f1 >= DOUBTFUL:
         return probability
-    # Logits are on a grid, so their sum is exact and has no order.
+    # Logits are on a grid, so their sum is exact in any order.
     opinions = [logits, *other_logits()]
     return calibrate(np.sum(opinions, axis=0) / len(opinions))

@@ -1,4 +1,5 @@
-"""Weights of the labeler `cpu`: one .npz file with int16 matrices, and a model card beside it."""
+"""Reads the weights of the labeler `cpu`: one .npz file with int16 matrices, with a model card
+beside it."""
 
 import hashlib
 import io
@@ -21,8 +22,8 @@ from dripper.labels.cpu.network import WEIGHT_STEPS, Shape, prepare_exact_weight
 Item = TypeVar("Item")
 
 FORMAT = 6
-"""Changes whenever a feature, the network or a later step changes its meaning; old weights would
-otherwise be misread silently."""
+"""Changes whenever the meaning of a feature, the network or a later step changes; otherwise old
+weights would be misread silently."""
 
 
 @dataclass(frozen=True)
@@ -30,12 +31,12 @@ class Network:
     """Another network, for a second opinion (see `dripper.labels.cpu.second_opinion`)."""
 
     matrices: Mapping[str, FloatArray]
-    """Matrices by name, float64 on the grid of weights."""
+    """Matrices by name, float64 on the weight grid."""
     shape: Shape
 
     @cached_property
     def exact(self) -> Mapping[str, npt.NDArray[Any]]:
-        """The matrices as labelling needs them. Raises ValueError if they are too large for exact
+        """The matrices for labelling. Raises ValueError if their values are too large for exact
         sums."""
         return prepare_exact_weights(self.matrices, self.shape)
 
@@ -45,20 +46,20 @@ class Weights:
     """A trained network with its standardisation, calibration and feature names."""
 
     matrices: Mapping[str, FloatArray]
-    """Matrices by name, float64 on the grid of weights."""
+    """Matrices by name, float64 on the weight grid."""
     mean: FloatArray
     scale: FloatArray
-    """Both: (n_features,), standardise the features."""
+    """Both: (n_features,), to standardise the features."""
     shape: Shape
     feature_names: tuple[str, ...]
     """Names of the features, in column order."""
     temperature: float
     shift: float
-    """Both: calibration of the logit."""
+    """Both: to calibrate the logit."""
     version: str = ""
     """Hash of the file."""
     others: tuple[Network, ...] = ()
-    """Networks for a second opinion, of the same features."""
+    """Networks for a second opinion, with the same features."""
 
     @property
     def networks(self) -> tuple[Network, ...]:
@@ -67,16 +68,17 @@ class Weights:
 
     @cached_property
     def exact(self) -> Mapping[str, npt.NDArray[Any]]:
-        """The network's matrices as labelling needs them. Raises ValueError if they are too large
-        for exact sums."""
+        """The network's matrices for labelling. Raises ValueError if their values are too large for
+        exact sums."""
         return self.networks[0].exact
 
 
 def load_weights(path: Path | None = None) -> Weights:
-    """Read a file that `dripper_lab.train.weights.save_weights` wrote; None is the one that ships
-    with the package.
+    """Read a file that `dripper_lab.train.weights.save_weights` wrote; None reads the file that
+    ships with the package.
 
-    Raises MachineError if it is missing, damaged, or in a format that this version does not read.
+    Raises MachineError if the file is missing or damaged, or in a format that this version does not
+    read.
     """
     source = path or files("dripper.labels.cpu").joinpath("cpu_weights.npz")
     try:
@@ -102,8 +104,8 @@ def load_weights(path: Path | None = None) -> Weights:
 
 
 def split_by_prefix(networks: Sequence[Item]) -> dict[str, Item]:
-    """Return networks by the prefix of their arrays' names: "w_" is the first, "1_" and "2_" are
-    others."""
+    """Return networks by the prefix of their arrays' names: "w_" for the first network, "1_" and
+    "2_" for others."""
     return {f"{number or 'w'}_": network for number, network in enumerate(networks)}
 
 

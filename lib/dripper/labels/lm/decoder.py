@@ -25,7 +25,7 @@ def probability_of(margins: FloatArray) -> npt.NDArray[np.float32]:
     >>> probability_of(np.array([0.0, 1.0])).round(3).tolist()
     [0.5, 0.7310000061988831]
     """
-    # At 30, exp(-30) is far below float32's resolution at 1, and exp(30) is far from overflow.
+    # exp(-30) is far below float32's resolution at 1, and exp(30) is far from overflow.
     return (1.0 / (1.0 + np.exp(-np.clip(margins, -30.0, 30.0)))).astype(np.float32)
 
 

@@ -60,7 +60,7 @@ def start_engine(encoder: PageEncoder, settings: LmSettings, **options: object) 
     vllm = import_extra("vllm")
     try:
         engine = vllm.LLM(**{**common_options(encoder, settings), **options})
-    except Exception as error:  # Whatever stops the engine, a person has to act; vLLM has many causes.
+    except Exception as error:  # Whatever stops the engine, a person has to act; vLLM can fail for many reasons.
         raise MachineError(
             f"vLLM {engine_version()} cannot start {encoder.checkpoint.name} with decoder {settings.decoder}: "
             f"{summarize(error)}. {advice(settings.decoder)}"

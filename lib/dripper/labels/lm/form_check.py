@@ -23,7 +23,7 @@ from dripper.labels.lm.template import HOLE, Encode, Template, Templates
 log = logging.getLogger(__name__)
 
 CHECKED_PAGES = 8
-"""Number of pages, from the first batch on, that are checked."""
+"""Number of pages to check."""
 LIKELIER = 1.0
 """Natural logarithm of the probability ratio that triggers the warning; for a trained checkpoint,
 forms are far apart."""

@@ -1,20 +1,22 @@
-"""Decoder `parallel`: all labels of a page in a few passes, scored by vLLM's pooling runner (or in
-PyTorch alone: `labels.lm.in_torch`); the fixed point equals the state machine's greedy answer.
+"""The decoder `parallel`: decodes all labels of a page in a few passes. vLLM's pooling runner
+scores the passes (or PyTorch alone: `labels.lm.in_torch`). The fixed point equals the state
+machine's greedy answer.
 
-vLLM turns the causal model into a token classifier with two rows of the output matrix as its head,
-for `main` and `other` (`classifier_from_token`): every position of a prompt gives two logits, and
-the vocabulary of 152,000 is never scored. From the second pass on, a page's keys and values come
-from the prefix cache up to the first label that changed; from the second page on, so do keys and
-values of the instruction that all prompts begin with.
+vLLM turns the causal model into a token classifier. Its head is two rows of the output matrix, for
+`main` and `other` (`classifier_from_token`). So every position of a prompt gives two logits, and
+the vocabulary of 152,000 tokens is never scored. From a page's second pass on, its keys and values
+up to the first changed label come from the prefix cache. From the second page on, so do the keys
+and values of the instruction at the beginning of all prompts.
 
-Fill every hole with a draft, score all holes in one pass, replace the draft by the scores' labels,
-repeat. A label depends only on the labels before it. So if the first label to change is at hole j,
-the labels up to and including j are the greedy ones (induction over passes), and when none changes
-all are. At most N passes; 2 to 13 were seen; the state machine takes hundreds to thousands. It is
-Jacobi decoding (Santilli et al. 2023, "Accelerating Transformer Inference for Translation via
-Parallel Decoding") with the holes for positions.
+The algorithm fills every hole with a draft label, scores all holes in one pass, replaces the draft
+by the scores' labels, and repeats. A label depends only on the labels before it. So if the first
+label to change is at hole j, the labels up to and including j are the greedy labels (by induction
+over passes). If no label changes, all labels are greedy. It takes at most N passes, and 2 to 13 in
+practice; the state machine takes hundreds to thousands. This is Jacobi decoding (Santilli et al.
+2023, "Accelerating Transformer Inference for Translation via Parallel Decoding") with holes as
+positions.
 
-Pure: scores come from a function, so the law is tested on random score tables without any engine.
+The algorithm gets scores from a function, so it is tested on random score tables without an engine.
 """
 
 import itertools
@@ -38,18 +40,18 @@ from dripper.labels.streams import ahead, pack
 
 @dataclass(slots=True)
 class Draft:
-    """One page on its way."""
+    """A page that is being decoded."""
 
     page: int
-    """Its place in the batch."""
+    """Its index in the batch."""
     main: npt.NDArray[np.bool_]
-    """(N,) the labels so far."""
+    """(N,), the labels so far."""
     margins: FloatArray
-    """(N,) logit of main minus logit of other, of the pass that scored the hole last."""
+    """(N,), logit of main minus logit of other, from the last pass that scored the hole."""
     settled: int = 0
     """Number of labels that are final."""
     passes: int = 0
-    """Done so far."""
+    """Number of passes so far."""
 
     @property
     def done(self) -> bool:
@@ -57,10 +59,10 @@ class Draft:
         return self.settled == len(self.main)
 
     def update(self, margins: FloatArray) -> None:
-        """Take in a pass.
+        """Update the draft with the result of a pass.
 
         Args:
-            margins: (N - settled,), of the holes that were not yet settled, under this draft.
+            margins: (N - settled,), the margins of the unsettled holes under this draft.
         """
         self.passes += 1
         self.margins[self.settled :] = margins
@@ -80,13 +82,13 @@ def decode_to_fixed_point(
     score: MarginScorer,
     first: Sequence[Sequence[bool] | None] | None = None,
 ) -> list[Draft]:
-    """Return the settled drafts of a batch of pages, in order. Pages share each pass until they are
-    done.
+    """Return the settled drafts of a batch of pages, in order. All pages that are not done share
+    each pass.
 
     Args:
-        sizes: Number of blocks a page.
-        first: The draft that each page begins with; None: all other, as most blocks of most
-            pages are. It affects the number of passes, not the result.
+        sizes: Number of blocks per page.
+        first: The draft that each page begins with; None: every label is other, as for most blocks
+            of most pages. The draft affects the number of passes, not the result.
     """
     drafts = [
         Draft(page, np.zeros(size, bool) if draft is None else np.array(draft, bool), np.zeros(size))
@@ -100,50 +102,52 @@ def decode_to_fixed_point(
 
 TASK = "token_classify"
 AHEAD = 256
-"""Pages that are tokenized while the engine is at work on those before."""
+"""Pages that are tokenized ahead while the engine works on earlier pages."""
 
 
 @dataclass(slots=True)
 class Reading:
-    """A job on its way through the engine."""
+    """A job that the engine is processing."""
 
     job: Job
     template: Template
     salt: str = ""
-    """Text that separates its keys and values from other pages'; empty: they are shared."""
+    """Text that separates the job's keys and values from other pages' in the cache; empty: they are
+    shared."""
     passes: int = 0
     """Forward passes done so far."""
     tokens: int = 0
-    """Tokens processed in them, those from the cache not counted."""
+    """Tokens processed in these passes, not counting tokens from the cache."""
     slot: int = 0
-    """Place in the cache at which its keys and values begin, if the engine gives out places."""
+    """Position in the cache at which the job's keys and values begin, if the engine assigns
+    positions."""
 
     @property
     def length(self) -> int:
-        """Tokens of an input: the logits of a label are at the token before it, so the last label
-        need not be there."""
+        """Number of input tokens. The last label is not among them, because a label's logits are at
+        the token before it."""
         return len(self.job.prompt_ids) + int(self.template.holes[-1])
 
     def ids(self, labels: IntArray) -> list[int]:
         """Return the tokens to read.
 
         Args:
-            labels: (N,) label tokens.
+            labels: (N,), the label tokens.
         """
         return [*self.job.prompt_ids, *self.template.fill(labels)][: self.length]
 
     def input(self, labels: IntArray) -> dict[str, object]:
-        """Return vLLM's prompt; labels as in `ids`."""
+        """Return vLLM's prompt. labels: as in `ids`."""
         return {"prompt_token_ids": self.ids(labels)} | ({"cache_salt": self.salt} if self.salt else {})
 
     def open(self, draft: Draft) -> IntArray:
-        """Return the positions of the logits of the labels that are not settled."""
+        """Return the positions of the unsettled labels' logits."""
         return self.template.holes[draft.settled :] + (len(self.job.prompt_ids) - 1)
 
 
 class ParallelDecoder:
-    """See the module. `decode` is deterministic up to the engine's own rounding, which depends on
-    the batch."""
+    """A decoder as the module describes. `decode` is deterministic except for the engine's
+    rounding, which depends on the batch."""
 
     def __init__(
         self,
@@ -152,9 +156,8 @@ class ParallelDecoder:
         cache_tokens: int,
         form_check: FormCheck | None = None,
     ) -> None:
-        """engine: vLLM's LLM with the pooling runner and a head of two rows, main and other, then
-        one for each of the check's tokens. cache_tokens: number of tokens with room for keys and
-        values."""
+        """engine: vLLM's `LLM` with the pooling runner and a head with rows for main, other, and
+        each of the check's tokens. cache_tokens: number of tokens for which the cache has room."""
         self.form_check = form_check
         self._engine = engine
         self._templates = templates
@@ -163,9 +166,10 @@ class ParallelDecoder:
 
     @classmethod
     def start(cls, encoder: PageEncoder, settings: LmSettings) -> "ParallelDecoder":
-        """Return the decoder with its engine started. Raises MachineError, see `start_engine`."""
-        # A field that vLLM marks as internal: a version without it would compute whole pages anew
-        # in every pass.
+        """Return the decoder with its engine started. Raises MachineError as `start_engine`
+        does."""
+        # A field that vLLM marks as internal. A version without this field would recompute whole
+        # pages in every pass.
         require(settings, "vllm", "PoolingParams.skip_reading_prefix_cache")
         check = FormCheck.of(encoder)
         rows = (encoder.templates.main, encoder.templates.other, *check.tokens)
@@ -179,14 +183,15 @@ class ParallelDecoder:
                 "method": "no_post_processing",
             },
             pooler_config={"task": TASK, "use_activation": False},
-            # CUDA graphs save launches in token-by-token decoding, which does not happen here.
+            # CUDA graphs save kernel launches only in token-by-token decoding, which is not used
+            # here.
             enforce_eager=True,
         )
         return cls(engine, encoder.templates, cache_tokens(engine), check)
 
     def decode(self, jobs: Iterable[Job]) -> list[DecodedLabels]:
-        """Return one answer a job, in order."""
-        # Prompts and templates both need the tokenizer, which is for one thread at a time.
+        """Return one answer per job, in order."""
+        # Prompts and templates both need the tokenizer, which only one thread at a time can use.
         readings = ahead((Reading(job, self._templates.of(job.n_blocks)) for job in jobs), AHEAD)
         return [decoded for some in rounds(readings, self._cache_tokens) for decoded in self._decode_together(some)]
 
@@ -209,14 +214,14 @@ class ParallelDecoder:
         """Return the margins of the drafts' open labels.
 
         A page that was labelled before, or is in a batch twice, finds the earlier drafts in the
-        cache, and vLLM returns no logits for cached tokens. Such a page is scored again with a salt
-        of its own, which it keeps, so that it uses only cache entries of its own passes.
+        cache, and vLLM returns no logits for cached tokens. Such a page is scored again with its
+        own salt, so that from then on it uses only cache entries of its own passes.
         """
         outputs = self._encode(readings, drafts)
         if self.form_check is not None and self.form_check.wants:
             for reading, output in zip(readings, outputs, strict=True):
                 first = len(reading.job.prompt_ids) - 1 - count_cached_tokens(output)
-                # Of the first pass, unless that came from the cache.
+                # Only for the first pass, and unless the needed tokens came from the cache.
                 if reading.passes == 1 and first >= 0:
                     check_form(self.form_check, output.outputs.data[first:].float().numpy())
         hidden = [
@@ -251,33 +256,33 @@ class ParallelDecoder:
 
 
 def cache_tokens(engine: Any) -> int:
-    """Return for how many tokens an engine holds keys and values."""
+    """Return the number of tokens for which an engine can hold keys and values."""
     cache = engine.llm_engine.vllm_config.cache_config
     return int(cache.num_gpu_blocks * cache.block_size)
 
 
 def rounds(readings: Iterable[Reading], tokens: int) -> Iterator[list[Reading]]:
-    """Return the readings in groups, in order, that are in the engine's cache at once; one that is
-    larger goes alone.
+    """Yield the readings, in order, in groups that fit into the engine's cache together; a reading
+    that is larger than the cache gets its own group.
 
-    All pages share each pass, so of a group that does not fit every page would be gone from the
-    cache when its next pass comes, and be computed anew: a GPU of 24 GB holds 170,000 tokens of a
-    0.6B model, 30 pages. Answers count twice: the draft before is there too.
+    All pages share each pass. If a group did not fit, every page would be evicted from the cache
+    before its next pass, and be recomputed. A GPU with 24 GB holds 170,000 tokens of a 0.6B model,
+    about 30 pages. Answers count twice, because the previous draft is in the cache too.
     """
     return pack(readings, lambda reading: reading.length + len(reading.template.tokens), tokens)
 
 
 def count_cached_tokens(output: Any) -> int:
-    """Return how many tokens of a vLLM pooling output came from the cache: its rows cover only the
-    others."""
+    """Return how many tokens of a vLLM pooling output came from the cache: the output has rows for
+    all other tokens."""
     return len(output.prompt_token_ids) - len(output.outputs.data)
 
 
 def margins_at(output: Any, positions: IntArray) -> FloatArray:
     """Return the margins at token positions of a vLLM pooling output.
 
-    Raises PageError (labeler_failed) if one of them came from the cache, as the labels could not be
-    trusted.
+    Raises PageError (labeler_failed) if one of the positions came from the cache, because it has no
+    logits.
     """
     cached = count_cached_tokens(output)
     if positions[0] < cached:
@@ -290,10 +295,11 @@ def margins_at(output: Any, positions: IntArray) -> FloatArray:
 
 
 def check_form(check: FormCheck, logits: npt.NDArray[np.floating[Any]]) -> None:
-    """Pass the check the first pass's logits for other answer forms, if it still needs pages.
+    """Pass the first pass's logits for other answer forms to the check, if it still needs pages.
 
     Args:
-        logits: Of main, other and the check's tokens, from the prompt's last token on.
+        logits: Columns for main, other and the check's tokens; rows from the prompt's last token
+            on.
     """
     if check.wants:
         column = {token: at for at, token in enumerate(check.tokens, 2)}

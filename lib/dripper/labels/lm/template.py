@@ -1,7 +1,7 @@
-"""The answer as tokens of one model: fixed ones, and a hole for every label. The paper's state
-machine (3.4), unrolled.
+"""The answer as one model's tokens: fixed tokens, and a hole for every label. This is the paper's
+state machine (3.4), unrolled.
 
-Because both labels are one token each, the state of the machine is the number of tokens written.
+Because each label is one token, the number of written tokens is the machine's state.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,8 +17,8 @@ from dripper.labels.lm.answer import AnswerForm
 
 Encode = Callable[[str], list[int]]
 HOLE = -1
-# Enough for ids of one, two and three digits, and for tokenizers that join up to three digits into
-# one token.
+# These lengths cover ids of one, two and three digits, and tokenizers that join up to three digits
+# into one token.
 _CHECKED_LENGTHS = (1, 12, 123)
 
 
@@ -27,7 +27,7 @@ class Template:
     """The answer for a page of N blocks."""
 
     tokens: IntArray
-    """(length,) int64, HOLE in place of each label."""
+    """(length,) int64, with HOLE in place of each label."""
     holes: IntArray
     """(N,) int64, the positions of the labels."""
 
@@ -39,16 +39,18 @@ class Template:
 
 
 class Templates:
-    """All templates of an answer form under one tokenizer.
+    """All templates of an answer form for one tokenizer.
 
-    main, other: the label tokens. Raises MachineError if the tokenizer does not write the labels
-    as one token each, the same in every place: no decoder could then score a label with one pass.
+    main, other: the label tokens. Raises MachineError if the tokenizer does not write each label as
+    a single token that is the same at every position: no decoder could then score a label in one
+    pass.
     """
 
     def __init__(self, form: AnswerForm, encode: Encode, model: str = "") -> None:
-        """encode: text to token ids, without special tokens. model: its name, for messages."""
+        """encode: converts text to token ids, without special tokens. model: the model's name, for
+        messages."""
         self.form = form
-        # Of pieces there are few different ones, and an answer has thousands.
+        # An answer has thousands of pieces, but few of them are distinct.
         self._encode = encode if form.token is None else cache(encode)
         self._model = model or "this model"
         tokens = self._encode_answer([True]), self._encode_answer([False])
@@ -60,8 +62,8 @@ class Templates:
             self._check(length)
 
     def of(self, n_blocks: int) -> Template:
-        """Return the template for a page of n_blocks >= 1 blocks: 5 + digits tokens a block as
-        JSON, 1 + digits compact."""
+        """Return the template for a page of n_blocks >= 1 blocks. Each block takes 5 tokens and its
+        number's digits as JSON, or 1 token and the digits in compact form."""
         main = np.array(self._encode_answer([True] * n_blocks), np.int64)
         other = np.array(self._encode_answer([False] * n_blocks), np.int64)
         if len(main) != len(other):
@@ -73,11 +75,12 @@ class Templates:
         return Template(tokens, holes)
 
     def labels(self, main: npt.NDArray[np.bool_]) -> IntArray:
-        """Return the label tokens of main or not, shape as given."""
+        """Return the label tokens for main or not, in the given shape."""
         return np.where(main, self.main, self.other)
 
     def _check(self, length: int) -> None:
-        """A mix of labels must be written with the same tokens as all-main and all-other."""
+        """Raise MachineError if mixed labels are not written with the same tokens as all-main and
+        all-other."""
         mixed = np.arange(length) % 3 == 1
         if self.of(length).fill(self.labels(mixed)) != self._encode_answer(mixed.tolist()):
             raise self._unfit("its tokenizer writes a label in other tokens when the label before it changes")

@@ -1,5 +1,4 @@
-"""The checkpoint's tokenizer and chat template, as its model sees them. Runs on CPU machines
-without vLLM."""
+"""Applies the checkpoint's tokenizer and chat template. Runs on CPU machines without vLLM."""
 
 import re
 from collections.abc import Sequence
@@ -10,24 +9,27 @@ from dripper.errors import MachineError
 from dripper.labels.lm.settings import import_extra
 
 VOCABULARIES = ("tokenizer.json", "tokenizer.model", "vocab.*", "*.tiktoken")
-# MinerU-HTML 1.1 puts this message in front when it applies the template for the second time.
+# MinerU-HTML 1.1 prepends this message when it applies the template for the second time.
 SYSTEM_MESSAGE = "You are a helpful assistant."
 
 _REFERENCES = {"<": "&lt;"}
-"""Characters that HTML names; `<` is so in the texts of a page already."""
+"""Characters with named references in HTML; the texts of a page already have `<` in this form."""
 _ORDINARY = re.compile(r"[\w\s]*")
-"""Words and runs of blanks that a vocabulary got later: no marks, and common on pages."""
+"""Words and runs of spaces. If they were added to a vocabulary, they are not markers, and they are
+common on pages."""
 
 
 class ChatTokenizer:
-    """chat: how often the chat template is applied to a prompt: `none`, `once` or `twice` (as
-    MinerU-HTML 1.1 does: its `process` wraps the prompt without a generation prompt, its `generate`
-    wraps that again behind a system message).
+    """A tokenizer with a chat template.
+
+    chat: how often the chat template is applied to a prompt: `none`, `once` or `twice`. MinerU-HTML
+    1.1 applies it twice: its `process` wraps the prompt without a generation prompt, and its
+    `generate` wraps the result again after a system message.
     """
 
     def __init__(self, tokenizer: Any, chat: str) -> None:
-        """tokenizer: of the package transformers. Raises MachineError if it has no chat template
-        and `chat` needs one."""
+        """tokenizer: a transformers tokenizer. Raises MachineError if it has no chat template and
+        `chat` needs one."""
         if chat != "none" and not tokenizer.chat_template:
             raise MachineError("the model's tokenizer has no chat template: set labels.lm.chat=none")
         self._tokenizer = tokenizer
@@ -36,10 +38,10 @@ class ChatTokenizer:
 
     @classmethod
     def load(cls, folder: Path, chat: str) -> "ChatTokenizer":
-        """Return the tokenizer in a checkpoint's folder. Raises MachineError if there is
-        none."""
+        """Return the tokenizer in a checkpoint's folder. Raises MachineError if there is no
+        tokenizer."""
         transformers = import_extra("transformers")
-        # transformers makes an empty tokenizer, without a word, of a folder that has none.
+        # For a folder without a tokenizer, transformers silently creates an empty one.
         if not any(file for pattern in VOCABULARIES for file in folder.glob(pattern)):
             raise MachineError(f"{folder} has no tokenizer: none of {', '.join(VOCABULARIES)}")
         try:
@@ -48,7 +50,7 @@ class ChatTokenizer:
             raise MachineError(f"{folder} has no tokenizer that can be read: {str(error).splitlines()[0]}") from None
 
     def encode(self, text: str) -> list[int]:
-        """Return the token ids of a text, none added."""
+        """Return the token ids of a text, without added special tokens."""
         ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False)
         return ids
 
@@ -69,16 +71,16 @@ class ChatTokenizer:
             system = [{"role": "system", "content": SYSTEM_MESSAGE}] if self._chat == "twice" else []
             text = self._apply_template([*system, {"role": "user", "content": text}], generate=True)
         # A template writes its special tokens itself, but the published code of 1.1 lets vLLM add
-        # the tokenizer's once more.
+        # the tokenizer's special tokens again.
         ids: list[int] = self._tokenizer.encode(text, add_special_tokens=self._chat != "once")
         return ids
 
     def without_specials(self, html: str) -> str:
-        """Return HTML without special tokens of the model: a page could otherwise end its own
-        prompt with a class named `<|im_end|>`, or with the words `[/INST]` in its text.
+        """Return HTML without the model's special tokens. A page could otherwise end its own
+        prompt, with a class named `<|im_end|>` or with `[/INST]` in its text.
 
-        The first character of such a token is written as HTML's reference to it, so that the page
-        says the same.
+        The first character of such a token is replaced by its HTML character reference, so that the
+        page's meaning does not change.
         """
         for token in self._specials:
             if token in html:
@@ -94,8 +96,9 @@ class ChatTokenizer:
 
 
 def _specials(tokenizer: Any) -> list[str]:
-    """Return the tokens that a text must not hold, the longest first, as one may be the end of
-    another: the tokenizer's special tokens, and marks that were added to its vocabulary."""
+    """Return the tokens that a text must not contain: the tokenizer's special tokens, and markers
+    that were added to its vocabulary. Longer tokens come first, because one token may be the end of
+    another."""
     special = {token.content for token in tokenizer.added_tokens_decoder.values() if token.special}
     special |= set(tokenizer.all_special_tokens)
     marks = {token for token in tokenizer.get_added_vocab() if not _ORDINARY.fullmatch(token)}

@@ -1,6 +1,5 @@
-"""Pages that do not fit the model's context: cut into windows of whole blocks that overlap,
-labelled each as if it were a page, and put together again.
-"""
+"""Cuts pages that do not fit the model's context into overlapping windows of whole blocks, and
+merges the labels of the windows. Each window is labelled as if it were a page."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -14,9 +13,10 @@ import numpy.typing as npt
 from dripper.errors import ErrorCode, PageError
 from dripper.labels.base import SimplifiedPage
 
-# Any start tag; the start tag of a block has `_item_id` as its last attribute. All are read, one
-# after the other, because a value may look like the start of a block: `<span class='<p
-# _item_id="9">'>`. In texts `<` is always `&lt;`; a name may hold one, as in `<li<b>`.
+# Matches any start tag; a block's start tag has `_item_id` as its last attribute. All start tags
+# are matched, one after another, because an attribute value may look like the start of a block:
+# `<span class='<p _item_id="9">'>`. In texts `<` is always `&lt;`, but a tag name may contain it,
+# as in `<li<b>`.
 _START_TAG = re.compile(
     r"""<[a-zA-Z][^\s>/]*(?:\s+[^\s=<>"']+(?:=(?:"[^"]*"|'[^']*'))?)*?(?: _item_id="(\d+)")?\s*/?>"""
 )
@@ -26,16 +26,16 @@ _ITEM_ID = re.compile(r' _item_id="\d+">')
 
 @dataclass(frozen=True, slots=True)
 class BlockTexts:
-    """A simplified page in parts: the markup before the first block, of each block, and after the
-    last."""
+    """The parts of a simplified page: the markup before the first block, the markup of each block,
+    and the markup after the last block."""
 
     head: str
     blocks: Sequence[str]
     tail: str
 
     def html(self, start: int, end: int) -> str:
-        """Return the simplified HTML of the blocks start to end (0-based, end not included), ids
-        from 1 on."""
+        """Return the simplified HTML of the blocks from `start` to `end` (0-based, end excluded),
+        with ids from 1."""
         numbered = (
             _ITEM_ID.sub(f' _item_id="{item}">', block, count=1) for item, block in enumerate(self.blocks[start:end], 1)
         )
@@ -44,8 +44,8 @@ class BlockTexts:
 
 @dataclass(frozen=True, slots=True)
 class PageWindow:
-    """Blocks start to end (0-based, end not included) of a page; `html` is the model's input, with
-    ids from 1."""
+    """The blocks of a page from `start` to `end` (0-based, end excluded). `html` is the model's
+    input, with ids from 1."""
 
     start: int
     end: int
@@ -53,7 +53,7 @@ class PageWindow:
 
 
 def split_blocks(page: SimplifiedPage) -> BlockTexts:
-    """Return a simplified page taken apart; joined, the parts are the page again.
+    """Return the parts of a simplified page. Joined, they give the page again.
 
     Raises PageError (labeler_failed) if the HTML does not have the blocks 1..n_blocks in order.
     """
@@ -70,7 +70,8 @@ def split_blocks(page: SimplifiedPage) -> BlockTexts:
 
 
 OVERLAP_BLOCKS = 8
-"""The most blocks that are shown twice at a cut, so that none is labelled without its context."""
+"""The maximum number of blocks that are repeated at a cut, so that no block is labelled without
+context."""
 
 
 def cut_windows(
@@ -79,16 +80,16 @@ def cut_windows(
     count_tokens: Callable[[str], int],
     overlap: int = OVERLAP_BLOCKS,
 ) -> list[PageWindow]:
-    """Return windows that cover the page. Each fits, and each next one starts at most `overlap`
-    blocks back.
+    """Return windows that cover the page and fit the context. Each starts at most `overlap` blocks
+    before the end of the previous one. A block that does not fit even alone is clipped.
 
     Args:
-        budget: Tokens that the HTML of a window may have, by its number of blocks (the context less
-            the prompt and the answer).
-        count_tokens: Of an HTML text. A block that does not fit even alone is clipped.
+        budget: Returns the maximum number of tokens in the HTML of a window with a given number of
+            blocks (the context less the prompt and the answer).
+        count_tokens: Returns the number of tokens of an HTML text.
 
     Raises:
-        PageError: As `split_blocks`, and if not even an empty block fits beside the prompt.
+        PageError: As in `split_blocks`, and if not even an empty block fits beside the prompt.
     """
     if count_tokens(page.simplified_html) <= budget(page.n_blocks):
         return [PageWindow(0, page.n_blocks, page.simplified_html)]
@@ -97,7 +98,7 @@ def cut_windows(
     windows = [_window(texts, sizes, 0, budget, count_tokens)]
     while (end := windows[-1].end) < page.n_blocks:
         start = max(end - overlap, windows[-1].start + 1)
-        # The block after the last window must fit beside the blocks that are shown again.
+        # The block after the last window must fit beside the repeated blocks.
         while start < end and sizes.of(start, end + 1) > budget(end + 1 - start):
             start += 1
         window = _window(texts, sizes, start, budget, count_tokens)
@@ -106,7 +107,7 @@ def cut_windows(
 
 
 class Span(Protocol):
-    """Blocks start to end (0-based, end not included) of a page."""
+    """The blocks of a page from `start` to `end` (0-based, end excluded)."""
 
     @property
     def start(self) -> int:
@@ -120,10 +121,10 @@ class Span(Protocol):
 
 
 def merge_windows(windows: Sequence[Span], labels: Sequence[npt.NDArray[Number]]) -> npt.NDArray[Number]:
-    """Return one value a block of the page from values of shape (end - start,) a window.
+    """Return one value per block of the page, from values of shape (end - start,) per window.
 
-    In an overlap the earlier window speaks for the first half, the later one for the second: each
-    block is labelled in the window that has more context around it.
+    The first half of an overlap is taken from the earlier window, and the second half from the
+    later one: each block is labelled in the window that has more context around it.
     """
     cuts = [(later.start + earlier.end) // 2 for earlier, later in pairwise(windows)]
     edges = [0, *cuts, windows[-1].end]
@@ -135,8 +136,8 @@ def merge_windows(windows: Sequence[Span], labels: Sequence[npt.NDArray[Number]]
 
 
 class _Sizes:
-    """Token counts of runs of blocks, from the counts of single blocks: a guess that a real count
-    confirms."""
+    """Estimates the token counts of runs of blocks from the counts of single blocks. Callers
+    confirm the estimate with a real count."""
 
     def __init__(self, texts: BlockTexts, count_tokens: Callable[[str], int]) -> None:
         self._frame = count_tokens(texts.head) + count_tokens(texts.tail)
@@ -153,12 +154,12 @@ def _window(
     budget: Callable[[int], int],
     count_tokens: Callable[[str], int],
 ) -> PageWindow:
-    """Return the longest window from `start` on, at least one block."""
+    """Return the longest window from `start` on, with at least one block."""
     end = start + 1
     while end < len(texts.blocks) and sizes.of(start, end + 1) <= budget(end + 1 - start):
         end += 1
     html = texts.html(start, end)
-    # Tokens can join or part where blocks meet.
+    # Tokens can merge or split at the boundary of two blocks.
     while end > start + 1 and count_tokens(html) > budget(end - start):
         end -= 1
         html = texts.html(start, end)
@@ -166,9 +167,10 @@ def _window(
 
 
 def clip(html: str, tokens: int, count_tokens: Callable[[str], int]) -> str:
-    """Return the longest beginning of a text, about, that has at most so many tokens.
+    """Return roughly the longest beginning of a text that has at most `tokens` tokens.
 
-    Raises PageError (labeler_failed) if none has, because the prompt alone fills the context.
+    Raises PageError (labeler_failed) if `tokens` is below 1, because the prompt alone fills the
+    context.
     """
     if tokens < 1:
         raise PageError(
