@@ -28,8 +28,8 @@ WEIGHT_STEPS = 1024
 ACTIVATION_STEPS = 256
 """Activations are multiples of 1/256."""
 POOLED_STEPS, POOLED_LIMIT = 64, 8.0
-"""Container means are multiples of 1/64, at most 8: unlike other inputs of linear layers, they are
-not normalised."""
+"""Container means are multiples of 1/64, at most 8: unlike the inputs of most linear layers, they
+are not normalised."""
 EPSILON = 2.0**-10
 """Keeps an all-zero row finite in the normalisation; far below the mean square of any other row
 (about 1)."""

@@ -1,7 +1,7 @@
-"""Classes of characters and hashes of words, for all texts of a page at once.
+"""Computes character classes and word hashes for all texts of a page together.
 
-A page is one array of code points. Words are found where classes change, and are known by a 64-bit
-hash of their lower-case characters: no Python object a word, which would be slow.
+A page is one array of code points. Words are found at changes of class, and are represented by a
+64-bit hash of their lower-case characters, because a Python object per word would be slow.
 
 The loops over characters and words also exist in C (`characters_c.c`) with the same results, if a
 compiler was present when the package was installed (see setup.py).
@@ -29,17 +29,17 @@ except ImportError:
     CONTROL, SPACE, LINE, PUNCTUATION, SENTENCE_END, COMMA, DIGIT, UPPER, LOWER, OTHER_LETTER, NUMERAL, UNSPACED,
     UNSPACED_DIGIT,
 ) = range(13)  # fmt: skip
-"""The classes. From DIGIT on they make words; from UNSPACED on each character is a word of its own.
-"""
+"""The character classes. Characters from DIGIT on form words; from UNSPACED on, each character is a
+separate word."""
 N_CLASSES = 16
-"""A power of two, so that numpy divides nothing."""
+"""A power of two, so that numpy needs no division."""
 
 _SENTENCE_ENDS = frozenset(".!?。！？…")
 _COMMAS = frozenset(",;:،、，；：")
-# Beyond the CJK extensions (up to U+3347F) there are no letters, only selectors and private use:
-# one class.
+# Beyond the CJK extensions (up to U+3347F) there are no letters, only variation selectors and
+# private-use characters, which share one class.
 _CODE_POINTS = 0x34000
-# Beyond it many pages have no character; all are 70 ms of a start.
+# Many pages have only code points below this one; building the tables for all of them takes 70 ms.
 _FEW = 0x3000
 # Odd, so that it has an inverse modulo 2^64; otherwise random.
 _BASE = 0x9E3779B97F4A7C15
@@ -48,30 +48,31 @@ _INVERSE = pow(_BASE, -1, 1 << 64)
 
 @dataclass(frozen=True, slots=True)
 class PageCharacters:
-    """The texts of a page, character by character and word by word."""
+    """The characters and words of a page's texts."""
 
     counts: IntArray
-    """(n_texts, N_CLASSES), characters of each class."""
+    """(n_texts, N_CLASSES), number of characters in each class."""
     first: npt.NDArray[np.uint8]
     last: npt.NDArray[np.uint8]
     """Both: (n_texts,), class of the first and the last character (LINE for an empty text)."""
     hashes: HashArray
     lengths: IntArray
     texts: IntArray
-    """All: (n_words,), of every word in order: hash, characters, and which text it belongs to."""
+    """All: (n_words,), for every word in order: its hash, its number of characters, and the index
+    of its text."""
     words: IntArray
-    """(n_texts,), how many words each has: the same number as `words_of` finds (but for 'İ', which
+    """(n_texts,), number of words in each text: as many as `words_of` finds (except for 'İ', which
     Python lower-cases to two characters)."""
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> "PageCharacters":
-        """Read the texts; linear in their characters. texts must not be empty (its strings may
-        be)."""
+        """Read the texts in time linear in their characters. `texts` must not be empty, but its
+        strings may be."""
         return cls(*(_read_in_c if IN_C else _read)(texts))
 
 
 def hash_word(word: str) -> int:
-    """Return the hash that :class:`PageCharacters` gives a word in lower case."""
+    """Return the hash that :class:`PageCharacters` gives a lower-case word."""
     return sum(ord(character) * pow(_BASE, place, 1 << 64) for place, character in enumerate(word)) % (1 << 64)
 
 
@@ -101,7 +102,8 @@ def _read(texts: Sequence[str]) -> tuple[npt.NDArray[Any], ...]:
 
 
 def _find_words(classes: npt.NDArray[np.uint8]) -> tuple[IntArray, IntArray]:
-    """Return where words begin and end (exclusive). The last character belongs to no word."""
+    """Return the positions at which words begin and end (exclusive). The last character belongs to
+    no word."""
     is_word, alone = classes >= DIGIT, classes >= UNSPACED
     changes = np.ones(len(classes) + 1, bool)
     np.not_equal(is_word[1:], is_word[:-1], out=changes[1:-1])
@@ -111,10 +113,10 @@ def _find_words(classes: npt.NDArray[np.uint8]) -> tuple[IntArray, IntArray]:
 
 
 def _hash_words(lower: npt.NDArray[np.uint32], starts: IntArray, stops: IntArray) -> HashArray:
-    """Return the hash of every word: the sum of its characters times powers of a base, from running
-    sums.
+    """Return the hash of every word: the sum of its characters times powers of a base, computed
+    from running sums.
 
-    All arithmetic is modulo 2^64, as unsigned integers wrap.
+    All arithmetic is modulo 2^64, because unsigned integers wrap.
     """
     powers, inverses = (_build_powers(base, 1 << (len(lower) - 1).bit_length()) for base in (_BASE, _INVERSE))
     sums = np.zeros(len(lower) + 1, np.uint64)
@@ -123,8 +125,8 @@ def _hash_words(lower: npt.NDArray[np.uint32], starts: IntArray, stops: IntArray
     return hashes
 
 
-# Sizes are powers of two up to the longest page seen: a page of 8 MB needs 64 MB once, and small
-# pages share theirs.
+# Sizes are powers of two, so pages of similar length share a table. A page of 8 MB needs 64 MB
+# once.
 @functools.lru_cache(maxsize=16)
 def _build_powers(base: int, count: int) -> HashArray:
     factors = np.full(count, base, np.uint64)
@@ -135,8 +137,8 @@ def _build_powers(base: int, count: int) -> HashArray:
 
 @functools.cache
 def _build_tables(count: int) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint32]]:
-    """Return, for the first code points, the class and the lower-case form (the first character of
-    it)."""
+    """Return the class and the lower-case form (its first character) of the first `count` code
+    points."""
     characters = list(map(chr, range(count)))
     classes = np.fromiter(map(_classify, characters), np.uint8, count)
     for first, last in UNSPACED_RANGES:

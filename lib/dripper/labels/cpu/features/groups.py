@@ -1,8 +1,8 @@
 """Computes features that compare parts of a page: paragraphs' votes for their containers, repeated
-siblings, headings above.
+siblings, and the headings above a block.
 
-A network that sees a window of blocks could learn all of this from many pages. 2,300 are too
-few, so it gets these features.
+A network that sees a window of blocks could learn all of this from many pages. 2,300 pages are too
+few, so the network gets these features.
 """
 
 import numpy as np
@@ -13,14 +13,15 @@ from dripper.labels.cpu.features.places import FARTHEST, LEVELS, Places
 from dripper.labels.cpu.features.vocabulary import CUES
 
 VOTE_LEVELS = 3
-# Readability (Arc90, 2009; https://github.com/mozilla/readability): paragraphs of 25 characters
-# vote with one point, one a comma and one a hundred characters, at most three, for their container,
-# half as much for the one above, and so on.
+# Readability (Arc90, 2009; https://github.com/mozilla/readability): paragraphs of at least 25
+# characters vote for their container with one point, one more per comma, and one more per hundred
+# characters (at most three). They vote half as much for the container above, and less for further
+# ancestors.
 _VOTER_CHARS = 25
 _DIVISORS = (1.0, 2.0, 6.0, 9.0, 12.0)
 
 GROUP_LEVELS = 4
-# Two of a kind are a header and a footer, or two columns; three are a list.
+# Two alike can be a header and a footer, or two columns; three are a list.
 LEAST_ALIKE = 3
 # A heading or a button that announces comments or other pages is short; a sentence that mentions
 # them is not.
@@ -45,8 +46,10 @@ def compute_group_features(
     """Return the features that `NAMES` lists, shape (n_blocks, len(NAMES)).
 
     Args:
-        chars, link_chars, commas: (n_blocks,), of each block's text.
-        cues: (n_blocks, len(CUES)), 0 or 1.
+        chars, link_chars, commas: (n_blocks,), the characters, characters in links and commas of
+            each block's text.
+        cues: (n_blocks, len(CUES)), 1 for each cue in a block's text, otherwise 0.
+        is_heading: (n_blocks,).
     """
     chars_in, links_in = places.sums_in(chars), places.sums_in(link_chars)
     return np.concatenate(
@@ -67,8 +70,8 @@ def _count_votes(
     chars_in: FloatArray,
     links_in: FloatArray,
 ) -> FloatArray:
-    """Return the share of paragraphs' votes that each block's containers have, relative to the
-    winner, and the place of the winner."""
+    """Return the votes of each block's containers relative to the winner's votes, and the position
+    of the winner."""
     index = np.arange(len(chars))
     points = (
         (1 + commas + np.minimum(chars // 100, 3)) * (1 - link_chars / np.maximum(chars, 1)) * (chars >= _VOTER_CHARS)
@@ -88,8 +91,8 @@ def _count_votes(
 
 
 def _compare_siblings(places: Places, chars_in: FloatArray, links_in: FloatArray) -> FloatArray:
-    """Return how many siblings of a block's containers have the same tag, their text and links, and
-    the page's main list."""
+    """Return the number, text and links of the siblings with the same tag as a block's containers,
+    and the block's position in the page's main list."""
     n_elements, n_blocks = len(places.parents), len(places.elements)
     group = places.tag_numbers * n_elements + places.parents
     _, group = np.unique(group, return_inverse=True)
@@ -97,7 +100,7 @@ def _compare_siblings(places: Places, chars_in: FloatArray, links_in: FloatArray
     group_chars, group_links = np.bincount(group, chars_in), np.bincount(group, links_in)
     shapes = [np.log1p(members), np.log1p(group_chars / members), group_links / (group_chars + 1)]
     around = np.stack(shapes, axis=1)[group[places.containers[:, :GROUP_LEVELS]]].reshape(n_blocks, -1)
-    # The group with the most text that is not linked, if it is one of many members.
+    # The group with the most unlinked text, among groups with enough members.
     plain = np.where(members >= LEAST_ALIKE, group_chars - group_links + 1, 0.0)
     if not plain.any():
         return np.concatenate([around, np.zeros((n_blocks, 6))], axis=1)
@@ -116,8 +119,8 @@ def _compare_siblings(places: Places, chars_in: FloatArray, links_in: FloatArray
 
 
 def _trace_announcements(chars: FloatArray, cues: FloatArray, is_heading: npt.NDArray[np.bool_]) -> FloatArray:
-    """The cues of the heading above a block, and how long ago comments or other pages were
-    announced."""
+    """Return the cues of the heading above a block, and the distance to the last announcement of
+    comments or other pages."""
     n_blocks = len(chars)
     index = np.arange(n_blocks)
     above = np.maximum.accumulate(np.where(is_heading, index, -1))

@@ -1,7 +1,7 @@
 """Computes all features of a page: one row of numbers for each block, and the ranges of blocks in
 its containers.
 
-Numbers are float32, so that a page of 100,000 blocks does not cost a worker its memory.
+Numbers are float32, so that a page of 100,000 blocks does not use up a worker's memory.
 """
 
 from collections import Counter
@@ -41,7 +41,7 @@ KINDS: Mapping[str, frozenset[str]] = {
 """Types that pages declare in `og:type` and JSON-LD (see `dripper.html.tree.head`)."""
 KIND_NAMES = (*(f"is_{kind}" for kind in KINDS), "has_types", "has_description")
 NAMES = (*TEXT_NAMES, *TREE_NAMES, *POSITION_NAMES, *GROUP_NAMES, *KIND_NAMES)
-"""The columns, in order."""
+"""The feature columns, in order."""
 
 _COUNTED, _TYPES, _FIELDS = map(
     str.split,
@@ -56,18 +56,20 @@ _COUNTED, _TYPES, _FIELDS = map(
     ),
 )
 STRUCTURE_NAMES = (*_COUNTED, *_TYPES, *(f"field_{field}" for field in _FIELDS))
-"""Columns of a page as a whole, for its kind: elements (log), whether it says to be of a type, and
-fields by type (log; equal start tags count once); on the grid of activations."""
+"""Columns for the page as a whole, from which its kind is estimated, on the activation grid: number
+of elements (log), whether the page declares each type, and number of fields by type (log; equal
+start tags count once)."""
 
-# A block of so many characters is nearly always prose: over it, menus and captions are rare.
+# A block of this many characters is nearly always prose; menus and captions are rarely this long.
 LONG_BLOCK_CHARS = 200
 
 
 class PageFeatures(NamedTuple):
-    """blocks: features as in `NAMES`, raw, with the container ranges (own element and ancestors,
-    then the page).
+    """The features of a page.
 
-    words: (n_blocks,), number of words of each block. structure: as in `STRUCTURE_NAMES`.
+    blocks: the raw features, as in `NAMES`, with the container ranges (for the containers of each
+    block from the inside out, then the page). words: (n_blocks,), the number of words in each
+    block. structure: as in `STRUCTURE_NAMES`.
     """
 
     blocks: BlockSequence
@@ -76,7 +78,7 @@ class PageFeatures(NamedTuple):
 
 
 def compute_features(page: Page) -> PageFeatures:
-    """Return the features of a page; cost is linear in its characters, elements and blocks."""
+    """Return the features of a page, in time linear in its characters, elements and blocks."""
     if not page.blocks:
         none = np.zeros((0, LEVELS + 1), np.int64)
         empty = BlockSequence(np.zeros((0, len(NAMES)), np.float32), none, none)
@@ -131,7 +133,7 @@ def _compute_position_features(
         return tree[:, TREE_NAMES.index(f"in_{name}")]
 
     first = TREE_NAMES.index("in_h1")
-    in_headings = tree[:, first : first + 4] > 0  # the columns of h1, h2, h3, and the lower ones together
+    in_headings = tree[:, first : first + 4] > 0  # the columns of h1, h2, h3, and of h4 to h6 together
     level = np.where(in_headings.any(axis=1), in_headings.argmax(axis=1) + 1, 0)
     is_heading = level > 0
     since_heading, last_heading = _since(is_heading)
@@ -152,14 +154,14 @@ def _compute_position_features(
 
 
 def _compute_median(values: FloatArray) -> float:
-    """Return the median (`np.median` is slow on as few numbers as a page has blocks)."""
+    """Return the median (`np.median` is slow for the few blocks of a page)."""
     ascending = np.sort(values)
     return float(ascending[(len(values) - 1) // 2] + ascending[len(values) // 2]) / 2
 
 
 def _since(flags: npt.NDArray[np.bool_]) -> tuple[IntArray, IntArray]:
-    """Return, for every block, how many blocks ago the last flagged one was (itself: 0), and its
-    index or -1."""
+    """Return, for every block, the distance in blocks to the last flagged block (0 for the block
+    itself), and the index of that block, or -1."""
     index = np.arange(len(flags))
     last = np.maximum.accumulate(np.where(flags, index, -1))
     return np.minimum(index - last, FARTHEST), last

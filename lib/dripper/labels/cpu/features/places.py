@@ -1,5 +1,5 @@
-"""Finds the positions of a page's blocks in its tree: containers, ranges of blocks and elements in
-them, and the share of links in each text.
+"""Finds the positions of a page's blocks in its tree: containers, the ranges of blocks and elements
+in them, and the number of link characters in each text.
 """
 
 from collections import defaultdict
@@ -18,63 +18,65 @@ from dripper.labels.arrays import FloatArray, HashArray, IntArray
 Item = TypeVar("Item")
 
 LEVELS = 5
-"""Containers of a block that are looked at one by one: the element around it, that element's
-parent, and so on."""
+"""Number of containers of a block that get separate features: the element around the block, that
+element's parent, and so on."""
 
 FARTHEST = 16_384
-"""The largest distance in blocks; greater ones count as this. No training page has a third as many
-blocks. Without the bound, the probability fell from block to block on a page of 120,000 equal
+"""The largest distance in blocks; greater distances count as this. No training page has a third as
+many blocks. Without this limit, the probability fell from block to block on a page of 120,000 equal
 paragraphs and reached 0 at its end."""
 
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """The blocks and the elements around them; elements that hold no block are left out, so indexes
-    are our own."""
+    """The blocks and the elements around them. Elements without blocks are left out, so element
+    indexes differ from the tree's."""
 
     tags: list[str]
     start_tags: list[str]
     parents: IntArray
-    """All: of each such element in document order; the root's parent is the root, number 0."""
+    """All: one value per element, in document order. The root is number 0, and is its own
+    parent."""
     elements: IntArray
-    """(n_blocks,), the block's element; of a run the one around it."""
+    """(n_blocks,), the block's element; for a run, the element around it."""
     is_run: npt.NDArray[np.bool_]
     """(n_blocks,)."""
     containers: IntArray
-    """(n_blocks, LEVELS), the element around the block and its ancestors, the root repeated."""
+    """(n_blocks, LEVELS), the element around the block and its ancestors; the root is repeated."""
     starts_in: IntArray
     ends_in: IntArray
-    """Both: (n_elements,), the range of blocks in each such element, end exclusive."""
+    """Both: (n_elements,), the range of blocks in each element, end exclusive."""
     tag_numbers: IntArray
     """(n_elements,), equal for equal tags."""
     by_end: IntArray
-    """The elements in the order in which they end."""
+    """(n_elements,), the elements in the order in which they end."""
     n_ended: IntArray
-    """(n_elements,), how many elements end before each begins."""
+    """(n_elements,), the number of elements that end before each element begins."""
     inside: IntArray
-    """(n_blocks, 2), the range of `Page.elements` that begin inside the block, end exclusive."""
+    """(n_blocks, 2), the range of `Page.elements` that begins inside the block, end exclusive."""
 
     @property
     def starts(self) -> IntArray:
-        """(n_blocks, LEVELS), the start of the range of blocks in each container."""
+        """(n_blocks, LEVELS), the start of each container's range of blocks."""
         return self.starts_in[self.containers]
 
     @property
     def ends(self) -> IntArray:
-        """(n_blocks, LEVELS), the end of that range, exclusive."""
+        """(n_blocks, LEVELS), the exclusive end of each container's range of blocks."""
         return self.ends_in[self.containers]
 
     def sums_in(self, values: FloatArray) -> FloatArray:
-        """Return the sum of a value of the blocks in each element, shape (n_elements,)."""
+        """Return, for each element, the sum of the values of its blocks, shape (n_elements,)."""
         sums = np.zeros(len(values) + 1)
         np.cumsum(values, out=sums[1:])
         return np.asarray(sums[self.ends_in] - sums[self.starts_in])
 
     def sums_above(self, values: HashArray) -> HashArray:
-        """Return the sum of a value of each element and its ancestors but the root, modulo 2^64,
-        shape (n_elements,).
+        """Return, for each element, the sum of the values of the element and its ancestors except
+        the root, modulo 2^64, shape (n_elements,).
 
-        It is the number of start tags less the number of end tags before it; the root ends last.
+        The sum is computed as the values of start tags less the values of end tags up to the
+        element; the root ends last.
         """
         at_starts, at_ends = np.cumsum(values), np.zeros(len(values) + 1, np.uint64)
         np.cumsum(values[self.by_end], out=at_ends[1:])
@@ -82,14 +84,14 @@ class Places:
 
 
 def find_places(page: Page) -> Places:
-    """Return the places of the blocks of a page; n log n in elements and blocks, whatever the
-    depth."""
+    """Return the positions of a page's blocks, in n log n time in elements and blocks, regardless
+    of depth."""
     tree = page.elements
     _, _, block_elements, runs, firsts, lasts = zip(*page.blocks, strict=True)
     is_run, begin, end = np.array(runs, bool), np.array(firsts, np.int64), np.array(lasts, np.int64)
     all_opens, all_closes = np.array(tree.opens, np.int64), np.array(tree.closes, np.int64)
-    # A run may begin with the tag of an element that it holds, but it is inside every element that
-    # begins before.
+    # A run may begin with the tag of an element that it contains, but it is inside every open
+    # element that begins earlier.
     begins = 2 * begin - is_run
     first_block, end_block = begins.searchsorted(2 * all_opens), begins.searchsorted(2 * all_closes, side="right")
     used = np.flatnonzero(first_block < end_block)
@@ -116,24 +118,24 @@ def _pick(values: Sequence[Item], indexes: Sequence[int]) -> list[Item]:
 
 
 def number_distinct(keys: Sequence[Hashable]) -> IntArray:
-    """Return a small number for each key, equal for equal keys: 0, 1, … in order of appearance."""
+    """Return a number for each key, equal for equal keys: 0, 1, … in order of first appearance."""
     numbers: defaultdict[Hashable, int] = defaultdict(count().__next__)
     return np.fromiter(map(numbers.__getitem__, keys), np.int64, len(keys))
 
 
 def link_chars(page: Page) -> list[int]:
-    """Return for each block how many characters of its text are inside links, without white space
-    at the ends of a link's texts. Linear in the page's parts.
+    """Return, for each block, the number of characters of its text that are inside links. White
+    space at the ends of a link's texts does not count. Linear in the page's parts.
 
-    It makes no difference whether a link holds blocks or a block holds links.
+    Links around blocks and links inside blocks are treated alike.
     """
     before = sum_link_chars(page.elements)
     return [before[block.last // 2 + 1] - before[(block.first + 1) // 2] for block in page.blocks]
 
 
 def sum_link_chars(tree: Tree) -> list[int]:
-    """Return the number of characters inside links before each text of the page, and in all of it:
-    one number more than texts. White space at the ends of a text is not counted."""
+    """Return the number of characters inside links before each text of the page, and finally in the
+    whole page: one number more than texts. White space at the ends of a text is not counted."""
     counts, covered = [0] * (len(tree.parts) // 2 + 1), -1
     for element in tree.find("a"):
         first, last = tree.opens[element] + 1, tree.closes[element]

@@ -1,7 +1,7 @@
 """Computes features of the blocks' texts: characters, sentences, dates, words.
 
-All are counted over the arrays of :class:`PageCharacters`, except dates, which are searched for
-text by text.
+All features are computed from the arrays of :class:`PageCharacters`, except dates, which are
+searched in each text.
 """
 
 import re
@@ -17,8 +17,8 @@ from dripper.labels.cpu.features.characters import PageCharacters
 from dripper.labels.cpu.features.vocabulary import NAMES as WORD_NAMES
 from dripper.labels.cpu.features.vocabulary import compute_word_features
 
-# A year, a time or date in digits, an ideographic one; begins with a class of characters, so that a
-# search skips the rest of the text in C.
+# A year, a time or date in digits, or an ideographic date. The pattern begins with a character
+# class, so that the search skips other text in C.
 _DATE = re.compile(r"\d(?:(?:(?<=\b1)9|(?<=\b2)0)\d\d\b|\d?[:./-]\d{2}|\s*[年月日])")
 
 _CHARACTER_NAMES = (
@@ -37,11 +37,11 @@ def compute_text_features(
     texts: Sequence[str], title: str, hints: Hints = _NO_HINTS
 ) -> tuple[npt.NDArray[np.float32], IntArray]:
     """Return the features that `NAMES` lists, shape (n_blocks, len(NAMES)), and the number of words
-    of each block.
+    in each block.
 
-    texts must not be an empty sequence.
+    `texts` must not be empty.
     """
-    # Title and hints are read as more texts: their words get numbers like all others.
+    # Title and hints are read as additional texts, so that their words are hashed like all others.
     page = PageCharacters.of([*texts, title, hints.description, hints.body])
     n_blocks = len(texts)
     dates = np.zeros((n_blocks, 1))

@@ -1,9 +1,9 @@
-"""Computes features of the blocks' places: ancestors, their class names as bits, links and other
-inline elements, repeated structure.
+"""Computes features of the blocks' positions in the tree: ancestors, their class names as bits,
+links and other inline elements, and repeated structure.
 
 Elements are integers in document order (see `dripper.html.tree.tree`), so a subtree is a range, and
-counts over subtrees are differences of running sums. Nothing here loops over pairs of blocks or
-over depths: cost is linear in elements and blocks.
+counts over subtrees are differences of running sums. There are no loops over pairs of blocks or
+over depths: the time is linear in elements and blocks.
 """
 
 import functools
@@ -43,8 +43,8 @@ NAME_GROUPS: dict[str, str] = {
 }
 """Meanings of class, id, role and itemprop values: English words that sites of every language use
 in their markup."""
-# Generated class lists run to kilobytes; the classes that name an element are in their first 200
-# characters.
+# Generated class lists can have kilobytes; the classes that describe an element are in the first
+# 200 characters.
 _NAMED = re.compile(r' (?:class|id|role|itemprop)="([^"]{1,200})')
 _GROUPS = [re.compile(pattern) for pattern in NAME_GROUPS.values()]
 # Grouped by their first characters, 130 alternatives are matched in a third of the time.
@@ -56,7 +56,7 @@ _WORD = re.compile(r"[A-Z]*[a-z]+|[A-Z]+")
 
 
 def encode_names(start_tags: Sequence[str]) -> list[int]:
-    """Return for each start tag, as serialised, which of NAME_GROUPS its names belong to: bit i for
+    """Return the NAME_GROUPS to which the names in each serialised start tag belong, with bit i for
     group i.
 
     >>> encode_names(['<p class="comment-body" id="x1">', "<p>"]) == [1 << 0 | 1 << 6, 0]
@@ -71,12 +71,12 @@ def encode_names(start_tags: Sequence[str]) -> list[int]:
 
 @functools.cache
 def _make_memory() -> bytearray:
-    """Return room for 4,096 words."""
+    """Return memory for 4,096 words."""
     return bytearray(1 << 17)
 
 
-# The same few thousand words name the elements of nearly all pages, and twenty searches a word are
-# slow.
+# The same few thousand words name the elements of nearly all pages, and twenty searches per word
+# are slow.
 @functools.lru_cache(maxsize=1 << 15)
 def _word_bits(word: str) -> int:
     lowered = word.lower()
@@ -118,8 +118,8 @@ def compute_tree_features(
     """Return the features that `NAMES` lists, shape (n_blocks, len(NAMES)).
 
     Args:
-        tags: Of all elements of the page.
-        chars, link_chars: (n_blocks,), length of each block's text, and of the part of it in
+        tags: The tags of all elements of the page.
+        chars, link_chars: (n_blocks,), the number of characters in each block's text, and in its
             links.
     """
     own, n_tags = places.elements, len(TAG_GROUPS)
@@ -135,8 +135,8 @@ def compute_tree_features(
 
 
 def _compute_container_features(places: Places, chars: FloatArray, link_chars: FloatArray) -> FloatArray:
-    """Share of the page's text, link density and number of blocks of each container; the block's
-    own link density."""
+    """Return each container's share of the page's text, link density and number of blocks, and the
+    block's own link density."""
     chars_in, links_in = places.sums_in(chars), places.sums_in(link_chars)
     elements = np.array(
         [
@@ -151,8 +151,8 @@ def _compute_container_features(places: Places, chars: FloatArray, link_chars: F
 def _compute_repetition_features(
     places: Places, start_tags: IntArray, chars: FloatArray, link_chars: FloatArray
 ) -> FloatArray:
-    """Return how many blocks share a path of tags, or equal start tags, and how long and linked
-    these blocks are."""
+    """Return the number of blocks with the same path of tags, or with equal start tags, and these
+    blocks' lengths and link shares."""
     paths, depths = _paths(places)
     own, around = places.elements, places.containers[:, 0]
     tags = places.tag_numbers[own]
@@ -174,10 +174,10 @@ def _compute_repetition_features(
 
 
 def _paths(places: Places) -> tuple[HashArray, IntArray]:
-    """Return, for every element, a number that equal paths of tag names share, and its depth."""
+    """Return, for every element, a hash of its path of tag names, and its depth."""
     depths = np.arange(len(places.parents)) - places.n_ended
-    # A path's number is a hash: the sum over its elements of well-mixed bits of tag and depth,
-    # modulo 2^64.
+    # The hash is the sum, over the path's elements, of well-mixed bits of tag and depth, modulo
+    # 2^64.
     steps = ((places.tag_numbers << _TAG_SHIFT) + depths).astype(np.uint64)
     for factor in _MIXERS:
         steps *= factor
@@ -198,8 +198,8 @@ def _flags_of(places: Places) -> IntArray:
 
 
 def _inherit_flags(flags: IntArray, parents: IntArray) -> IntArray:
-    """Return the bits of every element and all its ancestors: pointers double, so the rounds are
-    log2 of the depth."""
+    """Return the combined bits of every element and all its ancestors, by pointer doubling: the
+    number of rounds is log2 of the depth."""
     flags, above = flags.copy(), parents
     while above.any():
         flags |= flags[above]
@@ -208,7 +208,7 @@ def _inherit_flags(flags: IntArray, parents: IntArray) -> IntArray:
 
 
 def _bits(flags: IntArray) -> npt.NDArray[np.uint8]:
-    """Return the bits of flags along a new last axis: tags first, then names."""
+    """Return the bits of flags along a new last axis: tag groups first, then name groups."""
     bytes_of = flags.astype("<u8").view(np.uint8).reshape(*flags.shape, 8)
     return np.unpackbits(bytes_of, axis=-1, count=len(TAG_GROUPS) + len(NAME_GROUPS), bitorder="little")
 

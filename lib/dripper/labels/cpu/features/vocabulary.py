@@ -1,7 +1,7 @@
-"""Computes features of the blocks' words: words of the title, frequent words of the page, cue
-words, and repeated texts.
+"""Computes features of the blocks' words: title words, the page's frequent words, cue words, and
+repeated texts.
 
-Words are hashes (see `characters`): everything is sorting and counting of integers.
+Words are hashes (see `characters`), so all work is sorting and counting integers.
 """
 
 import functools
@@ -16,14 +16,15 @@ from dripper.labels.cpu.features import characters
 from dripper.labels.cpu.features.characters import PageCharacters, hash_word
 from dripper.labels.words import words_of
 
-# How many words of a block count as its beginning, for the features that need the words themselves.
+# The number of words that count as the beginning of a block, for features of frequent and short
+# words.
 HEAD_WORDS = 60
-# The most frequent words of a page are its function words and its subject; menus have fewer of
+# A page's most frequent words are function words and words about its subject; menus have fewer of
 # both.
 FREQUENT_WORDS = 25
 SHORT_WORD = 3
-# Three words in a row that occur elsewhere on the page too are no accident: a teaser, a quotation,
-# a second copy for phones.
+# Three words in a row that also occur elsewhere on the page are no accident, but a teaser, a
+# quotation, or a second copy for phones.
 SHINGLE_WORDS = 3
 
 CUES: dict[str, str] = {
@@ -46,23 +47,25 @@ CUES: dict[str, str] = {
     "shipping": "delivery returns refund refunds warranty guarantee free_shipping versand garantie livraison envío 配送",
     "action": "click download view_all see_all show_more learn_more load_more find_out get_started contact_us 更多 查看",
 }
-"""Words and pairs of words by which people recognise the kind of a block; nothing here names a
-site's template."""
+"""Words and word pairs by which people recognise the kind of a block; none is specific to a site's
+template."""
 CUE_WORDS = 12
-"""Words of a block that are looked up: a cue deeper in the text is part of its prose."""
+"""Number of words at the beginning of a block in which cues are looked up: a cue deeper in the text
+is part of its prose."""
 
 NAMES = (
     "of_title", "title_covered", "frequent_words", "short_words", "distinct_words", "no_words",
     "copied_before", "copied_after", "seen_before", "seen_after", "in_description", "in_json_ld", *(f"cue_{name}" for name in CUES),
 )  # fmt: skip
 
-# Spread the second and third of words in a row over all bits, so that "a b" and "b a" differ.
+# Factors that spread the second and third word of a sequence over all bits, so that "a b" and "b a"
+# differ.
 _PAIR, _THIRD = np.uint64(0xC2B2AE3D27D4EB4F), np.uint64(0x165667B19E3779F9)
-# Odd: the first bits of a product with it depend on all bits of a hash; short words differ in their
-# last bits only.
+# An odd factor: the high bits of its product with a hash depend on all bits of the hash. Hashes of
+# short words differ only in their low bits.
 _SPREAD = np.uint64(0xBF58476D1CE4E5B9)
 
-# Nearly all words that are no cue are sifted out by their first 14 bits, which is cheaper than a
+# Nearly all words that are not cues are excluded by their first 14 bits, which is cheaper than a
 # search among the cues.
 _SIEVE_SHIFT = np.uint64(64 - 14)
 
@@ -71,9 +74,9 @@ def compute_word_features(texts: Sequence[str], page: PageCharacters) -> FloatAr
     """Return the features that `NAMES` lists, shape (n_blocks, len(NAMES)).
 
     Args:
-        texts: Of the blocks.
-        page: Their characters, followed by the characters of the page's title, description and
-            JSON-LD text.
+        texts: The blocks' texts.
+        page: The characters of these texts, followed by the page's title, description and JSON-LD
+            text.
     """
     n_blocks = len(texts)
     words, counts = page.words[:n_blocks], np.zeros((_N_COUNTS, n_blocks), np.int64)
@@ -101,10 +104,13 @@ def _count_in_c(page: PageCharacters, counts: IntArray) -> int:
 
 
 def _count(page: PageCharacters, counts: IntArray) -> int:
-    """Count, for each block, its distinct words that the title has, all its distinct words, the
-    frequent and the short ones among the first, bits of cues, shingles, and the shingles that an
-    earlier block has, a later one, the description, the JSON-LD. Return how many distinct words the
-    title has."""
+    """Fill the rows of `counts`, for each block, and return the number of distinct words in the
+    title.
+
+    The rows are: distinct words that are also in the title, distinct words, frequent words and
+    short words at the beginning, bits of cues, shingles, and shingles that are also in an earlier
+    block, in a later block, in the description and in the JSON-LD text.
+    """
     n_blocks = counts.shape[1]
     words = page.words[:n_blocks]
     n_own = int(words.sum())
@@ -120,10 +126,10 @@ def _count_words(page: PageCharacters, counts: IntArray, owner: IntArray, place:
     n_blocks, n_own = counts.shape[1], len(owner)
     order, is_new = _group_hashes(page.hashes[: n_own + int(page.words[n_blocks])])
     number = np.cumsum(is_new) - 1
-    # The title is the last text: it counts as one block more.
+    # The title is the last text, and counts as an additional block.
     in_block, n_words = page.texts[order], int(is_new.sum())
     of_title = np.bincount(number[in_block == n_blocks], minlength=n_words)
-    # Each (block, word) once: equal words are in the order of their blocks.
+    # Each (block, word) pair counts once: equal words are in the order of their blocks.
     once = is_new.copy()
     once[1:] |= in_block[1:] != in_block[:-1]
     frequent = _are_frequent(np.bincount(number, minlength=n_words) - of_title)[number]
@@ -136,7 +142,8 @@ def _count_words(page: PageCharacters, counts: IntArray, owner: IntArray, place:
 
 
 def _compute_copy_columns(texts: Sequence[str]) -> Sequence[FloatArray]:
-    """Return how many blocks before and after each have exactly its text: log(1 + n)."""
+    """Return, as log(1 + n), the numbers of blocks before and after each block that have exactly
+    the same text."""
     counts: defaultdict[str, int] = defaultdict(int)
     before = []
     for text in texts:
@@ -176,12 +183,12 @@ def _count_shingles(page: PageCharacters, counts: IntArray) -> None:
 
 
 def _group_hashes(hashes: HashArray) -> tuple[IntArray, npt.NDArray[np.bool_]]:
-    """Return the order that brings equal hashes together, first ones first, and where in it a new
-    hash begins.
+    """Return an order that groups equal hashes, earlier ones first, and flags for the beginning of
+    each group.
 
-    (`np.unique` is slow on as few words as a page has.) A hash gives its last bits, as many as
-    numbers take, to its own place: such keys all differ, so that they need no stable sort of
-    indexes. 44 bits are left of each hash of a million words.
+    `np.unique` is slow for the few words of a page. Here, each hash's position replaces its last
+    bits, as many as positions need. All such keys differ, so no stable sort of indexes is needed.
+    For a million words, 44 bits of each hash remain.
     """
     n_bits = np.uint64(len(hashes).bit_length())
     keys = hashes * _SPREAD >> n_bits << n_bits
@@ -218,10 +225,10 @@ def _read_cues(hashes: HashArray, texts: IntArray, place: IntArray, n_blocks: in
 
 @functools.cache
 def _build_cue_table() -> tuple[HashArray, IntArray, npt.NDArray[np.bool_]]:
-    """Return the hashes of all cues, ascending, their bits, and whether a cue's hash begins with
-    given 14 bits.
+    """Return the hashes of all cues, ascending, their bits, and a table that says for each value of
+    14 bits whether a cue's hash begins with it.
 
-    A cue is taken apart as texts are: an ideograph is a word.
+    Cues are split into words as texts are: an ideograph is a word.
     """
     bits: dict[int, int] = {}
     for bit, cues in enumerate(CUES.values()):
