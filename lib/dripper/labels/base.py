@@ -123,7 +123,7 @@ def expected_f1(main: npt.NDArray[np.bool_], probability: FloatArray, words: Int
 
     Args:
         main: (n_blocks,), the chosen blocks.
-        probability: (n_blocks,), the probability of each block to be main.
+        probability: (n_blocks,), each block's probability of being main.
         words: (n_blocks,), the number of words of each block.
 
     >>> expected_f1(np.array([True, False]), np.array([1.0, 0.5]), np.array([10, 10]))

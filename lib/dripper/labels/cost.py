@@ -35,7 +35,7 @@ class Estimate:
     tokens: int
     """Tokens that the model reads."""
     passes: int
-    """Passes of the decoder."""
+    """Decoder passes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,8 +44,8 @@ class EngineError(Exception):
 
 
 def load_labeler(settings: Settings) -> SimplifiedLabeler:
-    """Return the labeler of the settings. Raises SettingsError if the labeler reads more than
-    simplified HTML."""
+    """Return the labeler that the settings name. Raises SettingsError if the labeler reads more
+    than simplified HTML."""
     labeler = load_from_settings(settings.labeler, settings.labels)
     if not isinstance(labeler, SimplifiedLabeler):
         raise SettingsError(
@@ -65,7 +65,7 @@ def check_labeler(settings: Settings, loader: Loader) -> None:
 
 
 class Engine:
-    """A labeler with recovery from failures of a batch, a page or the engine itself."""
+    """Wraps a labeler, and recovers from failures of a batch, a page or the engine."""
 
     def __init__(self, load: Callable[[], SimplifiedLabeler]) -> None:
         self._load = load
@@ -74,10 +74,10 @@ class Engine:
     def label(self, pages: Sequence[SimplifiedPage]) -> list[Labels | str]:
         """Return the labels of each page, or the reason why the page has no labels.
 
-        A batch that fails is retried in halves, down to single pages. If a single page fails, and
-        the shortest page fails too, the engine is restarted, and the page is tried once more.
-        Raises EngineError if the restart does not help. Re-raises a UsageError of the labeler,
-        because a person has to change something and no page is at fault. LabelerStoppedError is not
+        A batch that fails is retried in halves, down to single pages. If a single page fails, and a
+        test page fails too, the engine is restarted, and the page is tried once more. Raises
+        EngineError if the restart does not help. Re-raises a UsageError of the labeler, because a
+        person has to change something and no page is at fault. LabelerStoppedError is not
         re-raised, because a page may have caused it.
         """
         problem = ""

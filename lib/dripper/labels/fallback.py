@@ -65,8 +65,8 @@ TRAFILATURA = LabelerEntry(name="trafilatura", load=lambda _: TrafilaturaLabeler
 
 
 class Fallback(StrEnum):
-    """The first fallback to try, as set. The column `method` names the fallback that was used, as
-    "fallback:<value>"."""
+    """The setting for the first fallback to try. The column `method` names the fallback that was
+    used, as "fallback:<value>"."""
 
     CPU = "cpu"
     """Labels of `cpu`; the whole body if `cpu` finds nothing either."""

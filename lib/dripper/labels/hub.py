@@ -1,4 +1,4 @@
-"""Recognises names of checkpoints on the Hugging Face hub, and fetches these checkpoints."""
+"""Recognises names of Hugging Face hub checkpoints, and fetches these checkpoints."""
 
 from collections.abc import Sequence
 from pathlib import Path

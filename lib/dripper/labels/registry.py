@@ -28,7 +28,7 @@ LABELERS: Doors[LabelerEntry] = Doors(
 COMPOSITES: Doors[Callable[[str], LabelerEntry]] = Doors(
     "kind of labeler", "dripper.composite_labelers", {}, "dripper_labelers.entries:COMPOSITES"
 )
-"""Functions by kind. Each makes the entry of a labeler named `kind:members` from that name."""
+"""Maps each kind in names `kind:members` to a function that makes an entry from such a name."""
 
 
 def load(name: str, **options: Any) -> Labeler:

@@ -29,7 +29,7 @@ def choose_device(device: str = "auto", setting: str = "") -> str:
         setting: The name of the setting, for messages.
 
     Raises:
-        MachineError: If a GPU is asked for and there is none.
+        MachineError: If `cuda` is asked for but there is no GPU.
     """
     import torch
 

@@ -4,7 +4,7 @@ import re
 
 # In scripts written without spaces, each character counts as a word, roughly as in ROUGE tokenisers
 # for these scripts. Otherwise a Chinese sentence would be one word, and weigh nothing beside an
-# English one. Hangul has spaces, but a syllable carries as much as a word.
+# English one. Hangul has spaces, but a single syllable can carry the meaning of a word.
 UNSPACED_RANGES = (
     ("\u0e00", "\u0e7f"),  # Thai
     ("\u3040", "\u30ff"),  # Hiragana, Katakana

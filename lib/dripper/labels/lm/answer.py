@@ -19,8 +19,8 @@ _ESCAPED = str.maketrans({"{": r"\{", "}": r"\}"})
 
 @dataclass(frozen=True, slots=True)
 class AnswerForm:
-    """The form of an answer: `opening`, then for every block `before`, its id, `between`, its
-    label, then `closing`. The ids are 1..N, as in the simplified HTML."""
+    """The form of an answer: `opening`, then each block's id, `between` and label, with `after`
+    between two blocks, then `closing`. The ids are 1..N, as in the simplified HTML."""
 
     name: str
     opening: str
@@ -29,7 +29,8 @@ class AnswerForm:
     """Text between two blocks."""
     closing: str
     token: re.Pattern[str] | None = None
-    """Pattern of the pieces to tokenize one by one; None: the tokenizer gets the whole text."""
+    """Pattern of the pieces that are tokenized one by one; None: the text is tokenized as a
+    whole."""
 
     def pieces(self, text: str) -> list[str]:
         """Return an answer as the pieces that are tokenized one by one.
@@ -62,7 +63,7 @@ FORMS: Mapping[str, AnswerForm] = {
     for form in (
         # Paper, 3.4 and A.7, with white space as json.dumps writes it.
         AnswerForm("json", '{"', '": "', '", "', '"}'),
-        # The example that prompt v0 of MinerU-HTML 1.0 shows its model.
+        # As in the example that prompt v0 of MinerU-HTML 1.0 shows to the model.
         AnswerForm("json_v0", '{"', '": "', '","', '"}'),
         AnswerForm("json_tight", '{"', '":"', '","', '"}'),
         # As the state machine of MinerU-HTML 1.0 (`TokenStateMachine`) writes it. No tokenizer

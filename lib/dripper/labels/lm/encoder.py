@@ -34,7 +34,7 @@ class Job:
     prompt_ids: Sequence[int]
     n_blocks: int
     draft: Sequence[bool] | None = None
-    """Labels to begin from, as in SimplifiedPage."""
+    """Initial labels, as in SimplifiedPage."""
 
 
 class PageEncoder:

@@ -1,5 +1,5 @@
-"""Starts vLLM inside this process, reports missing requirements, and restores it after a failed
-step.
+"""Starts vLLM inside this process, reports missing requirements, and restores the engine after a
+failed step.
 
 With the default (VLLM_ENABLE_V1_MULTIPROCESSING=1), the engine would be a separate process. A
 killed Spark worker leaves such a process behind as an orphan, and even a clean exit leaves two

@@ -67,8 +67,9 @@ class FsmDecoder:
         stop_engine(self._engine)
 
     def _check_form(self, check: FormCheck, jobs: Sequence[Job]) -> None:
-        """Pass the check the logits of the likeliest tokens at each position at which forms differ.
-        A missing token counts as likely as the least likely of these."""
+        """Pass the log probabilities of the likeliest tokens, at each position at which forms
+        differ, to the check. Any other token counts as likely as the least likely of these
+        tokens."""
         places = sorted({rival.at for rival in check.rivals})
         looked = jobs[: check.wants]
         beginning = self._templates.of(1).tokens

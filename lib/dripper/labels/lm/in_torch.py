@@ -109,8 +109,8 @@ class TorchDecoder(ParallelDecoder):
         pass; in the first pass, it is everything after the prefix.
 
         Args:
-            checked: The number of positions, from the prompt's last token on, for which logits are
-                wanted besides the labels'.
+            checked: The number of positions, from the prompt's last token on, that are wanted in
+                addition to the labels' positions.
         """
         ids = np.array(reading.ids(self._templates.labels(draft.main)), np.int64)
         last = len(reading.job.prompt_ids) - 1

@@ -11,8 +11,8 @@ and values of the instruction at the beginning of all prompts.
 The algorithm fills every hole with a draft label, scores all holes in one pass, replaces the draft
 by the scores' labels, and repeats. A label depends only on the labels before it. So if the first
 label to change is at hole j, the labels up to and including j are the greedy labels (by induction
-over passes). If no label changes, all labels are greedy. It takes at most N passes, and 2 to 13 in
-practice; the state machine takes hundreds to thousands. This is Jacobi decoding (Santilli et al.
+over passes). If no label changes, all labels are greedy. It takes at most N passes; 2 to 13 were
+observed. The state machine takes hundreds to thousands. This is Jacobi decoding (Santilli et al.
 2023, "Accelerating Transformer Inference for Translation via Parallel Decoding") with holes as
 positions.
 
@@ -146,7 +146,7 @@ class Reading:
 
 
 class ParallelDecoder:
-    """A decoder as the module describes. `decode` is deterministic except for the engine's
+    """The decoder `parallel`; see the module. `decode` is deterministic except for the engine's
     rounding, which depends on the batch."""
 
     def __init__(
@@ -221,7 +221,7 @@ class ParallelDecoder:
         if self.form_check is not None and self.form_check.wants:
             for reading, output in zip(readings, outputs, strict=True):
                 first = len(reading.job.prompt_ids) - 1 - count_cached_tokens(output)
-                # Only for the first pass, and unless the needed tokens came from the cache.
+                # Only the first pass is checked, unless the needed tokens came from the cache.
                 if reading.passes == 1 and first >= 0:
                     check_form(self.form_check, output.outputs.data[first:].float().numpy())
         hidden = [

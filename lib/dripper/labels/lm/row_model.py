@@ -112,7 +112,7 @@ class PageCache:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The data of a row that attention needs."""
+    """A row's data for attention."""
 
     cache: PageCache
     places: Any

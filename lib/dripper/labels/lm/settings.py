@@ -19,21 +19,21 @@ class LmSettings(Section):
     model: str = ""
     """A folder with a checkpoint, or its name on a model hub."""
     engine: Literal["vllm", "transformers"] = "vllm"
-    """Engine that runs the model: vLLM; or transformers, in PyTorch alone, with the decoder
-    `parallel` only."""
+    """Engine that runs the model: vllm; or transformers, which runs in PyTorch alone and supports
+    only the decoder `parallel`."""
     device: Device = "auto"
-    """Device of the engine transformers: auto (a GPU if there is one), cpu, cuda. vLLM is installed
-    for one device."""
+    """Device for the engine transformers: auto (a GPU if there is one), cpu or cuda. A vLLM
+    installation supports only one device."""
     decoder: Literal["parallel", "fsm"] = "parallel"
     """Way to decode labels; both give the same labels."""
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
-    """Type of weights and activations; auto: the checkpoint's own; with the engine transformers,
-    bfloat16 on a GPU and float32 on a CPU."""
+    """Type of weights and activations; auto: the checkpoint's own type; with the engine
+    transformers, bfloat16 on a GPU and float32 on a CPU."""
     answer: AnswerName = "auto"
     """The form of the answer that the model was trained to give (tagged: compact within <answer>
-    tags, each on a line of its own; tight: without white space; json_v0: as in the example of
-    prompt v0; json_machine: tight in the tokens of the state machine of MinerU-HTML 1.0); auto: by
-    the checkpoint, or by the prompt if one is set."""
+    tags, each on its own line; tight: without white space; json_v0: as in the example of prompt v0;
+    json_machine: tight, with the tokens of MinerU-HTML 1.0's state machine); auto: by the
+    checkpoint, or by the prompt if one is set."""
     prompt: str = "auto"
     """auto: the prompt that the checkpoint was trained on, otherwise `own`. Or own, v0, v1, v2,
     compact, short_compact, or a file with `{html}` in place of the page. With a prompt set, the

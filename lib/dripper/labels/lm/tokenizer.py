@@ -15,8 +15,8 @@ SYSTEM_MESSAGE = "You are a helpful assistant."
 _REFERENCES = {"<": "&lt;"}
 """Characters with named references in HTML; the texts of a page already have `<` in this form."""
 _ORDINARY = re.compile(r"[\w\s]*")
-"""Words and runs of spaces. If they were added to a vocabulary, they are not markers, and they are
-common on pages."""
+"""Words and runs of spaces: even if they were added to a vocabulary, they are not markers, and they
+are common on pages."""
 
 
 class ChatTokenizer:

@@ -66,8 +66,8 @@ class PageCharacters:
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> "PageCharacters":
-        """Read the texts in time linear in their characters. `texts` must not be empty, but its
-        strings may be."""
+        """Read the texts, in time linear in the number of characters. `texts` must not be empty,
+        but its strings may be."""
         return cls(*(_read_in_c if IN_C else _read)(texts))
 
 

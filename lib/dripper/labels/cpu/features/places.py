@@ -84,8 +84,8 @@ class Places:
 
 
 def find_places(page: Page) -> Places:
-    """Return the positions of a page's blocks, in n log n time in elements and blocks, regardless
-    of depth."""
+    """Return the positions of a page's blocks, in n log n time for n elements and blocks,
+    regardless of depth."""
     tree = page.elements
     _, _, block_elements, runs, firsts, lasts = zip(*page.blocks, strict=True)
     is_run, begin, end = np.array(runs, bool), np.array(firsts, np.int64), np.array(lasts, np.int64)
