@@ -1,10 +1,10 @@
-"""Shared code of the steps for other pipelines: the form of an extraction that becomes a document's
-text, and its metadata.
+"""Shared code for adapters to other pipelines: choosing a document's text and metadata from an
+extraction.
 
-The steps are `dripper.adapters.datatrove`, `dripper.adapters.nemo_curator` and
-`dripper.adapters.ray_data`; `langchain`, `llama_index` and `haystack` load documents, and
-`scrapy` has a pipeline of items. Each needs the package that it is named after: extras `datatrove`,
-`nemo`, `ray`, `langchain`, `llama-index`, `haystack` and `scrapy`.
+Pipeline steps are in `dripper.adapters.datatrove`, `dripper.adapters.nemo_curator` and
+`dripper.adapters.ray_data`. The modules `langchain`, `llama_index` and `haystack` load documents,
+and `scrapy` has an item pipeline. Each module needs the package that it is named after, from the
+extra `datatrove`, `nemo`, `ray`, `langchain`, `llama-index`, `haystack` or `scrapy`.
 """
 
 import logging
@@ -22,15 +22,15 @@ Form = Literal["markdown", "text", "main_html"]
 
 
 class PageStep:
-    """A step that makes documents of extractions.
+    """A step that turns extractions into documents.
 
     Args:
         form: The field of an extraction that becomes a document's text: `markdown`, `text` or
             `main_html`.
-        labeler, settings, options: As `dripper.extract` takes them.
+        labeler, settings, options: As in `dripper.extract`.
 
     Raises:
-        UsageError: The form, the labeler or a setting cannot work.
+        UsageError: The form, the labeler or a setting is invalid.
     """
 
     def __init__(
@@ -45,11 +45,11 @@ class PageStep:
         self.form = form
 
     def select(self, extraction: Extraction) -> str:
-        """Return the main content in the step's form, or "" for a page without any."""
+        """Return the main content in the step's form, or "" if the page has none."""
         return select_text(extraction, self.form)
 
     def select_or_warn(self, extraction: Extraction, place: str) -> str:
-        """Return the same, with a warning in the log for a page without any."""
+        """Like `select`, but log a warning if the page has no main content."""
         text = self.select(extraction)
         if not text:
             logger.warning("%s has no content (%s)", place, extraction.error_code)
@@ -57,18 +57,18 @@ class PageStep:
 
 
 def check_form(form: str) -> None:
-    """Raise SettingsError for a form that no extraction has."""
+    """Raise SettingsError if the form is unknown."""
     if form not in get_args(Form):
         raise SettingsError(f"form={form!r}: there are {', '.join(get_args(Form))}")
 
 
 def select_text(extraction: Extraction, form: Form) -> str:
-    """Return the main content in this form, or "" for a page without any."""
+    """Return the main content in this form, or "" if the page has none."""
     return str(getattr(extraction, form))
 
 
 def collect_metadata(extraction: Extraction) -> dict[str, Any]:
-    """Return the metadata that a pipeline keeps beside the text, without missing values."""
+    """Return the metadata that a pipeline keeps with the text, without missing values."""
     values = {
         "title": extraction.title or None,
         "language": extraction.language,
@@ -79,6 +79,6 @@ def collect_metadata(extraction: Extraction) -> dict[str, Any]:
 
 
 def collect_declared(extraction: Extraction) -> dict[str, str | None]:
-    """Return the page's declared metadata as plain values that every index can hold."""
+    """Return the page's declared metadata as plain values that any index can store."""
     declared = extraction.metadata or Metadata()
     return {"authors": ", ".join(declared.authors) or None, "published": declared.published, "site": declared.site}

@@ -1,12 +1,11 @@
-"""Extracts main content in a pipeline of datatrove, in place of its `Trafilatura`.
+"""Extracts main content in a datatrove pipeline, as a replacement for its `Trafilatura`.
 
     from dripper.adapters.datatrove import Dripper
 
     pipeline = [WarcReader("crawl"), Dripper(), GopherQualityFilter(), JsonlWriter("out")]
 
-Pages are worked on in a child process with the limits of the settings, as in this project's own
-jobs. datatrove drops pages that fail; with an `exclusion_writer` they go there instead, each with
-its reason.
+Pages are processed in a child process under the limits in the settings, as in this project's own
+jobs. datatrove drops pages that fail, but an `exclusion_writer` receives them with the reason.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -24,19 +23,19 @@ with optional.needed("dripper.adapters.datatrove", "datatrove"):
 
 
 class Dripper(PageStep, BaseExtractor):  # type: ignore[misc]
-    """Replaces the text of each HTML document by its main content.
+    """Replaces the text of each HTML document with its main content.
 
-    A document's `metadata["url"]` completes relative links. Title, language, confidence and method
-    are added to its metadata.
+    Relative links are resolved against a document's `metadata["url"]`. Title, language, confidence
+    and method are added to its metadata.
 
     Args:
         form: `markdown`, `text` or `main_html`.
-        labeler, settings, options: As `dripper.extract` takes them.
-        exclusion_writer: A writer of datatrove for pages without main content. Their text stays the
+        labeler, settings, options: As in `dripper.extract`.
+        exclusion_writer: A datatrove writer for pages without main content. Their text remains the
             HTML, and `metadata["error_code"]` gives the reason.
 
     Raises:
-        UsageError: The labeler or a setting cannot work.
+        UsageError: The form, the labeler or a setting is invalid.
     """
 
     name = "💧 Dripper"
@@ -55,7 +54,7 @@ class Dripper(PageStep, BaseExtractor):  # type: ignore[misc]
         self.exclusion_writer = exclusion_writer
 
     def extract(self, text: str) -> str:
-        """Return the main content of one page, or "" without one. Uses no child process."""
+        """Return the main content of one page, or "" if it has none. Uses no child process."""
         return self.select(shared_extractor(self.settings).extract(text))
 
     def run(self, data: Iterable[Any], rank: int = 0, world_size: int = 1) -> Iterator[Any]:

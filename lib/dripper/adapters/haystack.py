@@ -1,4 +1,4 @@
-"""Converts pages to documents of Haystack, in place of its `HTMLToDocument`.
+"""Converts pages to Haystack documents, as a replacement for its `HTMLToDocument`.
 
 from dripper.adapters.haystack import DripperConverter
 
@@ -24,16 +24,16 @@ logger = logging.getLogger(__name__)
 
 @component
 class DripperConverter(PageStep):
-    """Converts pages to their main content: a document per page, with its metadata.
+    """Converts each page to a document with its main content and metadata.
 
     Args:
         form: `markdown`, `text` or `main_html`.
-        labeler, settings: As `dripper.extract` takes them; plain values, as a pipeline is saved
-            with them.
-        jobs: Processes; by default one per processor.
+        labeler, settings: As in `dripper.extract`, but plain values, because they are saved with
+            the pipeline.
+        jobs: The number of processes; by default one per processor.
 
     Raises:
-        UsageError: The labeler or a setting cannot work.
+        UsageError: The form, the labeler or a setting is invalid.
     """
 
     def __init__(
@@ -43,18 +43,18 @@ class DripperConverter(PageStep):
         settings: Mapping[str, Any] | None = None,
         jobs: int | None = None,
     ) -> None:
-        # Not super(): the decorator makes another class of this one.
+        # Not super(), because the decorator replaces this class with another.
         PageStep.__init__(self, form, labeler, settings)
         self._given = {"form": form, "labeler": labeler, "settings": dict(settings or {}), "jobs": jobs}
         self._jobs = jobs
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the component as Haystack saves it."""
+        """Return the component in the form that Haystack saves."""
         return dict(default_to_dict(self, **self._given))
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "DripperConverter":
-        """Return a component that was saved."""
+        """Return the component from its saved form."""
         component: DripperConverter = default_from_dict(cls, data)
         return component
 
@@ -64,8 +64,8 @@ class DripperConverter(PageStep):
         sources: list[str | Path | ByteStream],
         meta: dict[str, Any] | list[dict[str, Any]] | None = None,
     ) -> dict[str, list[Document]]:
-        """Return the documents of the sources that have main content; the others are warnings in
-        the log. The `url` of a source's metadata completes its relative links."""
+        """Return documents for the sources that have main content, and log a warning for each of
+        the others. Relative links are resolved against the `url` in a source's metadata."""
         pages, metadata = list[tuple[bytes, str | None]](), list[dict[str, Any]]()
         for source, its_meta in zip(sources, normalize_metadata(meta, len(sources)), strict=True):
             try:

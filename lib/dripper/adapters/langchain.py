@@ -1,4 +1,4 @@
-"""Loads pages as documents of LangChain.
+"""Loads pages as LangChain documents.
 
 from dripper.adapters.langchain import DripperLoader
 
@@ -17,7 +17,7 @@ with optional.needed("dripper.adapters.langchain", "langchain"):
 
 
 class DripperLoader(BaseLoader):  # type: ignore[misc]
-    """Loads the main content of pages: a document per page, with its metadata.
+    """Loads each page as a document with its main content and metadata.
 
     Args:
         given: See `dripper.adapters.loading.PageLoader`.
@@ -27,6 +27,6 @@ class DripperLoader(BaseLoader):  # type: ignore[misc]
         self._pages = PageLoader(*given, **named)
 
     def lazy_load(self) -> Iterator[Document]:
-        """Yield the documents, one after the other."""
+        """Yield the documents one by one."""
         for page in self._pages.load():
             yield Document(id=page.id, page_content=page.text, metadata=page.metadata)

@@ -1,4 +1,4 @@
-"""Loads pages as documents of LlamaIndex.
+"""Loads pages as LlamaIndex documents.
 
 from dripper.adapters.llama_index import DripperReader
 
@@ -17,7 +17,7 @@ with optional.needed("dripper.adapters.llama_index", "llama-index"):
 
 
 class DripperReader(BaseReader):  # type: ignore[misc]
-    """Loads the main content of pages: a document per page, with its metadata."""
+    """Loads each page as a document with its main content and metadata."""
 
     def lazy_load_data(self, *given: Any, **named: Any) -> Iterable[Document]:
         """Yield the documents.

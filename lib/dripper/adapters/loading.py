@@ -1,5 +1,5 @@
-"""Loads pages for other people's document classes: from files, folders, archives and tables to
-extractions.
+"""Loads pages from files, folders, archives and tables, and extracts them for other libraries'
+document classes.
 """
 
 import logging
@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 
 class Loaded(NamedTuple):
-    """The content of a page, and its metadata."""
+    """A page's content and metadata."""
 
     id: str
     """The page's `page_id`: the same in every run."""
@@ -32,18 +32,17 @@ class Loaded(NamedTuple):
 
 
 class PageLoader(PageStep):
-    """Loads the main content of pages, in processes of their own with the limits of the settings.
+    """Loads the main content of pages, in child processes under the limits in the settings.
 
     Args:
-        pages: Files, folders, patterns, `@lists`, archives and tables, as `dripper extract` takes
-            them.
+        pages: Files, folders, patterns, `@lists`, archives and tables, as for `dripper extract`.
         form: `markdown`, `text` or `main_html`.
-        labeler, settings, options: As `dripper.extract` takes them.
-        jobs: Processes; by default one per processor.
-        url_prefix: Of pages in files: put before the path below the folder that was named.
+        labeler, settings, options: As in `dripper.extract`.
+        jobs: The number of processes; by default one per processor.
+        url_prefix: The prefix that makes a page file's path, relative to the given folder, a URL.
 
     Raises:
-        UsageError: An input, the labeler or a setting cannot work.
+        UsageError: An input, the form, the labeler or a setting is invalid.
     """
 
     def __init__(
@@ -64,8 +63,8 @@ class PageLoader(PageStep):
         self._options = PageOptions(url_prefix)
 
     def load(self) -> Iterator[Loaded]:
-        """Yield each page with main content, in order. A page without, and a file that cannot be
-        read, is a warning in the log."""
+        """Yield each page with main content, in order. Log a warning for each page without main
+        content and each file that cannot be read."""
         work, counts = shared_extractor(self.settings).extract_record, InputCounts()
         records = read_pages(self._files, self.settings.reading, (), counts, self._options)
         for record, outcome in map_in_order(work, records, GuardLimits.of(self.settings.limits), self._jobs):
@@ -78,7 +77,7 @@ class PageLoader(PageStep):
 
 
 def make_metadata(record: Record, extraction: Extraction) -> dict[str, Any]:
-    """Return the metadata of a document: plain values that every index can hold."""
+    """Return a document's metadata as plain values that any index can store."""
     url = record.url or extraction.url
     declared = {
         "url": url,

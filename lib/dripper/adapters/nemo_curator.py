@@ -1,9 +1,9 @@
-"""Extracts main content in NeMo Curator: in stages of its pipelines, and in its download stages.
+"""Extracts main content in NeMo Curator's pipeline stages and download stages.
 
     pipeline.add_stage(DripperPages(labeler="cpu,lm", model="…", gpus=1))
 
-splits pages on CPUs, labels batches on GPUs those pages that `cpu` is unsure of, and finishes pages
-on CPUs. Every page stays a row: one that fails has an `error_code`.
+splits pages on CPUs, labels the pages that `cpu` is unsure of in batches on GPUs, and finishes
+pages on CPUs. Every page remains a row; a page that fails has an `error_code`.
 
     CommonCrawlDownloadExtractStage(…, html_extraction=DripperAlgorithm())
 
@@ -13,11 +13,11 @@ for which it has no stop words.
     DocumentDownloadExtractStage(…, iterator=CommonCrawlWarcIterator(),
                                  extractor=DripperExtractor())
 
-replaces the whole `CommonCrawlHTMLExtractor`: it takes every language, uses the page's address, and
-gives the reason if there is no content.
+replaces the whole `CommonCrawlHTMLExtractor`. It accepts every language, uses the page's address,
+and reports why a page has no content.
 
-All work in Curator's own processes, which cannot safely be forked as they have threads. So the
-limits of the HTML parser hold, but the limits of CPU time and memory do not.
+All of these run in Curator's own processes, which have threads and so cannot safely be forked. The
+HTML parser's limits apply, but the limits on CPU time and memory do not.
 """
 
 import re
@@ -44,28 +44,28 @@ _BETWEEN = re.compile(r"\n{2,}")
 
 
 class DripperAlgorithm(PageStep, HTMLExtractorAlgorithm):  # type: ignore[misc]
-    """Extracts the main content of a page as paragraphs, which Curator joins again.
+    """Extracts the main content of a page as paragraphs, which Curator then joins.
 
     Args: as for `PageStep`.
     """
 
     def extract_text(self, html: str, stop_words: frozenset[str], language: str) -> list[str] | None:
-        """Return the paragraphs, or None without any. Ignores `stop_words` and `language`."""
+        """Return the paragraphs, or None if there are none. Ignores `stop_words` and `language`."""
         text = self.select(shared_extractor(self.settings).extract(html)).strip()
         return _BETWEEN.split(text) if text else None
 
 
 class DripperExtractor(PageStep, DocumentExtractor):  # type: ignore[misc]
-    """Extracts the main content (`text`) of a record that holds a page as bytes (`content`).
+    """Extracts the main content (`text`) of a record with a page's bytes (`content`).
 
     Args:
         form: `markdown`, `text` or `main_html`.
-        labeler, settings, options: As `dripper.extract` takes them.
+        labeler, settings, options: As in `dripper.extract`.
         keep_failed: Keep pages without main content as records without text, with the reason in
-            `error_code`. By default they are left out, as Curator's own extractors do.
+            `error_code`. By default these pages are dropped, as in Curator's own extractors.
 
     Raises:
-        UsageError: The labeler or a setting cannot work.
+        UsageError: The form, the labeler or a setting is invalid.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class DripperExtractor(PageStep, DocumentExtractor):  # type: ignore[misc]
         self.keep_failed = keep_failed
 
     def extract(self, record: dict[str, Any]) -> dict[str, Any] | None:
-        """Return the record with its text; None if there is none and `keep_failed` is not
+        """Return the record with its text, or None if it has no text and `keep_failed` is not
         set."""
         extraction = shared_extractor(self.settings).extract(record.get("content") or b"", record.get("url"))
         text = self.select(extraction)
@@ -98,7 +98,7 @@ class DripperExtractor(PageStep, DocumentExtractor):  # type: ignore[misc]
         return place | fields | {"text": text}
 
     def input_columns(self) -> list[str]:
-        """Return the columns that a record must have."""
+        """Return the columns that a record needs."""
         return ["url", "warc_id", "source_id", "content"]
 
     def output_columns(self) -> list[str]:
@@ -107,25 +107,25 @@ class DripperExtractor(PageStep, DocumentExtractor):  # type: ignore[misc]
 
 
 class DripperPages(CompositeStage[DocumentBatch, DocumentBatch]):  # type: ignore[misc]
-    """Replaces the pages of document batches by their main content, in two or three stages.
+    """Replaces the pages in document batches with their main content, in two or three stages.
 
-    Their names are `dripper_prepare`, `dripper_label` (only for labelers that run in a stage of
-    their own, such as `lm` and `encoder`) and `dripper_finish`; `with_` changes their resources and
-    numbers of workers. A batch keeps its other columns, and gets the columns in
+    The stages are `dripper_prepare`, `dripper_label` (only for labelers that run in their own
+    stage, such as `lm` and `encoder`) and `dripper_finish`. Their resources and worker counts can
+    be changed with `with_`. A batch keeps its other columns, and gains the columns in
     `dripper.adapters.steps.EXTRACTED`.
 
     Args:
-        labeler, settings, options: As `dripper.extract` takes them. Of a chain, such as `cpu,lm`,
-            the first labels in the first stage, and `labeler.escalate_below` decides which pages
-            go on.
+        labeler, settings, options: As in `dripper.extract`. In a chain, such as `cpu,lm`, the first
+            labeler runs in the first stage, and `labeler.escalate_below` decides which pages go to
+            the next labeler.
         form: The field of an extraction that becomes `text`: `markdown`, `text` or `main_html`.
-        content, url: The columns with pages, as bytes or text, and with their addresses.
-        gpus: GPUs of an engine; None: one if the labeler runs on GPUs.
-        batches: Document batches that an engine gets at once.
-        loader: Loads the labeler of an engine, in place of the registry.
+        content, url: The columns with the pages (bytes or text) and with their addresses.
+        gpus: GPUs per engine; None means one if the labeler runs on GPUs.
+        batches: Document batches that an engine gets at a time.
+        loader: Loads an engine's labeler, instead of the registry.
 
     Raises:
-        UsageError: The form, the labeler or a setting cannot work.
+        UsageError: The form, the labeler or a setting is invalid.
     """
 
     name = "dripper"
@@ -155,7 +155,7 @@ class DripperPages(CompositeStage[DocumentBatch, DocumentBatch]):  # type: ignor
 
 
 class _TableStage(ProcessingStage[DocumentBatch, DocumentBatch]):  # type: ignore[misc]
-    """A stage over the Arrow tables of document batches."""
+    """A stage that processes the Arrow tables of document batches."""
 
     def __init__(self, plan: PagePlan) -> None:
         self._plan = plan
@@ -164,7 +164,7 @@ class _TableStage(ProcessingStage[DocumentBatch, DocumentBatch]):  # type: ignor
         raise NotImplementedError
 
     def process(self, task: DocumentBatch) -> DocumentBatch:
-        """Return the batch with other columns and the same rows."""
+        """Return the batch with the same rows but different columns."""
         return _replace_data(task, self._work(task.to_pyarrow()))
 
 
@@ -180,7 +180,7 @@ class PrepareStage(_TableStage):
     name = "dripper_prepare"
 
     def inputs(self) -> tuple[list[str], list[str]]:
-        """Return the columns that a batch must have."""
+        """Return the columns that a batch needs."""
         return ["data"], [self._plan.content]
 
     def _work(self, pages: pa.Table) -> pa.Table:
@@ -188,7 +188,7 @@ class PrepareStage(_TableStage):
 
 
 class LabelStage(_TableStage):
-    """Labels the blocks of pages with one engine a worker."""
+    """Labels the blocks of pages with one engine per worker."""
 
     name = "dripper_label"
 
@@ -199,11 +199,11 @@ class LabelStage(_TableStage):
         self._engine: Engine | None = None
 
     def setup(self, worker_metadata: Any = None) -> None:
-        """Start the engine: Curator has given this worker its GPU."""
+        """Start the engine. Curator has already given this worker its GPU."""
         self._engine = self._plan.start_engine()
 
     def process_batch(self, tasks: list[DocumentBatch]) -> list[DocumentBatch]:
-        """Return the batches with labels; the engine gets their pages together."""
+        """Return the batches with labels. The engine labels the pages of all batches together."""
         tables = [task.to_pyarrow() for task in tasks]
         columns = [name for name in tables[0].column_names if name.startswith("dripper_")]
         together = pa.concat_tables([table.select(columns) for table in tables])
@@ -229,7 +229,7 @@ class LabelStage(_TableStage):
 
 
 class FinishStage(_TableStage):
-    """Makes main HTML, Markdown and metadata of pages and their labels, on CPUs."""
+    """Creates main HTML, Markdown and metadata from labelled pages, on CPUs."""
 
     name = "dripper_finish"
 

@@ -1,13 +1,13 @@
-"""Extracts main content in Ray Data, on CPUs and GPUs at once.
+"""Extracts main content in Ray Data, on CPUs and GPUs at the same time.
 
     pages = ray.data.read_parquet("pages/")  # columns content (HTML) and url
     extract_dataset(pages, "cpu,lm", model="…", concurrency=4).write_parquet("extracted/")
 
-Pages are split in tasks on CPUs, labelled in batches by a pool of actors with a GPU each, and
-finished in tasks on CPUs. Every page stays a row: one that fails has an `error_code`.
+CPU tasks split the pages, a pool of actors with a GPU each labels them in batches, and CPU tasks
+finish them. Every page remains a row; a page that fails has an `error_code`.
 
-Ray's workers cannot safely be forked as they have threads. So the limits of the HTML parser hold,
-but the limits of CPU time and memory do not.
+Ray's workers have threads and so cannot safely be forked. The HTML parser's limits apply, but the
+limits on CPU time and memory do not.
 """
 
 from collections.abc import Mapping
@@ -38,24 +38,24 @@ def extract_dataset(
     loader: Loader = load_labeler,
     **options: Any,
 ) -> Dataset:
-    """Return the main content of pages: their other columns, and the columns in
-    `dripper.adapters.steps.EXTRACTED`. By default Ray Data keeps no order.
+    """Return a dataset of the pages' other columns and the columns in
+    `dripper.adapters.steps.EXTRACTED`. By default Ray Data does not preserve the row order.
 
     Args:
-        labeler, settings, options: As `dripper.extract` takes them. Of a chain, such as `cpu,lm`,
-            the first labels where pages are split, and `labeler.escalate_below` decides which of
-            them go on to the engines.
+        labeler, settings, options: As in `dripper.extract`. In a chain, such as `cpu,lm`, the first
+            labeler runs in the tasks that split pages, and `labeler.escalate_below` decides which
+            pages go to the engines.
         form: The field of an extraction that becomes `text`: `markdown`, `text` or `main_html`.
-        content, url: The columns with pages, as bytes or text, and with their addresses.
-        concurrency: Engines, or from how many to how many. Without a labeler that runs in a stage
-            of its own, such as `lm` or `encoder`, there are none.
-        num_gpus: GPUs of an engine; None: one if the labeler runs on GPUs.
-        batch_pages: Pages that an actor gets at once. Of them it makes batches for its engine, of
-            at most 256 pages and about a million tokens.
-        loader: Loads the labeler of an engine, in place of the registry.
+        content, url: The columns with the pages (bytes or text) and with their addresses.
+        concurrency: The number of engines, or its minimum and maximum. Engines start only for a
+            labeler that runs in its own stage, such as `lm` or `encoder`.
+        num_gpus: GPUs per engine; None means one if the labeler runs on GPUs.
+        batch_pages: Pages that an actor gets at a time. The actor divides them into engine batches
+            of at most 256 pages and about a million tokens.
+        loader: Loads an engine's labeler, instead of the registry.
 
     Raises:
-        UsageError: The form, the labeler or a setting cannot work.
+        UsageError: The form, the labeler or a setting is invalid.
     """
     plan = PagePlan.make(labeler, settings, options, form=form, content=content, url=url, loader=loader)
     prepared = pages.map_batches(
@@ -74,11 +74,11 @@ def extract_dataset(
 
 
 _CPU_PAGES = 256
-"""Pages that a task gets at once: a few seconds of work."""
+"""Pages that a task gets at a time: a few seconds of work."""
 
 
 class _Labelling:
-    """An actor of the pool: an engine, started once."""
+    """An actor in the pool. It starts its engine once."""
 
     def __init__(self, plan: PagePlan) -> None:
         self._plan = plan

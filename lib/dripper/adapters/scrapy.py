@@ -3,8 +3,9 @@
     ITEM_PIPELINES = {"dripper.adapters.scrapy.DripperPipeline": 300}
     DRIPPER = {"labels.cpu.comments": "include"}  # settings of dripper, if any
 
-An item with the page in `html` (such as `response.body`) and its address in `url` gets `markdown`,
-`title`, `language` and more. A page without content keeps its item, and says why in `error_code`.
+An item with a page in `html` (such as `response.body`) and the page's address in `url` gets
+`markdown`, `title`, `language` and more. If the page has no content, its item is kept, with the
+reason in `error_code`.
 """
 
 from typing import Any
@@ -20,14 +21,14 @@ with optional.needed("dripper.adapters.scrapy", "scrapy"):
 
 
 class DripperPipeline:
-    """Adds to each item the result of `dripper.extract` for its page.
+    """Adds the result of `dripper.extract` to each item.
 
-    Pages are worked on in a child process with the limits of the settings. The page itself leaves
-    the item unless the setting `DRIPPER_KEEP_HTML` is set; `DRIPPER_HTML_FIELD` and
-    `DRIPPER_URL_FIELD` name other fields than `html` and `url`.
+    Pages are processed in a child process under the limits in the settings. The page itself is
+    removed from the item unless `DRIPPER_KEEP_HTML` is set. `DRIPPER_HTML_FIELD` and
+    `DRIPPER_URL_FIELD` name the fields to use instead of `html` and `url`.
 
     Raises:
-        UsageError: A setting cannot work.
+        UsageError: A setting is invalid.
     """
 
     def __init__(self, settings: Settings, html: str = "html", url: str = "url", keeps_html: bool = False) -> None:
@@ -38,7 +39,7 @@ class DripperPipeline:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> "DripperPipeline":
-        """Return the pipeline that a crawler's settings ask for."""
+        """Return a pipeline configured by the crawler's settings."""
         settings = crawler.settings
         return cls(
             checked_settings(None, settings.getdict("DRIPPER"), {}),
@@ -48,7 +49,7 @@ class DripperPipeline:
         )
 
     def process_item(self, item: Any, spider: Any = None) -> Any:
-        """Return the item with the content of its page; one without a page stays as it is."""
+        """Return the item with its page's content. An item without a page is returned unchanged."""
         fields = ItemAdapter(item)
         html = fields.get(self._html)
         if not html:

@@ -1,9 +1,9 @@
-"""Extracts Arrow tables of pages in three steps, so that a pipeline of workers keeps CPUs and GPUs
-busy at once: pages are split on CPUs, blocks are labelled by an engine, pages are finished on CPUs.
+"""Extracts Arrow tables of pages in three steps, so that a worker pipeline keeps CPUs and GPUs busy
+at the same time. CPUs split the pages, an engine labels the blocks, and CPUs finish the pages.
 
-Between the steps a page is a few columns with names that begin with `dripper_`. No page is lost:
-one that fails has an `error_code`. Workers of such pipelines have threads and cannot safely be
-forked. So the limits of the HTML parser hold, but the limits of CPU time and memory do not.
+Between the steps, the columns that describe a page have names that begin with `dripper_`. No page
+is lost: a page that fails has an `error_code`. The workers have threads and so cannot safely be
+forked. The HTML parser's limits apply, but the limits on CPU time and memory do not.
 """
 
 import json
@@ -52,7 +52,7 @@ _PREPROCESSED: Sequence[pa.Field] = (
     pa.field("dripper_blocks", pa.int32()),
     pa.field("dripper_tokens", pa.int64()),
 )
-"""Columns that the first step adds. dripper_simplified: null if nobody has to label the page."""
+"""Columns that the first step adds. `dripper_simplified` is null if the page needs no engine."""
 _LABELLED = pa.field("dripper_labels", pa.large_string())
 EXTRACTED: Sequence[pa.Field] = (
     pa.field("text", pa.large_string()),
@@ -61,19 +61,19 @@ EXTRACTED: Sequence[pa.Field] = (
     *(pa.field(name, pa.int32()) for name in ("n_blocks", "n_main")),
     *(pa.field(name, pa.string()) for name in ("authors", "published", "site", "error_code", "error_detail")),
 )
-"""Columns that the last step leaves in place of the page."""
+"""Columns that replace the page in the last step."""
 
 
 @dataclass(frozen=True, slots=True)
 class PagePlan:
-    """The plan by which tables of pages are extracted: the same value for all steps and workers."""
+    """The plan for extracting page tables. All steps and workers share the same value."""
 
     settings: Settings
     form: Form = "markdown"
     content: str = "content"
-    """The column of pages, as bytes or text."""
+    """The column with the pages, as bytes or text."""
     url: str = "url"
-    """The column of their addresses, which complete relative links; it may be absent."""
+    """The column with the pages' addresses, used to resolve relative links. It may be absent."""
     loader: Loader = load_labeler
 
     @classmethod
@@ -84,11 +84,11 @@ class PagePlan:
         options: Mapping[str, Any],
         **named: Any,
     ) -> "PagePlan":
-        """Return a plan after the checks that need no GPU. Raises UsageError.
+        """Return a plan that passed all checks that need no GPU. Raises UsageError.
 
         Args:
-            labeler, settings, options: As `dripper.extract` takes them.
-            named: The other fields.
+            labeler, settings, options: As in `dripper.extract`.
+            named: Values for the other fields.
         """
         check_form(named.get("form", "markdown"))
         plan = cls(split_settings(labeler, settings, options), **named)
@@ -106,12 +106,12 @@ class PagePlan:
 
     @property
     def asks_engine(self) -> bool:
-        """Whether there is a step between the first and the last."""
+        """Whether a labelling step is needed between the first and the last step."""
         return runs_staged(self.settings.labeler)
 
     @property
     def asks_gpu(self) -> bool:
-        """Whether the engine is at home on GPUs."""
+        """Whether the engine is meant to run on GPUs."""
         return self.asks_engine and any(find_entry(name).gpus for name in chain_of(self._last.name))
 
     @property
@@ -123,15 +123,15 @@ class PagePlan:
         return self.settings.model_copy(update={"labeler": self._last})
 
     def start_engine(self) -> Engine:
-        """Return the engine of a worker of the second step."""
+        """Return the engine for a second-step worker."""
         settings = self._in_engine
         os.environ.update(environment(settings))
         return Engine(lambda: self.loader(settings))
 
 
 def preprocess_table(pages: pa.Table, plan: PagePlan) -> pa.Table:
-    """Return the pages split into blocks; their own column is dropped. Raises InputError if they
-    have no such column."""
+    """Return the pages split into blocks, without the column `plan.content`. Raises InputError if
+    this column is missing."""
     if plan.content not in pages.column_names:
         raise InputError(f"pages have no column {plan.content!r}; there are {', '.join(pages.column_names) or 'none'}")
     preprocessing = _preprocessing(plan.settings.model_dump_json())
@@ -144,8 +144,8 @@ def preprocess_table(pages: pa.Table, plan: PagePlan) -> pa.Table:
 
 
 def label_table(pages: pa.Table, plan: PagePlan, engine: Engine) -> pa.Table:
-    """Label the prepared pages that need labels. Raises EngineError if the engine can label no page
-    at all."""
+    """Label the prepared pages that need labels. Raises EngineError if the engine cannot label any
+    page."""
     is_chain = split_into_stages(plan.settings.labeler)[0] is not None
     prepared = pages.column(_PREPROCESSED[0].name).to_pylist() if is_chain else []
     columns = {field.name.removeprefix("dripper_"): pages.column(field.name).to_pylist() for field in _PREPROCESSED[1:]}
@@ -154,7 +154,7 @@ def label_table(pages: pa.Table, plan: PagePlan, engine: Engine) -> pa.Table:
         for row, (simplified, blocks, tokens) in enumerate(zip(*columns.values(), strict=True))
         if simplified is not None
     ]
-    # Pages of like length share batches, as in the job's stage.
+    # Pages of similar length share batches, as in the job's stage.
     questions.sort(key=lambda page: -page["tokens"])
     labels: list[Row] = [{_LABELLED.name: None} for _ in range(len(pages))]
     by = {"labeler": engine.labeler.name, "labeler_version": engine.labeler.version}
@@ -178,7 +178,7 @@ def _read_draft(page: str) -> Labels | None:
 
 
 def finish_table(pages: pa.Table, plan: PagePlan) -> pa.Table:
-    """Return the pages' main content, or why there is none: the columns `EXTRACTED`."""
+    """Replace the pages with the columns `EXTRACTED`: their main content, or why there is none."""
     finisher = _finisher(plan.settings.model_dump_json())
     has_labels = _LABELLED.name in pages.column_names
     labels = pages.column(_LABELLED.name).to_pylist() if has_labels else [None] * len(pages)
@@ -192,7 +192,7 @@ def finish_table(pages: pa.Table, plan: PagePlan) -> pa.Table:
 
 
 class _Preprocessing:
-    """The first step of a worker."""
+    """The first step, as a worker runs it."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -206,7 +206,7 @@ class _Preprocessing:
             self._count_tokens = count_tokens or estimate_tokens
 
     def preprocess(self, html: bytes | str | None, url: str | None) -> Row:
-        """Return the columns `_PREPROCESSED` of a page."""
+        """Return a page's `_PREPROCESSED` columns."""
         split = lambda html: preprocess_page(html, None, url, self._settings, self._count_tokens, self._first)  # noqa: E731
         page = run_item(split, html or b"")
         if isinstance(page, UsageError):
@@ -231,18 +231,19 @@ class _Preprocessing:
 
 @lru_cache(maxsize=4)
 def _preprocessing(settings: str) -> _Preprocessing:
-    """This process's first step. settings: as JSON, which unlike them can be hashed."""
+    """Return this process's first step. `settings` is JSON, which is hashable, unlike
+    `Settings`."""
     return _Preprocessing(Settings.model_validate_json(settings))
 
 
 @lru_cache(maxsize=4)
 def _finisher(settings: str) -> Finisher:
-    """This process's last step. settings: as JSON."""
+    """Return this process's last step. `settings` is JSON."""
     return Finisher(Settings.model_validate_json(settings))
 
 
 _LABEL_NAMES = {"confidence": "label_confidence", "error_detail": "label_error"}
-"""Columns of a page's labels that are renamed, as the page has columns of these names."""
+"""Label columns to rename, because the page has columns with the same names."""
 
 
 def _finish(finisher: Finisher, page: Row, answer: Row) -> Extraction:
@@ -263,7 +264,7 @@ def _describe(extraction: Extraction) -> Row:
 
 
 def _append(pages: pa.Table, fields: Sequence[pa.Field], rows: Sequence[Row]) -> pa.Table:
-    """Return the table with more columns; columns of the same name are replaced."""
+    """Return the table with `fields` added. Columns with the same names are replaced."""
     same = [field.name for field in fields if field.name in pages.column_names]
     pages = pages.drop_columns(same)
     for field in fields:
