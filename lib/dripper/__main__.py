@@ -1,4 +1,4 @@
-"""The command `dripper`: pages from the shell, without Spark."""
+"""The command `dripper`, which processes pages from the shell, without Spark."""
 
 import importlib
 import os
@@ -11,20 +11,20 @@ from dripper.flags import Parser
 from dripper.release import describe_release
 
 COMMANDS = ("extract", "inspect", "lm", "prompts", "serve", "settings")
-"""Modules of `dripper.commands`."""
+"""The modules in `dripper.commands`."""
 _CLOSED_PIPE = 141
-"""The exit code of programs that end by SIGPIPE, as shells have it."""
+"""The exit code that shells report for a program killed by SIGPIPE."""
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the command; return its exit code, 2 for wrong usage, 141 if its output is closed."""
+    """Run the command and return its exit code: 2 for wrong usage, 141 if its output is closed."""
     argv = sys.argv[1:] if argv is None else argv
-    # One command does not wait for the others' imports.
+    # Only the given command's module is imported.
     arguments = _parser(argv[:1] if argv[:1] and argv[0] in COMMANDS else COMMANDS).parse_args(argv)
     try:
         return int(arguments.run(arguments))
     except BrokenPipeError:
-        # The reader, such as `head`, has enough. The rest of the output is discarded.
+        # The reader, such as `head`, has closed the pipe. The rest of the output is discarded.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _CLOSED_PIPE
     except UsageError as error:

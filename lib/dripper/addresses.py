@@ -1,5 +1,5 @@
-"""Addresses: hosts in the one spelling that browsers use, and forms that are safe in a log or a
-terminal, without credentials and characters that move the cursor.
+"""Address functions: hosts in their canonical spelling, as in browsers, and forms that are safe in
+a log or a terminal, without credentials or control characters.
 """
 
 import re
@@ -11,16 +11,16 @@ _USER = re.compile(r"(?<=://)[^\s/?#]*@")
 _PASSWORD = re.compile(r"(?<=://)([^\s/?#@:]*):[^\s/?#]*@")
 _IN_SENTENCE = re.compile(r"[a-z][a-z0-9+.-]*://[^\s'\"<>]+", re.IGNORECASE)
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-"""Control characters, characters that change the direction of text, and lone surrogates, which no
-terminal accepts."""
+"""Control characters, characters that change the text direction, and lone surrogates, which cannot
+be printed."""
 
 
 _IN_NO_HOST = re.compile(r"[\x00-\x20\x7f#/:<>?@\[\\\]^|%]")
-"""Forbidden code points of a domain (WHATWG URL standard 3.2)."""
+"""Forbidden domain code points (WHATWG URL standard 3.2)."""
 
 
 def host_name(url: str) -> str | None:
-    """Return the host of `url` as `ascii_host` writes it, or None if there is none.
+    """Return the host of `url` in the spelling of `ascii_host`, or None if `url` has no host.
 
     >>> host_name("https://Example.org:8080/a"), host_name("http://STRAßE.de/")
     ('example.org', 'xn--strae-oqa.de')
@@ -33,13 +33,13 @@ def host_name(url: str) -> str | None:
 
 
 def ascii_host(host: str) -> str:
-    """Return a host in its one spelling: small ASCII letters, as browsers send it (UTS 46 without
-    the transition from IDNA 2003, so ß, ς and joiners stay).
+    """Return a host in its canonical spelling: lower-case ASCII, as browsers send it
+    (nontransitional UTS 46, so ß, ς and joiners are kept).
 
-    Full-width letters, ideographic full stops, decomposed and percent-encoded letters become the
-    letters that they represent. A host that no browser accepts stays, in small letters, as does the
-    dot of the root. Names are not checked against the rules of registries, since archives hold
-    pages from such hosts.
+    Full-width, decomposed and percent-encoded letters and ideographic full stops become the
+    characters that they represent. A host that no browser accepts is only lower-cased. A trailing
+    root dot is kept. Names are not checked against registry rules, because archives contain pages
+    from hosts that break them.
 
     >>> ascii_host("m%C3%BCller\u3002de"), ascii_host("ｅｘａｍｐｌｅ.org")
     ('xn--mller-kva.de', 'example.org')
@@ -58,7 +58,7 @@ def ascii_host(host: str) -> str:
 
 
 def unicode_host(host: str) -> str:
-    """Return a host as people read it.
+    """Return a host in readable form, with its Unicode letters.
 
     >>> unicode_host("www.xn--strae-oqa.de")
     'www.straße.de'
@@ -74,10 +74,10 @@ def _read_label(label: str) -> str:
 
 
 def loggable(address: str) -> str:
-    """Return an address without password and, if it is HTTP, without user, query and fragment.
+    """Return an address without its password and, if it is HTTP, without user, query and fragment.
 
-    Queries hold signatures of presigned addresses, session ids and people's search terms. A `?`
-    in the name of a local file or an S3 key is part of the name, and stays.
+    Queries contain signatures of presigned addresses, session ids and people's search terms. A `?`
+    in a local file name or an S3 key is part of the name, and is kept.
 
     >>> loggable("https://user:secret@e.org/a.warc.gz?X-Amz-Signature=1f#top")
     'https://e.org/a.warc.gz'
@@ -90,7 +90,8 @@ def loggable(address: str) -> str:
 
 
 def loggable_text(sentence: str) -> str:
-    """Return a sentence, such as a library's error message, with each address in it loggable.
+    """Return a sentence, such as a library's error message, in which `loggable` is applied to each
+    address.
 
     >>> loggable_text("no answer from https://e.org/a?sig=1 in 3 s")
     'no answer from https://e.org/a in 3 s'
@@ -99,13 +100,13 @@ def loggable_text(sentence: str) -> str:
 
 
 def printable(text: str, keeps: str = "") -> str:
-    r"""Return a text in which characters that a terminal would obey, or cannot show, are escaped.
+    r"""Return a text with control and unprintable characters escaped.
 
-    Addresses of pages and names of files may hold anything, and a log's line must be one line.
+    Page addresses and file names may contain any character, but a log entry must fit on one line.
 
     Args:
         text: Any text.
-        keeps: Characters that stay as they are.
+        keeps: Characters that are not escaped.
 
     >>> print(printable(f"a{chr(27)}[2J{chr(10)}"))
     a\x1b[2J\x0a
@@ -117,8 +118,8 @@ _OBEYED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def shown_as_text(text: str) -> str:
-    r"""Return a page's text for a terminal: control characters, which it would obey, are escaped;
-    tabs, line feeds and marks of direction stay.
+    r"""Return a page's text for a terminal, with control characters escaped. Tabs, line feeds and
+    direction marks are kept.
 
     >>> print(shown_as_text(f"# Rain{chr(27)}]52;c;YQ=={chr(7)}"))
     # Rain\x1b]52;c;YQ==\x07

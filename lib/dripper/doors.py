@@ -1,7 +1,8 @@
-"""Parts of the program that are found by name: labelers, profiles and formats, a table each.
+"""Tables of program parts that are found by name: labelers, profiles and formats, each in its own
+table.
 
-A table names its own parts as `module:attribute`, so that each is imported when it is first asked
-for. Other packages add parts by an entry point in the table's group, named like the part.
+A table names its own parts as `module:attribute`, so that each part is imported on first use. Other
+packages add parts through entry points in the table's group, each named after its part.
 """
 
 from collections.abc import Iterator, Mapping
@@ -23,8 +24,8 @@ class Doors(Mapping[str, T]):
         """Make a table.
 
         Args:
-            kind: The noun for one part, in messages.
-            group: The group of entry points.
+            kind: The noun for a part in messages.
+            group: The entry point group.
             own: Name → `module:attribute`, for parts of this distribution. They are not entry
                 points, because a zip that Spark sends to its workers has none.
             companion: The `module:attribute` of a further mapping like `own`, in a package that
@@ -36,8 +37,8 @@ class Doors(Mapping[str, T]):
         self._companion = companion
 
     def __getitem__(self, name: str) -> T:
-        """Return the part. Raises KeyError for an unknown name, MachineError if another package's
-        part cannot be loaded."""
+        """Return the part called `name`. Raises KeyError if the name is unknown, MachineError if
+        another package's part cannot be loaded."""
         own = self.own()
         if name in own:
             part: T = resolve_name(own[name])
@@ -59,7 +60,7 @@ class Doors(Mapping[str, T]):
         yield from sorted({point.name for point in entry_points(group=self.group)} - set(own))
 
     def __len__(self) -> int:
-        """Return how many parts there are."""
+        """Return the number of parts."""
         return sum(1 for _ in self)
 
     def own(self) -> Mapping[str, str]:
@@ -69,7 +70,8 @@ class Doors(Mapping[str, T]):
 
 @cache
 def _find_companion(place: str) -> Mapping[str, str]:
-    """Return the mapping of a package that belongs to this distribution; empty if it is missing."""
+    """Return the mapping in a package of this distribution, or an empty one if the package is
+    missing."""
     if find_spec(place.partition(".")[0]) is None:
         return {}
     found: Mapping[str, str] = resolve_name(place)

@@ -1,84 +1,82 @@
-"""The closed list of errors: exceptions for people and codes for rows.
+"""The complete list of errors: exceptions for users, and codes for rows.
 
-A :class:`UsageError` ends a command: somebody has to change a flag, a setting, a file or the
-machine, and the message says which. A :class:`BusyError` and a :class:`DifferenceError` end a run
-that has to wait for another, or that finds other rows than counted. A :class:`PageError` never ends
-anything: it becomes the `error_code` and `error_detail` of one row. This module imports nothing of
-the package, so that every layer may import it.
+A :class:`UsageError` ends a command: the user has to change a flag, a setting, a file or the
+machine, and the message says which. A :class:`BusyError` ends a run that has to wait for another
+run. A :class:`DifferenceError` ends a run that finds different rows from those that the ledger
+counts. A :class:`PageError` never ends a run: it becomes the `error_code` and `error_detail` of one
+row. This module imports nothing from the package, so that every layer may import it.
 """
 
 from enum import StrEnum
 
 
 class ErrorCode(StrEnum):
-    """The reasons why a page has no extraction: the values of the column `error_code`."""
+    """The reasons why a page has no extraction, as values of the column `error_code`."""
 
     EMPTY_PAGE = "empty_page"
-    """The response has a body, but no visible text in it, or no more than a notice."""
+    """The response body has no visible text, or only a notice."""
     PAGE_TOO_LARGE = "page_too_large"
-    """The body, inflated, is larger than the setting `reading.page_bytes`."""
+    """The decompressed body is larger than the setting `reading.page_bytes`."""
     UNREADABLE = "unreadable"
-    """A list names a file that is not there, or a row of a table holds no value that can be read.
-    Only `dripper extract` has such rows: of jobs, archives that are not there are rows of
-    `warc_files`."""
+    """A file named in a list does not exist, or a table row has no readable value. Only `dripper
+    extract` writes this code. Jobs report missing archives as rows of `warc_files`."""
     BODY_UNREADABLE = "body_unreadable"
-    """The body cannot be inflated or un-chunked at all (a broken gzip stream, an unknown content
-    coding)."""
+    """The body cannot be decompressed or un-chunked at all (a broken gzip stream, an unknown
+    content coding)."""
     NOT_HTML = "not_html"
-    """A page without an HTTP header that is no HTML: a PDF, an image, JSON, a feed, noise.
-    (In archives such records are skipped.)"""
+    """A page without an HTTP header that is not HTML: a PDF, an image, JSON, a feed, noise. (In
+    archives, records that are not HTML are skipped.)"""
     PARSE_FAILED = "parse_failed"
     """The parser gave up on the page."""
     TIME_LIMIT = "time_limit"
-    """The page used more CPU or wall seconds than `limits.page_cpu_seconds` or
-    15 times as much by the clock."""
+    """The page used more CPU seconds than `limits.page_cpu_seconds`, or more than 15 times as many
+    seconds of wall time."""
     MEMORY_LIMIT = "memory_limit"
-    """The page wanted more memory than `limits.page_memory_bytes`."""
+    """The page needed more memory than `limits.page_memory_bytes`."""
     CRASHED = "crashed"
-    """The process that worked on the page died by itself, twice."""
+    """The process that worked on the page crashed twice."""
     OUTPUT_TOO_LARGE = "output_too_large"
-    """The main HTML or the Markdown would be many times as large as its source (see
+    """The main HTML or the Markdown would be many times larger than its source (see
     `html.tree.parser.output_limit`)."""
     LABELER_FAILED = "labeler_failed"
-    """The labeler gave no usable labels for this page."""
+    """The labeler returned no usable labels for this page."""
     INTERNAL = "internal"
-    """An exception nobody expected; `error_detail` has its type and place. Please report it."""
+    """An unexpected exception; `error_detail` has its type and location. Please report it."""
 
 
 class FileErrorKind(StrEnum):
-    """The reasons why an archive file was not read to its end: the values of
+    """The reasons why an archive file was not read to its end, as values of
     `FileReport.error_kind`.
 
-    Those of `LASTING` are for good; a file that failed for another reason may be read by the next
-    run.
+    The reasons in `LASTING` are permanent. A file that failed for another reason may be read by the
+    next run.
     """
 
     GONE = "gone"
-    """Nothing is there: no such file, object, bucket or page."""
+    """There is no such file, object, bucket or page."""
     NO_FILE = "no_file"
-    """Something else is there: a folder, a FIFO, a socket, a device, or links that lead to
-    themselves."""
+    """It is not a file, but a folder, a FIFO, a socket, a device, or a symbolic link that points to
+    itself."""
     DENIED = "denied"
-    """Access was refused, or no credentials were found. Somebody has to grant it."""
+    """Access was refused, or no credentials were found. Somebody has to grant access."""
     EXPIRED = "expired"
-    """The credentials ran out, and could not be renewed from here."""
+    """The credentials expired, and could not be renewed."""
     CHANGED = "changed"
-    """The file was replaced while it was read."""
+    """The file was replaced while it was being read."""
     UNREACHABLE = "unreachable"
-    """No answer, a busy server or a broken connection, after all attempts."""
+    """After all attempts, the server still gave no answer, was busy, or broke the connection."""
     UNREADABLE = "unreadable"
-    """Something is there that cannot be read as a file: a scheme without its package, a disk that
-    fails."""
+    """The file cannot be read: the package for its scheme is missing, or the disk fails."""
     INTERNAL = "internal"
-    """An exception nobody expected. Please report it."""
+    """An unexpected exception. Please report it."""
 
 
 LASTING: frozenset[str] = frozenset({FileErrorKind.GONE, FileErrorKind.NO_FILE})
-"""Kinds of errors that another run would meet again until somebody changes the input."""
+"""The kinds of errors that recur in every run until somebody changes the input."""
 
 
 class UsageError(Exception):
-    """A person has to make the change that the message names. Ends a command with exit code 2."""
+    """The user has to make the change that the message names. Ends a command with exit code 2."""
 
 
 class SettingsError(UsageError):
@@ -105,31 +103,33 @@ class FileError(InputError):
 
 
 class MachineError(UsageError):
-    """The machine lacks something: Java, a jar, a package, a model file."""
+    """The machine lacks something that is needed, such as Java, a jar, a package or a model
+    file."""
 
 
 class BusyError(Exception):
-    """Another run holds the output; nothing was done. Ends a command with exit code 3: the same
-    command goes on later."""
+    """Another run is using the output, and nothing was done. Ends a command with exit code 3: run
+    the same command again later."""
 
 
 class DifferenceError(Exception):
-    """The tables have not the rows that the ledger counts; nothing was done. Ends a command with
-    exit code 3: a person has to restore a table, or let `jobs/maintain.py --repair` mend it."""
+    """The rows in the tables do not match the ledger's counts, and nothing was done. Ends a command
+    with exit code 3: somebody has to restore a table, or repair it with `jobs/maintain.py
+    --repair`."""
 
 
 class NoPageError(Exception):
-    """A page that was to be forgotten is not in the tables. All else was done. Ends a command with
-    exit code 5: somebody has to look at how the address is written."""
+    """A page to be forgotten is not in the tables. Everything else was done. Ends a command with
+    exit code 5: somebody has to check the spelling of the address."""
 
 
 class StorageError(Exception):
-    """The storage took nothing more, or failed. Ends a command with exit code 3: the same command
-    goes on when it works again."""
+    """The storage is full or failed. Ends a command with exit code 3: run the same command again
+    when the storage works."""
 
 
 class PageError(Exception):
-    """One page failed. Carried as data: never allowed to end a task.
+    """One page failed. The error is carried as data, and never ends a task.
 
     >>> str(PageError(ErrorCode.EMPTY_PAGE, "0 visible characters"))
     'empty_page: 0 visible characters'

@@ -1,8 +1,8 @@
-"""Scores one text against the true one by n-grams and edits; 0 to 1, higher is better. A page that
-fails scores as empty text.
+"""Scores one text against the true text by n-grams, from 0 to 1 (higher is better). A failed page
+is scored as empty text.
 
-Which variant a published figure used is said with each function; the default for decisions in this
-project is `rouge_n(..., tokens="words")`.
+Each function's docstring says which variant published figures used. This project bases its
+decisions on `rouge_n(..., tokens="words")`.
 """
 
 import logging
@@ -25,13 +25,13 @@ UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 
 
 def tokenizer(tokens: str) -> Callable[[str], list[str]]:
-    """Return the tokenizer of that name.
+    """Return the tokenizer called `tokens`.
 
-    "jieba": `jieba.lcut` on the raw string, white space tokens included, as the Dripper paper's
-    code (4.2.2). "split": at white space, as Pulpie's evaluation. "words": lower-case runs of word
-    characters; runs with Chinese or Japanese characters are cut further by jieba. It alone ignores
-    white space and punctuation, which extractors render differently without a difference in
-    content. Raises UsageError for another name.
+    "jieba": `jieba.lcut` on the raw string, including white space tokens, as in the Dripper paper's
+    code (4.2.2). "split": splits at white space, as in Pulpie's evaluation. "words": lower-case
+    runs of word characters; jieba splits runs with Chinese or Japanese characters further. Only
+    "words" ignores white space and punctuation, which extractors render differently although the
+    content is the same. Raises UsageError for any other name.
     """
     tokenizers: dict[str, Callable[[str], list[str]]] = {
         "jieba": jieba_tokens,
@@ -44,17 +44,17 @@ def tokenizer(tokens: str) -> Callable[[str], list[str]]:
 
 
 def jieba_tokens(text: str) -> list[str]:
-    """Cut with jieba's default dictionary, as `jieba.lcut(text)`; the tokens joined give `text`
-    again.
+    """Split with jieba's default dictionary, like `jieba.lcut(text)`. The joined tokens equal
+    `text`.
 
-    jieba never looks across white space, so each word is cut once and remembered: 20 times as fast
-    on outputs of one page.
+    jieba never looks across white space, so each word is split only once and cached. This is 20
+    times as fast on several outputs for one page.
     """
     return [token for piece in WHITE_SPACE.split(text) if piece for token in _jieba_piece(piece)]
 
 
 def word_tokens(text: str) -> list[str]:
-    """Cut into lower-case words; soft hyphens and other invisible characters do not split them.
+    """Split into lower-case words. Soft hyphens and other invisible characters do not split a word.
 
     >>> word_tokens("Don't  pan\\u00adic!")
     ['don', 't', 'panic']
@@ -75,7 +75,7 @@ def _jieba_piece(piece: str) -> tuple[str, ...]:
 
 @cache
 def _jieba_lcut() -> Callable[[str], list[str]]:
-    """Load the dictionary once a process, without jieba's lines on stderr."""
+    """Load the dictionary once per process, without jieba's messages on stderr."""
     with needed("ROUGE over words of a language without blanks", "eval"):
         import jieba
 
@@ -97,8 +97,8 @@ PERFECT, ZERO = Score(1.0, 1.0, 1.0), Score(0.0, 0.0, 0.0)
 
 
 def ratios(hits: float, predicted: float, true: float) -> Score:
-    """Return the score of `hits` common units among `predicted` and `true` ones; nothing over
-    nothing counts as 0.
+    """Return the score for `hits` common units out of `predicted` and `true` units. 0/0 counts as
+    0.
 
     >>> ratios(2, 4, 2)
     Score(precision=0.5, recall=1.0, f1=0.6666666666666666)
@@ -112,14 +112,14 @@ def rouge_n(prediction: str, truth: str, n: int = 5, tokens: str = "jieba") -> S
     """Return ROUGE-N: the overlap of the multisets of n-grams (Lin 2004; Dripper paper 4.2.2 with
     n=5).
 
-    Edge cases follow the code that published scores with each tokenizer. "jieba": white space alone
-    against the same scores 1; a text of fewer than n tokens has no n-gram, so scores 0 even against
-    itself. "split": the same, but empty against empty scores 0. "words": empty against empty scores
-    1, and a shorter text is one n-gram of its own length.
+    Edge cases follow the code behind each tokenizer's published scores. "jieba": two texts with
+    only white space score 1; a text of fewer than n tokens has no n-gram, so it scores 0 even
+    against itself. "split": as "jieba", but two empty texts score 0. "words": two empty texts score
+    1, and a text of fewer than n words is one n-gram of its own length.
 
     Args:
-        tokens: "jieba", "split" or "words", see :func:`tokenizer`;
-            UsageError otherwise.
+        tokens: "jieba", "split" or "words"; see :func:`tokenizer`, which raises UsageError for any
+            other value.
 
     >>> rouge_n("a b c d e f", "a b c d e", tokens="split").precision
     0.5
@@ -129,8 +129,8 @@ def rouge_n(prediction: str, truth: str, n: int = 5, tokens: str = "jieba") -> S
 
 @dataclass(frozen=True, slots=True)
 class Ngrams:
-    """The n-grams of a text, kept so that one truth is cut once for many predictions. perfect: see
-    :func:`rouge_n`."""
+    """The n-grams of a text, kept so that a true text is split once for many predictions. For
+    `empty_is_perfect`, see :func:`rouge_n`."""
 
     counts: Counter[tuple[str, ...]]
     total: int
@@ -149,7 +149,7 @@ def ngrams(text: str, n: int = 5, tokens: str = "jieba") -> Ngrams:
 
 
 def rouge_of_ngrams(prediction: Ngrams, truth: Ngrams) -> Score:
-    """Return ROUGE-N of two counted texts."""
+    """Return the ROUGE-N score of two texts from their n-grams."""
     if prediction.empty_is_perfect and truth.empty_is_perfect:
         return PERFECT
     few, many = sorted((prediction.counts, truth.counts), key=len)

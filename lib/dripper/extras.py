@@ -1,5 +1,4 @@
-"""Imports the packages of extras when they are first used, and explains how to install a missing
-one."""
+"""Imports packages from extras on first use, and explains how to install a missing package."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,12 +9,12 @@ from dripper.errors import MachineError
 
 
 def import_extra(module: str, needs: str, how: str) -> Any:
-    """Import a module of an optional package.
+    """Import a module from an optional package.
 
     Args:
         module: The full name of the module.
-        needs: Who needs it, with the verb: "--table needs".
-        how: How to install it; see `explain_install`.
+        needs: The beginning of the message, such as "--table needs".
+        how: How to install the package; see `explain_install`.
 
     Raises:
         MachineError: The package is not installed.
@@ -28,11 +27,11 @@ def import_extra(module: str, needs: str, how: str) -> Any:
 
 @contextmanager
 def needed(what: str, extra: str) -> Iterator[None]:
-    """Explain a missing package: a context manager around imports of an extra.
+    """Explain a missing package; a context manager for imports from an extra.
 
     Args:
-        what: The part that needs the package, for the message.
-        extra: The extra that brings it.
+        what: The part that needs the package, for the error message.
+        extra: The extra that installs the package.
 
     Raises:
         MachineError: A package is not installed. The message says how to install the extra.
@@ -49,7 +48,8 @@ def needed(what: str, extra: str) -> Iterator[None]:
 
 
 def explain_install(*extras: str) -> str:
-    """Return how to install extras. The package is not on PyPI yet, so it names the other ways.
+    """Return instructions for installing extras. This package is not on PyPI yet, so they use the
+    project folder or a wheel.
 
     >>> explain_install("lm")  # doctest: +NORMALIZE_WHITESPACE
     "pip install '.[lm]' in the project's folder, or pip install 'dripper_spark-….whl[lm]' with the
@@ -63,7 +63,7 @@ def explain_install(*extras: str) -> str:
 
 
 def find_package(module: str) -> str:
-    """Return the package to which a module belongs.
+    """Return the package that contains a module.
 
     >>> find_package("vllm.platforms")
     'vllm'

@@ -1,4 +1,4 @@
-"""Names the nearest of the known words for a mistyped one: a flag, a value, a setting."""
+"""Suggests the nearest known word for a mistyped flag, value or setting."""
 
 import argparse
 import difflib
@@ -10,7 +10,8 @@ _TYPED = re.compile(r"(?:unrecognized arguments: |invalid choice: ')([^\s'=]+)")
 
 
 def suggest(typed: str, known: Iterable[str], cutoff: float = 0.6) -> str:
-    """Return the end of a message about an unknown word, empty if no known one is near.
+    """Return a suggestion to append to a message about an unknown word, or "" if no known word is
+    close.
 
     >>> suggest("markdwn", ["text", "markdown"]), suggest("x", ["text"])
     ('; did you mean markdown?', '')
@@ -20,10 +21,10 @@ def suggest(typed: str, known: Iterable[str], cutoff: float = 0.6) -> str:
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser with suggestions in its messages."""
+    """An argument parser that adds suggestions to its error messages."""
 
     def error(self, message: str) -> NoReturn:
-        """Print the message, with the nearest flag or value, and exit with 2."""
+        """Print the message with the nearest flag or value, and exit with code 2."""
         if typed := _TYPED.search(message):
             values = re.findall(r"[\w-]+", message.partition("choose from ")[2])
             message += suggest(typed[1], values or self._list_flags())

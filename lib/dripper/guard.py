@@ -1,10 +1,11 @@
-"""Runs work in a child process with limits, so that a page that hangs, uses up memory or kills its
-process costs one error and not a task.
+"""Runs work in a child process with limits, so that a page that hangs, exhausts memory or crashes
+its process causes one error instead of a failed task.
 
-Work runs in one reusable forked child with limits that the kernel enforces: signals cannot
-interrupt lxml (a SIGALRM of one second fired after 30 s inside an XPath), and Spark's own idle
-limit kills the worker, which then meets the same page again. CPU seconds are the limit that counts;
-wall clocks misfire on busy machines, so the wall limit is generous and tried twice.
+Work runs in one reusable forked child under limits that the kernel enforces. Signals cannot
+interrupt lxml: a one-second SIGALRM fired after 30 s inside an XPath. Spark's own idle limit kills
+the worker, and its successor hangs on the same page. CPU time is the limit that matters. Wall
+clocks misfire on busy machines, so the wall limit is generous, and a page that exceeds it is tried
+again.
 """
 
 import contextlib
@@ -39,16 +40,16 @@ Result = TypeVar("Result")
 
 _STATM = Path("/proc/self/statm")
 _LOOK_SECONDS = 15
-"""The longest time between two looks of a watchdog, so that it ends a process soon after its time
-is up."""
+"""The maximum interval between two checks by a watchdog, so that it ends a process soon after its
+time is up."""
 _STDERR = 2
 _OOM_SCORE = Path("/proc/self/oom_score_adj")
 
 
 @dataclass(frozen=True, slots=True)
 class GuardLimits:
-    """The limits of one item: CPU seconds and wall seconds, and bytes of address space above the
-    child's start."""
+    """The limits for one item: CPU seconds, wall seconds, and bytes of address space beyond the
+    child's size at the start."""
 
     cpu_seconds: int
     wall_seconds: float
@@ -56,23 +57,23 @@ class GuardLimits:
 
     @classmethod
     def of(cls, limits: LimitSettings) -> "GuardLimits":
-        """Return the limits that the settings set for one page."""
+        """Return the limits for one page from the settings."""
         return cls(limits.page_cpu_seconds, limits.page_wall_seconds, limits.page_memory_bytes)
 
 
 class Again(Enum):
-    """The answer of `Guard.result` while an item is being tried a second time."""
+    """The value that `Guard.result` returns while an item is being tried a second time."""
 
     AGAIN = "again"
 
 
 class Guard(Generic[Item, Result]):
-    """Calls `work` on one item at a time in a forked child; the child is made on the first call and
-    kept.
+    """Calls `work` on one item at a time in a forked child. The child starts on the first call and
+    is reused.
 
-    `work` is inherited by fork, not pickled: load models before. Items and results are pickled.
-    Linux enforces all limits; macOS has no address space limit. Use as a context manager, or call
-    `close`.
+    `work` is inherited by fork, not pickled, so load models before the first call. Items and
+    results are pickled. Linux enforces all limits; macOS has no address space limit. Use the guard
+    as a context manager, or call `close`.
     """
 
     def __init__(self, work: Callable[[Item], Result], limits: GuardLimits) -> None:
@@ -104,13 +105,14 @@ class Guard(Generic[Item, Result]):
         return result
 
     def start(self, item: Item) -> None:
-        """Give `item` to the child and return at once; `result` must follow before the next one."""
+        """Send `item` to the child and return immediately. Call `result` before the next
+        `start`."""
         self._in_hand, self._tries = [item], 0
         self._send()
 
     def result(self) -> Result | Again:
-        """Wait for the child, then return the item's result, or AGAIN if the child died and a fresh
-        one has the item now. Raises as `call`."""
+        """Wait for the child, then return the item's result, or AGAIN if the child died and a new
+        child is now processing the item. Raises the same errors as `call`."""
         try:
             outcome = self._receive()
         except _DiedError as died:
@@ -125,8 +127,8 @@ class Guard(Generic[Item, Result]):
         return outcome
 
     def ready_at(self) -> tuple[Connection, float]:
-        """Return the pipe to wait for before `result`, and the time at which waiting ends (of
-        `time.monotonic`)."""
+        """Return the pipe to wait for before calling `result`, and the deadline (in
+        `time.monotonic` time)."""
         assert self._pipe is not None
         return self._pipe, self._deadline
 
@@ -143,7 +145,7 @@ class Guard(Generic[Item, Result]):
     def _send(self) -> None:
         self._tries += 1
         self._deadline = time.monotonic() + self._limits.wall_seconds
-        # A child that is gone is noticed when its answer is read.
+        # A dead child is noticed when its answer is read.
         with contextlib.suppress(ConnectionError):
             self._start_child().send(self._in_hand[0])
 
@@ -191,17 +193,18 @@ class Guard(Generic[Item, Result]):
 
 
 class Watchdog:
-    """Ends this process if its work hangs, so that its parent tries again. It does outside of pages
-    the work of a `Guard` for a page.
+    """Ends this process if its work hangs, so that its parent tries again. It protects the work
+    outside of pages, as a `Guard` protects the work on a page.
 
-    A worker that waits for ever for an engine, or in a library, is no failure that Spark would see.
-    (Its `spark.python.worker.idleTimeoutSeconds` only logs, before `killOnIdleTimeout` of Spark
-    4.1.) A thread watches the clock. If it gets no turn because other code holds the interpreter,
-    `faulthandler` ends the process.
+    Spark does not notice a worker that waits forever for an engine or in a library.
+    (`spark.python.worker.idleTimeoutSeconds` only logs before Spark 4.1, which added
+    `killOnIdleTimeout`.) A thread watches the clock. If this thread cannot run because other code
+    blocks the interpreter, `faulthandler` ends the process.
     """
 
     def __init__(self, seconds: float, doing: str) -> None:
-        """seconds: without progress. doing: named in the error."""
+        """End the process after `seconds` without progress. The error message names the activity
+        `doing`."""
         self._seconds = seconds
         self._doing = doing
         self._since: float | None = None
@@ -209,8 +212,8 @@ class Watchdog:
         self._stop = threading.Event()
 
     def watch(self, items: Iterable[Item]) -> Iterator[Item]:
-        """Yield the items. Time counts while one is being made, not while the caller has it. To be
-        called once."""
+        """Yield the items. Time counts while an item is being made, not while the caller uses it.
+        Call this method only once."""
         threading.Thread(target=self._look, name="watchdog", daemon=True).start()
         making = iter(items)
         try:
@@ -229,7 +232,8 @@ class Watchdog:
             faulthandler.cancel_dump_traceback_later()
 
     def rest(self, items: Iterable[Item]) -> Iterator[Item]:
-        """Yield the items. Time does not count while one is being made: others do that."""
+        """Yield the items. Time does not count while an item is being made, because other code
+        makes it."""
         making = iter(items)
         while True:
             before, self._since = self._since, None
@@ -243,11 +247,11 @@ class Watchdog:
             yield item
 
     def beat(self) -> None:
-        """Say that there is progress."""
+        """Report progress."""
         self._since = time.monotonic()
 
     def follow(self, pulse: Callable[[], object]) -> None:
-        """Take it for progress, too, when `pulse` gives another value than before."""
+        """Also count a change in the value of `pulse()` as progress."""
         self._pulse = pulse
 
     def _look(self) -> None:
@@ -273,7 +277,7 @@ class Watchdog:
         sys.stderr.flush()
         faulthandler.dump_traceback(file=_STDERR)
         if folder := os.environ.get("PYTHON_FAULTHANDLER_DIR"):
-            # Spark gives the driver the text that a dead worker left there as the reason.
+            # Spark reports the text that a dead worker leaves there to the driver as the reason.
             with contextlib.suppress(OSError):
                 Path(folder, str(os.getpid())).write_text(words)
         for child in multiprocessing.active_children():
@@ -282,7 +286,7 @@ class Watchdog:
 
 
 class _DiedError(PageError):
-    """The child is gone. `is_final`: trying again would end the same way."""
+    """The child died. `is_final` means that trying again would end the same way."""
 
     def __init__(self, code: ErrorCode, detail: str, is_final: bool) -> None:
         super().__init__(code, detail)
@@ -290,12 +294,12 @@ class _DiedError(PageError):
 
 
 def _serve(pipe: Connection, parents_end: Connection, work: Callable[[Item], Result], limits: GuardLimits) -> None:
-    """The child's loop. Ends when the parent's end of the pipe closes, also because the parent was
-    killed."""
+    """Run the child's loop until the parent's end of the pipe closes, which also happens if the
+    parent is killed."""
     parents_end.close()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # With a handler of the parent's, such as an event loop's, this process would not end when the
-    # parent does, which waits for it.
+    # With a signal handler inherited from the parent, such as an event loop's, this process would
+    # not end on SIGTERM, and the parent would wait for it.
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     with contextlib.suppress(OSError):
         _OOM_SCORE.write_text("1000")
@@ -303,7 +307,8 @@ def _serve(pipe: Connection, parents_end: Connection, work: Callable[[Item], Res
     if start and sys.platform == "linux":
         _limit(resource.RLIMIT_AS, start + limits.memory_bytes)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    # The parent's 100,000 objects stay, so full collections can skip them: 4 % of a page's time.
+    # The parent's 100,000 objects are permanent, so full collections can skip them. This saves 4 %
+    # of a page's time.
     gc.freeze()
     while True:
         try:
@@ -313,8 +318,8 @@ def _serve(pipe: Connection, parents_end: Connection, work: Callable[[Item], Res
         _allow_cpu(limits.cpu_seconds)
         outcome = run_item(work, item)
         del item
-        # Fragmented or leaked memory counts towards the next page's limit: start afresh at half of
-        # it.
+        # Fragmented or leaked memory counts towards the next page's limit, so a new child starts
+        # once half the limit is used.
         recycle = _read_address_space() - start > limits.memory_bytes // 2 or _is_memory_error(outcome)
         recycle |= _is_short_of_cpu(limits.cpu_seconds)
         pipe.send((outcome, recycle))
@@ -325,12 +330,12 @@ def _allow_cpu(seconds: int) -> None:
 
 
 def _limit(kind: int, soft: int) -> None:
-    """Set a soft limit. The hard one that a batch scheduler or a shell has set stays: nobody but
-    root may raise it."""
+    """Set a soft limit. A hard limit set by a batch scheduler or a shell is kept, because only root
+    may raise it."""
     hard = _read_hard_limit(kind)
     if hard is None:
         resource.setrlimit(kind, (soft, resource.RLIM_INFINITY))
-    else:  # below a hard limit of CPU time, as the kernel kills there without saying why
+    else:  # below a hard limit on CPU time, because the kernel kills there without a reason
         resource.setrlimit(kind, (min(soft, max(1, hard - (kind == resource.RLIMIT_CPU))), hard))
 
 
@@ -340,15 +345,15 @@ def _read_hard_limit(kind: int) -> int | None:
 
 
 def _is_short_of_cpu(seconds: int) -> bool:
-    """Tell whether the hard limit leaves this process less CPU time than a page may take; a fresh
-    one starts at 0."""
+    """Return whether the hard limit leaves this process less CPU time than a page may use. A new
+    process starts at 0."""
     hard = _read_hard_limit(resource.RLIMIT_CPU)
     return hard is not None and hard > seconds + 1 and time.process_time() + seconds + 1 > hard
 
 
 @lru_cache
 def _say_if_too_low(limits: GuardLimits) -> None:
-    """Warn, once a process, if a page gets less than the settings allow."""
+    """Warn once per process if a page gets less than the settings allow."""
     cpu, space = _read_hard_limit(resource.RLIMIT_CPU), _read_hard_limit(resource.RLIMIT_AS)
     if cpu is not None and cpu <= limits.cpu_seconds:
         logger.warning(
@@ -368,8 +373,8 @@ def _say_if_too_low(limits: GuardLimits) -> None:
 
 
 def run_item(work: Callable[[Item], Result], item: Item) -> Result | PageError | UsageError:
-    """Return `work(item)`, or the error that it raised as a value. An unexpected exception becomes
-    an INTERNAL error of the page."""
+    """Return `work(item)`, or the error that it raised, as a value. An unexpected exception becomes
+    a PageError with INTERNAL."""
     try:
         return work(item)
     except (PageError, UsageError) as error:
@@ -387,7 +392,7 @@ def _is_memory_error(outcome: object) -> bool:
 
 
 def _read_address_space() -> int:
-    """Bytes of address space of this process; 0 if the system does not report it."""
+    """Return this process's address space in bytes, or 0 if the system does not report it."""
     try:
         return int(_STATM.read_text().split()[0]) * resource.getpagesize()
     except OSError:

@@ -1,8 +1,8 @@
-"""Parses places as users write them: a path here, an address of a storage, a schema of a catalog.
-All flags and settings follow these rules.
+"""Parses places as users write them: a local path, a storage address or a catalog schema. All flags
+and settings follow these rules.
 
-A place that can be read in two ways is refused, and the message gives both spellings. Nothing that
-looks like an address becomes a folder of this machine, as its data would be lost with the machine.
+An ambiguous place is refused, and the message gives both unambiguous spellings. Text that looks
+like an address never becomes a local folder, because the data would be lost with the machine.
 """
 
 import os
@@ -24,38 +24,38 @@ _STORES = frozenset(
 )
 """Schemes with a bucket, container or server after two slashes."""
 _ROOTED = frozenset({"hdfs", "viewfs"})
-"""Hadoop's schemes: an address without a server means the one of Hadoop's configuration."""
+"""Hadoop's schemes. An address without a server means the server in Hadoop's configuration."""
 _FILES = frozenset({"file", "dbfs"})
 _SCHEMES = _STORES | _ROOTED | _FILES
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _NAME = r"(?=[\w-]*[^\W\d])\w[\w-]*"
 _QUOTED = r"`(?:[^`]|``)+`"
 _SCHEMA = re.compile(rf"({_QUOTED}|{_NAME})\.({_QUOTED}|{_NAME})")
-"""Unity Catalog allows hyphens and leading digits (`my-catalog.2026_crawl`), which need
-quotes in SQL. A name of digits alone is a version (`out-1.0`, a folder) unless it is quoted."""
+"""Unity Catalog allows hyphens and leading digits (`my-catalog.2026_crawl`), which need quotes in
+SQL. An unquoted name with only digits is taken for part of a version (`out-1.0`, a folder)."""
 _TABLE = re.compile(rf"{_NAME}(?:\.{_NAME}){{2,}}")
 
 
 class Place(NamedTuple):
-    """A place that the user named: a path, an address, or a schema of a catalog."""
+    """A place that the user named: a path, an address or a catalog schema."""
 
     kind: Literal["path", "address", "catalog"]
     text: str
     """The path (with `~` expanded), the address, or the schema as the user wrote it."""
     names: tuple[str, ...] = ()
-    """Catalog and schema, without quotes."""
+    """The catalog and the schema, without quotes."""
 
 
 def output_place(name: str, typed: str, *, catalogs: bool = False) -> Place:
-    """Return the place of a job's output, which Spark writes and reads.
+    """Return the place for a job's output, which Spark writes and reads.
 
     Args:
         name: The flag, for messages.
         typed: The place as the user wrote it.
-        catalogs: Whether it may be a schema of a catalog.
+        catalogs: Whether the place may be a catalog schema.
 
     Raises:
-        InputError: The place can be read in no way, or in two ways.
+        InputError: The place is invalid or ambiguous.
 
     >>> output_place("--output", "S3A://bucket/out/").text
     's3a://bucket/out'
@@ -89,10 +89,10 @@ def local_place(name: str, typed: str, *, writes: bool = False) -> Path:
     Args:
         name: The flag, for messages.
         typed: The place as the user wrote it.
-        writes: Whether it will be created if it does not exist.
+        writes: Whether the file or folder will be created if it does not exist.
 
     Raises:
-        InputError: It is an address of another storage.
+        InputError: The place is an address on another storage.
 
     >>> local_place("--conf", "file:///etc/a.yml"), local_place("--conf", "dbfs:/conf/a.yml")
     (PosixPath('/etc/a.yml'), PosixPath('/dbfs/conf/a.yml'))
@@ -117,8 +117,8 @@ def local_place(name: str, typed: str, *, writes: bool = False) -> Path:
 
 
 def archive_place(name: str, typed: str) -> str:
-    """Return the path, pattern or address by which an archive is opened, with its scheme in lower
-    case and `~` expanded.
+    """Return the path, pattern or address for opening an archive, with its scheme in lower case and
+    `~` expanded.
 
     Args:
         name: The flag, for messages.
@@ -135,7 +135,8 @@ def archive_place(name: str, typed: str) -> str:
         return _expand_home(name, typed)
     scheme = match["scheme"].lower()
     if scheme not in _SCHEMES:
-        # Only opening it shows whether fsspec knows the scheme. A file's name may hold a colon too.
+        # Only opening the archive shows whether fsspec knows the scheme. A file name may contain a
+        # colon, too.
         return typed
     address = _parse_address(name, typed)
     return f"{scheme}:{typed.partition(':')[2]}" if scheme in _FILES else address or typed
@@ -156,14 +157,14 @@ def _clean(name: str, typed: str) -> str:
 
 
 def _parse_address(name: str, text: str) -> str | None:
-    """Return the address in its one spelling (the path for `file:`), or None without a scheme.
-    Raises InputError if it is misspelled."""
+    """Return the address in its canonical spelling (a path for `file:`), or None if it has no
+    scheme. Raises InputError if it is misspelled."""
     match = _SCHEME.fullmatch(text)
     if match is None:
         return None
     scheme, slashes, rest = match["scheme"].lower(), len(match["slashes"]), match["rest"]
     if scheme not in _SCHEMES and not slashes:
-        # A colon in the name of a file.
+        # The colon is part of a file name.
         return None
     if scheme in _FILES and slashes:
         return _parse_file_address(name, text, scheme, slashes, rest)
@@ -190,7 +191,8 @@ def _parse_file_address(name: str, text: str, scheme: str, slashes: int, rest: s
 
 
 def _resolve_on_machine(name: str, text: str, path: str) -> Place:
-    """Return a path, or its `dbfs:` address on Databricks, where paths mean its own storage."""
+    """Return a path, or its `dbfs:` address on Databricks, where paths mean Databricks' own
+    storage."""
     on_databricks = any(os.environ.get(key) for key in ("DATABRICKS_RUNTIME_VERSION", "SPARK_REMOTE"))
     if path.startswith("dbfs:/"):
         if on_databricks:
@@ -211,8 +213,8 @@ def _resolve_on_machine(name: str, text: str, path: str) -> Place:
 
 
 def _check_volume(name: str, path: str, on_databricks: bool) -> None:
-    """Raise InputError for a path below /Volumes that is no volume, as it would be created as a
-    folder here. (A Mac has its disks there.)"""
+    """Raise InputError for a path below /Volumes that is not in a volume, because it would be
+    created as a local folder. (On a Mac, /Volumes contains the disks.)"""
     if path.rstrip("/") != "/Volumes" and not path.startswith("/Volumes/"):
         return
     parts = path.split("/")[2:]

@@ -1,15 +1,15 @@
-"""Identifies the release that runs: two commits may have the same version."""
+"""Identifies the running release by its commit, because two commits may have the same version."""
 
 import subprocess
 from functools import cache
 from pathlib import Path
 
 COMMIT_FILE = Path(__file__).with_name("commit.txt")
-"""A file that `setup.py` writes into a wheel: commit and date, as `describe_commit` has them."""
+"""A file that `setup.py` writes into a wheel, with the commit and date from `describe_commit`."""
 
 
 def describe_release() -> str:
-    """Return version, commit and date of the running program, as far as they are known.
+    """Return the version and, if known, the commit and date of the running program.
 
     >>> describe_release().split(",")[0]
     'dripper 0.1.0'
@@ -22,17 +22,17 @@ def describe_release() -> str:
 
 @cache
 def find_commit() -> str:
-    """Return commit and date of this package: of a wheel from its file, of a clone from Git; "":
-    neither knows."""
+    """Return this package's commit and date, from the file in a wheel or from Git in a clone, or ""
+    if both are unavailable."""
     if COMMIT_FILE.exists():
         return COMMIT_FILE.read_text(encoding="utf-8").strip()
     return describe_commit(Path(__file__).parent)
 
 
 def describe_commit(folder: Path) -> str:
-    """Return the commit that Git has of a folder of this project, with its date, or "".
+    """Return the Git commit and date of a folder in this project, or "" if Git does not track it.
 
-    A package that is installed below the folder of another project is none of its files.
+    A package installed below another project's folder is not tracked there.
     """
     git = ["git", "-C", str(folder)]
     try:

@@ -1,5 +1,5 @@
-"""Typed settings, section by section, each with its default; wrong values give one sentence each.
-`dripper.labels.config` reads them from files and flags.
+"""Typed settings with defaults, in sections. Each invalid value yields an error message of one
+sentence. `dripper.labels.config` reads the settings from files and flags.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,16 +15,16 @@ GIB = 1 << 30
 
 
 class Section(BaseModel):
-    """A section of settings that belong together."""
+    """A section of related settings."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", coerce_numbers_to_str=True)
 
 
 class S3Settings(Section):
-    """The access to `s3://` (and http) paths. Credentials come from the usual sources of boto3."""
+    """Access to `s3://` (and http) paths. Credentials come from boto3's usual sources."""
 
     endpoint_url: str | None = None
-    """The address of an S3 service other than Amazon's, for instance `http://127.0.0.1:9000`."""
+    """The address of a non-Amazon S3 service, for instance `http://127.0.0.1:9000`."""
     region: str | None = None
     """None: the region that boto3 finds."""
     anonymous: bool = False
@@ -32,121 +32,122 @@ class S3Settings(Section):
     requester_pays: bool = False
     """For requester-pays buckets: agree to be charged for requests and bytes."""
     max_attempts: int = Field(default=10, ge=1)
-    """Attempts per request, and attempts in a row to resume a dropped connection without a new
-    byte. botocore's default of 5 gave up under Common Crawl's SlowDown."""
+    """Maximum attempts per request, and maximum consecutive attempts to resume a dropped connection
+    without receiving a byte. botocore's default of 5 gave up under Common Crawl's SlowDown."""
     timeout_seconds: float = Field(default=60.0, gt=0)
-    """Seconds for one connect or read."""
+    """Timeout in seconds for one connect or read."""
 
 
 class ReadSettings(Section):
-    """The reading of archives. Its other limits: docs/storages.md."""
+    """Reading archives. docs/storages.md lists further limits."""
 
     page_bytes: int = Field(default=32 * MIB, ge=1024)
-    """A page with a larger decompressed body becomes an error row. Also limits a reader's memory,
-    to about four times as much. Common Crawl cuts at 1 MiB (5 MiB since 2025); 32 MiB still parses
-    in about 400 MB."""
+    """A page with a larger decompressed body becomes an error row. A reader's memory is also
+    limited, to about four times this value. Common Crawl truncates pages at 1 MiB (5 MiB since
+    2025). Parsing a 32 MiB page takes about 400 MB."""
     statuses: tuple[Annotated[str, Field(pattern=r"^[1-9](xx|\d\d)$")], ...] = ("2xx",)
-    """HTTP statuses that make a page, such as "2xx" or "404"; the others are skipped and counted. A
-    response without any status is a page."""
+    """HTTP statuses of responses to keep as pages, such as "2xx" or "404". Other responses are
+    skipped and counted. A response without a status is a page."""
     list_prefix: str = ""
     """Prefix for the relative lines of an @list, for instance `s3://commoncrawl/` for Common
     Crawl's warc.paths.gz."""
     crawl: str = ""
-    """Name of the archives' crawl, for the column `crawl`; empty: the name in an address of Common
-    Crawl's layout. It is not read from the archives, because a warcinfo record has it only at a
-    file's start, and files are read in parts."""
+    """The crawl's name for the column `crawl`. If empty, the name comes from the archive's address
+    if it follows Common Crawl's layout. The name is not read from the archives, because only the
+    warcinfo record at the start of a file has it, and files are read in parts."""
     s3: S3Settings = S3Settings()
 
     def keeps(self, status: int | None) -> bool:
-        """Return whether a response of this status is a page."""
+        """Return whether a response with this status is a page."""
         return status is None or str(status) in self.statuses or f"{status // 100}xx" in self.statuses
 
 
 class LimitSettings(Section):
-    """The limits of one page; beyond them it becomes an error row. Lower hard limits of the system
-    (ulimit -H) apply."""
+    """Limits for one page. A page that exceeds a limit becomes an error row. Lower hard limits set
+    by the system (ulimit -H) apply."""
 
     page_cpu_seconds: int = Field(default=20, ge=1)
-    """CPU seconds, so a busy machine does not matter. The slowest real page took under 2 s. A page
-    that sleeps ends after 15 times as much wall time."""
+    """CPU seconds, so that a busy machine does not matter. The slowest real page took under 2 s. A
+    page that sleeps is stopped after 15 times as much wall time."""
     page_memory_bytes: int = Field(default=1 * GIB, ge=64 * MIB)
-    """Bytes of address space of a page process, beyond its size at the start."""
+    """Bytes of address space that a page process may use beyond its size at the start."""
 
     @property
     def page_wall_seconds(self) -> int:
-        """Seconds of a page by the clock, for one that sleeps. Far above the CPU limit: wall clocks
-        misfired on good pages of busy machines."""
+        """The limit on a page's wall time, for pages that sleep. It is far above the CPU limit,
+        because wall clocks misfired on good pages on busy machines."""
         return 15 * self.page_cpu_seconds
 
     @property
     def stall_seconds(self) -> int:
         """Seconds without progress after which a worker that reads or extracts ends itself, so that
-        Spark tries its task again. A page is tried twice; ten tries of a storage, of a minute each,
-        pass before."""
+        Spark tries its task again. The limit leaves time for two tries of a page, or ten one-minute
+        tries of a storage."""
         return max(1800, 3 * self.page_wall_seconds)
 
 
 class LabelerSettings(Section):
-    """The labeler that decides which blocks are main content, and the fallback if it marks none."""
+    """The labeler, which decides which blocks are main content, and the fallback if it selects no
+    block."""
 
     name: str = "cpu"
-    """One labeler, or several in a chain (`cpu,lm`): each gets the pages that the previous one is
-    unsure of."""
+    """One labeler, or a chain (`cpu,lm`) in which each labeler gets the pages that the previous
+    labeler is unsure of."""
     escalate_below: float | None = Field(default=None, ge=0, le=1)
     """Confidence (the F1 that the labeler expects) below which the next labeler of a chain gets a
     page. null: 0.85 if the chain ends with `reader`, which is cheap, else 0.7."""
     escalate_share: float | None = Field(default=None, gt=0, le=1)
-    """Share of a batch's pages that go to the next labeler, the least certain first. Only for a
-    staged run of a chain of two, instead of `escalate_below`."""
+    """The share of a batch's pages, the least certain first, to send to the next labeler. Replaces
+    `escalate_below`, and works only in a staged run with a chain of two."""
     fallback: Literal["auto", "cpu", "trafilatura", "body", "empty"] = "auto"
-    """For a page without one main block, or without usable labels: the labeler `cpu`, Trafilatura's
-    choice, every block, or an empty extraction. auto: `cpu` for the labeler `lm`,
-    every block for `cpu`, Trafilatura for the others."""
+    """The extraction of a page without usable labels or any main block: by the labeler `cpu`, by
+    Trafilatura, every block, or empty. auto: `cpu` for the labeler `lm`, every block for `cpu`,
+    Trafilatura for the others."""
     staged: bool | None = None
     """Whether pages are labelled in a separate stage, between tables (pages, blocks, labels), or in
-    one pass. null: the default of the labeler; `lm` uses a stage, because it needs GPUs."""
+    one pass. null: the labeler's default. `lm` uses a stage, because it needs GPUs."""
 
 
 class LabelsSettings(Section):
-    """The settings of single labelers, each in a section with the labeler's name.
+    """Settings for individual labelers, each in a section with the labeler's name.
 
-    Of the class that its entry has (`dripper.labels.entry`). Sections are checked where settings
-    are read, by `dripper.labels.config`.
+    The class of a section comes from the labeler's entry (`dripper.labels.entry`).
+    `dripper.labels.config` checks the sections when it reads settings.
     """
 
     model_config = ConfigDict(extra="allow")
 
     def options(self, name: str) -> dict[str, Any]:
-        """Return the section of the labeler `name` as the options of `dripper.labels.load`; empty
-        if nothing is set."""
+        """Return the section of the labeler `name` as options for `dripper.labels.load`, empty if
+        nothing is set."""
         section = (self.model_extra or {}).get(name, {})
         return section.model_dump() if isinstance(section, BaseModel) else dict(section)
 
 
 class HtmlSettings(Section):
-    """The form of main HTML in the profiles `dripper` and `paper`. The profiles `mineru-…` ignore
-    it."""
+    """The form of main HTML. Unless noted, only for the profiles `dripper` and `paper`; the
+    profiles `mineru-…` ignore these settings."""
 
     inert: bool = True
     """Whether main HTML is made inert: no event handlers, no script URIs, no elements that run or
     load code."""
     absolute_links: bool = True
-    """Whether relative addresses of links, images and other media become absolute, by the page's
-    address and `<base href>`. For Markdown, this applies to every profile."""
+    """Whether to make relative addresses of links, images and other media absolute, using the
+    page's address and `<base href>`. For Markdown, this applies to every profile."""
     keep: tuple[str, ...] = ()
-    """CSS selectors, such as [".recipe", "#opening-hours"], for sites that you know: blocks inside
-    the matching elements, and around them, are main content, whatever the labeler decides. Works in
-    every profile."""
+    """CSS selectors, such as [".recipe", "#opening-hours"], for sites that you know. Blocks inside
+    or around matching elements are main content, whatever the labeler decides. Works in every
+    profile."""
     drop: tuple[str, ...] = ()
-    """CSS selectors: matching elements are removed from the page before anything else reads it."""
+    """CSS selectors. Matching elements are removed from the page before any other processing."""
     hidden: Literal["drop", "keep"] = "drop"
     """Text hidden by the page's attributes, styles and style sheets (SECURITY.md lists the ways).
-    drop: it is in no block, and `hidden_chars` counts it. keep: it is part of the page. Only for
-    the profile `dripper`."""
+    drop: hidden text is in no block, and `hidden_chars` counts it. keep: hidden text is part of the
+    page. Only for the profile `dripper`."""
 
 
 class MarkdownSettings(Section):
-    """The form of the Markdown of main HTML."""
+    """The form of the Markdown made from main HTML."""
 
     converter: Literal["dripper", "html2text"] = "dripper"
     """html2text writes the Markdown that the Dripper paper scored. It is under GPL-3.0, so it has
@@ -158,90 +159,92 @@ class MarkdownSettings(Section):
     """text: without addresses."""
     images: Literal["keep", "drop"] = "keep"
     tables: Literal["keep", "text"] = "keep"
-    """text: only the cells of a table, one after the other."""
+    """text: only a table's cells, one after another."""
 
 
 class BatchSettings(Section):
-    """The grouping of WARC files. A batch is the unit of commit and of redoing."""
+    """How WARC files are grouped into batches. A batch is committed, or redone, as a whole."""
 
     files: int = Field(default=1000, ge=1)
-    """Maximum number of files in a batch; limits the reports to the driver (1 kB each)."""
+    """Maximum number of files in a batch. It limits the size of the reports to the driver (1 kB
+    each)."""
 
 
 class OutputSettings(Section):
-    """The tables as a whole."""
+    """Settings for all output tables."""
 
     single_writer: bool = False
-    """Your promise that nothing except one run of this program writes to the output. Needed on S3
-    outside Databricks if Delta has no log store for several writers; otherwise no run begins
-    there."""
+    """Your promise that only one run of this program writes to the output. Required on S3 outside
+    Databricks if Delta has no log store for several writers."""
 
 
 class StageSettings(Section):
-    """The stage `label` of a staged run."""
+    """The stage `label` in a staged run."""
 
     engines: int | None = Field(default=None, ge=1)
-    """Engines that label at once. None: one for each GPU of the session, one if it has none (each
-    engine has its own copy of the model, 2.7 GB for the smallest in vLLM)."""
+    """Number of engines that label in parallel. None: one for each GPU in the session, or one if it
+    has no GPU. Each engine has its own copy of the model (2.7 GB for the smallest in vLLM)."""
     gpus: int = Field(default=0, ge=0, le=1)
-    """1: jobs/run.py requests executors with a GPU by a resource profile, so only this stage runs
-    on machines with GPUs. 0: the stage runs on any executor. An engine takes one GPU, which is
-    enough for models of up to some 8 billion parameters."""
+    """1: jobs/run.py requests executors with a GPU through a resource profile, so that only this
+    stage runs on GPU machines. 0: the stage runs on any executor. An engine uses one GPU, which is
+    enough for models of up to about 8 billion parameters."""
     gpu_discovery_script: str = ""
-    """The script on the executors' machines that prints their GPUs, if the cluster does not bring
-    its own."""
+    """The script on the executors' machines that lists their GPUs, if the cluster does not provide
+    one."""
     executor_cores: int = Field(default=4, ge=1)
-    """Cores of an executor of that profile; one engine runs on it."""
+    """Cores per executor in that profile. One engine runs on each executor."""
     executor_memory: str = "8g"
-    """Memory of its JVM, which only passes rows on."""
+    """Memory for the executor's JVM, which only passes rows on."""
     executor_memory_overhead: str = "16g"
-    """Memory of its Python worker: the engine's weights on their way to the GPU."""
+    """Memory for the executor's Python worker, which loads the engine's weights on their way to the
+    GPU."""
     commit_pages: int = Field(default=20_000, ge=1)
-    """Pages per engine between two commits of a batch's labels. A lost driver loses this work, 80
-    minutes of an L4 at 4 pages per second. Engines wait for the slowest of them before each commit.
-    A task has a tenth of these pages, which is the work that a lost executor loses."""
+    """Pages per engine between two commits of a batch's labels. If the driver is lost, so is this
+    work: 80 minutes on an L4 at 4 pages per second. Before each commit, all engines wait for the
+    slowest. A task has a tenth of these pages, which is the work lost with an executor."""
 
 
 class LayoutSettings(Section):
-    """Labels that are transferred by layout (docs/layouts.md). Only in jobs, because it needs
-    several pages of a host."""
+    """Transferring labels between pages with the same layout (docs/layouts.md). Only in jobs,
+    because it needs several pages from a host."""
 
     enabled: bool = False
-    """Whether the second labeler of a chain labels only a few pages of each layout, and their
-    labels are transferred to the others. The run is then staged."""
+    """Whether the second labeler in a chain labels only a few pages per layout, and its labels are
+    transferred to the layout's other pages. The run is then staged."""
 
 
 class DeviceSettings(Section):
-    """A GPU's price, and the pages per second that it labels."""
+    """A GPU's price and labelling speed."""
 
     dollars_per_hour: float = Field(ge=0)
     pages_per_second: float = Field(gt=0)
 
 
 class CostSettings(Section):
-    """Prices and devices, for the estimates of `--dry-run` and the price of a staged run."""
+    """Prices and devices, for the estimates by `--dry-run` and the price of a staged run."""
 
     core_dollars_per_hour: float = Field(default=0.0425, ge=0)
-    """Price of a core per hour, for the price in a run's report. The default is Amazon's c6i on
-    demand, us-east-1, in 2025."""
+    """Price per core-hour, for the price in a run's report. The default is Amazon's on-demand price
+    for c6i in us-east-1 in 2025."""
     devices: dict[str, DeviceSettings] = {
         "L4": DeviceSettings(dollars_per_hour=0.39, pages_per_second=0.68),
         "A100": DeviceSettings(dollars_per_hour=2.72, pages_per_second=3.6),
     }
-    """Devices by name. The defaults are the Pulpie authors' measurements of Dripper (500 Common
-    Crawl pages, token by token) and prices: replace the speed by the speed of your first run."""
+    """Devices by name. The defaults are prices and measurements of Dripper by the Pulpie authors
+    (500 Common Crawl pages, token by token). Replace the speed with the speed of your first run."""
 
 
 class SparkSettings(Section):
-    """The session, if this program creates it; spark-submit and Databricks bring their own."""
+    """The Spark session, if this program creates it. spark-submit and Databricks provide their
+    own."""
 
     master: str | None = None
-    """Only for runs outside spark-submit; None: local[*,4], which retries failed tasks, as a
+    """Only for runs outside spark-submit. None: local[*,4], which retries failed tasks, as a
     cluster does."""
     jars: str = ""
     """A folder or comma-separated files with the jars delta-spark, delta-storage and
-    antlr4-runtime, for machines without a network. Otherwise Delta comes from the class path or
-    from Maven Central."""
+    antlr4-runtime, for machines without network access. Otherwise Delta comes from the class path
+    or from Maven Central."""
     properties: dict[str, str] = {}
     """Further Spark properties, passed on unchanged."""
 
@@ -255,14 +258,14 @@ class SparkSettings(Section):
 
 Output = Literal["main_html", "markdown", "images", "posts", "metadata", "schema_org"]
 ALL_OUTPUTS: tuple[Output, ...] = get_args(Output)
-"""The parts of an extraction that can be left out."""
+"""The parts of an extraction that are optional."""
 OUTPUTS = ALL_OUTPUTS[:-1]
-"""The parts that are made unless others are asked for."""
+"""The parts that are made by default."""
 
 
 def name_rules(profile: str, outputs: Sequence[Output]) -> str:
-    """Return the name of a profile, for the column `versions`, with the outputs if some are left
-    out.
+    """Return a profile's name for the column `versions`, with the outputs if they are not the
+    default.
 
     >>> name_rules("dripper", ["main_html", "metadata"])
     'dripper (main_html, metadata)'
@@ -271,17 +274,18 @@ def name_rules(profile: str, outputs: Sequence[Output]) -> str:
 
 
 class Settings(Section):
-    """Everything that can be set."""
+    """All settings."""
 
     profile: Literal["dripper", "mineru-1.0", "mineru-1.1", "paper"] = "dripper"
-    """The rules that split a page into blocks. dripper: nothing visible is lost; mineru-1.0,
-    mineru-1.1: byte for byte the output of these versions of MinerU-HTML, including their losses;
-    paper: as in the Dripper paper."""
+    """The rules for splitting a page into blocks. dripper: loses nothing visible. mineru-1.0,
+    mineru-1.1: exactly the output of these MinerU-HTML versions, including their losses. paper: as
+    in the Dripper paper."""
     outputs: tuple[Output, ...] = OUTPUTS
-    """The parts of an extraction that are made; the others cost nothing and are null. `text` needs
-    main_html. Without `posts`, a page is searched for posts only if the labeler calls it a
-    forum, as its main content depends on them. `schema_org`, the page's JSON-LD, is made only if it
-    is named. The column `versions` names a choice beside the profile."""
+    """The parts of an extraction to make. The others cost nothing and are null. `text` needs
+    main_html. Without `posts`, a page is searched for posts only if the labeler classifies it as a
+    forum, because a forum's main content depends on its posts. `schema_org`, the page's JSON-LD, is
+    made only if named here. The column `versions` lists these parts after the profile if they are
+    not the default."""
     labeler: LabelerSettings = LabelerSettings()
     labels: LabelsSettings = LabelsSettings()
     reading: ReadSettings = ReadSettings()
@@ -321,7 +325,7 @@ OF_PEERS = {
     "target_language": "each result has its language",
     "main_content": "result.main_html is the main content",
 }
-"""Keywords of other extractors, and the way here (docs/coming_from.md)."""
+"""Keywords in other extractors, and their equivalents here (docs/coming_from.md)."""
 
 S = TypeVar("S", bound=Section)
 
@@ -329,16 +333,16 @@ S = TypeVar("S", bound=Section)
 def validate(
     section: type[S], values: Any, prefix: str = "", list_keys: Callable[[], Iterable[str]] | None = None
 ) -> S:
-    """Return the section with `values`, the rest as by default.
+    """Return the section with `values`, and defaults for the rest.
 
     Args:
-        section: The class of the section.
-        values: The given values, by name.
-        prefix: Of the section's keys, as people write them, with the dot.
-        list_keys: Yields all keys there are, if more than the section's own.
+        section: The section's class.
+        values: The values by name.
+        prefix: The prefix of the section's full keys, with the dot.
+        list_keys: Returns all valid keys, if there are more than the section's own.
 
     Raises:
-        SettingsError: One sentence for each value that does not fit.
+        SettingsError: A value is invalid. The message has one sentence for each such value.
     """
     try:
         return section.model_validate(values)
@@ -348,7 +352,7 @@ def validate(
 
 
 def keys(section: type[BaseModel], prefix: str = "") -> Iterator[str]:
-    """Yield the dotted names of all settings of a section, in order of declaration."""
+    """Yield the dotted names of all settings in a section, in declaration order."""
     for name, field in section.model_fields.items():
         inner = field.annotation
         if isinstance(inner, type) and issubclass(inner, BaseModel):
@@ -370,7 +374,7 @@ def _write_sentence(problem: Mapping[str, Any], prefix: str, valid_keys: list[st
         return f"unknown setting {key}: {OF_PEERS[place[-1]]}"
     value = problem["input"]
     while isinstance(value, dict) and value:
-        # An unknown section: its keys are the best hint at the one that was meant.
+        # The section is unknown, but its keys hint at the intended section.
         inner, value = next(iter(value.items()))
         key, place = f"{key}.{inner}", [*place, str(inner)]
     beside = [name for name in valid_keys if name.startswith(key.rpartition(".")[0] + ".")] or valid_keys

@@ -1,5 +1,5 @@
-"""HTML documents of one file, which need no network: their shared style, and their content security
-policy."""
+"""The shared style sheet and the content security policy of single-file HTML documents, which need
+no network."""
 
 import base64
 import hashlib
@@ -8,23 +8,23 @@ from importlib.resources import files
 
 
 def style_of(package: str, names: Sequence[str]) -> str:
-    """Return the style sheet of a document: the shared one, then its own.
+    """Return a document's style sheet: the shared styles, then its own.
 
     Args:
-        names: Files among the assets of `package`.
+        names: Asset files in `package`.
     """
     shared = files("dripper").joinpath("standalone.css").read_text(encoding="utf-8")
     return "\n".join([shared, *(asset(package, name) for name in names)])
 
 
 def asset(package: str, name: str) -> str:
-    """Return the text of one of a package's assets."""
+    """Return the text of an asset in a package."""
     return files(package).joinpath("assets", name).read_text(encoding="utf-8")
 
 
 def policy(style: str, script: str = "") -> str:
-    """Return the content security policy: the document's own style and script, by their hashes, and
-    nothing else."""
+    """Return a content security policy that allows only the document's own style and script, by
+    their hashes."""
     scripts = f"script-src '{_hash(script)}'; " if script else ""
     return f"default-src 'none'; style-src '{_hash(style)}'; {scripts}base-uri 'none'; form-action 'none'"
 

@@ -1,5 +1,5 @@
-"""Runs `dripper extract`: prints the main content of one page, or writes the content of many pages
-to a file, a folder or standard output.
+"""Runs `dripper extract`, which prints the main content of one page, or writes the main content of
+many pages to a file, a folder or standard output.
 """
 
 import argparse
@@ -37,10 +37,10 @@ Exit code 0: done; 1: the one page has no extraction; 2: wrong usage; 3: work is
 4: all is done, but some inputs are missing, not archives, or cut short: the last lines name them."""
 
 _MAX_NAMED = 10
-"""Most files of each kind that the last lines name."""
+"""The maximum number of files of each kind named in the last lines."""
 
 _MARKDOWN = ("title", "links", "images")
-"""Flags that set settings of the section `markdown`."""
+"""Flags for settings in the section `markdown`."""
 
 
 def add(commands: Parsers) -> None:
@@ -118,7 +118,7 @@ def _add_outputs(extract: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print or write the extractions; return the exit code."""
+    """Print or write the extractions, and return the exit code."""
     stand_for = {"labeler.name": arguments.labeler} | {
         f"markdown.{name}": getattr(arguments, name) for name in _MARKDOWN
     }
@@ -135,7 +135,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _choose_destination(arguments: argparse.Namespace) -> Destination | None:
-    """Return the destination of many pages; None for a single page, which is printed."""
+    """Return the destination for many pages, or None for a single page, which is printed."""
     columns = [name.strip() for name in (arguments.columns or "").split(",") if name.strip()]
     if arguments.out is not None and arguments.output_dir is not None:
         raise UsageError("--out is one file of rows, --output-dir a file per page: choose one")
@@ -248,7 +248,8 @@ def _summarize(outcome: RunResult, destination: Destination) -> Iterator[str]:
         names = _list_first(outcome.ignored_files)
         yield f"files in folders that are not pages by their names: {len(outcome.ignored_files):,}: {names}"
     if inputs.faults:
-        # The worst first: a run over many archives needs a short list.
+        # The files with the most faults come first, because a run over many archives needs a short
+        # list.
         worst = sorted(inputs.faults, key=lambda name: (-inputs.faults[name], name))
         names = _list_first([f"{name} ({inputs.faults[name]:,})" for name in worst])
         yield f"faults found in archives: {sum(inputs.faults.values()):,} in {len(worst):,} files: {names}"

@@ -1,4 +1,4 @@
-"""Runs `dripper inspect`: shows pages and rows in one HTML file, block by block."""
+"""Runs `dripper inspect`, which shows pages and rows block by block in one HTML file."""
 
 import argparse
 import sys
@@ -40,7 +40,7 @@ def add(commands: Parsers) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the document, and return 0 even if pages have errors, as it shows them."""
+    """Print the document. Returns 0 even if pages have errors, because the document shows them."""
     if bool(arguments.pages) == bool(arguments.table):
         raise UsageError("give pages (files, folders, archives, or -), or --table, and not both")
     if arguments.where and not arguments.table:
@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _take_first(items: Iterable[PageInput], limit: int) -> Iterator[PageInput]:
-    """Yield the first items, and report on standard error if there are more."""
+    """Yield the first `limit` items, and report on standard error if there are more."""
     rest = iter(items)
     yield from islice(rest, limit)
     if next(rest, None) is not None:

@@ -1,4 +1,4 @@
-"""Runs `dripper lm probe`, which reports the answers of a checkpoint and the settings that fit."""
+"""Runs `dripper lm probe`, which reports a checkpoint's answers and the settings that fit them."""
 
 import argparse
 
@@ -34,7 +34,7 @@ def add(commands: Parsers) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the report; return 0 if the settings fit, else 1."""
+    """Print the report, and return 0 if the settings fit, else 1."""
     with needed("dripper lm probe", "lm"):
         from dripper.labels.lm.checkpoint import find_checkpoint
         from dripper.labels.lm.encoder import PageEncoder

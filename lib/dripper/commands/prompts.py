@@ -1,4 +1,4 @@
-"""Runs `dripper prompts fetch`: downloads the prompts that public models were trained on."""
+"""Runs `dripper prompts fetch`, which downloads the prompts that public models were trained on."""
 
 import argparse
 
@@ -19,7 +19,7 @@ def add(commands: Parsers) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Download the prompts, and print the paths of their files."""
+    """Download the prompts, and print the paths to their files."""
     with needed("dripper prompts", "lm"):
         from dripper.labels.lm.prompt import fetch_prompts, prompt_folder
 

@@ -1,4 +1,4 @@
-"""Runs `dripper serve`: extractions over HTTP, one page a request."""
+"""Runs `dripper serve`, which extracts pages over HTTP, one page per request."""
 
 import argparse
 import signal
@@ -18,8 +18,8 @@ _EXAMPLE = """example:
   curl --data-binary @page.html 'http://127.0.0.1:8080/extract?url=https://example.org/a&format=markdown'"""
 
 _GRACE_SECONDS = 8.0
-"""Seconds that requests in flight get after SIGTERM: its sender often kills the process after
-10."""
+"""Seconds that requests in flight get after SIGTERM. Its sender often kills the process after 10
+s."""
 
 
 def add(commands: Parsers) -> None:
@@ -47,7 +47,7 @@ def add(commands: Parsers) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Serve until a signal ends it; return 0."""
+    """Serve until a signal ends the server, and return 0."""
     settings = flags.settings(arguments, {"labeler.name": arguments.labeler})
     with closing(Service(settings, arguments.jobs or count_processors())) as service:
         try:
@@ -67,12 +67,13 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _end(service: Service, server: ThreadingHTTPServer) -> None:
-    """Let requests in flight end, then the server. A second signal ends it at once."""
+    """Wait for requests in flight to finish, then stop the server. A second signal stops it
+    immediately."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
 
     def end() -> None:
         service.drain(_GRACE_SECONDS)
         server.shutdown()
 
-    # `serve_forever`, in this thread, goes on meanwhile, and refuses new requests.
+    # Meanwhile `serve_forever` continues in this thread, and the service refuses new requests.
     threading.Thread(target=end, daemon=True).start()

@@ -1,5 +1,5 @@
-"""Runs `dripper settings`: every setting with its default and its meaning, as YAML. `conf/base.yml`
-is its output."""
+"""Runs `dripper settings`, which prints every setting with its default and meaning, as YAML.
+`conf/base.yml` is its output."""
 
 import argparse
 import ast
@@ -31,7 +31,7 @@ def add(commands: Parsers) -> None:
 
 
 def run(_: argparse.Namespace) -> int:
-    """Print the lines of a file with every setting, its docstring above it."""
+    """Print a YAML file with every setting below its docstring."""
     write("\n".join([*_write_comment(_HEAD, ""), "", *_write_section(Settings, "")]))
     return 0
 
@@ -60,7 +60,7 @@ def _write_section(section: type[Section], indent: str) -> Iterator[str]:
 
 
 def _read_docstrings(section: type[BaseModel]) -> dict[str, str]:
-    """Return the docstring of each field of a class and of its base classes."""
+    """Return the docstring of each field in a class and its base classes."""
     found: dict[str, str] = {}
     for base in reversed(section.__mro__):
         if base is not Section and issubclass(base, Section):
