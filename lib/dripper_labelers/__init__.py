@@ -1,1 +1,2 @@
-"""Labelers of other papers (encoder, web2text, neuscraper), and votes of several labelers."""
+"""Labelers from other papers (encoder, web2text, neuscraper), the labeler `reader`, and votes by
+several labelers."""

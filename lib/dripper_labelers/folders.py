@@ -1,4 +1,4 @@
-"""Checks the folders of checkpoints that settings name."""
+"""Checks the checkpoint folders that settings name."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from dripper.labels.entry import Use, check_packages, local_folder
 
 
 def require_folder(setting: str, model: str) -> Path:
-    """Return the folder of a checkpoint. Raises MachineError if it does not exist."""
+    """Return a checkpoint's folder. Raises MachineError if the folder does not exist."""
     folder = local_folder(model)
     if folder.is_dir():
         return folder
@@ -23,22 +23,22 @@ def require_folder(setting: str, model: str) -> Path:
 def check_presence(
     setting: str, model: str, use: Use, package: str = "torch", extra: str = "encoder", *, fetched: bool = False
 ) -> list[str]:
-    """Return warnings if a run needs a checkpoint or a package that this machine lacks.
+    """Return a warning for each checkpoint or package that a run needs and this machine lacks.
 
-    The stage `label` may run on other machines, so neither has to be here. Without a warning a
-    mistyped path would be reported only after all pages were preprocessed.
+    The stage `label` may run on other machines, so neither has to be on this machine. Without a
+    warning, a mistyped path would be reported only after all pages had been preprocessed.
 
     Args:
         setting: The name of the setting that names the checkpoint's folder.
-        model: That folder.
+        model: The folder, or the checkpoint's name on a hub.
         use: How the run uses the labeler.
         package: The package that the stage `label` imports.
-        extra: The extra of this project that installs it.
+        extra: This project's extra that installs the package.
         fetched: Whether the machine that labels fetches the checkpoint from a hub, so that no
             folder is needed here.
 
     Raises:
-        MachineError: The stage runs here, and one of them is missing.
+        MachineError: The stage runs on this machine, and the checkpoint or the package is missing.
     """
     if "label" not in use.stages:
         return []

@@ -1,6 +1,6 @@
-"""Shows pages and their labels as one HTML file, block by block, in which labels can be corrected
-and exported as truth.
+"""Shows pages and their labels block by block, in one HTML file for correcting labels and exporting
+them as truth.
 
-`sources` finds pages and rows, `looking` and `views` build the view of each, and `document` builds
+`sources` finds pages and rows, `looking` and `views` build a view of each, and `document` builds
 the file.
 """

@@ -1,5 +1,5 @@
-"""Builds the HTML file of `dripper inspect`, which needs no other file and no network, and runs no
-script but its own."""
+"""Builds the HTML file for `dripper inspect`, which needs no other file and no network, and runs
+only its own script."""
 
 import base64
 import gzip
@@ -15,8 +15,8 @@ from dripper.inspect.views import BlockView, PageView
 from dripper.standalone import asset, policy, style_of
 
 DOUBTFUL = (0.2, 0.8)
-"""A block is doubtful if its probability lies between these, both included. Corrections of such
-blocks teach a labeler most."""
+"""A block is doubtful if its probability is between these values (inclusive). A labeler learns most
+from corrections of doubtful blocks."""
 
 _PACKAGE = "dripper.inspect"
 STYLES = ("layout.css", "blocks.css")
@@ -27,12 +27,13 @@ SCRIPTS = ("pages.js", "truth.js", "blocks.js", "markdown.js", "about.js", "view
 def build_document(views: Sequence[PageView], about: str = "") -> str:
     """Return the HTML document that shows the pages.
 
-    No part of a page becomes markup in it: text goes in as JSON, compressed page by page, and is
-    shown as text. So a page cannot run a script here, and a browser unpacks only the open page.
+    No part of a page becomes markup in the document: the text is embedded as JSON, compressed page
+    by page, and shown as text. So a page cannot run a script, and a browser unpacks only the open
+    page.
 
     Args:
         views: The pages, in order.
-        about: The request that the pages answer, for the document's head.
+        about: A description of the request for the pages, for the document's head.
     """
     style = style_of(_PACKAGE, STYLES)
     script = "\n".join(asset(_PACKAGE, name) for name in SCRIPTS)
@@ -56,12 +57,12 @@ def build_document(views: Sequence[PageView], about: str = "") -> str:
         "data": "\n".join(data),
         "script": script,
     }
-    # In one pass: a page's title may well be "{{script}}".
+    # In one pass, because a page's title may be "{{script}}".
     return _PLACE.sub(lambda place: parts[place[1]], asset(_PACKAGE, "inspect.html"))
 
 
 def _build_entry(view: PageView) -> Mapping[str, Any]:
-    """Return the fields that the list of pages shows and that a row of truth needs."""
+    """Return the fields that the page list shows and a truth row needs."""
     entry = asdict(view, dict_factory=lambda pairs: {k: v for k, v in pairs if k not in _NOT_IN_INDEX})
     return entry | {
         "n_blocks": len(view.blocks),
@@ -76,13 +77,13 @@ _NOT_IN_INDEX = {"blocks", "html", *_CONTENT}
 
 
 def is_doubtful(block: BlockView) -> bool:
-    """Return whether the labeler is in doubt about a block."""
+    """Return whether the labeler is unsure of a block."""
     return block.probability is not None and DOUBTFUL[0] <= block.probability <= DOUBTFUL[1]
 
 
 def _to_json(value: Any) -> str:
-    """Return JSON that is safe inside an HTML document: no `<` can end its element. Lone surrogates
-    stay escaped."""
+    """Return JSON that is safe inside an HTML document: it has no `<` that could end its element.
+    Lone surrogates remain escaped."""
     return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")
 
 

@@ -1,5 +1,5 @@
-"""Turns pages and rows into views. Each page is processed in a child process with limits, so that
-one that hangs is an error like any other."""
+"""Turns pages and rows into views. Each page is processed in a child process with limits, so that a
+page that hangs becomes an ordinary error."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -13,23 +13,23 @@ from dripper.page.extraction import shared_extractor
 from dripper.settings import Settings
 
 _Guard = Guard[tuple[PageInput, Settings], PageView]
-"""Labels one page with the labeler of the settings, and returns its view."""
+"""Labels one page with the settings' labeler, and returns the page's view."""
 
 
 def view_pages(pages: Iterable[PageInput], settings: Settings) -> Iterator[PageView]:
-    """Yield the view of each page."""
+    """Yield a view of each page."""
     with _open_guard(settings) as guard:
         for page in pages:
             yield _look_guarded(guard, page, settings)
 
 
 def view_rows(rows: Iterable[Row], settings: Settings, labeler: str | None) -> Iterator[PageView]:
-    """Yield the view of each row of `extractions`. Its page is read again from its archive.
+    """Yield a view of each row of `extractions`. The row's page is read again from its archive.
 
     Args:
-        rows: Rows with COLUMNS (`dripper.inspect.sources`).
-        settings: The settings of labelers and of reading.
-        labeler: The labeler to use; None means the one that wrote the row.
+        rows: Rows with the columns in `dripper.inspect.sources.COLUMNS`.
+        settings: The settings for labelers and for reading.
+        labeler: The labeler to use; None means the labeler that wrote the row.
     """
     with _open_guard(settings) as guard:
         for row in rows:
@@ -41,7 +41,7 @@ def _open_guard(settings: Settings) -> _Guard:
 
 
 def _look_guarded(guard: _Guard, page: PageInput, settings: Settings) -> PageView:
-    shared_extractor(settings)  # loads it here: its own errors are not the page's, and children inherit it
+    shared_extractor(settings)  # loads the extractor here, so that its errors are not the page's and children inherit it
     try:
         return guard.call((page, settings))
     except PageError as error:
@@ -49,9 +49,9 @@ def _look_guarded(guard: _Guard, page: PageInput, settings: Settings) -> PageVie
 
 
 def _view_row(row: Row, settings: Settings, labeler: str | None, guard: _Guard) -> PageView:
-    """Return the view of a row: its values, and the blocks of its page if the archive can be
+    """Return the view of a row, with its values, and with its page's blocks if the archive can be
     read."""
-    # Archives need the extra warc, which pages do without.
+    # Only archives need the extra warc.
     from dripper.warc.read.reader import read_record_at
 
     stored = view_stored_row(row)
@@ -83,7 +83,7 @@ def view_stored_row(row: Row) -> PageView:
 
 
 def compare_views(stored: PageView, current: PageView) -> PageView:
-    """Return the stored view with the blocks of the current one, and a note if the two differ."""
+    """Return the stored view with the current view's blocks, and a note if the two views differ."""
     names = ("blocks", "html", "encoding", "profile", "refused")
     both = replace(stored, **{name: getattr(current, name) for name in names})
     if stored.error_code != current.error_code:

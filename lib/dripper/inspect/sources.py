@@ -28,11 +28,11 @@ def find_pages(names: Sequence[str], settings: ReadSettings, url: str | None = N
 
     Args:
         names: See `expand_inputs`; `-` is a page on standard input.
-        settings: The settings of reading.
-        url: The address of pages that have none of their own.
+        settings: The settings for reading.
+        url: The address for pages without an address.
 
     Raises:
-        InputError: A name does not exist, or cannot be read.
+        InputError: An input does not exist, or cannot be read.
     """
     if STANDARD_INPUT in names:
         html = sys.stdin.buffer.read()
@@ -59,8 +59,8 @@ def to_page_input(record: Record, url: str | None = None) -> PageInput:
 
 
 def describe_place(file: str, offset: int) -> str:
-    """Return the place of a page for people to read; a file below the working folder has a relative
-    path.
+    """Return a readable description of a page's place. A file below the working folder has a
+    relative path.
 
     >>> describe_place("s3://crawl/a.warc.gz", 77)
     's3://crawl/a.warc.gz at byte 77'
@@ -76,25 +76,25 @@ COLUMNS = (
     *("page_id", "url", "title", "warc_file", "warc_offset", "method", "confidence", "language", "main_html"),
     *("markdown", "versions", "error_code", "error_detail", "page_kind", "metadata", "images", "posts", "comments"),
 )
-"""Columns that are read of a row; null if an older release wrote the table without them. A
-condition may use all columns of the table."""
+"""The columns to read from a table. A column is null if an older release wrote the table without
+it. A condition may use all columns of the table."""
 
 
 def read_rows(output: str, where: str | None, limit: int, s3: S3Settings) -> Sequence[Row]:
-    """Return rows of the table `extractions`, ordered by their places in the archives.
+    """Return rows of the table `extractions`, ordered by archive file and offset.
 
     Args:
-        output: The --output of a job (a folder or an `s3a://` prefix), or the table itself.
-        where: A condition in SQL.
-        limit: The most rows to return.
-        s3: How to reach S3.
+        output: A job's --output (a folder or an `s3a://` prefix), or the table itself.
+        where: An SQL condition.
+        limit: The maximum number of rows to return.
+        s3: The settings for S3 access.
 
     Raises:
         InputError: The table cannot be read, or DuckDB rejects the condition.
         MachineError: The extra `inspect` is not installed.
     """
     dataset = _open_table(output, s3)
-    # The parenthesis closes on the next line, as a condition may end in a comment.
+    # The parenthesis closes on the next line, because a condition may end with a comment.
     condition = f"WHERE ({where}\n)" if where and where.strip() else ""
     names = [name if name in dataset.schema.names else f"NULL AS {name}" for name in COLUMNS]
     query = f"SELECT {', '.join(names)} FROM extractions {condition} ORDER BY warc_file, warc_offset LIMIT {limit:d}"
@@ -122,13 +122,13 @@ def _open_table(output: str, s3: S3Settings) -> Any:
         if deltalake.DeltaTable.is_deltatable(place, storage_options=options):
             try:
                 return deltalake.DeltaTable(place, storage_options=options).to_pyarrow_dataset()
-            except Exception as error:  # delta-rs has no common class of errors
+            except Exception as error:  # delta-rs has no common error class
                 raise InputError(f"{place} cannot be read: {_first_line(error)}") from None
     raise InputError(f"no table extractions in {output}: give --output of a run, or the folder of the table")
 
 
 def _storage_options(s3: S3Settings) -> dict[str, str]:
-    """Return the settings `reading.s3` under delta-rs's names. Credentials come from the
+    """Return the settings `reading.s3` with delta-rs's option names. Credentials come from the
     environment."""
     options = {"AWS_ENDPOINT_URL": s3.endpoint_url, "AWS_REGION": s3.region}
     options["AWS_SKIP_SIGNATURE"] = "true" if s3.anonymous else None

@@ -1,5 +1,5 @@
-"""Builds the view of a page: its blocks with their labels, its main content, and the fields of a
-row of truth."""
+"""Builds the view of a page, with its labelled blocks, its main content, and the fields for a truth
+row."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -19,13 +19,14 @@ from dripper.labels import ExplainingLabeler, Labels
 from dripper.page.extraction import Examination, Extractor
 
 REASONS = 4
-"""Most reasons shown for a block: the fifth is seldom a tenth as strong as the first."""
+"""The maximum number of reasons shown for a block. The fifth reason is seldom a tenth as strong as
+the first."""
 LEAST_REASON = 0.1
-"""Weakest reason shown, in log odds: below it is noise of the network's rounding."""
+"""The weakest reason shown, in log odds. Weaker reasons are noise from the network's rounding."""
 _REPLACED = "an icon, a bullet or a tracker in main text, or the settings leave pictures out"
-"""The reason for a picture that is not shown though no rule of places refuses it."""
+"""The reason for an image that is not in the extraction although no rule refuses its place."""
 TAG_CHARS = 300
-"""Characters of markup shown for a block without text, which is an image."""
+"""The number of markup characters shown for a block without text (an image)."""
 
 Reasons = Mapping[str, npt.NDArray[np.float64]]
 
@@ -35,13 +36,13 @@ class PageInput:
     """A page to inspect."""
 
     id: str
-    """The id of its row of truth, unique among the pages of a document."""
+    """The ID of the page's truth row, unique in the document."""
     name: str
-    """The file, or the place in an archive, for people to read."""
+    """A readable name: the file, or the place in an archive."""
     html: bytes = b""
     url: str | None = None
     content_type: str | None = None
-    """The HTTP header; None if there is none, and only the bytes show the type."""
+    """The HTTP header's value; None if there is no header, so that only the bytes show the type."""
     error: PageError | None = None
     """Set if the page could not be read."""
 
@@ -54,38 +55,38 @@ class BlockView:
     path: str
     """The block's element and its ancestors, outermost first: `body > main > p`."""
     main: bool
-    """Whether it is in the extraction."""
+    """Whether the block is in the extraction."""
     probability: float | None
-    """Probability of being main; None if the labeler gives none."""
+    """The block's probability of being main; None if the labeler gives no probabilities."""
     reasons: Sequence[tuple[str, float]] = ()
-    """The labeler's strongest reasons, with the weight of each for `main` in log odds."""
+    """The labeler's strongest reasons, each with its weight for `main` in log odds."""
     changed_by: str | None = None
-    """The reason if the block is main, or not, unlike its label; None: it is as labelled."""
+    """The reason why `main` differs from the block's label; None if it does not."""
     is_markup: bool = False
-    """Whether `text` is markup, as the block has no text."""
+    """Whether `text` is markup, because the block has no text."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageView:
-    """One page. If it has no blocks, it has an error, or its archive cannot be read."""
+    """One page. A page without blocks has an error, or its archive cannot be read."""
 
     id: str
     name: str
     url: str | None = None
     title: str = ""
     labeler: str = ""
-    """Name and version."""
+    """The labeler's name and version."""
     profile: str = "dripper"
-    """The rules by which the page was split."""
+    """The rules for splitting the page."""
     method: str | None = None
-    """The decider; see `Extraction.method`."""
+    """The method that chose the main content; see `Extraction.method`."""
     confidence: float | None = None
     page_kind: str | None = None
     language: str | None = None
     error_code: str | None = None
     error_detail: str | None = None
     notes: Sequence[str] = ()
-    """Notes for the reader: for instance that the archive cannot be read."""
+    """Notes for the reader, for instance that the archive cannot be read."""
     blocks: Sequence[BlockView] = ()
     markdown: str = ""
     main_html: str = ""
@@ -93,17 +94,17 @@ class PageView:
     """The value of the column `metadata`; `images` and `posts` are the values of their columns."""
     images: Sequence[Mapping[str, Any]] = ()
     refused: Sequence[tuple[str, str]] = ()
-    """The address of each other picture of the page, and why it is not in the extraction."""
+    """The address of each image that is not in the extraction, with the reason."""
     posts: Sequence[Mapping[str, Any]] = ()
     comments: str | None = None
     html: bytes = field(default=b"", repr=False)
-    """The page as its row of truth stores it."""
+    """The page as stored in its truth row."""
     encoding: str | None = None
-    """The encoding of `html`, as that row states it."""
+    """The encoding of `html` that the truth row states."""
 
 
 def view_page(extractor: Extractor, page: PageInput) -> PageView:
-    """Return the view of a page, with the labeler's reasons if it can give any."""
+    """Return the view of a page, with the labeler's reasons if it can give them."""
     labeler = f"{extractor.labeler.name} {extractor.labeler.version}".strip()
     if page.error is not None:
         code, detail = page.error.code, page.error.detail or None
@@ -130,7 +131,8 @@ def view_page(extractor: Extractor, page: PageInput) -> PageView:
 
 
 def find_refused(page: Page, examination: Examination) -> list[tuple[str, str]]:
-    """Return the pictures of a page that are not in its extraction, by their addresses, and why."""
+    """Return the addresses of a page's images that are not in its extraction, each with the
+    reason."""
     base = Base.of(examination.extraction.url, page.hints.base)
     main = () if examination.main is None else examination.main.tolist()
     ids = {block.item_id for block, is_main in zip(page.blocks, main, strict=False) if is_main}
@@ -143,9 +145,9 @@ def find_refused(page: Page, examination: Examination) -> list[tuple[str, str]]:
 
 
 def to_stored_page(html: bytes, content_type: str | None) -> tuple[bytes, str | None]:
-    """Return a page as a data set stores it, and the encoding that its row states.
+    """Return a page as a data set stores it, and the encoding stated in its row.
 
-    These are the bytes as served, inflated. A data set does not keep HTTP headers: a page that was
+    The page is stored as served, but decompressed. A data set does not keep HTTP headers, so a page
     decoded by its header is stored as UTF-8.
     """
     payload = inflate_page(html) if content_type is None else html

@@ -1,5 +1,4 @@
-"""Reads a checkpoint of the labeler `encoder`: its folder, its configuration, and the parts that
-are used."""
+"""Reads a checkpoint for the labeler `encoder`: its folder and its configuration."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,29 +17,30 @@ from dripper_labelers.encoder.settings import EncoderSettings
 from dripper_labelers.folders import require_folder
 
 FILES = [*CONFIG_FILES, "*.safetensors"]
-"""Files that are fetched of a checkpoint on the hub: no code."""
+"""The files to fetch from a checkpoint on the hub; never code."""
 PULPIE_SMALL = "feyninc/pulpie-orange-small"
 MAIN_NAMES = ("main", "content", "1", "label_1")
-"""Names of the outcome `main` in a checkpoint's `id2label`; Pulpie's has no names, and has `main`
-second."""
+"""Names of the outcome `main` in a checkpoint's `id2label`. Pulpie's checkpoint has no names; its
+`main` comes second."""
 
 
 @dataclass(frozen=True, slots=True)
 class EncoderCheckpoint:
-    """See the module."""
+    """A checkpoint's folder and configuration."""
 
     folder: Path
     version: str
-    """Name and fingerprint, for the column `labeler_version`."""
+    """The name and fingerprint, for the column `labeler_version`."""
     reading: Reading
     context: int
-    """Tokens of a chunk."""
+    """The number of tokens in a chunk."""
     outcomes: int
-    """Number of logits at each separator: 2, or 1 for `main` alone."""
+    """The number of logits at each separator: 2, or 1 if there is only a logit for `main`."""
     main: int
-    """The index of the logit of `main`."""
+    """The index of the logit for `main`."""
     vocabulary: int | None = None
-    """Tokens that the weights have a row for; None: the configuration does not say."""
+    """The number of tokens with a row in the weights; None if the configuration does not state
+    it."""
     first_place: int = 0
     """The position of a chunk's first token."""
 
@@ -48,8 +48,8 @@ class EncoderCheckpoint:
     def find(cls, settings: EncoderSettings) -> "EncoderCheckpoint":
         """Return the checkpoint that the settings name.
 
-        A checkpoint on the hub is fetched with its weights. Raises SettingsError if none is set,
-        MachineError if the folder has no checkpoint that can label blocks.
+        A checkpoint on the hub is fetched with its weights. Raises SettingsError if no checkpoint
+        is set, MachineError if the folder has no checkpoint that can label blocks.
         """
         if not settings.model:
             raise SettingsError(
@@ -65,7 +65,7 @@ class EncoderCheckpoint:
             raise MachineError(f"{folder} tells {outcomes} classes apart: main and other are two")
         return cls(
             folder,
-            # The hub keeps a snapshot in a folder named after its commit.
+            # The hub's cache keeps a snapshot in a folder named after its commit.
             f"{settings.model}@{folder.name[:12]}" if fetched else f"{folder.name}@{fingerprint(folder)}",
             reading,
             _read_context(config, reading.context_tokens),
@@ -76,7 +76,7 @@ class EncoderCheckpoint:
         )
 
     def margins(self, logits: FloatArray) -> FloatArray:
-        """Return the margin of each block, above 0 for main, shape (n,).
+        """Return the margin of each block, above 0 for main, as an array of shape (n,).
 
         Args:
             logits: The logits at the blocks' separators, shape (n, outcomes).
@@ -84,13 +84,13 @@ class EncoderCheckpoint:
         return logits[:, 0] if self.outcomes == 1 else logits[:, self.main] - logits[:, 1 - self.main]
 
     def sequencer(self) -> Sequencer:
-        """Return the sequencer that makes tokens of pages. Raises MachineError as
+        """Return the sequencer that turns pages into tokens. Raises MachineError like
         `Sequencer.load`."""
         return Sequencer.load(self.folder, self.reading, self.context, self.vocabulary)
 
 
 def is_fetched(model: str) -> bool:
-    """Return whether a checkpoint is given by its name on the hub."""
+    """Return whether `model` names a checkpoint on the hub."""
     return is_hub_name(model) and not local_folder(model).is_dir()
 
 
@@ -101,8 +101,8 @@ def _fetch(model: str) -> Path:
 
 
 def _read_context(config: dict[str, Any], tokens: int) -> int:
-    """Return the number of tokens of a chunk: the wanted number, or the model's positions if they
-    are fewer."""
+    """Return the number of tokens in a chunk: `tokens`, or the number of the model's positions if
+    it is smaller."""
     reach = config.get("max_position_embeddings")
     if not isinstance(reach, int) or reach < 1:
         return tokens
@@ -110,12 +110,13 @@ def _read_context(config: dict[str, Any], tokens: int) -> int:
 
 
 def _find_first_place(config: dict[str, Any]) -> int:
-    """RoBERTa numbers its positions from the one after padding on."""
+    """Return the first position. RoBERTa numbers positions from the padding token's ID plus 1."""
     return int(config.get("pad_token_id") or 0) + 1 if "roberta" in str(config.get("model_type")) else 0
 
 
 def _read_names(config: dict[str, Any], folder: Path) -> list[str]:
-    """Return the names of the outcomes in lower case; an empty list if the config has none."""
+    """Return the outcomes' names in lower case, or an empty list if the configuration has no
+    names."""
     id2label = config.get("id2label") or {}
     if not isinstance(id2label, dict) or {str(index) for index in id2label} != {
         str(index) for index in range(len(id2label))

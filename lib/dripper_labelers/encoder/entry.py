@@ -1,4 +1,4 @@
-"""Registers the labeler `encoder`, which needs a stage of its own. Importing this loads neither
+"""Registers the labeler `encoder`, which needs its own stage. Importing this module loads neither
 PyTorch nor a tokenizer."""
 
 from collections.abc import Sequence
@@ -20,7 +20,8 @@ def _load(settings: EncoderSettings) -> Labeler:
 
 
 def _count_tokens(settings: EncoderSettings) -> CountTokens | None:
-    """The model's own tokenizer, on machines that have the checkpoint."""
+    """Return a token counter with the model's own tokenizer, or None if this machine lacks the
+    checkpoint."""
     if not settings.model or not local_folder(settings.model).is_dir():
         return None
     from dripper_labelers.encoder.checkpoint import EncoderCheckpoint

@@ -19,19 +19,20 @@ from dripper_labelers.encoder.sequence import Chunk, Sequencer
 from dripper_labelers.encoder.settings import EncoderSettings
 
 AHEAD = 256
-"""Chunks that are tokenised ahead, while the model works on earlier ones."""
+"""The number of chunks to tokenise ahead while the model works on earlier chunks."""
 
 
 class Network(Protocol):
-    """A loaded model, whatever engine runs it."""
+    """A loaded model in any engine."""
 
     precision: str
     batch_tokens: int
-    """Tokens of the chunks that go in one pass; 0: each chunk goes alone."""
+    """The maximum number of tokens in a pass; 0 means one chunk per pass."""
 
     def margins(self, chunks: Sequence[Chunk]) -> list[FloatArray]:
-        """Return, for each chunk, the margin of each of its blocks, above 0 for main: the
-        difference of both logits, shape (end - start,). Raises RuntimeError if a pass fails."""
+        """Return the margins of each chunk's blocks, as an array of shape (end - start,) per chunk.
+        A margin is the difference of both logits, above 0 for main. Raises RuntimeError if a pass
+        fails."""
         ...
 
     def close(self) -> None:
@@ -40,15 +41,15 @@ class Network(Protocol):
 
 
 def read_margins(network: Network, chunks: Iterator[Chunk]) -> Iterator[FloatArray]:
-    """Yield the model's margins of each chunk, as `Network.margins`. Chunks are made ahead in a
-    thread and share passes.
+    """Yield the model's margins for each chunk, as in `Network.margins`. A thread makes chunks
+    ahead, and chunks share passes.
 
     Raises PageError (labeler_failed) if a pass fails.
     """
     for packed in pack(ahead(chunks, AHEAD), lambda chunk: len(chunk.ids), network.batch_tokens):
         try:
             yield from network.margins(packed)
-        except RuntimeError as error:  # Any failure of a pass, such as no memory left.
+        except RuntimeError as error:  # Any failed pass, for instance for lack of memory.
             raise PageError(ErrorCode.LABELER_FAILED, f"{type(error).__name__}: {error}") from error
 
 
@@ -67,7 +68,7 @@ class EncoderLabeler:
 
     @classmethod
     def load(cls, settings: EncoderSettings) -> "EncoderLabeler":
-        """Return the labeler with its model loaded. Raises SettingsError or MachineError; each says
+        """Return the labeler with its model loaded. Raises SettingsError or MachineError, which say
         how to fix the problem."""
         checkpoint = EncoderCheckpoint.find(settings)
         sequencer = checkpoint.sequencer()
@@ -81,14 +82,14 @@ class EncoderLabeler:
         return cls(network, sequencer, checkpoint.version, settings)
 
     def label(self, pages: Sequence[Page]) -> list[Labels]:
-        """Return one `Labels` a page, in order. Raises as `label_simplified`."""
+        """Return one `Labels` per page, in order. Raises the same errors as `label_simplified`."""
         return self.label_simplified([SimplifiedPage.of(page) for page in pages])
 
     def label_simplified(self, pages: Sequence[SimplifiedPage]) -> list[Labels]:
-        """Return one `Labels` a page, in order; chunks of all pages share forward passes.
+        """Return one `Labels` per page, in order. Chunks from all pages share forward passes.
 
-        Raises PageError (labeler_failed) if any page cannot be labelled: label the pages in smaller
-        calls to find it.
+        Raises PageError (labeler_failed) if any page cannot be labelled. To find that page, label
+        the pages in smaller calls.
         """
         chunks: list[list[Chunk]] = []
         margins = list(read_margins(self._network, self._read(pages, chunks)))
@@ -96,7 +97,7 @@ class EncoderLabeler:
         return [self._labels(cut, margins[a:b]) for cut, (a, b) in zip(chunks, pairwise(ends), strict=True)]
 
     def count_tokens(self, simplified_html: str) -> int:
-        """Return how many tokens the model reads of a page."""
+        """Return the number of tokens that the model reads from a page."""
         return self._sequencer.count_tokens(simplified_html)
 
     def close(self) -> None:
@@ -104,7 +105,7 @@ class EncoderLabeler:
         self._network.close()
 
     def _read(self, pages: Sequence[SimplifiedPage], chunks: list[list[Chunk]]) -> Iterator[Chunk]:
-        """Yield the chunks of all pages, and note the chunks of each page."""
+        """Yield the chunks of all pages, and append each page's chunks to `chunks`."""
         for page in pages:
             chunks.append(self._sequencer.chunks(page, self._overlap))
             yield from chunks[-1]

@@ -1,4 +1,4 @@
-"""Loads the model of a checkpoint in PyTorch, and runs it on batches of chunks."""
+"""Loads a checkpoint's model in PyTorch, and runs it on batches of chunks."""
 
 import logging
 import warnings
@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 
 class EncoderNetwork:
-    """See the module."""
+    """A checkpoint's model in PyTorch."""
 
     def __init__(
         self, model: Any, checkpoint: EncoderCheckpoint, device: str, precision: str, batch_tokens: int
@@ -35,8 +35,8 @@ class EncoderNetwork:
 
     @classmethod
     def load(cls, checkpoint: EncoderCheckpoint, settings: EncoderSettings) -> "EncoderNetwork":
-        """Return the model, ready to run. Raises SettingsError for a precision that the device does
-        not have, MachineError if PyTorch or a GPU is missing or the checkpoint cannot be used."""
+        """Return the model, ready to run. Raises SettingsError if the device does not support the
+        precision, MachineError if PyTorch or a GPU is missing or the checkpoint cannot be used."""
         with needed("the labeler encoder", "encoder"):
             import torch  # noqa: F401
             import transformers  # noqa: F401
@@ -48,8 +48,8 @@ class EncoderNetwork:
     def prepare(
         cls, model: Any, checkpoint: EncoderCheckpoint, device: str, settings: EncoderSettings
     ) -> "EncoderNetwork":
-        """Return a model that is in memory, ready to run on a device (`cpu`, `cuda`). Raises
-        SettingsError for a precision that the device does not have."""
+        """Return a loaded model, ready to run on a device (`cpu`, `cuda`). Raises SettingsError if
+        the device does not support the precision."""
         limit_children_to_one_thread()
         precision, batch_tokens = settings.precision_on(device), BATCH_TOKENS[device]
         if precision == "int8" and device == "cuda":
@@ -57,7 +57,8 @@ class EncoderNetwork:
         model = model.to(device, _dtype_of(precision)).eval()
         if precision == "int8":
             model = _quantize(model)
-            # Activations are scaled by the batch: pages would change each other's labels.
+            # Activations are scaled per batch, so pages in a batch would change each other's
+            # labels.
             batch_tokens = 0
         if batch_tokens and not prepare_model(model, checkpoint.first_place):
             log.warning("%s cannot read chunks side by side: each goes alone", type(model).__name__)
@@ -65,9 +66,9 @@ class EncoderNetwork:
         return cls(model, checkpoint, device, precision, batch_tokens)
 
     def margins(self, chunks: Sequence[Chunk]) -> list[FloatArray]:
-        """Return, for each chunk, the margin of each of its blocks, above 0 for main: the
-        difference of both logits, shape (end - start,). One forward pass over all of them in a
-        row."""
+        """Return the margins of each chunk's blocks, as an array of shape (end - start,) per chunk.
+        A margin is the difference of both logits, above 0 for main. All chunks share one forward
+        pass, in one row."""
         import torch
 
         lengths = [len(chunk.ids) for chunk in chunks]
@@ -76,7 +77,7 @@ class EncoderNetwork:
         separators = np.concatenate(
             [start + np.asarray(chunk.separators, np.int64) for start, chunk in zip(starts, chunks, strict=True)]
         )
-        # A model that cannot pack gets one chunk at a time, as it expects it.
+        # A model that cannot read packed chunks gets one chunk at a time, in its usual form.
         placed = {"position_ids": place_tokens(lengths, self._first_place).to(self.device)} if len(chunks) > 1 else {}
         with torch.inference_mode(), segments(lengths):
             logits = self._model(input_ids=ids.to(self.device), **placed).logits[0]
@@ -89,17 +90,18 @@ class EncoderNetwork:
 
 
 def _dtype_of(precision: str) -> Any:
-    """Return the type of a model's weights before any are quantised."""
+    """Return the type of a model's weights before quantisation."""
     import torch
 
     return torch.bfloat16 if precision == "bfloat16" else torch.float32
 
 
 def load_model(checkpoint: EncoderCheckpoint, dtype: Any) -> Any:
-    """Return a checkpoint as a model of transformers for token classification.
+    """Return a checkpoint as a transformers model for token classification.
 
-    Only weights and architectures that transformers knows: no code of a checkpoint is ever run. Its
-    last layer may have any name. Raises MachineError if there is none, or if weights are missing.
+    Loads only weights for architectures that transformers knows, and never runs code from a
+    checkpoint. The last layer may have any name. Raises MachineError if the last layer or any
+    weights are missing.
     """
     from transformers import AutoConfig, AutoModelForTokenClassification
 
@@ -113,7 +115,7 @@ def load_model(checkpoint: EncoderCheckpoint, dtype: Any) -> Any:
                 folder, config=config, dtype=dtype, attn_implementation="sdpa", output_loading_info=True,
                 local_files_only=True, ignore_mismatched_sizes=True,
             )  # fmt: skip
-    except Exception as error:  # Of several packages; a damaged file and a config of wrong types raise no common class.
+    except Exception as error:  # From several packages, without a common class, for instance for damaged files and wrong types in a config.
         reason = " ".join(str(error).split())[:300] or type(error).__name__
         raise MachineError(f"{folder} cannot be loaded to label tokens: {reason}") from error
     missing = {*report["missing_keys"], *(key for key, *_ in report["mismatched_keys"])}
@@ -128,12 +130,13 @@ def load_model(checkpoint: EncoderCheckpoint, dtype: Any) -> Any:
 
 
 EUROBERT_THETA = 250_000.0
-"""The base of EuroBERT's rotary positions in its authors' code; Pulpie's code takes it, too."""
+"""The base for EuroBERT's rotary positions in its authors' code, which Pulpie's code uses, too."""
 
 
 def _rotation(folder: Path) -> dict[str, object]:
-    """Return the rotation that a EuroBERT checkpoint leaves to its authors' default. transformers
-    has another default, 10,000, and would read every position wrongly without a warning."""
+    """Return the authors' default rotation if a EuroBERT checkpoint states no rotation.
+    transformers has a different default, 10,000, and would misread every position without a
+    warning."""
     config = read_config(folder)
     stated = {"rope_theta", "rope_parameters", "rope_scaling"} & {key for key, value in config.items() if value}
     if config.get("model_type") != "eurobert" or stated:
@@ -142,7 +145,7 @@ def _rotation(folder: Path) -> dict[str, object]:
 
 
 def _find_last_layer(model: Any, outcomes: int) -> str:
-    """Return the name of the linear layer that gives the logits."""
+    """Return the name of the linear layer that outputs the logits."""
     import torch
 
     layers: list[str] = [name for name, part in model.named_modules() if isinstance(part, torch.nn.Linear)]
@@ -152,8 +155,8 @@ def _find_last_layer(model: Any, outcomes: int) -> str:
 
 
 def _take_head(model: Any, name: str, folder: Path, unused: set[str]) -> set[str]:
-    """Fill the last layer from the one matrix of its shape that nothing else took; return the names
-    of the weights that it filled, empty if there is no such matrix."""
+    """Fill the last layer from the only unused matrix with its shape, and return the names of the
+    filled weights. Return an empty set if there is no such matrix, or more than one."""
     import torch
     from safetensors import safe_open
 
@@ -177,18 +180,18 @@ def _quantize(model: Any) -> Any:
     import torch
 
     with warnings.catch_warnings():
-        # PyTorch moves its quantization into a package of its own, which is not on CPUs yet.
+        # PyTorch is moving quantization to a separate package, which does not support CPUs yet.
         warnings.simplefilter("ignore")
         return torch.ao.quantization.quantize_dynamic(model, {torch.nn.Linear}, dtype=torch.qint8)
 
 
 @contextmanager
 def _silence() -> Iterator[None]:
-    """Silence transformers' table of missing weights and its progress bar: weights that matter
-    raise an error."""
+    """Silence transformers' progress bar and its table of missing weights, because missing weights
+    raise an error if they matter."""
     from transformers.utils import logging as typed
 
-    logging: Any = typed  # Only in part.
+    logging: Any = typed  # Only partly typed.
     before = logging.get_verbosity()
     logging.set_verbosity_error()
     logging.disable_progress_bar()

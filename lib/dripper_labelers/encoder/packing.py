@@ -1,9 +1,9 @@
-"""Lets a model of transformers read several chunks in one row of tokens without padding: each token
-attends to the tokens of its own chunk, and has its position in that chunk.
+"""Lets a transformers model read several chunks in one row of tokens without padding. Each token
+attends only to its own chunk, and its position is relative to that chunk.
 
-In a layer only the attention sees more than one token, so only the attention works chunk by chunk;
-all else runs over the whole row. Sliding windows, as ModernBERT has them in most layers, end at the
-chunk's ends.
+In a layer, only the attention sees more than one token, so only the attention works chunk by chunk;
+everything else runs over the whole row. Sliding windows, which ModernBERT has in most layers, end
+at chunk boundaries.
 """
 
 import inspect
@@ -13,19 +13,19 @@ from contextvars import ContextVar
 from typing import Any
 
 ATTENTION = "dripper_segments"
-"""The name under which transformers has the attention of this module."""
+"""The name under which this module's attention is registered in transformers."""
 _CLOSE = {"float32": 1e-3}
-"""Allowed distance of the logits of packed chunks from their logits alone, as a share of the spread
-of the latter."""
+"""The maximum allowed difference between the logits of packed and of separate chunks, as a share of
+the spread of the latter."""
 _CLOSE_ELSE = 0.1
-"""The same in shorter number formats."""
+"""The maximum in shorter number formats."""
 
 _lengths: ContextVar[Sequence[int]] = ContextVar("lengths")
 
 
 @contextmanager
 def segments(lengths: Sequence[int]) -> Iterator[None]:
-    """Set the lengths of the chunks, in tokens, in the row that the model reads meanwhile."""
+    """Set the chunk lengths, in tokens, for the row that the model reads within this context."""
     token = _lengths.set(lengths)
     try:
         yield
@@ -34,19 +34,19 @@ def segments(lengths: Sequence[int]) -> Iterator[None]:
 
 
 def place_tokens(lengths: Sequence[int], first: int) -> Any:
-    """Return the position of each token in its own chunk, shape (1, tokens). first: of a chunk's
-    first token."""
+    """Return the position of each token in its own chunk, as an array of shape (1, tokens). A
+    chunk's first token has the position `first`."""
     import torch
 
     return torch.cat([torch.arange(first, first + length) for length in lengths])[None]
 
 
 def prepare_model(model: Any, first: int) -> bool:
-    """Let a model read packed chunks; return False, and leave the model as it was, if its
-    architecture cannot. The logits of two packed chunks must equal the logits of each chunk alone.
+    """Let a model read packed chunks. If its architecture cannot, return False and leave the model
+    unchanged. As a test, the logits of two packed chunks must match the logits of each chunk alone.
 
     Args:
-        model: In the precision and on the device in which it will run.
+        model: The model, in the precision and on the device in which it will run.
         first: The position of a chunk's first token.
     """
     import torch
@@ -61,7 +61,7 @@ def prepare_model(model: Any, first: int) -> bool:
         expected = torch.cat([model(input_ids=ids[None]).logits[0] for ids in probes]).float()
         try:
             model.set_attn_implementation(ATTENTION)
-            if model.config._attn_implementation != ATTENTION:  # transformers only logs that.
+            if model.config._attn_implementation != ATTENTION:  # transformers only logs this failure.
                 return False
             lengths = [len(ids) for ids in probes]
             places = place_tokens(lengths, first).to(model.device)
@@ -86,8 +86,8 @@ def _attend(
     sliding_window: int | None = None,
     **options: Any,
 ) -> tuple[Any, None]:
-    """Attend within chunks; an attention function of transformers. query, key, value: (1, heads,
-    tokens, size). Returns (1, tokens, heads, size)."""
+    """Attend within chunks; an attention function for transformers. `query`, `key` and `value` have
+    the shape (1, heads, tokens, size), and the result has (1, tokens, heads, size)."""
     import torch
     from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
@@ -101,7 +101,7 @@ def _attend(
 
 
 def _make_band(query: Any, window: int | None) -> Any:
-    """Return which tokens of a chunk see which; None: all."""
+    """Return a mask of the token pairs in a chunk that see each other, or None for all pairs."""
     import torch
 
     length = query.shape[2]

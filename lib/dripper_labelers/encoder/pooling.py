@@ -1,7 +1,7 @@
-"""Runs the model in vLLM's pooling runner, which reads chunks of any length without padding.
+"""Runs a model in vLLM's pooling runner, which reads chunks of any length without padding.
 
-Only for architectures that vLLM has for token classification; the same weights in PyTorch give the
-same logits up to rounding.
+Only for architectures that vLLM supports for token classification. In PyTorch, the same weights
+give the same logits up to rounding.
 """
 
 import logging
@@ -23,18 +23,19 @@ from dripper_labelers.encoder.settings import BATCH_TOKENS, EncoderSettings
 log = logging.getLogger(__name__)
 
 ARCHITECTURES = tuple(f"{name}ForTokenClassification" for name in ("Bert", "Roberta", "XLMRoberta", "ModernBert"))
-"""Architectures that vLLM has itself. It takes others from transformers, and then fails, or reads
-only forwards."""
+"""The architectures that vLLM implements itself. It takes other architectures from transformers,
+and then fails, or reads only forwards."""
 ELSE = "labels.encoder.engine=transformers runs every architecture that transformers has"
 _TASK = "token_classify"
 _AT_ONCE = 1 << 24
-"""Tokens of chunks that vLLM gets at once: all chunks of a call. It makes passes of them itself."""
+"""The maximum number of tokens that vLLM gets at a time: all chunks of a call. vLLM divides them
+into passes itself."""
 _NO_CACHE_GIB = 1
-"""The least that vLLM takes on a CPU: a model that reads in both directions keeps nothing."""
+"""The minimum that vLLM accepts on a CPU. A bidirectional model needs no cache."""
 
 
 class PoolingNetwork:
-    """See the module."""
+    """A checkpoint's model in vLLM."""
 
     batch_tokens = _AT_ONCE
 
@@ -46,8 +47,8 @@ class PoolingNetwork:
 
     @classmethod
     def load(cls, checkpoint: EncoderCheckpoint, settings: EncoderSettings) -> "PoolingNetwork":
-        """Return the model, ready to run. Raises MachineError if vLLM is missing, runs on
-        another device than the settings say, or cannot serve the checkpoint."""
+        """Return the model, ready to run. Raises MachineError if vLLM is missing, runs on a
+        different device than the settings say, or cannot serve the checkpoint."""
         architectures = read_config(checkpoint.folder).get("architectures") or ["no architecture"]
         if architectures[0] not in ARCHITECTURES:
             raise MachineError(
@@ -62,7 +63,7 @@ class PoolingNetwork:
                 f"labels.encoder.device={settings.device}: the vLLM that is installed here runs on {device}"
             )
         precision, tokens = settings.precision_on(device), BATCH_TOKENS[device]
-        # On a CPU each chunk goes alone, as in PyTorch.
+        # On a CPU each pass has one chunk, as in PyTorch.
         options: dict[str, Any] = {} if tokens else {"max_num_seqs": 1}
         try:
             engine = vllm.LLM(
@@ -70,7 +71,7 @@ class PoolingNetwork:
                 max_num_batched_tokens=max(tokens, checkpoint.context), enable_prefix_caching=False,
                 disable_log_stats=True, seed=0, enforce_eager=is_cpu, **options,
             )  # fmt: skip
-        except Exception as error:  # Whatever stops an engine, a person has to act; the causes are vLLM's and many.
+        except Exception as error:  # vLLM has many reasons not to start, and somebody has to act on each.
             raise MachineError(
                 f"vLLM {engine_version()} cannot start {checkpoint.folder}: {summarize(error)}. {ELSE}"
             ) from error
@@ -78,11 +79,11 @@ class PoolingNetwork:
         return cls(engine, checkpoint, precision)
 
     def margins(self, chunks: Sequence[Chunk]) -> list[FloatArray]:
-        """Return, for each chunk, the margin of each of its blocks, above 0 for main: the
-        difference of both logits, shape (end - start,).
+        """Return the margins of each chunk's blocks, as an array of shape (end - start,) per chunk.
+        A margin is the difference of both logits, above 0 for main.
 
-        Raises RuntimeError if vLLM fails on one of them, LabelerStoppedError if it is beyond
-        repair.
+        Raises RuntimeError if vLLM fails on a chunk, LabelerStoppedError if the engine has stopped
+        for good.
         """
         prompts = [{"prompt_token_ids": [int(token) for token in chunk.ids]} for chunk in chunks]
         encode = lambda: self._engine.encode(prompts, self._parameters, pooling_task=_TASK, use_tqdm=False)  # noqa: E731

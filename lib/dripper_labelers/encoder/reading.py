@@ -1,5 +1,5 @@
-"""Declares how a checkpoint reads a page: by the file `dripper_encoder.json` beside its weights, or
-as Pulpie's checkpoints do."""
+"""Declares how a checkpoint reads a page: as stated in `dripper_encoder.json` beside its weights,
+or like Pulpie's checkpoints."""
 
 import json
 from dataclasses import asdict, fields
@@ -14,18 +14,18 @@ from dripper.errors import MachineError
 FILE = "dripper_encoder.json"
 PULPIE_SEPARATOR = "<|sep|>"
 PULPIE_PROFILE = "mineru-1.1"
-"""Its pages are simplified as MinerU-HTML does."""
+"""The profile of Pulpie's pages, which are simplified like MinerU-HTML's."""
 
 
 @dataclass(frozen=True, slots=True, config=ConfigDict(extra="forbid"))
 class Reading:
-    """The form of input that a model was trained on. The defaults are taken from Pulpie's published
+    """The input form that a model was trained on. The defaults come from Pulpie's published
     code."""
 
     form: Literal["html", "outline"] = "html"
-    """html: the simplified HTML of a block as it is; outline: see `outline`."""
+    """html: a block's simplified HTML, unchanged; outline: see `outline`."""
     block_tokens: Annotated[int, Field(ge=0)] = 0
-    """Tokens of a block at most; 0: all."""
+    """The maximum number of tokens read from a block; 0 means all."""
     context_tokens: Annotated[int, Field(ge=1)] = 8192
     overlap_blocks: Annotated[int, Field(ge=0)] = 0
     threshold: Annotated[float, Field(gt=0, lt=1)] = 0.5
@@ -33,9 +33,9 @@ class Reading:
 
     @classmethod
     def load(cls, folder: Path) -> "Reading":
-        """Return the reading in a checkpoint's folder; Pulpie's if the folder has no such file.
-        Raises MachineError for a file that cannot be read or has a field or value that this version
-        does not know."""
+        """Return the reading declared in a checkpoint's folder, or Pulpie's reading if the folder
+        has no such file. Raises MachineError if the file cannot be read, or has an unknown field or
+        value."""
         path = folder / FILE
         if not path.exists():
             return cls()

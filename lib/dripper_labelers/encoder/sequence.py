@@ -1,5 +1,5 @@
 """Turns a simplified page into the encoder's input: `[BOS] block <|sep|> block <|sep|> … [EOS]`, in
-chunks of whole blocks. Needs transformers for the tokenizer, and no PyTorch.
+chunks of whole blocks. Needs transformers for the tokenizer, but not PyTorch.
 """
 
 import re
@@ -19,23 +19,23 @@ from dripper.labels.words import words_of
 from dripper_labelers.encoder.reading import Reading
 
 WORD_STEPS, LINK_STEPS, PLACES = 8, 4, 10
-# Enough text for 24 wordpieces: to tokenize more would be wasted.
+# Enough text for 24 wordpieces; tokenizing more would be wasted work.
 FIRST_CHARACTERS, LAST_CHARACTERS = 160, 60
 HEAD_TAGS, HEAD_NAMES = 3, 3
 
-# A name may hold `<`, and a value `<` and `>`.
+# A name may contain `<`, and a value `<` and `>`.
 TAG = re.compile(r"""<(/?)([a-zA-Z][^\s>/]*)(?:[^"'>]|"[^"]*"|'[^']*')*>""")
 _NAMES = re.compile(r' (?:class|id)="([^"]*)"')
 _NAME = re.compile(r"[a-z]{2,}", re.IGNORECASE)
 
 
 class Outline(NamedTuple):
-    """The parts of a block that are kept."""
+    """The parts of a block that a model reads."""
 
     marker: str
-    """Number of words, and the share of the text that is links; one of `MARKERS`."""
+    """One of `MARKERS`, for the number of words and the share of link text."""
     head: str
-    """Names of its first tags, and words of the class and id of its own tag."""
+    """The names of the block's first tags, and words from its own tag's class and id."""
     text: str
 
 
@@ -66,7 +66,7 @@ def outline(markup: str) -> Outline:
 
 
 def shorten(text: str) -> str:
-    """Return the beginning and the end of a text that is long."""
+    """Return a short text unchanged, and the beginning and end of a long text."""
     if len(text) <= FIRST_CHARACTERS + LAST_CHARACTERS:
         return text
     return f"{text[:FIRST_CHARACTERS]} {text[-LAST_CHARACTERS:]}"
@@ -78,17 +78,19 @@ def _marker(text: str, linked: float) -> str:
 
 
 def name_words_marker(words: int, links: int) -> str:
-    """Return the marker of a block.
+    """Return a block's marker.
 
     Args:
-        words: 0, 1, 2 to 3, 4 to 7 and so on are 0, 1, 2, 3….
-        links: None, some, half, all are 0 to 3.
+        words: The word count's step: 0 for 0, 1 for 1, 2 for 2 to 3, 3 for 4 to 7, and so on.
+        links: The share of link text: 0 for none, 1 for some, 2 for at least half, 3 for at least
+            95 %.
     """
     return f"<|words {words} links {links}|>"
 
 
 def name_place_marker(place: int) -> str:
-    """Return the marker that a chunk begins with: in which tenth of its page, 0 to 9."""
+    """Return the marker that begins a chunk. `place` is the tenth of the page in which the chunk
+    begins, 0 to 9."""
     return f"<|place {place}|>"
 
 
@@ -96,31 +98,33 @@ MARKERS = (
     *(name_words_marker(words, links) for words in range(WORD_STEPS) for links in range(LINK_STEPS)),
     *(name_place_marker(place) for place in range(PLACES)),
 )
-"""All markers: a tokenizer for outlines has each as one token."""
+"""All markers. A tokenizer for outlines has one token for each."""
 
-# Of a block's tokens in an outline, the share kept of the end of its text if it is cut.
+# The share of a block's tokens that come from the end of its text if the text is cut.
 END_SHARE = 0.25
 LEAST_OUTLINE = 2
-"""Tokens of an outline: its marker, and one of its text."""
+"""The minimum number of tokens in an outline: its marker and one text token."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Blocks start to end (0-based, end not included) of a page, as tokens."""
+    """A page's blocks from `start` to `end` (0-based, `end` exclusive), as tokens."""
 
     start: int
     end: int
     ids: Sequence[int]
     separators: Sequence[int]
-    """(end - start,), the index in `ids` of each block's separator, at which its label is read."""
+    """The index in `ids` of each block's separator, at which the block's label is read, (end -
+    start,)."""
 
 
 class Sequencer:
-    """Everything of the labeler `encoder` that does not need its weights."""
+    """The part of the labeler `encoder` that does not need its weights."""
 
     def __init__(self, tokenizer: Any, reading: Reading, context: int) -> None:
-        """tokenizer: of the package transformers. context: tokens of a chunk. Raises MachineError
-        if the tokenizer lacks the separator or a marker, or outlines have too few tokens."""
+        """`tokenizer` comes from transformers, and `context` is the number of tokens in a chunk.
+        Raises MachineError if the tokenizer lacks the separator or a marker, or if outlines have
+        too few tokens."""
         self.reading = reading
         self.context = context
         self._tokenizer = tokenizer
@@ -147,35 +151,35 @@ class Sequencer:
 
     @classmethod
     def load(cls, folder: Path, reading: Reading, context: int, vocabulary: int | None = None) -> "Sequencer":
-        """Return the sequencer of a checkpoint.
+        """Return a checkpoint's sequencer.
 
-        A tokenizer that lacks the separator gets it as its next token, as in Pulpie's code, if the
-        weights have a row for it.
+        If the tokenizer lacks the separator and the weights have a row for it, the separator is
+        added as the next token, as in Pulpie's code.
 
         Args:
-            vocabulary: Number of rows of its weights.
+            vocabulary: The number of rows in the weights.
 
         Raises:
-            MachineError: If the folder has no readable tokenizer, or one that lacks a token that is
-                needed.
+            MachineError: The folder has no readable tokenizer, or the tokenizer lacks a necessary
+                token.
         """
         with needed("the labeler encoder", "encoder"):
             from transformers import AutoTokenizer
-        # transformers makes an empty tokenizer, without a warning, of a folder that has none.
+        # For a folder without a tokenizer, transformers returns an empty one without a warning.
         if not any(file for pattern in VOCABULARIES for file in folder.glob(pattern)):
             raise MachineError(f"{folder} has no tokenizer: none of {', '.join(VOCABULARIES)}")
         try:
             tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-        except Exception as error:  # Of several packages; also for a config.json of wrong types.
+        except Exception as error:  # From several packages; also for wrong types in config.json.
             raise MachineError(f"{folder} has no tokenizer that can be read: {str(error).splitlines()[0]}") from None
-        # Otherwise the row would be random, and so would every label.
+        # A token without a trained row would make every label random.
         if reading.separator not in tokenizer.get_vocab() and len(tokenizer) < (vocabulary or 0):
             tokenizer.add_tokens([reading.separator], special_tokens=True)
         return cls(tokenizer, reading, context)
 
     def count_tokens(self, simplified_html: str) -> int:
-        """Return the number of tokens that the model reads of a page, separators included; for
-        outlines, an upper limit."""
+        """Return the number of tokens that the model reads from a page, including separators. For
+        outlines, this is an upper limit."""
         n_blocks = simplified_html.count(' _item_id="')
         if self.reading.form == "outline":
             return n_blocks * self.reading.block_tokens
@@ -189,20 +193,20 @@ class Sequencer:
         texts = split_blocks(page)
         if self.reading.form == "outline":
             return self._encode_outlines([outline(block) for block in texts.blocks])
-        # As in Pulpie's published code: the last block goes to the page's very end.
+        # As in Pulpie's published code, the last block extends to the end of the page.
         blocks = [*texts.blocks[:-1], texts.blocks[-1] + texts.tail]
         most = self.reading.block_tokens or None
         return [ids[:most] for ids in self._encode([block.strip() for block in blocks])]
 
     def chunks(self, page: SimplifiedPage, overlap: int) -> list[Chunk]:
-        """Return chunks that cover a page, none for a page without blocks. Raises as
-        `block_ids`."""
+        """Return chunks that cover a page, or an empty list for a page without blocks. Raises the
+        same errors as `block_ids`."""
         blocks = self.block_ids(page)
         spans = cut([len(ids) + 1 for ids in blocks], self.room, overlap)
         return [self.chunk(blocks, start, end) for start, end in spans]
 
     def chunk(self, blocks: Sequence[Sequence[int]], start: int, end: int) -> Chunk:
-        """Return one chunk of a page's blocks; a block that alone is too long is cut."""
+        """Return one chunk of a page's blocks. A block that is too long on its own is cut."""
         cut_blocks = [list(ids[: self.room - 1]) for ids in blocks[start:end]]
         ids = self._frame(cut_blocks, start, len(blocks))
         begin = len(ids) - sum(len(block) + 1 for block in cut_blocks) - (self._end is not None)
@@ -231,15 +235,15 @@ class Sequencer:
         return sequences
 
     def _encode(self, texts: Sequence[str]) -> list[list[int]]:
-        """Return the tokens of texts. Special tokens in them are broken up, because a page could
-        otherwise write separators of its own."""
+        """Return the tokens of each text. Special tokens in the texts are broken up, because a page
+        could otherwise write its own separators."""
         safe = [break_up(self._special, text) for text in texts]
         ids: list[list[int]] = self._tokenizer(safe, add_special_tokens=False, verbose=False)["input_ids"]
         return ids
 
 
 def break_up(special: re.Pattern[str], text: str) -> str:
-    """Return a text with a blank behind the first character of each special token.
+    """Return a text with a space after the first character of each special token.
 
     >>> break_up(re.compile("<s>|</s>"), "a </s> b")
     'a < /s> b'
@@ -248,13 +252,14 @@ def break_up(special: re.Pattern[str], text: str) -> str:
 
 
 def cut(sizes: Sequence[int], room: int, overlap: int) -> Iterator[tuple[int, int]]:
-    """Yield (start, end) of chunks that cover all blocks in order, each as long as fits.
+    """Yield the (start, end) of chunks that cover all blocks in order. Each chunk is as long as
+    possible.
 
     Args:
-        sizes: Tokens of each block with its separator.
-        room: Tokens of a chunk's blocks; one that does not fit even alone is a chunk by itself.
-        overlap: Blocks that a chunk repeats from the one before at most; fewer if the next block
-            would not fit beside them.
+        sizes: The number of tokens in each block, with its separator.
+        room: The maximum number of tokens in a chunk. A block that is longer forms its own chunk.
+        overlap: The maximum number of blocks that a chunk repeats from the previous chunk. It
+            repeats fewer if the next block would not fit otherwise.
 
     >>> list(cut([4, 4, 4, 4], 8, 0)), list(cut([4, 4, 4, 4], 12, 1)), list(cut([4, 90, 4], 8, 1))
     ([(0, 2), (2, 4)], [(0, 3), (2, 4)], [(0, 1), (1, 2), (2, 3)])
