@@ -2,7 +2,7 @@
 
 A :class:`UsageError` ends a command: the user has to change a flag, a setting, a file or the
 machine, and the message says which. A :class:`BusyError` ends a run that has to wait for another
-run. A :class:`DifferenceError` ends a run that finds different rows from those that the ledger
+run. A :class:`DifferenceError` ends a run if the rows in the tables do not match the ledger's
 counts. A :class:`PageError` never ends a run: it becomes the `error_code` and `error_detail` of one
 row. This module imports nothing from the package, so that every layer may import it.
 """

@@ -4,12 +4,13 @@ from collections.abc import Sequence
 
 
 def split_into_batches(lengths: Sequence[int], budget: int) -> list[list[int]]:
-    """Return the indexes of chunks, with chunks of similar length together, shorter ones first.
+    """Return batches of chunk indexes. Chunks of similar length share a batch, and shorter chunks
+    come first.
 
     Args:
-        lengths: Tokens of each chunk.
-        budget: Tokens of a batch with padding, so the longest chunk times their number; a longer
-            chunk goes alone.
+        lengths: The number of tokens in each chunk.
+        budget: The maximum number of tokens in a batch with padding (the longest chunk times the
+            number of chunks). A chunk that is longer forms its own batch.
 
     >>> split_into_batches([5, 2, 9, 3], 6)
     [[1, 3], [0], [2]]

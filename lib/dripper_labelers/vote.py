@@ -1,12 +1,12 @@
-"""Implements the labelers `vote:A,B,…` and `union:A,B,…`: several labelers decide together on each
-block, by majority or as their union.
+"""Implements the labelers `vote:A,B,…` and `union:A,B,…`, in which several labelers decide together
+on each block, by majority or union.
 
-The SIGIR'23 comparison (Bevendorff et al. 2023, 4.5) lets extractors vote on tokens, as each has
-its own text. Labelers decide on the same blocks, so that nothing has to be aligned, and half of the
-votes decide: two thirds, the threshold there, would be all of three.
+In the SIGIR'23 comparison (Bevendorff et al. 2023, 4.5), extractors vote on tokens, because each
+has its own text. Labelers vote on the same blocks, so nothing has to be aligned. Half of the votes
+decide. The comparison's threshold of two thirds is stricter: of two members, it needs both.
 
-The name of a vote lists its members (:func:`parse_voters`). The registry makes the entry from that
-name (:func:`make_vote_entry`).
+A vote's name lists its members (:func:`parse_voters`). The registry makes the entry from that name
+(:func:`make_vote_entry`).
 """
 
 import math
@@ -24,11 +24,11 @@ from dripper.labels.entry import LabelerEntry, Use
 from dripper.labels.words import words_of
 
 UNION = "union"
-"""The kind of vote in which one member is enough, however many there are."""
+"""The kind of vote in which one member's vote is enough."""
 
 
 class Voter(NamedTuple):
-    """A member of a vote. weight: above 0; only the ratios of weights count."""
+    """A member of a vote. Its weight is above 0. Only the ratios between weights matter."""
 
     name: str
     weight: float
@@ -40,8 +40,8 @@ def parse_voters(name: str) -> Sequence[Voter]:
     Raises SettingsError.
 
     Args:
-        name: `vote:A,B,…` or `union:A,B,…`, each with weight 1; in a vote `A=2` gives A that
-            weight.
+        name: `vote:A,B,…` or `union:A,B,…`. Each member has weight 1, unless a vote states its
+            weight, as in `A=2`.
 
     >>> parse_voters("vote:cpu=2,trafilatura")
     [Voter(name='cpu', weight=2.0), Voter(name='trafilatura', weight=1.0)]
@@ -80,16 +80,17 @@ def _parse_weight(text: str, part: str, name: str) -> float:
     return weight
 
 
-# Sums of weights such as 0.1 + 0.2 and 0.3 are a tie, whatever their last bits are.
+# Sums of weights within this tolerance, such as 0.1 + 0.2 and 0.3, are a tie.
 TIE = 1e-9
 
 
 class VoteLabeler:
-    """See the module. A tie is main: a block that is left out is lost, but a block too many can be
-    cut later. In a union, a block is main if one member takes it for main."""
+    """See the module. In a tie, a block is main, because a missing block is lost, but a superfluous
+    block can be removed later. In a union, a block is main if at least one member labels it
+    main."""
 
     def __init__(self, name: str, voters: Sequence[Voter], labelers: Sequence[Labeler]) -> None:
-        """voters, labelers: in the same order."""
+        """`voters` and `labelers` are in the same order."""
         self.name = name
         self.members = {voter.name: labeler for voter, labeler in zip(voters, labelers, strict=True)}
         self.version = ",".join(
@@ -100,13 +101,13 @@ class VoteLabeler:
         self._is_union = name.startswith(f"{UNION}:")
 
     def label(self, pages: Sequence[Page]) -> list[Labels]:
-        """Return one `Labels` a page. Raises as the members do."""
+        """Return one `Labels` per page. Raises the members' errors."""
         answers = [labeler.label(pages) for labeler in self.members.values()]
         return [self._count_votes(page, [answer[number] for answer in answers]) for number, page in enumerate(pages)]
 
     def reasons(self, page: Page) -> Mapping[str, FloatArray]:
-        """Return each member's log odds for every block, 4.6 at most, by its name. Raises as the
-        members do."""
+        """Return each member's log odds for every block, between -4.6 and 4.6, by the member's
+        name. Raises the members' errors."""
         said = {name: labeler.label([page])[0] for name, labeler in self.members.items()}
         sure = {name: np.clip(_fill_probability(labels), 0.01, 0.99) for name, labels in said.items()}
         return {name: np.log(each / (1 - each)) for name, each in sure.items()}
@@ -114,9 +115,10 @@ class VoteLabeler:
     def _count_votes(self, page: Page, answers: Sequence[Labels]) -> Labels:
         """Return the outcome of the vote on one page.
 
-        A member without probabilities is sure of its labels. Probabilities and confidence are of
-        the members together: if the members disagree, both are low. In a union `method` names each
-        member that gave a block which no member before it gave.
+        A member without probabilities counts as sure of its labels. Probabilities are weighted
+        means over the members, and the confidence follows from them, so it is low if the members
+        disagree. In a union, `method` names each member that labelled a block main before any other
+        member in the list.
         """
         main = np.stack([labels.main for labels in answers])
         sure = np.stack([_fill_probability(labels) for labels in answers])
@@ -133,7 +135,7 @@ class VoteLabeler:
         )  # fmt: skip
 
     def close(self) -> None:
-        """Close the members that can be closed."""
+        """Close all closable members."""
         for labeler in self.members.values():
             if isinstance(labeler, Closable):
                 labeler.close()
@@ -144,7 +146,8 @@ def _fill_probability(labels: Labels) -> FloatArray:
 
 
 def make_vote_entry(name: str) -> LabelerEntry:
-    """Return the entry of a vote, named as :func:`parse_voters` reads it. Raises SettingsError."""
+    """Return the entry for a vote with a name in the form of :func:`parse_voters`. Raises
+    SettingsError."""
     from dripper.labels.registry import find_entry
 
     voters = parse_voters(name)

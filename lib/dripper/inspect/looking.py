@@ -41,7 +41,7 @@ def _open_guard(settings: Settings) -> _Guard:
 
 
 def _look_guarded(guard: _Guard, page: PageInput, settings: Settings) -> PageView:
-    shared_extractor(settings)  # loads the extractor here, so that its errors are not the page's and children inherit it
+    shared_extractor(settings)  # loads it here: its errors are not the page's, and children inherit it
     try:
         return guard.call((page, settings))
     except PageError as error:

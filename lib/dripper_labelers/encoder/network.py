@@ -115,7 +115,7 @@ def load_model(checkpoint: EncoderCheckpoint, dtype: Any) -> Any:
                 folder, config=config, dtype=dtype, attn_implementation="sdpa", output_loading_info=True,
                 local_files_only=True, ignore_mismatched_sizes=True,
             )  # fmt: skip
-    except Exception as error:  # From several packages, without a common class, for instance for damaged files and wrong types in a config.
+    except Exception as error:  # From several packages, without a common class, for instance for damaged files.
         reason = " ".join(str(error).split())[:300] or type(error).__name__
         raise MachineError(f"{folder} cannot be loaded to label tokens: {reason}") from error
     missing = {*report["missing_keys"], *(key for key, *_ in report["mismatched_keys"])}

@@ -82,8 +82,8 @@ class PoolingNetwork:
         """Return the margins of each chunk's blocks, as an array of shape (end - start,) per chunk.
         A margin is the difference of both logits, above 0 for main.
 
-        Raises RuntimeError if vLLM fails on a chunk, LabelerStoppedError if the engine has stopped
-        for good.
+        Raises RuntimeError if vLLM fails on a chunk, LabelerStoppedError if the engine has to be
+        restarted.
         """
         prompts = [{"prompt_token_ids": [int(token) for token in chunk.ids]} for chunk in chunks]
         encode = lambda: self._engine.encode(prompts, self._parameters, pooling_task=_TASK, use_tqdm=False)  # noqa: E731

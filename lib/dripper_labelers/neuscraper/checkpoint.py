@@ -1,4 +1,4 @@
-"""Reads a checkpoint of the labeler `neuscraper`: the first layer of a language model with its
+"""Reads a checkpoint for the labeler `neuscraper`: the first layer of a language model with its
 tokenizer, the transformer over nodes, and their shape in `neuscraper.json`."""
 
 import json
@@ -21,7 +21,7 @@ CHOICES = {
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The contents of `neuscraper.json`; the defaults are the paper's values if it gives any."""
+    """The contents of `neuscraper.json`."""
 
     width: int = 256
     layers: int = 3
@@ -29,23 +29,24 @@ class Shape:
     inner: int = 1024
     context_nodes: int = 384
     node_tokens: int = 10
-    """Tokens of a node, the language model's own at its ends included."""
+    """The number of tokens in a node, including the language model's begin and end tokens."""
     pooling: str = "mean"
-    """A node's vector: the vector of its first token, as in the paper, or the mean of all
-    tokens."""
+    """The source of a node's vector: `first`, the vector of its first token, as in the paper, or
+    `mean`, the mean over all its tokens."""
     reads: str = "simplified"
-    """`page`: all texts of the page, as in the paper. `simplified`: the texts of its simplified
-    HTML, which has the first and the last item of a list, and is all that a run in stages has."""
+    """`page`: all texts on the page, as in the paper. `simplified`: the texts in the simplified
+    HTML, which has only the first and last item of each list, and is the only form available in
+    staged runs."""
     positions: str = "single"
-    """`pairs`: two nodes in a row share a position, as in the published code."""
+    """`pairs`: two consecutive nodes share a position, as in the published code."""
     outputs: int = 1
-    """Number of outputs. 1: whether a node is main; 6: also each of `nodes.ANNOTATIONS`, as in the
-    paper."""
+    """The number of outputs. 1: whether a node is main. 6: also each of `nodes.ANNOTATIONS`, as in
+    the paper."""
     threshold: float = 0.5
 
     @classmethod
     def load(cls, folder: Path) -> "Shape":
-        """Return the shape of a checkpoint. Raises MachineError."""
+        """Return a checkpoint's shape. Raises MachineError."""
         path = folder / FILE
         try:
             shape = cls(**json.loads(path.read_text(encoding="utf-8")))
@@ -60,7 +61,7 @@ class Shape:
         return shape
 
     def check_stages(self) -> None:
-        """Raise MachineError for a checkpoint that cannot label in stages."""
+        """Raise MachineError if the checkpoint cannot label in stages."""
         if self.reads == "page":
             raise MachineError(
                 "this checkpoint of the labeler neuscraper reads whole pages, and a run in stages has only their "
@@ -73,8 +74,8 @@ class Shape:
 
 
 def find_folder(model: str) -> Path:
-    """Return the folder that the settings name. Raises SettingsError if none is set, MachineError
-    if it does not exist."""
+    """Return the folder that the settings name. Raises SettingsError if no folder is set,
+    MachineError if the folder does not exist."""
     if not model:
         raise SettingsError(
             "the labeler neuscraper needs a model: set labels.neuscraper.model to a folder that "
@@ -84,12 +85,12 @@ def find_folder(model: str) -> Path:
 
 
 def hash_weights(folder: Path) -> str:
-    """Return name and fingerprint, for the column `labeler_version`."""
+    """Return a checkpoint's name and fingerprint, for the column `labeler_version`."""
     return f"{folder.name}@{fingerprint(folder)}"
 
 
 def load_tokenizer(folder: Path) -> Any:
-    """Return the tokenizer of a checkpoint's folder. Raises MachineError."""
+    """Return the tokenizer in a checkpoint's folder. Raises MachineError."""
     from transformers import AutoTokenizer
 
     try:

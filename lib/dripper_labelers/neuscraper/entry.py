@@ -1,4 +1,4 @@
-"""Registers the labeler `neuscraper` and declares its settings. Importing this loads neither
+"""Registers the labeler `neuscraper` and declares its settings. Importing this module loads neither
 PyTorch nor a tokenizer."""
 
 from collections.abc import Sequence
@@ -12,10 +12,10 @@ from dripper_labelers.neuscraper.checkpoint import Shape
 
 
 class NeuScraperSettings(Section):
-    """The labeler `neuscraper`: in PyTorch, small enough for a CPU."""
+    """The labeler `neuscraper`, a PyTorch model that is small enough for a CPU."""
 
     model: str = ""
-    """A folder with a checkpoint, as `python -m dripper_lab.train.neuscraper` writes it."""
+    """A folder with a checkpoint written by `python -m dripper_lab.train.neuscraper`."""
 
 
 def _load(settings: NeuScraperSettings) -> Labeler:

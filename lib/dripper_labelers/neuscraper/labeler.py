@@ -19,8 +19,8 @@ from dripper_labelers.neuscraper.nodes import Node, find_nodes, find_nodes_of_pa
 from dripper_labelers.torch_batches import split_into_batches
 
 GPU_BATCH_NODES = 98_304
-"""Nodes, padding included, of the chunks that share a forward pass: the paper's 256 chunks. On a
-CPU each chunk goes alone."""
+"""The maximum number of nodes, including padding, in a forward pass: the paper's 256 chunks. On a
+CPU each pass has one chunk."""
 
 
 class NeuScraperLabeler:
@@ -36,7 +36,7 @@ class NeuScraperLabeler:
 
     @classmethod
     def load(cls, settings: NeuScraperSettings) -> "NeuScraperLabeler":
-        """Return the labeler with its model loaded. Raises SettingsError or MachineError; each says
+        """Return the labeler with its model loaded. Raises SettingsError or MachineError, which say
         how to fix the problem."""
         folder = find_folder(settings.model)
         shape = Shape.load(folder)
@@ -48,14 +48,14 @@ class NeuScraperLabeler:
         return cls(model, load_tokenizer(folder), shape, hash_weights(folder))
 
     def label(self, pages: Sequence[Page]) -> list[Labels]:
-        """Return one `Labels` a page, in order; chunks of all pages share forward passes. Raises
-        PageError (labeler_failed) if any page cannot be labelled."""
+        """Return one `Labels` per page, in order. Chunks from all pages share forward passes.
+        Raises PageError (labeler_failed) if any page cannot be labelled."""
         nodes = [find_nodes_of_page(page, self._shape.reads) for page in pages]
         return self._label_nodes([len(page.blocks) for page in pages], nodes)
 
     def label_simplified(self, pages: Sequence[SimplifiedPage]) -> list[Labels]:
-        """Label as `label` does, from simplified HTML alone. Raises as it does, and MachineError if
-        the checkpoint was trained on whole pages."""
+        """Like `label`, but from simplified HTML alone. Also raises MachineError if the checkpoint
+        was trained on whole pages."""
         self._shape.check_stages()
         return self._label_nodes([page.n_blocks for page in pages], [find_nodes(page) for page in pages])
 
@@ -74,7 +74,7 @@ class NeuScraperLabeler:
                 values_of_batch = compute_logits(
                     self._model, self._tokenizer, self._shape, [chunks[index] for index in batch]
                 )
-            except RuntimeError as error:  # PyTorch's for any failure of a pass, such as no memory left.
+            except RuntimeError as error:  # PyTorch's error for any failed pass, for instance for lack of memory.
                 raise PageError(ErrorCode.LABELER_FAILED, f"{type(error).__name__}: {error}") from error
             for index, values in zip(batch, values_of_batch, strict=True):
                 logits[index] = values
@@ -91,19 +91,19 @@ class NeuScraperLabeler:
 
 
 def cut_chunks(nodes: Sequence[Node], shape: Shape) -> list[Sequence[Node]]:
-    """Return a page's nodes in chunks of the length that the network reads at a time."""
+    """Return a page's nodes in chunks of the maximum length that the network reads."""
     return [nodes[start : start + shape.context_nodes] for start in range(0, len(nodes), shape.context_nodes)]
 
 
 def compute_page_logits(model: Any, tokenizer: Any, shape: Shape, nodes: Sequence[Node]) -> FloatArray:
-    """Return the logit of each node of a page to be main, shape (n_nodes,). A forward pass a chunk,
-    as the labeler does on a CPU."""
+    """Return the logit for main of each node of a page, as an array of shape (n_nodes,). Each chunk
+    has its own forward pass, as in the labeler on a CPU."""
     logits = (compute_logits(model, tokenizer, shape, [chunk])[0] for chunk in cut_chunks(nodes, shape))
     return np.concatenate([np.zeros(0), *logits])
 
 
 def compute_logits(model: Any, tokenizer: Any, shape: Shape, chunks: Sequence[Sequence[Node]]) -> list[FloatArray]:
-    """Return the logit of each node to be main, an array a chunk. One forward pass."""
+    """Return the logit for main of each node, in one array per chunk, from one forward pass."""
     import torch
 
     device = next(model.parameters()).device
@@ -118,21 +118,23 @@ def compute_logits(model: Any, tokenizer: Any, shape: Shape, chunks: Sequence[Se
 
 
 class Tokens(NamedTuple):
-    """Both (n_nodes, node_tokens): token ids, 0 for padding."""
+    """Token IDs, and a mask that is 0 for padding. Both have the shape (n_nodes, node_tokens)."""
 
     ids: Any
     inside: Any
 
 
 def tokenize_nodes(tokenizer: Any, texts: Sequence[str], length: int) -> Tokens:
-    """Return the tokens of nodes, each of one length, whatever else is in the batch."""
+    """Return the tokens of each node, all padded to `length`, so that they do not depend on the
+    batch."""
     encoded = tokenizer(list(texts), truncation=True, max_length=length, padding="max_length", return_tensors="np")
     return Tokens(encoded["input_ids"].astype(np.int64), encoded["attention_mask"].astype(np.int64))
 
 
 def average_over_blocks(n_blocks: int, nodes: Sequence[Node], logits: FloatArray) -> FloatArray:
-    """Return the probability of each block to be main: the mean over its texts, by their length. A
-    block without text (an image) has the lower one of the next blocks with text on both sides.
+    """Return each block's probability of being main: the mean over its texts, weighted by length. A
+    block without text (an image) gets the lower probability of the nearest blocks with text on each
+    side.
 
     >>> nodes = [Node(0, "a", 1), Node(2, "b", 1), Node(2, "c", 3)]
     >>> average_over_blocks(3, nodes, np.array([30, 0, 30])).round(3)

@@ -1,4 +1,4 @@
-"""Defines the networks in PyTorch. Importing this imports PyTorch."""
+"""Defines the networks in PyTorch. Importing this module imports PyTorch."""
 
 import math
 from pathlib import Path
@@ -16,20 +16,20 @@ _models: Any = AutoModel  # Not typed.
 
 
 class NodeEncoder(nn.Module):  # type: ignore[misc]
-    """Equation 1: from the tokens of nodes to their vectors, by the first layer of a language
+    """Equation 1: turns the tokens of nodes into vectors, with the first layer of a language
     model."""
 
     def __init__(self, first_layer: Any, pooling: str) -> None:
-        """first_layer: a model of transformers that gives `last_hidden_state`."""
+        """`first_layer` is a transformers model that returns `last_hidden_state`."""
         super().__init__()
         self.first_layer, self.pooling = first_layer, pooling
 
     def forward(self, ids: Any, inside: Any) -> Any:
-        """Return vectors, shape (n_nodes, hidden).
+        """Return the nodes' vectors, (n_nodes, hidden).
 
         Args:
-            ids: (n_nodes, n_tokens).
-            inside: The same, 0 where padded.
+            ids: The token IDs, (n_nodes, n_tokens).
+            inside: The attention mask, (n_nodes, n_tokens), 0 for padding.
         """
         states = self.first_layer(input_ids=ids, attention_mask=inside).last_hidden_state
         if self.pooling == "first":
@@ -39,13 +39,14 @@ class NodeEncoder(nn.Module):  # type: ignore[misc]
 
 
 class NodeClassifier(nn.Module):  # type: ignore[misc]
-    """Equations 2 and 3: from the vectors of a chunk's nodes to their logits; the first logit is
-    for main."""
+    """Equations 2 and 3: turns the vectors of a chunk's nodes into logits. The first logit is for
+    main."""
 
     def __init__(self, hidden: int, shape: Shape) -> None:
         super().__init__()
         self.project = nn.Linear(hidden, shape.width)
-        # Without dropout: in attention it makes a step of training several times as slow on a CPU.
+        # Without dropout, because in attention it makes a training step several times as slow on a
+        # CPU.
         layer = nn.TransformerEncoderLayer(
             shape.width, shape.heads, shape.inner, 0.0, "gelu", batch_first=True, layer_norm_eps=1e-12
         )
@@ -60,15 +61,15 @@ class NodeClassifier(nn.Module):  # type: ignore[misc]
         """Return logits, (n_chunks, n_nodes, n_outputs).
 
         Args:
-            vectors: (n_chunks, n_nodes, hidden).
-            beyond: (n_chunks, n_nodes), whether there is no node.
+            vectors: The nodes' vectors, (n_chunks, n_nodes, hidden).
+            beyond: The padding mask, (n_chunks, n_nodes), true for padding.
         """
         nodes = self.project(vectors) + self.places[: vectors.shape[1]]
         return self.head(self.encoder(nodes, src_key_padding_mask=beyond))
 
 
 def compute_sinusoids(length: int, width: int) -> Any:
-    """Return the fixed vectors of places (Vaswani et al. 2017), shape (length, width)."""
+    """Return the fixed position vectors (Vaswani et al. 2017), (length, width)."""
     places = torch.arange(length).unsqueeze(1)
     rates = torch.exp(torch.arange(0, width, 2) * (-math.log(10_000.0) / width))
     table = torch.zeros(length, width)
@@ -86,14 +87,15 @@ class NeuScraper(nn.Module):  # type: ignore[misc]
 
 
 def load_model(folder: Path, shape: Shape) -> NeuScraper:
-    """Return the networks of a checkpoint. Raises MachineError if it holds other networks."""
+    """Return a checkpoint's networks. Raises MachineError if the folder is not a checkpoint for
+    these networks."""
     from safetensors.torch import load_file
 
     try:
         config = AutoConfig.from_pretrained(folder, local_files_only=True)
         model = NeuScraper(NodeEncoder(_models.from_config(config, **_no_pooler(config)), shape.pooling), shape)
         model.load_state_dict(load_file(folder / WEIGHTS))
-    except Exception as error:  # Of several packages; damaged weights and configs alike.
+    except Exception as error:  # From several packages, for instance for damaged weights or configs.
         raise MachineError(
             f"{folder} is not a checkpoint of the labeler neuscraper: {str(error).splitlines()[0]}"
         ) from None
@@ -102,9 +104,9 @@ def load_model(folder: Path, shape: Shape) -> NeuScraper:
 
 
 def load_base(folder: Path, shape: Shape) -> NeuScraper:
-    """Return networks with the first layer of a pretrained model as their node encoder, and all
-    else random. Raises MachineError if the folder holds none with `encoder.layer`, as BERT and
-    XLM-RoBERTa have."""
+    """Return networks with the first layer of a pretrained model as node encoder, and all other
+    weights random. Raises MachineError if the folder has no model with `encoder.layer`, such as
+    BERT and XLM-RoBERTa."""
     try:
         config = AutoConfig.from_pretrained(folder, local_files_only=True)
         base = _models.from_pretrained(folder, config=config, local_files_only=True, **_no_pooler(config))
@@ -128,5 +130,6 @@ def save_model(model: NeuScraper, shape: Shape, tokenizer: Any, folder: Path) ->
 
 
 def _no_pooler(config: Any) -> dict[str, bool]:
-    """Models with a layer over their first token are asked to leave it out."""
+    """Return the option that omits the pooling layer over the first token, for models that have
+    one."""
     return {"add_pooling_layer": False} if config.model_type in ("bert", "roberta", "xlm-roberta") else {}

@@ -1,4 +1,4 @@
-"""Finds the nodes of a page (paper 3.1): texts, and the lists and tables around them, in document
+"""Finds a page's nodes (paper 3.1): texts, and the lists and tables around them, in document
 order."""
 
 import re
@@ -13,12 +13,11 @@ from dripper.labels.base import SimplifiedPage
 from dripper.labels.lm.windows import split_blocks
 
 CONTAINERS = frozenset({"table", "ol", "ul", "dl"})
-# A node is read for a few tokens; tokenizers are slow on text that is thrown away.
+# Only a node's first few tokens are read, and tokenizing text to discard it is slow.
 READ_CHARACTERS = 120
 
 ANNOTATIONS = ("heading", "title", "paragraph", "table", "list")
-"""Annotations of a node beside main (paper 3.2, after ClueWeb22). The title is a heading as
-well."""
+"""Node annotations besides main (paper 3.2, after ClueWeb22). The title is also a heading."""
 _ANNOTATED_BY = {
     **dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6"), "heading"),
     **dict.fromkeys(("ol", "ul", "dl"), "list"),
@@ -32,19 +31,19 @@ class Node(NamedTuple):
     """One node."""
 
     block: int
-    """The number of the node's block in the page, from 0."""
+    """The number of the node's block in the page, counted from 0."""
     text: str
-    """The beginning of the node's text, white space collapsed."""
+    """The beginning of the node's text, with white space collapsed."""
     size: int
-    """Characters of text that count for its block: 0 for lists and tables, because their texts are
-    nodes of their own."""
+    """The number of characters that count for the node's block. It is 0 for lists and tables,
+    because their texts are separate nodes."""
     inside: frozenset[str] = frozenset()
-    """The `ANNOTATIONS` of the node: of the elements that it is, or is inside; never `title`."""
+    """The node's `ANNOTATIONS`, from its own element and the elements around it; never `title`."""
 
 
 def find_nodes(page: SimplifiedPage) -> list[Node]:
-    """Return the nodes of a page. Raises PageError (labeler_failed) if its HTML does not have the
-    blocks that it lists.
+    """Return a page's nodes. Raises PageError (labeler_failed) if the HTML does not have the blocks
+    that the page lists.
 
     >>> blocks = '<p _item_id="1">One <b>two</b></p><ul _item_id="2"><li>three</ul>'
     >>> html = f"<html><body>{blocks}</body></html>"
@@ -57,7 +56,7 @@ def find_nodes(page: SimplifiedPage) -> list[Node]:
 
 
 def find_nodes_of_page(page: Page, reads: str) -> list[Node]:
-    """Return the nodes of a whole page. Raises as `find_nodes`.
+    """Return the nodes of a whole page. Raises the same errors as `find_nodes`.
 
     Args:
         reads: As in `Shape`.
@@ -90,13 +89,13 @@ def _read_tree(tree: Tree, block: Block, number: int) -> Iterator[Node]:
 def _find_nodes_in(
     texts: Sequence[str], tags: Sequence[tuple[str, bool]], number: int, depths: Counter[str]
 ) -> Iterator[Node]:
-    """Yield the nodes of a block.
+    """Yield a block's nodes.
 
     Args:
-        texts: The texts before, between and behind its tags.
-        tags: The name of each tag, and whether it closes.
-        number: The number of the block.
-        depths: Number of open elements of each of `ANNOTATIONS` around the block.
+        texts: The texts before, between and after the block's tags.
+        tags: The name of each tag, and whether it is an end tag.
+        number: The block's number.
+        depths: The number of open elements around the block for each of `ANNOTATIONS`.
     """
     for index, text in enumerate(texts):
         line = " ".join(unescape(text).split())
@@ -118,8 +117,8 @@ def _names(depths: Counter[str]) -> frozenset[str]:
 
 
 def _find_end(tags: Sequence[tuple[str, bool]], start: int) -> int:
-    """Return the index of the tag that ends the element of a start tag; the last tag if none ends
-    it."""
+    """Return the index of the end tag for the start tag at `start`, or of the last tag if no tag
+    ends the element."""
     name, depth = tags[start][0], 0
     for index in range(start, len(tags)):
         if tags[index][0] == name:

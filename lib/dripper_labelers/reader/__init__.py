@@ -1,2 +1,2 @@
-"""The labeler `reader`: a multilingual encoder that reads the blocks that the labeler before it is
-unsure about."""
+"""The labeler `reader`: a multilingual encoder that reads the blocks that the previous labeler is
+unsure of."""

@@ -1,5 +1,5 @@
-"""Registers the labeler `reader`, which follows another one in a chain. Importing this loads
-neither ONNX Runtime nor a tokenizer."""
+"""Registers the labeler `reader`, which follows another labeler in a chain. Importing this module
+loads neither ONNX Runtime nor a tokenizer."""
 
 from collections.abc import Sequence
 

@@ -1,5 +1,5 @@
-"""Implements the labeler `reader`: reads the blocks of a page that the labeler before it is unsure
-about, and weighs its margins against that labeler's probabilities."""
+"""Implements the labeler `reader`, which reads the blocks of a page that the previous labeler is
+unsure of, and combines its own margins with that labeler's probabilities."""
 
 from collections.abc import Callable, Sequence
 
@@ -13,9 +13,10 @@ from dripper.labels.cpu.decide import decide
 from dripper_labelers.reader.weights import Matrix, Tables, load
 from dripper_labelers.reader.windows import UNSURE, PageReader, find_unsure
 
-# Weights of the log odds of the labeler before, of the reader's log odds, and of 1. On 462 pages of
-# sites that neither had seen, a logistic regression gave 0.22, 0.5 and -0.02. On 98 later ones,
-# half of them forms, 0.6 brought 0.018 F1 more than 0.5 (0.004 to 0.037), and 0.7 as much.
+# The weights of the previous labeler's log odds, of the reader's log odds, and of a constant 1. On
+# 462 pages from sites unseen by both labelers, a logistic regression gave 0.22, 0.5 and -0.02. On
+# 98 later pages, half of them forms, F1 was 0.018 higher with 0.6 than with 0.5 (0.004 to 0.037),
+# and 0.7 gained as much.
 WEIGHTS = (0.22, 0.6, 0.0)
 
 
@@ -25,25 +26,26 @@ class ReaderLabeler:
     name = "reader"
 
     def __init__(self, tables: Tables, encoder: Callable[[Matrix], Matrix], version: str) -> None:
-        """encoder: returns the margin of each token, (n_tokens,), of a window's embeddings."""
+        """`encoder` returns the margin of each token, (n_tokens,), from a window's embeddings."""
         self._tables, self._encoder, self._reader = tables, encoder, PageReader(tables)
         self.version = f"reader@{version}/{WEIGHTS[1]:g}"
 
     @classmethod
     def load(cls) -> "ReaderLabeler":
-        """Return the labeler with the package's weights. Raises MachineError if they or a package
-        are missing."""
+        """Return the labeler with the package's weights. Raises MachineError if the weights or a
+        package are missing."""
         return cls(*load())
 
     def label(self, pages: Sequence[Page]) -> list[Labels]:
-        """Raises UsageError: the reader needs the draft of another labeler."""
+        """Raise UsageError for pages without a draft, because the reader needs another labeler's
+        draft."""
         return self.label_simplified([SimplifiedPage.of(page) for page in pages])
 
     def label_simplified(self, pages: Sequence[SimplifiedPage]) -> list[Labels]:
-        """Return one `Labels` a page, in order.
+        """Return one `Labels` per page, in order.
 
-        Raises PageError (labeler_failed) if any page cannot be labelled: label the pages in smaller
-        calls to find it. Raises UsageError for pages without a draft.
+        Raises PageError (labeler_failed) if any page cannot be labelled. To find that page, label
+        the pages in smaller calls. Raises UsageError for pages without a draft.
         """
         return [self._label(page, _draft_of(page)) for page in pages]
 
@@ -66,12 +68,12 @@ class ReaderLabeler:
 
 
 def weigh(probability: FloatArray, margins: FloatArray) -> FloatArray:
-    """Return the probability of blocks to be main, shape (n,), by both; a block that was sure keeps
-    its own.
+    """Return each block's probability of being main according to both labelers, (n,). If the
+    previous labeler was sure of a block, its probability is kept.
 
     Args:
-        probability: (n,), by the labeler before.
-        margins: (n,), log odds by the reader.
+        probability: The previous labeler's probabilities, (n,).
+        margins: The reader's log odds, (n,).
 
     >>> weigh(np.array([0.5, 0.99]), np.array([-3.0, -3.0])).round(3).tolist()
     [0.142, 0.99]

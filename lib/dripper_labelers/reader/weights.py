@@ -1,8 +1,8 @@
-"""Reads the weights of the reader, which this package brings in two files: `reader.onnx`, the
-layers of its encoder in eight bits, and `reader.npz`, the tables that a token is looked up in.
+"""Reads the reader's weights from two files in this package: `reader.onnx`, the encoder's layers in
+eight bits, and `reader.npz`, the tables for looking up tokens.
 
 The model is six layers of multilingual-e5-small (Wang et al. 2024, "Multilingual E5 Text
-Embeddings"; MIT licence), distilled from twelve, with 58,302 of its 250,037 word pieces.
+Embeddings"; MIT licence), distilled from twelve, with 58,302 of the original 250,037 word pieces.
 """
 
 import hashlib
@@ -28,33 +28,34 @@ _BLOCK_BYTES = 18
 Matrix = npt.NDArray[np.float32]
 
 _BLANKS = r"[\s\x00-\x1f\x7f\u200b\u200e\u200f\u2060\ufeff\ufffd]+"
-"""Characters that no reader sees, and the replacement character of bytes that could not be decoded.
-The tokenizer of multilingual-e5-small takes them for blanks, too: they have no pieces."""
+"""Invisible characters, and the replacement character for bytes that could not be decoded. The
+tokenizer of multilingual-e5-small treats them as spaces, too: they have no pieces."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """Tables that a token is looked up in."""
+    """The tables for looking up tokens."""
 
     pieces: Sequence[tuple[str, float]]
-    """The tokenizer's pieces with their log probabilities; the number of a piece is its token."""
+    """The tokenizer's pieces with their log probabilities. A piece's index is its token."""
     begin: int
     separator: int
     unknown: int
-    """The three above: special tokens."""
+    """`begin`, `separator` and `unknown` are special tokens."""
     words: npt.NDArray[np.uint8]
-    """(n_pieces, bytes), the embedding of each piece in blocks of four bits."""
+    """(n_pieces, bytes), the embedding of each piece, in 4-bit blocks."""
     places: Matrix
-    """(n_places, width), the embedding of each place in a window."""
+    """(n_places, width), the embedding of each position in a window."""
     tags: Matrix
     """(n_tags, width), the embedding of each of `windows.TAGS`."""
     drafts: Matrix
-    """(n_drafts, width), the embedding of each step of a draft's probability: `windows.step_of`."""
+    """(n_drafts, width), the embedding of each step of a draft's probability (see
+    `windows.step_of`)."""
 
     @classmethod
     def read(cls, content: bytes) -> "Tables":
-        """Return the tables of a file. Raises ValueError, KeyError or BadZipFile for another
-        file."""
+        """Return the tables in a file. Raises ValueError, KeyError or BadZipFile if the file is
+        invalid."""
         with np.load(io.BytesIO(content), allow_pickle=False) as file:
             names = bytes(file["pieces"]).decode().split("\n")
             pieces = list(zip(names, file["scores"].tolist(), strict=True))
@@ -72,17 +73,18 @@ class Tables:
         )  # fmt: skip
 
     def embed(self, ids: npt.NDArray[np.int64], tags: npt.NDArray[np.int64], drafts: npt.NDArray[np.int64]) -> Matrix:
-        """Return the sum of a window's embeddings, (n_tokens, width), of three numbers a token."""
+        """Return the embeddings of a window's tokens, (n_tokens, width). Each is the sum of the
+        embeddings of the token's piece, position, tag and draft."""
         words = unpack_blocks(self.words[ids]).reshape(len(ids), -1)
         return np.asarray(words + self.places[: len(ids)] + self.tags[tags] + self.drafts[drafts])
 
 
 def unpack_blocks(raw: npt.NDArray[np.uint8]) -> Matrix:
-    """Return the values of blocks of four bits, (n_blocks, BLOCK_VALUES). A block is a float16
-    scale, then 16 bytes with two values each, less 8 (the Q4_0 of GGML).
+    """Return the values in 4-bit blocks, (n_blocks, BLOCK_VALUES). A block is a float16 scale, then
+    16 bytes with two values each, stored with an offset of 8 (GGML's Q4_0).
 
     Args:
-        raw: Their bytes, in any shape.
+        raw: The blocks' bytes, in any shape.
     """
     blocks = raw.reshape(-1, _BLOCK_BYTES)
     scales, packed = blocks[:, :2].copy().view("<f2").astype(np.float32), blocks[:, 2:]
@@ -91,7 +93,7 @@ def unpack_blocks(raw: npt.NDArray[np.uint8]) -> Matrix:
 
 
 def make_tokenizer(pieces: Sequence[tuple[str, float]], unknown: int) -> Any:
-    """Return the tokenizer, of the package tokenizers: pieces of a unigram model. It adds no
+    """Return a unigram tokenizer (from the package tokenizers) with these pieces. It adds no
     special tokens."""
     from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
 
@@ -102,38 +104,38 @@ def make_tokenizer(pieces: Sequence[tuple[str, float]], unknown: int) -> Any:
 
 
 class Encoder:
-    """The layers, which ONNX Runtime runs on one core."""
+    """The encoder's layers, which ONNX Runtime runs on one core."""
 
     def __init__(self, graph: bytes) -> None:
-        """graph: inputs `embeds`, (1, n_tokens, width); outputs `margins`, (1, n_tokens, 1). Raises
-        ValueError for a file that is no graph."""
+        """`graph` has the input `embeds`, (1, n_tokens, width), and the output `margins`, (1,
+        n_tokens, 1). Raises ValueError if it is not a valid graph."""
         import onnxruntime
 
         options = onnxruntime.SessionOptions()
-        # A Spark task has a core, and a second thread would take another's.
+        # A Spark task has one core, and a second thread would use another task's core.
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         try:
             self._session = onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
-        except Exception as error:  # Its errors have no class in common.
+        except Exception as error:  # ONNX Runtime's errors have no common class.
             raise ValueError(str(error)) from None
 
     def __call__(self, embeds: Matrix) -> Matrix:
         """Return the margin of each token of a window, (n_tokens,).
 
-        Windows go one at a time: a pass in eight bits has one scale for all its windows, so that a
-        page's labels would depend on the pages beside it. Raises PageError (labeler_failed) if the
+        Windows are read one at a time, because an 8-bit pass has one scale for all its windows, and
+        a page's labels would depend on the other pages. Raises PageError (labeler_failed) if the
         pass fails.
         """
         try:
             (margins,) = self._session.run(["margins"], {"embeds": embeds[None]})
-        except Exception as error:  # As above: any failure of a pass, such as no memory left.
+        except Exception as error:  # No common class; any failed pass, for instance for lack of memory.
             raise PageError(ErrorCode.LABELER_FAILED, f"{type(error).__name__}: {error}") from error
         return np.asarray(margins[0, :, 0])
 
 
 def load(folder: Path | None = None) -> tuple[Tables, Encoder, str]:
-    """Return the weights in a folder, by default this package's, and the first digits of their
-    hash.
+    """Return the weights in a folder (by default this package's weights), and the first digits of
+    their hash.
 
     Raises MachineError if a package is not installed, or a file is missing or invalid.
     """

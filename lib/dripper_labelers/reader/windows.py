@@ -1,5 +1,5 @@
-"""Cuts a page into the windows that the reader reads: the beginnings of blocks in doubt and of two
-on each side, a separator behind each."""
+"""Cuts a page into windows for the reader. A window contains the beginnings of doubtful blocks and
+of two blocks on each side, with a separator after each."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -17,45 +17,50 @@ from dripper_labelers.encoder.sequence import TAG, break_up
 from dripper_labelers.reader.weights import Tables, make_tokenizer
 
 BLOCK_TOKENS = 16
-"""Tokens of a block in doubt that are read. With 24, and 8 beside, reading took 1.14 times as long,
-and F1 was 0.001 lower on 385 training pages (0.007 lower to 0.005 higher)."""
+"""The maximum number of tokens to read from a doubtful block. With 24 (and 8 from the blocks beside
+it), reading took 1.14 times as long, and F1 was 0.001 lower on 385 training pages (0.007 lower to
+0.005 higher)."""
 SIDE_TOKENS = 4
-"""Tokens of a block beside one in doubt."""
+"""The maximum number of tokens to read from a block beside a doubtful block."""
 REACH = 2
-"""Blocks that are read on each side of one in doubt."""
+"""The number of blocks to read on each side of a doubtful block."""
 BLOCK_CHARACTERS = 120
-"""Characters of a block's text that are read. Tokenizers are slow on text that is thrown away; one
-of 15,109 blocks has other tokens with 400."""
+"""The maximum number of characters to tokenize in a block, because tokenizing text to discard it is
+slow. With 400, only one block in 15,109 has different tokens."""
 READ_WINDOWS = 6
-"""Windows of a page that are read at most, the ones with the most blocks in doubt: otherwise a page
-of 100,000 blocks could stall its worker. On 385 training pages 4 cost 0.003 F1, and 6 nothing."""
+"""The maximum number of windows to read in a page, those with the most doubtful blocks first.
+Otherwise a page with 100,000 blocks could stall its worker. On 385 training pages, a limit of 4
+cost 0.003 F1, and 6 cost nothing."""
 UNSURE = 0.03
-"""A block with a probability from here to 1 - it is in doubt; the others keep theirs. On 939
-held-out pages 0.01 and 0.03 gave the same, and 0 gave 0.005 less F1. On 95 later pages 0.1 cost
-0.018 F1 (0.042 lower to 0.008 higher), and on 385 training pages 0.016 (0.007 to 0.025)."""
+"""A block is doubtful if its probability is between UNSURE and 1 - UNSURE; other blocks keep their
+probability. On 939 held-out pages, 0.01 and 0.03 gave the same F1, and 0 gave 0.005 less. On 95
+later pages, 0.1 cost 0.018 F1 (0.042 lower to 0.008 higher), and on 385 training pages 0.016 (0.007
+to 0.025)."""
 TAGS = (
     "?", "p", "li", "ul", "ol", "h1", "h2", "h3", "h4", "h5", "h6", "td", "th", "table", "a", "span", "noscript", "button",
     "picture", "figure", "img", "figcaption", "select", "dl", "dt", "dd", "pre", "form", "blockquote", "label", "legend",
     "summary", "address", "footer", "header", "nav", "article", "section", "textarea", "div",
 )  # fmt: skip
-"""Tags of blocks by their number; others are taken for `div`."""
+"""Block tags by number. Other tags are treated as `div`."""
 UNKNOWN_DRAFT = 13
-"""The draft of a token outside all blocks, or of a block without a draft."""
+"""The draft step of a token outside all blocks, or of a block without a draft."""
 _TAG_NUMBERS = {tag: number for number, tag in enumerate(TAGS)}
 _FIRST_TAG = re.compile(r"\s*<([a-zA-Z0-9-]+)")
 _SUREST = 1e-4
 
 
 class Window(NamedTuple):
-    """A window: some blocks of a page, as the reader sees them. Three numbers a token."""
+    """Some blocks of a page as the reader sees them: a token ID, a tag and a draft step per
+    token."""
 
     ids: npt.NDArray[np.int64]
     tags: npt.NDArray[np.int64]
     drafts: npt.NDArray[np.int64]
     blocks: Sequence[int]
-    """The numbers of the blocks, ascending."""
+    """The blocks' numbers, ascending."""
     sizes: IntArray
-    """The tokens of each block, with its separator; the window's first token belongs to none."""
+    """The number of tokens in each block, with its separator. The window's first token belongs to
+    no block."""
 
     def average(self, margins: FloatArray) -> FloatArray:
         """Return the mean margin over each block's tokens, (n_blocks,)."""
@@ -74,8 +79,8 @@ class ReadPage:
         probability: FloatArray,
         tables: Tables,
     ) -> None:
-        """ids: the tokens of each block that is shown, ascending. tags: the number in `TAGS` of
-        each block of the page."""
+        """`ids` maps each shown block, in ascending order, to its tokens. `tags` has the number in
+        `TAGS` for each block of the page."""
         self.words = words
         self.unsure = find_unsure(probability) & (words > 0)
         self._begin, self._separator, self._room = tables.begin, tables.separator, len(tables.places) - 1
@@ -87,10 +92,10 @@ class ReadPage:
         }
 
     def cut(self, first: int = 0) -> list[list[int]]:
-        """Return the blocks of each window that shows one in doubt.
+        """Return the blocks of each window that shows a doubtful block.
 
         Args:
-            first: Tokens of the first window; 0: as many as fit.
+            first: The number of tokens in the first window; 0 means as many as fit.
         """
         windows: list[list[int]] = []
         used = self._room
@@ -103,16 +108,16 @@ class ReadPage:
         return [blocks for blocks in windows if self.unsure[blocks].any()]
 
     def choose(self) -> list[list[int]]:
-        """Return the blocks of each window that is read, in order."""
+        """Return the blocks of each window to read, in order."""
         windows = self.cut()
         doubts = np.array([int(self.unsure[blocks].sum()) for blocks in windows])
         return [windows[at] for at in sorted(np.argsort(-doubts, kind="stable")[:READ_WINDOWS].tolist())]
 
     def show(self, blocks: Sequence[int], *, is_drafted: bool = True) -> Window:
-        """Return the window that shows some blocks.
+        """Return a window that shows the given blocks.
 
         Args:
-            is_drafted: Whether it shows the draft of the labeler before.
+            is_drafted: Whether the window shows the previous labeler's draft.
         """
         sizes = np.array([len(self._ids[block]) + 1 for block in blocks])
         ids = [self._begin, *(token for block in blocks for token in (*self._ids[block], self._separator))]
@@ -123,7 +128,7 @@ class ReadPage:
 
 
 class PageReader:
-    """Makes windows of pages."""
+    """Tokenizes pages for the reader."""
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
@@ -135,16 +140,16 @@ class PageReader:
         """Return a page as the reader sees it.
 
         Args:
-            probability: (n_blocks,), of each block to be main, by the labeler before.
+            probability: The previous labeler's probability that each block is main, (n_blocks,).
 
         Raises:
-            PageError: As `split_blocks`.
+            PageError: As in `split_blocks`.
         """
         markups = split_blocks(page).blocks
         texts = [" ".join(unescape(TAG.sub(" ", markup)).split()) for markup in markups]
         words = np.array([len(words_of(text)) for text in texts], np.int64)
         shown = find_shown(find_unsure(probability) & (words > 0))
-        # A page could otherwise write separators of its own.
+        # Otherwise a page could write its own separators.
         safe = [break_up(self._special, texts[block][:BLOCK_CHARACTERS]) for block in shown]
         encoded = self._tokenizer.encode_batch(safe, add_special_tokens=False)
         ids = {block: each.ids for block, each in zip(shown, encoded, strict=True)}
@@ -152,8 +157,8 @@ class PageReader:
 
 
 def find_shown(unsure: npt.NDArray[np.bool_]) -> list[int]:
-    """Return the numbers of the blocks that are read, ascending: the blocks in doubt, and `REACH`
-    on each side.
+    """Return the numbers of the blocks to read, ascending: doubtful blocks, and `REACH` blocks on
+    each side.
 
     >>> find_shown(np.array([False, False, False, True, False]))
     [1, 2, 3, 4]
@@ -166,7 +171,7 @@ def find_shown(unsure: npt.NDArray[np.bool_]) -> list[int]:
 
 
 def number_of_tag(markup: str) -> int:
-    """Return the number in `TAGS` of a block's own tag.
+    """Return the number of a block's own tag in `TAGS`.
 
     >>> [TAGS[number_of_tag(markup)] for markup in ('<LI _item_id="1">', "<o:p>", "text")]
     ['li', 'div', '?']
@@ -176,7 +181,8 @@ def number_of_tag(markup: str) -> int:
 
 
 def step_of(probability: FloatArray) -> npt.NDArray[np.int64]:
-    """Return the log odds of probabilities in steps of one, from -6 to 6, as numbers from 0 on.
+    """Return the log odds of probabilities, rounded to integers from -6 to 6, as numbers from 0 to
+    12.
 
     >>> step_of(np.array([0.0, 0.5, 0.73, 1.0])).tolist()
     [0, 6, 7, 12]
@@ -186,7 +192,7 @@ def step_of(probability: FloatArray) -> npt.NDArray[np.int64]:
 
 
 def find_unsure(probability: FloatArray) -> npt.NDArray[np.bool_]:
-    """Return which blocks are in doubt by their probability to be main, (n_blocks,).
+    """Return which blocks are doubtful, given their probability of being main, (n_blocks,).
 
     >>> find_unsure(np.array([0.01, 0.5, 0.99])).tolist()
     [False, True, False]

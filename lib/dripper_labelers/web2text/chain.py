@@ -1,5 +1,5 @@
-"""Decides the labels of a page together (paper 3.5): the most probable sequence, and each leaf's
-own probability given its neighbours."""
+"""Decides a page's labels jointly (paper 3.5): the most probable sequence, and each leaf's marginal
+probability."""
 
 import numpy as np
 import numpy.typing as npt
@@ -11,14 +11,14 @@ PROBABILITY_STEPS = 4096
 
 
 def choose_most_probable(leaves: FloatArray, pairs: FloatArray) -> npt.NDArray[np.bool_]:
-    """Return which leaves are main in the most probable sequence of labels (Viterbi 1967).
+    """Return which leaves are main in the most probable label sequence (Viterbi 1967).
 
     Ties go to other.
 
     Args:
-        leaves: (n, 2), logarithms of potentials of other and main.
-        pairs: (n - 1, 4), of other-other, other-main, main-other, main-main, times the weight
-            of pairs.
+        leaves: The log potentials of other and main, (n, 2).
+        pairs: The log potentials of other-other, other-main, main-other and main-main, times the
+            pair weight, (n - 1, 4).
 
     >>> leaves = np.log([[0.4, 0.6], [0.4, 0.6], [0.6, 0.4]])
     >>> choose_most_probable(leaves, np.log([[0.97, 0.01, 0.01, 0.01]] * 2))
@@ -42,8 +42,8 @@ def choose_most_probable(leaves: FloatArray, pairs: FloatArray) -> npt.NDArray[n
 
 
 def compute_marginals(leaves: FloatArray, pairs: FloatArray) -> FloatArray:
-    """Return the probability of each leaf to be main, over all sequences, shape (n,), multiples of
-    1/4096. Arguments as for :func:`choose_most_probable`."""
+    """Return each leaf's probability of being main over all label sequences, (n,), in multiples of
+    1/4096. The arguments are the same as for :func:`choose_most_probable`."""
     if not len(leaves):
         return np.zeros(0)
     own, between = np.exp(leaves).tolist(), np.exp(pairs).tolist()
@@ -58,7 +58,7 @@ def compute_marginals(leaves: FloatArray, pairs: FloatArray) -> FloatArray:
 def _pass_messages(
     own: list[list[float]], between: list[tuple[float, float, float, float]]
 ) -> list[tuple[float, float]]:
-    """Return, for each leaf, the weight of all leaves before it for other and for main; sums to
+    """Return each leaf's message from all leaves before it: weights for other and main that sum to
     1."""
     messages = [(0.5, 0.5)]
     for (own_other, own_main), (oo, om, mo, mm) in zip(own, between, strict=False):

@@ -1,10 +1,9 @@
-"""Computes the 128 features of each leaf and the 25 of each pair of neighbours (paper 3.3 and
-appendix A).
+"""Computes the 128 features of each leaf and the 25 features of each pair of neighbours (paper 3.3
+and appendix A).
 
-The order is the appendix's: column i is its b(i+1). If the appendix leaves something open, the
-published code (https://github.com/dalab/web2text) decides, except for the points that
-docs/labeler_web2text.md lists. A feature of a missing parent or grandparent is NaN, and counts as
-average.
+The order follows the appendix: column i is its b(i+1). If the appendix is unclear, the published
+code (https://github.com/dalab/web2text) decides, except for the points in docs/labeler_web2text.md.
+The features of a missing parent or grandparent are NaN, and count as average.
 """
 
 from typing import NamedTuple
@@ -25,7 +24,7 @@ _TEXT_NAMES = (
     "contains_email", "contains_url", "contains_year", "capital_ratio", "capital_ratio_squared", "capital_ratio_cubed",
 )  # fmt: skip
 NODE_NAMES = ("body_share", "link_density", *_TEXT_NAMES, "contains_form_element")
-"""b29 to b48; the same of the grandparent, the root, and a pair's common ancestor."""
+"""b29 to b48. The grandparent, the root and a pair's common ancestor have the same features."""
 LEAF_TAGS = [
     "a",
     "p",
@@ -47,7 +46,7 @@ LEAF_TAGS = [
     "h1",
     "blockquote",
 ]
-# The appendix lists `ul` twice, and so does the code.
+# Both the appendix and the published code list `ul` twice.
 PARENT_TAGS = [
     "td",
     "div",
@@ -100,16 +99,16 @@ _COLUMN = {name: column for column, name in enumerate(COUNTS)}
 
 
 class PageFeatures(NamedTuple):
-    """The features of a page that the networks see, not yet standardised."""
+    """A page's raw features for the networks, before standardisation."""
 
     leaves: npt.NDArray[np.float32]
     """(n_leaves, len(NAMES))."""
     pairs: npt.NDArray[np.float32]
-    """(n_leaves - 1, len(PAIR_NAMES)), of each leaf and the next."""
+    """(n_leaves - 1, len(PAIR_NAMES)), for each leaf and the next leaf."""
 
 
 def is_binary(name: str) -> bool:
-    """Return whether a feature is 0 or 1, and so left as it is.
+    """Return whether a feature is always 0 or 1, and so is not standardised.
 
     >>> is_binary("parent_has_numeric"), is_binary("root_link_density")
     (True, False)
@@ -120,13 +119,13 @@ def is_binary(name: str) -> bool:
 
 
 def compute_block_features(page: Page) -> PageFeatures:
-    """Return the features of a page with its blocks as leaves; linear in its characters, elements
-    and blocks."""
+    """Return a page's features, with its blocks as leaves. The time is linear in the page's
+    characters, elements and blocks."""
     return compute_features(page.elements, Leaves.of_blocks(page))
 
 
 def compute_features(tree: Tree, leaves: Leaves) -> PageFeatures:
-    """Return the features of some leaves of a tree."""
+    """Return the features of some leaves in a tree."""
     n = len(leaves.texts)
     if not n:
         return PageFeatures(np.zeros((0, len(NAMES)), np.float32), np.zeros((0, len(PAIR_NAMES)), np.float32))
@@ -148,8 +147,8 @@ def compute_features(tree: Tree, leaves: Leaves) -> PageFeatures:
 
 
 def _find_source_range(tree: Tree, leaves: Leaves) -> tuple[FloatArray, FloatArray]:
-    """Return the beginning and the end of each leaf in the source, from the first one's beginning
-    (0) to the last one's end (1)."""
+    """Return each leaf's start and end in the source, scaled so that the first leaf starts at 0 and
+    the last leaf ends at 1."""
     offsets = np.zeros(len(tree.parts) + 1)
     np.cumsum(np.fromiter(map(len, tree.parts), np.int64, len(tree.parts)), out=offsets[1:])
     start, end = offsets[leaves.first], offsets[leaves.last + 1]
@@ -158,7 +157,7 @@ def _find_source_range(tree: Tree, leaves: Leaves) -> tuple[FloatArray, FloatArr
 
 
 def _count_duplicates(leaves: Leaves, dom: CollapsedDom) -> FloatArray:
-    """b1 to b3. Leaves without text have no duplicates."""
+    """Return b1 to b3. Leaves without text have no duplicates."""
     numbers: dict[str, int] = {}
     texts = np.array([numbers.setdefault(text, len(numbers)) for text in leaves.texts], np.int64)
     equal = np.where([bool(text) for text in leaves.texts], np.bincount(texts)[texts], 1)
@@ -167,7 +166,7 @@ def _count_duplicates(leaves: Leaves, dom: CollapsedDom) -> FloatArray:
 
 
 def _compute_leaf_features(texts: LeafTexts, source: tuple[FloatArray, FloatArray]) -> FloatArray:
-    """b4 to b27."""
+    """Return b4 to b27."""
     counts, start = texts.counts, source[0]
     words, punctuation = counts[:, _COLUMN["words"]], counts[:, _COLUMN["punctuation"]]
     shared = _compute_text_features(counts, texts.ends_with_punctuation, texts.ends_with_question, longest=5.5)
@@ -180,7 +179,7 @@ def _compute_leaf_features(texts: LeafTexts, source: tuple[FloatArray, FloatArra
 
 
 def _compute_node_features(dom: CollapsedDom, texts: LeafTexts, source: tuple[FloatArray, FloatArray]) -> FloatArray:
-    """b29 to b48, of every node."""
+    """Return b29 to b48 for every node."""
     sums = np.zeros((len(texts.counts) + 1, len(COUNTS)), np.int64)
     np.cumsum(texts.counts, axis=0, out=sums[1:])
     counts, last = sums[dom.end] - sums[dom.first], dom.end - 1
@@ -201,8 +200,8 @@ def _compute_text_features(
     ends_with_question: npt.NDArray[np.bool_],
     longest: float,
 ) -> FloatArray:
-    """Return the features _TEXT_NAMES of leaves or nodes. longest: the clip of the logarithm of the
-    characters."""
+    """Return the features `_TEXT_NAMES` of leaves or nodes. The logarithm of the number of
+    characters is clipped at `longest`."""
     column = {name: counts[:, number].astype(np.float64) for name, number in _COLUMN.items()}
     words, size = np.maximum(column["words"], 1), column["characters"]
     capitals = np.minimum(column["capitals"] / words, 1)
@@ -222,8 +221,8 @@ def _compute_text_features(
 def _compute_pair_features(
     tree: Tree, leaves: Leaves, dom: CollapsedDom, nodes: npt.NDArray[np.float32]
 ) -> npt.NDArray[np.float32]:
-    """The distance in the tree, whether a line ends between the leaves, and b29 to b48 of the
-    common ancestor."""
+    """Return each pair's distance in the tree, whether a line ends between the two leaves, and b29
+    to b48 of the common ancestor."""
     if len(leaves.texts) == 1:
         return np.zeros((0, len(PAIR_NAMES)), np.float32)
     common, depths = dom.common_ancestors(), dom.leaf_depths

@@ -1,7 +1,7 @@
-"""Implements the labeler `web2text`: features, potentials of blocks and of pairs of them, and the
-most probable sequence of labels.
+"""Implements the labeler `web2text`: features, potentials of blocks and of block pairs, and the
+most probable label sequence.
 
-Needs numpy and nothing else. `dripper_lab.train.web2text` trains the weights.
+Needs only numpy. `dripper_lab.train.web2text` trains the weights.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ from dripper_labelers.web2text.network import (
 )
 from dripper_labelers.web2text.weights import Weights, load_weights
 
-# Activations take some 3 KB a block: memory of longer pages stays under 50 MB.
+# Activations take about 3 KB per block, so windows keep a long page's memory under 50 MB.
 WINDOW = 16_384
 
 
@@ -43,14 +43,14 @@ class Web2TextLabeler:
 
     @classmethod
     def load(cls, path: Path | None = None) -> "Web2TextLabeler":
-        """Return the labeler with the weights of a file, by default those in the package. Raises
+        """Return the labeler with weights from a file, by default the package's file. Raises
         MachineError."""
         return cls(load_weights(path))
 
     def label(self, pages: Sequence[Page]) -> list[Labels]:
-        """Return one `Labels` a page; `confidence` is the expected F1 over words by the
-        probabilities."""
-        # On these small matrices BLAS threads only wait for each other.
+        """Return one `Labels` per page. `confidence` is the expected F1 over words, computed from
+        the probabilities."""
+        # With such small matrices, BLAS threads only wait for each other.
         with one_thread(self._blas):
             return [self._label(page) for page in pages]
 
@@ -61,14 +61,14 @@ class Web2TextLabeler:
 
 
 class Potentials(NamedTuple):
-    """Logarithms, weighted, as `chain.choose_most_probable` takes them."""
+    """Weighted log potentials, in the form that `chain.choose_most_probable` needs."""
 
     leaves: FloatArray
     pairs: FloatArray
 
 
 def compute_potentials(weights: Weights, page: PageFeatures) -> Potentials:
-    """Return both networks' potentials of a page. page: raw features."""
+    """Return both networks' potentials for a page with these raw features."""
     n = len(NAMES)
     leaves = _compute_in_windows(weights.leaf_layers, page.leaves, weights.mean[:n], weights.scale[:n], LEAF_OUTCOMES)
     pairs = _compute_in_windows(weights.pair_layers, page.pairs, weights.mean[n:], weights.scale[n:], PAIR_OUTCOMES)
@@ -78,10 +78,10 @@ def compute_potentials(weights: Weights, page: PageFeatures) -> Potentials:
 def _compute_in_windows(
     layers: Sequence[Layer], features: npt.NDArray[np.floating[Any]], mean: FloatArray, scale: FloatArray, outcomes: int
 ) -> FloatArray:
-    """Return the logarithms of the potentials, (length, outcomes), of WINDOW places at a time.
+    """Return the log potentials, (length, outcomes), computed for WINDOW rows at a time.
 
-    A window is read with the neighbours on both sides that influence its ends, so that the result
-    is the same.
+    A window is read together with the neighbours on each side that influence its ends, so windows
+    do not change the result.
     """
     all_potentials = np.zeros((len(features), outcomes))
     for start in range(0, len(features), WINDOW):
@@ -92,5 +92,5 @@ def _compute_in_windows(
 
 
 def decide(page_potentials: Potentials) -> tuple[npt.NDArray[np.bool_], FloatArray]:
-    """Return which leaves are main, and the probability of each to be; both (n_leaves,)."""
+    """Return which leaves are main, and each leaf's probability of being main, both (n_leaves,)."""
     return choose_most_probable(*page_potentials), compute_marginals(*page_potentials)

@@ -1,12 +1,11 @@
-"""Builds the collapsed DOM (paper 3.1): the tree without elements that have no text, in which an
-element with one child is merged with it. Its leaves get the labels.
+"""Builds the collapsed DOM (paper 3.1). In this tree, elements without text are dropped, and an
+element with only one child is merged with the child. The labels belong to the leaves.
 
-A leaf is a range of one, a node the range of leaves below it. Elements of equal ranges hold each
-other and nothing else, so they are merged. So the tree is a few sorted arrays, and nothing here
-depends on its depth.
+A node is the range of the leaves below it. Elements with equal ranges contain only each other, so
+they are merged. So the tree is a few sorted arrays, and nothing here depends on its depth.
 
-In the paper (3.2) a leaf is a text node. Here it is a block, so that the labels are the same as in
-the other labelers; text nodes are there for the paper's own protocol
+In the paper (3.2) a leaf is a text node. Here a leaf is a block, because other labelers label
+blocks, too. Text nodes are only used for the paper's own protocol
 (`dripper_lab.train.web2text.cleaneval`).
 """
 
@@ -25,25 +24,25 @@ from dripper.labels.arrays import IntArray
 SKIPPED = frozenset(
     ["checkbox", "head", "iframe", "noscript", "radio", "script", "select", "style", "textarea", "title", "video"]
 )
-"""Elements with text that is no leaf in the published code, which skips empty elements too."""
+"""Elements in which text is not a leaf in the published code. (It also skips empty elements.)"""
 
 
 @dataclass(frozen=True, slots=True)
 class Leaves:
-    """The leaves of a tree, or some of them; spans are disjoint and ascend."""
+    """All or some leaves of a tree. Their spans are disjoint and ascending."""
 
     texts: Sequence[str]
-    """White space as one blank."""
+    """The leaves' texts, with white space collapsed."""
     first: IntArray
     last: IntArray
-    """Both: (n_leaves,), the first and last part of `Tree.parts` that has a leaf's text; of a leaf
-    without text (an image) its markup."""
+    """(n_leaves,), the first and last index in `Tree.parts` of each leaf's text, or of its markup
+    if the leaf has no text (an image)."""
     elements: IntArray
-    """(n_leaves,), an element that the leaf is or is inside."""
+    """(n_leaves,), an element that is, or contains, the leaf."""
 
     @classmethod
     def of_blocks(cls, page: Page) -> "Leaves":
-        """Return one leaf a block."""
+        """Return one leaf per block."""
         begin, end, elements = (
             np.array([block[field] for block in page.blocks], np.int64) for field in (_FIRST, _LAST, _ELEMENT)
         )
@@ -61,7 +60,7 @@ class Leaves:
 
     @classmethod
     def of_text_nodes(cls, tree: Tree) -> "Leaves":
-        """Return one leaf a text node that is not blank and not SKIPPED."""
+        """Return one leaf per text node that is neither blank nor in a SKIPPED element."""
         inside = np.full(len(tree.parts), -1, np.int64)
         for element, (start, end, parent) in enumerate(zip(tree.opens, tree.closes, tree.parents, strict=True)):
             inside[start + 1] = element
@@ -78,11 +77,11 @@ class Leaves:
 
 
 _ELEMENT, _FIRST, _LAST = 2, 4, 5
-"""Fields of a `Block`."""
+"""The indexes of these fields in a `Block`."""
 
 
 def _split_texts(tree: Tree) -> list[int]:
-    """Return the indexes of the texts that are not blank."""
+    """Return the indexes of non-blank texts in `tree.parts`."""
     return [2 * number for number, text in enumerate(tree.parts[::2]) if text and not text.isspace()]
 
 
@@ -91,36 +90,36 @@ NO_NODE = -1
 
 @dataclass(frozen=True, slots=True)
 class CollapsedDom:
-    """Nodes in document order, node 0 is the root; a node of one leaf is that leaf's elements."""
+    """The nodes in document order. Node 0 is the root. A node with one leaf consists of that leaf's
+    elements."""
 
     first: IntArray
     end: IntArray
-    """Both: (n_nodes,), the range of leaves below each node, end exclusive."""
+    """(n_nodes,), the range of leaves below each node, from `first` to `end` (exclusive)."""
     parents: IntArray
-    """(n_nodes,), NO_NODE for the root."""
+    """(n_nodes,), each node's parent; NO_NODE for the root."""
     depths: IntArray
-    """(n_nodes,), nodes above each."""
+    """(n_nodes,), the number of nodes above each node."""
     tags: IntArray
-    """(n_nodes,), which of the tags asked for its elements have: bit i for tag i."""
+    """(n_nodes,), bits that show which of the requested tags each node's elements have."""
     has_input: npt.NDArray[np.bool_]
-    """(n_nodes,), whether an `input` is in the node's innermost element."""
+    """(n_nodes,), whether the node's innermost element contains an `input`."""
     leaf_tags: IntArray
-    """(n_leaves,), the same bits of each leaf's elements."""
+    """(n_leaves,), the tag bits of each leaf's elements."""
     leaf_parents: IntArray
-    """(n_leaves,), the node around each leaf; NO_NODE if the leaf is the root."""
+    """(n_leaves,), the node above each leaf; NO_NODE if the leaf is the root."""
     leaf_paths: IntArray
-    """(n_leaves,), equal for leaves under the same tags and classes from the root on."""
+    """(n_leaves,), equal for leaves with the same path of tags and classes from the root."""
 
     @property
     def leaf_depths(self) -> IntArray:
-        """(n_leaves,), nodes above each leaf."""
+        """(n_leaves,), the number of nodes above each leaf."""
         return np.where(self.leaf_parents == NO_NODE, 0, self.depths[self.leaf_parents] + 1)
 
     def common_ancestors(self) -> IntArray:
-        """Return the first node above each leaf that holds the next leaf too, shape (n_leaves -
-        1,).
+        """Return the lowest common ancestor of each leaf and the next leaf, (n_leaves - 1,).
 
-        Linear: each node is left on the way up by one leaf only, its last.
+        The time is linear, because only a node's last leaf climbs past that node.
         """
         ancestors = self.leaf_parents[:-1].copy()
         climbing = np.arange(len(ancestors))
@@ -131,10 +130,10 @@ class CollapsedDom:
 
 
 def collapse(tree: Tree, leaves: Leaves, tag_bits: Mapping[str, int]) -> CollapsedDom:
-    """Return the collapsed DOM over some leaves; there must be one at least.
+    """Return the collapsed DOM over some leaves. There must be at least one leaf.
 
     Args:
-        tag_bits: The tags to distinguish, each with its bit (1, 2, 4, …).
+        tag_bits: The requested tags, each with its bit (1, 2, 4, …).
     """
     opens, closes = np.array(tree.opens, np.int64), np.array(tree.closes, np.int64)
     first, end = leaves.first.searchsorted(opens), leaves.last.searchsorted(closes, side="right")
@@ -150,7 +149,7 @@ def collapse(tree: Tree, leaves: Leaves, tag_bits: Mapping[str, int]) -> Collaps
     bits = np.fromiter((tag_bits.get(tree.tags[element], 0) for element in used.tolist()), np.int64, len(used))
     tags = np.bitwise_or.reduceat(bits, starts)
     first, end = first[starts], end[starts]
-    # A leaf that is alone in an element has a node of its own; another hangs in a larger one.
+    # A leaf that is alone in an element has its own node. Any other leaf belongs to a larger node.
     alone = np.full(len(leaves.texts), NO_NODE, np.int64)
     single = np.flatnonzero(end - first == 1)
     alone[first[single]] = single
@@ -167,7 +166,7 @@ def collapse(tree: Tree, leaves: Leaves, tag_bits: Mapping[str, int]) -> Collaps
 
 
 def _measure_depths(parents: IntArray) -> IntArray:
-    """Return the number of nodes above each; a parent comes before its children."""
+    """Return the number of nodes above each node. Parents come before their children."""
     depths: list[int] = []
     for parent in parents.tolist():
         depths.append(depths[parent] + 1 if parent >= 0 else 0)
@@ -175,8 +174,8 @@ def _measure_depths(parents: IntArray) -> IntArray:
 
 
 def _write_paths(tree: Tree, used: IntArray) -> IntArray:
-    """Return a number for each of the elements `used`, the same for equal paths of tags and
-    classes; 0 for the others."""
+    """Return a number for each element: for `used` elements, a number that is equal for equal paths
+    of tags and classes, and 0 for the others."""
     numbers: dict[tuple[int, str], int] = {}
     paths = [0] * (len(tree) + 1)
     for element in used.tolist():
@@ -188,11 +187,10 @@ def _write_paths(tree: Tree, used: IntArray) -> IntArray:
 _NAME = re.compile("[^\t\n\f\r />]+")
 
 
-# A page repeats its start tags, and a site's pages have the same ones.
+# Start tags recur in a page and across a site's pages.
 @lru_cache(maxsize=1 << 14)
 def _write_selector(start_tag: str) -> str:
-    """Return a start tag's name with its classes in the order of the alphabet, as in
-    `p.big.red`."""
+    """Return a start tag's name with its classes in alphabetical order, as in `p.big.red`."""
     name = _NAME.search(start_tag, 1)
     classes = sorted(set((attribute(start_tag, "class") or "").split()))
     return ".".join([name[0] if name else "", *classes])

@@ -1,10 +1,10 @@
-"""Defines the two convolutional networks (paper 3.4): one scores leaves, the other pairs of
+"""Defines the two convolutional networks (paper 3.4), one for leaves and one for pairs of
 neighbours.
 
-One definition serves labelling and training (JAX, `dripper_lab.train.web2text.optimise`). Labelling
+Labelling and training (JAX, `dripper_lab.train.web2text.optimise`) share this definition. Labelling
 is exact, as in `dripper.labels.cpu.network`: weights are multiples of 2^-10 within ±32, and values
 between layers are multiples of 2^-8 within ±2^12. So every sum of products is a multiple of 2^-18
-below 2^25, which a float64 holds exactly in any order.
+below 2^25, which a float64 represents exactly, whatever the order of addition.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,25 +15,26 @@ import numpy as np
 from dripper.labels.arrays import FloatArray
 
 Array = Any
-"""An array of numpy or of JAX; the two have no common type."""
+"""A numpy or JAX array; the two have no common type."""
 
 FILTERS, KERNELS = (50, 50, 50, 10), (1, 1, 3, 3, 3)
-"""Filters of the hidden layers, and kernels of all; the last has as many filters as there are
-outcomes."""
+"""The filters of the hidden layers, and the kernels of all layers. The last layer has as many
+filters as there are outcomes."""
 RADIUS = sum(kernel // 2 for kernel in KERNELS)
-"""Leaves on each side that influence a leaf's outcome."""
+"""The number of leaves on each side that influence a leaf's outcome."""
 LEAF_OUTCOMES, PAIR_OUTCOMES = 2, 4
-"""other, main; of a leaf and the next one: other-other, other-main, main-other, main-main."""
+"""A leaf's outcomes: other, main. A pair's outcomes: other-other, other-main, main-other,
+main-main."""
 WEIGHT_STEPS, ACTIVATION_STEPS, ACTIVATION_LIMIT = 1024, 256, 4096.0
 FEATURE_LIMIT = 6.0
-"""Standardised features beyond it are outliers."""
+"""Standardised features are clipped at ± this limit, because values beyond it are outliers."""
 LOG_STEPS = 4096
-"""Logarithms of potentials are multiples of 1/4096, so that the last bit of a machine's exp()
+"""Log potentials are rounded to multiples of 1/4096, so that the last bit of a machine's exp()
 changes no label."""
 
 
 class Layer(NamedTuple):
-    """taps: (kernel, n_in, n_out). bias: (n_out,)."""
+    """A layer's weights: `taps`, (kernel, n_in, n_out), and `bias`, (n_out,)."""
 
     taps: Array
     bias: Array
@@ -43,17 +44,17 @@ class Operations(Protocol):
     """The operations that differ between labelling and training."""
 
     def convolve(self, x: Array, layer: Layer) -> Array:
-        """Return the layer's sums; beyond the ends there is 0."""
+        """Return the layer's sums, with zero padding at both ends."""
 
     def rectify(self, x: Array) -> Array:
         """Return max(x, 0)."""
 
 
 def forward(layers: Sequence[Layer], x: Array, ops: Operations) -> Array:
-    """Return the logits of each outcome, (…, length, outcomes).
+    """Return the logits for each outcome, (…, length, outcomes).
 
     Args:
-        x: (…, length, n_features), standardised.
+        x: The standardised features, (…, length, n_features).
     """
     for layer in layers[:-1]:
         x = ops.rectify(ops.convolve(x, layer))
@@ -61,7 +62,7 @@ def forward(layers: Sequence[Layer], x: Array, ops: Operations) -> Array:
 
 
 def list_layer_shapes(n_features: int, outcomes: int) -> list[tuple[int, int, int]]:
-    """Return the shape of the taps of each layer.
+    """Return the shape of each layer's taps.
 
     >>> sum(kernel * n_in * n_out for kernel, n_in, n_out in list_layer_shapes(128, 2))
     17960
@@ -71,10 +72,10 @@ def list_layer_shapes(n_features: int, outcomes: int) -> list[tuple[int, int, in
 
 
 class ExactOperations:
-    """The operations in numpy, on the grids. x: (length, n_in), float64."""
+    """The operations in numpy, exact on the grids. `x` is float64, (length, n_in)."""
 
     def convolve(self, x: Array, layer: Layer) -> Array:
-        """Return the layer's sums, on the grid of activations."""
+        """Return the layer's sums, rounded to the activation grid."""
         if len(layer.taps) == 1:
             y = x @ layer.taps[0]
         else:
@@ -89,18 +90,18 @@ class ExactOperations:
 
 
 def round_to_grid(x: FloatArray) -> FloatArray:
-    """Return x rounded to the grid of activations and clipped."""
+    """Return x rounded to the activation grid and clipped."""
     return np.clip(np.rint(x * ACTIVATION_STEPS) / ACTIVATION_STEPS, -ACTIVATION_LIMIT, ACTIVATION_LIMIT)
 
 
 def standardise(features: Array, mean: FloatArray, scale: FloatArray) -> FloatArray:
-    """Return features as the networks see them, float64: missing features are average (0)."""
+    """Return features in the networks' input form, float64. Missing features are average (0)."""
     values = (features.astype(np.float64) - mean) / scale
     return round_to_grid(np.nan_to_num(np.clip(values, -FEATURE_LIMIT, FEATURE_LIMIT), nan=0.0))
 
 
 def compute_log_potentials(layers: Sequence[Layer], features: FloatArray) -> FloatArray:
-    """Return the logarithm of the probability of each outcome, (length, outcomes), on a grid."""
+    """Return the log probability of each outcome, (length, outcomes), rounded to a grid."""
     logits = forward(layers, features, ExactOperations())
     shifted = logits - logits.max(axis=1, keepdims=True)
     logs = shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
@@ -108,12 +109,12 @@ def compute_log_potentials(layers: Sequence[Layer], features: FloatArray) -> Flo
 
 
 def split_layers(matrices: Mapping[str, FloatArray], prefix: str) -> list[Layer]:
-    """Return the layers of matrices that have the names of :func:`name_matrices`."""
+    """Return the layers from matrices named by :func:`name_matrices`."""
     return [Layer(matrices[f"{prefix}{n}"], matrices[f"{prefix}{n}_bias"]) for n in range(len(KERNELS))]
 
 
 def name_matrices(layers: Sequence[Layer], prefix: str) -> dict[str, FloatArray]:
-    """Return matrices by name, on the grid of weights."""
+    """Return matrices by name, rounded to the weight grid."""
     matrices = {
         f"{prefix}{n}{end}": part
         for n, layer in enumerate(layers)

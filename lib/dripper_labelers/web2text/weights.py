@@ -1,4 +1,4 @@
-"""Loads and saves the weights of the labeler `web2text`: one .npz file with int16 matrices."""
+"""Loads and saves the weights of the labeler `web2text`, an .npz file with int16 matrices."""
 
 import hashlib
 import io
@@ -20,41 +20,41 @@ from dripper_labelers.web2text.features import NAMES, PAIR_NAMES
 from dripper_labelers.web2text.network import WEIGHT_STEPS, Layer, split_layers
 
 FORMAT = 1
-"""Changes whenever the meaning of a feature or of the networks changes: old weights would be
-misread."""
+"""Changes whenever the meaning of a feature or of the networks changes, because old weights would
+be misread."""
 LEAF, PAIR = "leaf", "pair"
-"""Beginnings of the names of each network's matrices."""
+"""The prefixes of the names of each network's matrices."""
 
 
 @dataclass(frozen=True)
 class Weights:
-    """Both networks, and the values that they need to label."""
+    """Both networks, and the other values needed for labelling."""
 
     matrices: Mapping[str, FloatArray]
-    """Matrices by name, see `network.name_matrices`."""
+    """The matrices by name; see `network.name_matrices`."""
     mean: FloatArray
     scale: FloatArray
-    """Both: (128 + 25,), standardise the features of leaves, then the features of pairs."""
+    """`mean` and `scale`, (128 + 25,), standardise the leaf features, then the pair features."""
     pair_weight: float
-    """The paper's lambda: the weight of the potentials of pairs."""
+    """The paper's lambda: the weight of the pair potentials."""
     main_bias: float = 0.0
-    """Added to the logarithm of a leaf's potential of being main; chosen on held-out pages."""
+    """Added to a leaf's log potential of main; chosen on held-out pages."""
     version: str = ""
-    """Hash of the file."""
+    """The file's hash."""
 
     @cached_property
     def leaf_layers(self) -> Sequence[Layer]:
-        """The network of leaves."""
+        """The leaf network."""
         return split_layers(self.matrices, LEAF)
 
     @cached_property
     def pair_layers(self) -> Sequence[Layer]:
-        """The network of pairs."""
+        """The pair network."""
         return split_layers(self.matrices, PAIR)
 
 
 def save_weights(weights: Weights, path: Path) -> None:
-    """Write the file; the same weights always give the same bytes. Raises ValueError for a value
+    """Write the file. The same weights always give the same bytes. Raises ValueError if a weight is
     outside ±32."""
     meta = {
         "format": FORMAT, "features": NAMES, "pair_features": PAIR_NAMES, "pair_weight": weights.pair_weight,
@@ -67,9 +67,10 @@ def save_weights(weights: Weights, path: Path) -> None:
 
 
 def load_weights(path: Path | None = None) -> Weights:
-    """Read a file that :func:`save_weights` wrote; None is the one that ships with the package.
+    """Read a file written by :func:`save_weights`; None means the package's own file.
 
-    Raises MachineError if it is missing, damaged, or has other features than this version's.
+    Raises MachineError if the file is missing or damaged, or its features differ from this
+    version's.
     """
     source = path or files("dripper_labelers.web2text").joinpath("web2text_weights.npz")
     try:
