@@ -1,5 +1,5 @@
-"""Main content of web pages, at crawl scale: blocks, labels, and a Spark job that writes a Delta
-table.
+"""Main content extraction from web pages, at crawl scale: blocks, labels, and a Spark job that
+writes a Delta table.
 
 >>> import dripper
 >>> result = dripper.extract("<article><p>It rained all day in Bergen.</p></article>")
@@ -29,7 +29,8 @@ _PLACES = {
 
 
 def __getattr__(name: str) -> Any:
-    """`dripper.extract` and the like on first use, so that `import dripper` costs nothing."""
+    """Resolve `dripper.extract` and other public names on first use, so that `import dripper` is
+    fast."""
     if name not in _PLACES:
         raise AttributeError(f"module 'dripper' has no attribute {name!r}")
     globals()[name] = found = resolve_name(_PLACES[name])

@@ -46,7 +46,7 @@ def ascii_host(host: str) -> str:
     """
     if host.isascii() and "%" not in host:
         return host.lower()
-    from idna import uts46_remap  # its tables take longer to load than a page to extract
+    from idna import uts46_remap  # loading its tables takes longer than extracting a page
 
     with suppress(UnicodeError):
         mapped = uts46_remap(unquote(host, errors="strict"), std3_rules=False, transitional=False)

@@ -55,8 +55,7 @@ class FileErrorKind(StrEnum):
     GONE = "gone"
     """There is no such file, object, bucket or page."""
     NO_FILE = "no_file"
-    """It is not a file, but a folder, a FIFO, a socket, a device, or a symbolic link that points to
-    itself."""
+    """It is not a file, but a folder, a FIFO, a socket, a device, or a loop of symbolic links."""
     DENIED = "denied"
     """Access was refused, or no credentials were found. Somebody has to grant access."""
     EXPIRED = "expired"

@@ -112,10 +112,10 @@ def rouge_n(prediction: str, truth: str, n: int = 5, tokens: str = "jieba") -> S
     """Return ROUGE-N: the overlap of the multisets of n-grams (Lin 2004; Dripper paper 4.2.2 with
     n=5).
 
-    Edge cases follow the code behind each tokenizer's published scores. "jieba": two texts with
-    only white space score 1; a text of fewer than n tokens has no n-gram, so it scores 0 even
-    against itself. "split": as "jieba", but two empty texts score 0. "words": two empty texts score
-    1, and a text of fewer than n words is one n-gram of its own length.
+    Edge cases follow the code behind each tokenizer's published scores. "jieba": two blank texts
+    score 1; a text of fewer than n tokens has no n-gram, so it scores 0 even against itself.
+    "split": as "jieba", but two empty texts score 0. "words": two empty texts score 1, and a text
+    of fewer than n words is one n-gram of its own length.
 
     Args:
         tokens: "jieba", "split" or "words"; see :func:`tokenizer`, which raises UsageError for any

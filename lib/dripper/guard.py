@@ -193,8 +193,8 @@ class Guard(Generic[Item, Result]):
 
 
 class Watchdog:
-    """Ends this process if its work hangs, so that its parent tries again. It protects the work
-    outside of pages, as a `Guard` protects the work on a page.
+    """Ends this process if its work hangs, so that its parent tries again. A watchdog covers the
+    work between pages, as a `Guard` covers the work on a page.
 
     Spark does not notice a worker that waits forever for an engine or in a library.
     (`spark.python.worker.idleTimeoutSeconds` only logs before Spark 4.1, which added

@@ -163,7 +163,7 @@ class MarkdownSettings(Section):
 
 
 class BatchSettings(Section):
-    """How WARC files are grouped into batches. A batch is committed, or redone, as a whole."""
+    """The grouping of WARC files into batches. A batch is committed, or redone, as a whole."""
 
     files: int = Field(default=1000, ge=1)
     """Maximum number of files in a batch. It limits the size of the reports to the driver (1 kB

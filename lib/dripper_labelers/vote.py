@@ -3,7 +3,8 @@ on each block, by majority or union.
 
 In the SIGIR'23 comparison (Bevendorff et al. 2023, 4.5), extractors vote on tokens, because each
 has its own text. Labelers vote on the same blocks, so nothing has to be aligned. Half of the votes
-decide. The comparison's threshold of two thirds is stricter: of two members, it needs both.
+decide, because the comparison's threshold of two thirds would need all three votes of three
+members.
 
 A vote's name lists its members (:func:`parse_voters`). The registry makes the entry from that name
 (:func:`make_vote_entry`).
@@ -117,8 +118,8 @@ class VoteLabeler:
 
         A member without probabilities counts as sure of its labels. Probabilities are weighted
         means over the members, and the confidence follows from them, so it is low if the members
-        disagree. In a union, `method` names each member that labelled a block main before any other
-        member in the list.
+        disagree. In a union, `method` names each member that is the first in the list to label some
+        block main.
         """
         main = np.stack([labels.main for labels in answers])
         sure = np.stack([_fill_probability(labels) for labels in answers])

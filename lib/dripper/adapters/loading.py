@@ -39,7 +39,8 @@ class PageLoader(PageStep):
         form: `markdown`, `text` or `main_html`.
         labeler, settings, options: As in `dripper.extract`.
         jobs: The number of processes; by default one per processor.
-        url_prefix: The prefix that makes a page file's path, relative to the given folder, a URL.
+        url_prefix: Prepended to a file's path, relative to the given folder, to form its page's
+            URL.
 
     Raises:
         UsageError: An input, the form, the labeler or a setting is invalid.

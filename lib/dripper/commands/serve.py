@@ -18,8 +18,8 @@ _EXAMPLE = """example:
   curl --data-binary @page.html 'http://127.0.0.1:8080/extract?url=https://example.org/a&format=markdown'"""
 
 _GRACE_SECONDS = 8.0
-"""Seconds that requests in flight get after SIGTERM. Its sender often kills the process after 10
-s."""
+"""The time in seconds that requests in flight get after SIGTERM. The signal's sender often kills
+the process after 10 seconds."""
 
 
 def add(commands: Parsers) -> None:

@@ -29,7 +29,7 @@ def find_pages(names: Sequence[str], settings: ReadSettings, url: str | None = N
     Args:
         names: See `expand_inputs`; `-` is a page on standard input.
         settings: The settings for reading.
-        url: The address for pages without an address.
+        url: The address for pages that have no address.
 
     Raises:
         InputError: An input does not exist, or cannot be read.

@@ -50,8 +50,8 @@ _SUREST = 1e-4
 
 
 class Window(NamedTuple):
-    """Some blocks of a page as the reader sees them: a token ID, a tag and a draft step per
-    token."""
+    """A selection of a page's blocks as the reader sees them: a token ID, a tag and a draft step
+    per token."""
 
     ids: npt.NDArray[np.int64]
     tags: npt.NDArray[np.int64]
