@@ -25,17 +25,17 @@ from dripper.warc.read.record import merge_reports
 logger = logging.getLogger(__name__)
 
 _COUNTED = ("rows", "failed_pages", "fallback_pages", "errors", "methods", "grades")
-"""Counts that a file's report takes over from its rows."""
+"""Counts that a file's report takes from its rows."""
 _MOST_REDONE = 2
-"""Times that a batch is written again if its rows differ from the pages that were read."""
+"""Maximum number of times that a batch is written again if its rows differ from the pages read."""
 _MOST_OUTCOMES = 256
-"""The most combinations of span reports that are tried for a file: enough for eight spans with two
+"""Maximum number of combinations of span reports tried for a file: enough for eight spans with two
 different outcomes each."""
 
 
 class LostRowsError(Exception):
-    """Rows that an earlier stage of a batch wrote are missing. That stage, `stage`, must write them
-    again."""
+    """Rows that an earlier stage of a batch wrote are missing. `stage` is that stage, which must
+    write them again."""
 
     def __init__(self, stage: str, message: str) -> None:
         super().__init__(message)
@@ -45,15 +45,15 @@ class LostRowsError(Exception):
 def write_until_whole(
     do: Callable[[], object], batch: Batch, is_stopped: Callable[[], bool], confirm: Callable[[], None]
 ) -> None:
-    """Call `do`, which writes `batch`. Call it again if the rows that it wrote differ from the
-    pages that it read, or if another commit came first.
+    """Call `do`, which writes `batch`. Call it again if the rows written differ from the pages
+    read, or if another commit came first.
 
     Args:
         confirm: Called before each retry. It raises if another run has taken the lease, because the
             rows of that run are not the pages read here.
 
     Raises:
-        WrongRowsError: If the last try fails, too.
+        WrongRowsError: If the last try also fails.
     """
     for _ in range(_MOST_REDONE):
         try:
@@ -71,13 +71,14 @@ def write_until_whole(
 
 
 def match_reports_to_count(batch: Batch, reports: Sequence[Report], n_rows: int | None) -> list[Report] | None:
-    """Return the same reports as `match_reports_to_rows`, from the tasks' reports and a row count
-    alone; None if the rows must be read.
+    """Like `match_reports_to_rows`, but uses only the tasks' reports and a row count. Return None
+    if the rows must be read.
 
     Args:
-        n_rows: Rows that the commit of the batch added, by Delta's log; None if the log does not
-            say. Spark takes the reports and the data files of a task from the same attempt. So the
-            rows match the reports if each span was reported once and the totals are equal.
+        n_rows: Number of rows that the batch's commit added, according to Delta's log; None if the
+            log does not say. Spark takes the reports and the data files of a task from the same
+            attempt. So the rows match the reports if each span was reported once and the totals are
+            equal.
     """
     spans = {(report["warc_file"], report["span"][0]) for report in reports}
     if len(spans) != len(reports) or n_rows != sum(report["pages"] for report in reports):
@@ -99,19 +100,19 @@ def match_reports_to_count(batch: Batch, reports: Sequence[Report], n_rows: int 
 
 
 def match_reports_to_rows(batch: Batch, reports: Iterable[Report], rows: DataFrame) -> list[Report]:
-    """Return one report for each file of `batch` that agrees with the rows that the batch wrote.
+    """Return, for each file of `batch`, a report that agrees with the rows that the batch wrote.
 
-    In the returned reports, `rows`, `failed_pages` and `fallback_pages` are counted from these
-    rows.
+    The counts in the returned reports (`rows`, `failed_pages`, `fallback_pages` and so on) come
+    from these rows.
 
     Args:
-        reports: The reports of the tasks. Spark may run a task twice after the loss of an executor.
-            Then a file is reported twice, perhaps with different outcomes, and the table has the
-            rows of one of the two.
+        reports: The tasks' reports. Spark may run a task twice after the loss of an executor. Then
+            a file is reported twice, perhaps with different outcomes, and the table has the rows of
+            one of the two attempts.
         rows: The rows of the batch.
 
     Raises:
-        WrongRowsError: If no report fits the rows.
+        WrongRowsError: If no report matches the rows.
     """
     return _match_reports(batch, reports, rows_by_file(rows))
 
@@ -129,8 +130,8 @@ def _match_reports(batch: Batch, reports: Iterable[Report], counts: Mapping[str,
 
 
 def join_file_reports(name: str, reports: Iterable[Report]) -> list[Report]:
-    """Return the possible reports of the whole file, merged from the reports of its spans: more
-    than one if a span was reported with different outcomes.
+    """Merge the reports of a file's spans, and return the possible reports of the whole file. There
+    is more than one if a span was reported with different outcomes.
 
     Raises WrongRowsError if a span is missing.
     """
@@ -165,13 +166,12 @@ def _join_spans(reports: Sequence[Report]) -> Report:
 
 
 def _drop_times(report: Report) -> Report:
-    """Drop the times, because they differ between two reads of a span even if the outcome is the
-    same."""
+    """Drop the times, which differ between two reads of a span even if the outcome is the same."""
     return {key: value for key, value in report.items() if key not in ("task_ms", "slowest_page")}
 
 
 FALLBACK = "fallback:"
-"""Prefix of the column `method` if a fallback decided."""
+"""Prefix of the column `method` if a fallback was used."""
 NO_ROWS: Report = {
     "rows": 0,
     "keys": 0,
@@ -181,7 +181,7 @@ NO_ROWS: Report = {
     "methods": {},
     "grades": {},
 }
-"""Report of `rows_by_file` for a file without rows."""
+"""The report that `rows_by_file` gives for a file without rows."""
 
 
 def _choose_report(name: str, reports: Sequence[Report], counts: Report) -> Report:
@@ -195,7 +195,8 @@ def _choose_report(name: str, reports: Sequence[Report], counts: Report) -> Repo
 
 def rows_by_file(rows: DataFrame) -> dict[str, Report]:
     """Return counts for each archive file in rows of `pages` or `extractions`: `rows`, the sum of
-    their keys, error rows and their codes, rows by method, and rows that a fallback decided."""
+    their keys, error rows and their codes, rows by method, and rows for which a fallback was
+    used."""
     method = F.col("method") if "method" in rows.columns else F.lit(None).cast("string")
     confidence = F.col("confidence") if "confidence" in rows.columns else F.lit(None).cast("double")
     counts = rows.groupBy("warc_file", method.alias("method")).agg(
@@ -218,19 +219,19 @@ def rows_by_file(rows: DataFrame) -> dict[str, Report]:
 
 
 def check_rows(tables: Tables, table: str, batch: Batch, expected: DataFrame) -> int:
-    """Raise WrongRowsError unless `table` has a row for every row of `expected` in `batch`, and no
-    duplicates; otherwise return the number of rows."""
+    """Return the number of the batch's rows in `table`. Raise WrongRowsError unless they match
+    `expected` one to one."""
     return check_rows_of(table, tables.read(table).where(F.col("batch") == batch.number), expected)
 
 
 def check_pages(reports: Iterable[Report], pages: DataFrame) -> None:
-    """Raise LostRowsError unless `pages` has as many rows of each file as the ledger counted, all
-    written by this version of the program.
+    """Raise LostRowsError unless `pages` has as many rows of each file as the ledger counted, and
+    this version of the program wrote all of them.
 
     A comparison with another table would miss the loss if both tables were emptied.
 
     Args:
-        reports: The reports of the ledger, or of the stage that wrote the pages.
+        reports: Reports from the ledger, or from the stage that wrote the pages.
     """
     rows = count_by_file(pages)
     if n_others := sum(row["others"] for row in rows):
@@ -248,8 +249,8 @@ def check_pages(reports: Iterable[Report], pages: DataFrame) -> None:
 
 
 def count_by_file(pages: DataFrame) -> list[Row]:
-    """Return for each file its `rows` in `pages`, and the `others` among them: rows of another
-    version of the program."""
+    """Return for each file the number of its `rows` in `pages`, and how many of them (`others`)
+    were written by another version of the program."""
     # The stage `extract` splits pages again, and another version may split them into other blocks.
     is_other = F.col("dripper") != dripper.__version__
     return pages.groupBy("warc_file").agg(F.count("*").alias("rows"), F.count_if(is_other).alias("others")).collect()

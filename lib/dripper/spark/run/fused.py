@@ -26,7 +26,7 @@ from dripper.spark.workers.read import REPORT, files_mapper
 
 
 class FusedJob(Job):
-    """Runs batches. Each batch is committed as a whole to `extractions` and then noted in the
+    """Runs batches. Each batch is committed to `extractions` as a whole and then noted in the
     ledger.
 
     A kill between the two commits leaves the batch `planned`. The next run then overwrites its rows
@@ -37,13 +37,14 @@ class FusedJob(Job):
         super().__init__(work)
         self._notes = Notes(work.ledger, work.lease.check, self._count_noted)
         self._new: set[int] = set()
-        """Batches that cannot have any rows yet."""
+        """Numbers of the batches that cannot have any rows yet."""
 
     def run(self, batches: Sequence[Batch], progress: Progress, new: Iterable[int] = ()) -> Totals:
         """Work through `batches`, IN_FLIGHT at a time.
 
         Args:
-            new: The batches that this run planned; no other run can have written rows of them.
+            new: Numbers of the batches that this run planned; no other run can have written rows of
+                these batches.
         """
         self._new = set(new)
 
@@ -87,11 +88,11 @@ class FusedJob(Job):
             self._totals.add_written(file_reports)
 
     def _write(self, batch: Batch, rows: DataFrame) -> int | None:
-        """Write the rows of a batch and return the number of rows that the commit added; None if it
-        is unknown.
+        """Write the rows of a batch. Return the number of rows that the commit added; None if
+        unknown.
 
-        The first attempt at a new batch appends, which saves the search for rows to replace. A
-        failed attempt may have committed nevertheless, so later attempts replace.
+        The first attempt at a new batch appends, which avoids a search for rows to replace. A
+        failed attempt may nevertheless have committed, so later attempts replace.
         """
         tables, is_first = self._tables, batch.number in self._new
         self._new.discard(batch.number)
@@ -105,8 +106,8 @@ class FusedJob(Job):
         return commit.rows if commit else None
 
     def _clear_stages(self, batch: Batch) -> None:
-        """Delete the rows of the batch's files that a staged run left between its stages, because
-        no stage reads them any more."""
+        """Delete the rows of the batch's files that a staged run left in the tables between its
+        stages, because no stage reads these rows any more."""
         tables = self._tables
         if "pages" not in self._between:
             return
@@ -117,5 +118,5 @@ class FusedJob(Job):
 
     @cached_property
     def _between(self) -> set[str]:
-        """The tables of staged runs that the output has."""
+        """The tables of staged runs that exist in the output."""
         return {table for table in (*BETWEEN, "layouts") if self._tables.exists(table)}

@@ -1,4 +1,4 @@
-"""Isolates a file that crashes its worker and sets it aside with the reason, so that the other
+"""Isolates a file that crashes its worker, and sets it aside with the reason, so that the other
 files of its batch are still processed."""
 
 import logging
@@ -17,19 +17,18 @@ logger = logging.getLogger(__name__)
 _DEATHS = re.compile(
     r"Python worker exited unexpectedly|Python worker failed|ExecutorLostFailure|OutOfMemoryError|Traceback \(most recent"
 )
-"""Messages of Spark for a task that crashed its worker or its executor, or that raised an error
-which no page and no file explains."""
+"""Spark's messages for a task that crashed its worker or its executor, or that raised an error not
+caused by a page or a file."""
 _TASK = re.compile(r"Task (\d+)(?:\.\d+)? in stage \S+ failed")
 _MOST_IN_A_ROW = 12
-"""Failures in a row after which the machine is at fault, and not a file: ten halvings find one file
-of 1,000."""
+"""Number of failures in a row after which the machine, not a file, is blamed: ten halvings find one
+file among 1,000."""
 
 
 def suspects(error: Exception, tasks: Tasks) -> list[str] | None:
-    """Return the files of the task that failed according to `error`; the files of all tasks if it
-    names no task.
+    """Return the files of the task that `error` names, or the files of all tasks if it names none.
 
-    None: the files are not at fault (the output cannot be written, the job was cancelled).
+    Return None if the files are not at fault (the output cannot be written, the job was cancelled).
     """
     words = str(error)
     if not _DEATHS.search(words):
@@ -40,7 +39,7 @@ def suspects(error: Exception, tasks: Tasks) -> list[str] | None:
 
 
 class Isolation:
-    """Works through a batch even if some of its files crash their worker."""
+    """Works through a batch even if some of its files crash their workers."""
 
     def __init__(self, ledger: Ledger, is_stopped: Callable[[], bool]) -> None:
         self._ledger = ledger
@@ -57,12 +56,12 @@ class Isolation:
         attempt: Callable[[Batch, Tasks], None],
         set_aside: Callable[[Batch, str], None],
     ) -> None:
-        """Call `attempt` on `batch`; if it fails because of one of its files, on smaller and
+        """Call `attempt` on `batch`. If that fails because of a file, call `attempt` on smaller and
         smaller batches. Raises the error of `attempt` if no file is at fault.
 
         Args:
-            split: The tasks of a batch.
-            set_aside: Called with each batch of one file that was given up, and the reason.
+            split: Returns the tasks of a batch. set_aside: Called with each one-file batch that was
+            given up, and the reason.
         """
         waiting = [batch]
         while waiting:
@@ -80,8 +79,8 @@ class Isolation:
                 if len(current.files) > 1:
                     waiting[:0] = self._split_batch(current, suspected, why)
                 elif not self._gave_up(current, why, set_aside):
-                    # It goes to the end of the queue: if other files work meanwhile, this file is
-                    # at fault, and not the machine.
+                    # The file goes to the end of the queue: if other files succeed meanwhile, this
+                    # file is at fault, not the machine.
                     waiting += self._ledger.isolate(current, [suspected])
                     if current.files[0].attempts + 1 >= MAX_ATTEMPTS and len(waiting) == 1:
                         raise
@@ -99,7 +98,7 @@ class Isolation:
     def _gave_up(self, batch: Batch, why: str, set_aside: Callable[[Batch, str], None]) -> bool:
         file = batch.files[0]
         logger.warning("%s took its worker down: %s", file.warc_file, why)
-        # If nothing has worked yet, the machine may be at fault: the file gets twice as many
+        # If nothing has succeeded yet, the machine may be at fault, so the file gets twice as many
         # attempts, over several runs.
         with self._lock:
             factor = 1 if self._any_succeeded else 2

@@ -1,4 +1,5 @@
-"""The base of the jobs of one pass and of stages: batches at work, and the totals of a run."""
+"""The base of the one-pass and staged jobs: works through batches, and keeps the totals of a
+run."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -16,8 +17,8 @@ from dripper.spark.workers.parts import Tasks, split_into_tasks
 
 
 class Job:
-    """Works through batches. A batch that fails is noted in `failed_batches` of the totals and
-    keeps its state in the ledger; the others go on."""
+    """Works through batches. A batch that fails is noted in the totals' `failed_batches` and keeps
+    its state in the ledger; the other batches continue."""
 
     def __init__(self, work: Work) -> None:
         self._work = work
@@ -29,14 +30,14 @@ class Job:
         self._isolation = Isolation(work.ledger, lambda: self._breaker.is_open)
 
     def _work_through(self, batches: Sequence[Batch], at_once: int, take: Callable[[Batch], None]) -> bool:
-        """Return whether all batches worked."""
+        """Call `take` on every batch, and return whether all batches succeeded."""
         stop = lambda: cancel(self._work.spark, self._work.lease.run_id)  # noqa: E731
         worked = work_through(batches, at_once, take, self._breaker, stop)
         self._totals.add_failures(worked)
         return not (worked.failed or worked.not_begun)
 
     def _read(self, stage: str, batch: Batch, write: Callable[[Batch, Tasks], None]) -> list[Batch]:
-        """Call `write`, which reads and writes a batch, and return the resulting batches: the batch
+        """Call `write`, which reads and writes a batch. Return the resulting batches: the batch
         itself, or its parts if one of its files crashes its worker."""
         parts: list[Batch] = []
 
@@ -53,7 +54,11 @@ class Job:
             self._do_timed(stage, f"batch {batch.number}: {stage}", batch, do)
 
     def _do_timed(self, stage: str, what: str, batch: Batch, do: Callable[[], None]) -> None:
-        """Call `do` until its counts agree. what: the name of the work in Spark's UI."""
+        """Call `do` until the rows written match the pages read, and add the time to the totals.
+
+        Args:
+            what: The name of the work in Spark's UI.
+        """
         start = time.monotonic()
         with describe_jobs(self._work.spark, self._work.lease.run_id, what):
             write_until_whole(do, batch, lambda: self._breaker.is_open, self._work.lease.confirm)
@@ -71,7 +76,7 @@ class Job:
 
     def _give_up(self, batch: Batch, why: str) -> None:
         """Delete the rows of an earlier read, because the ledger no longer counts them for these
-        files. Rows of selections stay."""
+        files. Rows of selections are kept."""
         given_up = of_selections_apart(batch)
         if any(file.has_earlier_rows for file in given_up.files):
             is_staged = self._tables.exists("pages")

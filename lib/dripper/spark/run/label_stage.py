@@ -1,5 +1,5 @@
-"""Runs the stage `label` of a batch (rows of `blocks` to the engines, answers into `labels`), and
-joins pages with their labels for the stage `extract`.
+"""Runs the stage `label` of a batch (sends rows of `blocks` to the engines, and writes the answers
+to `labels`), and joins pages with their labels for the stage `extract`.
 """
 
 import hashlib
@@ -46,9 +46,9 @@ class _Part:
     n_pages: int
     """Approximate number of pages."""
     request: str | None
-    """Value of the column `request`."""
+    """Value for the column `request`."""
     replaced: str | None
-    """The condition for the rows that the labels replace; None: the labels are appended."""
+    """SQL condition for the rows that the labels replace; None: the labels are appended."""
 
 
 class LabelStage:
@@ -57,25 +57,26 @@ class LabelStage:
     def __init__(
         self, work: Work, engines: Engines, settings: Settings, totals: Totals, planning: threading.Lock
     ) -> None:
-        """settings: the labeler's settings. planning: held while a Python function is planned,
-        because the session's environment may be set for this stage meanwhile."""
+        """settings: the labeler's settings. planning: a lock held while a Python function is
+        planned, because the session's environment may be set for this stage."""
         self._work = work
         self._engines = engines
         self._settings = settings
         self._totals = totals
         self._planning = planning
-        # Two label stages at once would start twice as many engines as there are GPUs.
+        # Two label stages at the same time would start twice as many engines as there are GPUs.
         self._labelling = threading.Lock()
 
     def label(self, batch: Batch, progress: Progress, only: DataFrame | None = None) -> None:
-        """Write the batch's labels, in several commits if it has more than `stages.commit_pages`
-        for each engine. Labels that an earlier try committed for the same request stay.
+        """Write the batch's labels, in several commits if the batch has more than
+        `stages.commit_pages` pages for each engine. Labels that an earlier try committed for the
+        same request are kept.
 
         Args:
             only: The pages to label, in the column `page_id`; None: all pages with blocks.
 
         Raises:
-            WrongRowsError: If the labels that were written are not the labels of these pages.
+            WrongRowsError: If the labels written are not the labels of these pages.
         """
         tables, of_batch = self._work.tables, within([batch.number])
         all_blocks = tables.read("blocks").where(of_batch)
@@ -87,8 +88,8 @@ class LabelStage:
         check_rows(tables, "labels", batch, all_blocks if only is None else only)
 
     def _parts(self, batch: Batch, blocks: DataFrame, n_pages: int) -> Iterator[_Part]:
-        """Yield the parts that are left to label; each part must be committed before the next is
-        taken."""
+        """Yield the parts still to be labelled. The caller must commit each part before it takes
+        the next."""
         of_batch = within([batch.number])
         most = self._engines.n * self._settings.stages.commit_pages
         if n_pages <= most:
@@ -146,8 +147,8 @@ class LabelStage:
         return hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:32]
 
     def _keep_labels(self, batch: Batch, blocks: DataFrame, request: str) -> int:
-        """Delete the batch's labels except error-free ones that an earlier try made of these pages
-        for the same request. Return the number that stays; 0: all labels are to be replaced."""
+        """Delete the batch's labels, except error-free labels that an earlier try made for the same
+        pages and request. Return the number of labels kept; 0: all labels are to be replaced."""
         tables, of_batch = self._work.tables, within([batch.number])
         is_same = f"{of_batch} AND request <=> {quoted(request)} AND error_code IS NULL"
         same = tables.read("labels").where(is_same)
@@ -161,9 +162,9 @@ class LabelStage:
         return n_same
 
     def _n_partitions(self, n_pages: int) -> int:
-        """Return the number of partitions: as many rounds of the engines as keep each partition
-        below a tenth of `stages.commit_pages`. A lost executor then loses only the partitions that
-        it was working on."""
+        """Return the number of partitions: a multiple of the number of engines, large enough to
+        keep each partition below a tenth of `stages.commit_pages` pages. So a lost executor costs
+        only the small partitions that it was working on."""
         n, most = self._engines.n, max(1, self._settings.stages.commit_pages // 10)
         return n * max(1, math.ceil(n_pages / (n * most)))
 
@@ -176,8 +177,8 @@ class LabelStage:
                 *("profile", "first_labels"),
             )
             .observe(tokens_seen, F.coalesce(F.sum("tokens"), F.lit(0)).alias("tokens"))
-            # The shuffle keeps the scan off the GPU executors. Longest first: pages of similar
-            # length share a batch, and the last batches are short.
+            # The shuffle keeps the scan off the GPU executors. The longest pages come first, so
+            # that pages of similar length share a batch and the last batches are short.
             .repartition(self._n_partitions(n_pages), "page_id")
             .sortWithinPartitions(F.desc("tokens"), "page_id")
         )
@@ -187,7 +188,7 @@ class LabelStage:
 
 @dataclass(frozen=True, slots=True)
 class Purpose:
-    """The purpose of a run of a stage. labeler: the setting labeler.name. by_layout:
+    """The purpose of a run of a stage. labeler: the setting labeler.name. by_layout: the setting
     layouts.enabled."""
 
     labeler: str
@@ -195,7 +196,7 @@ class Purpose:
 
 
 def read_purposes(tables: Tables, run_ids: Collection[str]) -> dict[str, Purpose]:
-    """Return the purpose of each of these runs, from its row of the table `runs`."""
+    """Return the purpose of each of these runs, from its row in the table `runs`."""
     rows = tables.read("runs").where(F.col("run_id").isin(sorted(run_ids))).select("run_id", "settings", "versions")
     return {
         row["run_id"]: Purpose(
@@ -208,8 +209,8 @@ def read_purposes(tables: Tables, run_ids: Collection[str]) -> dict[str, Purpose
 
 
 def check_chain(tables: Tables, batch: Batch, run_ids: Collection[str], settings: Settings) -> None:
-    """Raise SettingsError if the batch was preprocessed for another chain than these settings name:
-    its pages would go on to no labeler, or to the wrong one."""
+    """Raise SettingsError if the batch was preprocessed for a different chain than these settings
+    name: its pages would reach no labeler, or the wrong one."""
     now = settings.labeler.name
     for before in read_purposes(tables, run_ids).values():
         is_chain = len(chain_of(now)) > 1 or len(chain_of(before.labeler)) > 1
@@ -222,8 +223,7 @@ def check_chain(tables: Tables, batch: Batch, run_ids: Collection[str], settings
 
 
 def check_profiles(tables: Tables, batches: Collection[int], settings: Settings) -> None:
-    """Raise SettingsError if a block of these batches has a profile that the checkpoint does not
-    read.
+    """Raise SettingsError if a page of these batches has a profile that the checkpoint cannot read.
 
     Args:
         settings: The labeler's settings.
@@ -235,27 +235,28 @@ def check_profiles(tables: Tables, batches: Collection[int], settings: Settings)
         rows = blocks.where(within(batches)).select("profile").distinct().collect()
     except Exception:
         if any(count_lost_files(blocks, number) for number in batches):
-            return  # The stage finds that out by itself, and reads these pages again.
+            return  # The stage itself notices the lost files, and the pages are read again.
         raise
     for profile in sorted(row["profile"] for row in rows):
         check_blocks(settings.labeler, settings.labels, profile)
 
 
 _BROADCAST_BYTES = 256 << 20
-"""Labels smaller than this are broadcast to every executor. For larger ones, pages are shuffled
+"""Labels smaller than this are broadcast to every executor. For larger labels, pages are shuffled
 with their mapping HTML."""
 
 
 def with_labels(pages: DataFrame, labels: DataFrame, settings: Settings) -> tuple[DataFrame, Settings]:
-    """Return the rows of `pages` with the columns of `labels` that the stage reads, null if a page
-    has no labels, and the settings of the labeler that gave them."""
+    """Join `pages` with the columns of `labels` that the stage reads, which are null for a page
+    without labels. Return the joined rows, and the settings with the name of the labeler that made
+    the labels."""
     labels = labels.select("page_id", *(F.col(name).alias(alias) for name, alias in LABEL_COLUMNS.items()))
     summary = labels.agg(F.max("labeler"), F.sum(F.coalesce(F.size("main"), F.lit(0)) + 100)).head()
     assert summary is not None
     if (summary[1] or 0) < _BROADCAST_BYTES:
         labels = F.broadcast(labels)
     first = pages.where(F.col("first_labels").isNotNull()).select("first_labels.labeler").head()
-    # The fallback `auto` depends on the labeler that made the labels, not on this stage's settings.
+    # The fallback `auto` depends on the labeler that made the labels, not on this stage's setting.
     name = first[0] if first is not None else summary[0]
     labeler = settings.labeler.model_copy(update={"name": name} if name else {})
     joined = pages.drop("fingerprints").join(labels, "page_id", "left")

@@ -1,4 +1,4 @@
-"""Notes committed batches in the ledger; batches that end within seconds of each other share one
+"""Notes committed batches in the ledger. Batches that end within seconds of each other share one
 commit."""
 
 import logging
@@ -15,13 +15,13 @@ from dripper.spark.tables.sql import reason
 logger = logging.getLogger(__name__)
 
 NOTE_SECONDS = 10.0
-"""A batch that ends later than this after the last note is noted at once, with the waiting batches.
-After a kill, the waiting batches are done again, like a batch that was killed right before its
-note."""
+"""A batch that ends more than this many seconds after the last note is noted immediately, together
+with the waiting batches. After a kill, the waiting batches are done again, like a batch that was
+killed right before its note."""
 
 
 class Notes:
-    """Batches that are written but that the ledger does not know yet. Safe to use from several
+    """Batches that are written but not yet noted in the ledger. Safe to use from several
     threads."""
 
     def __init__(
@@ -31,7 +31,8 @@ class Notes:
         on_noted: Callable[[Sequence[Report]], None],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """check: raises if another run has taken the lease. on_noted: gets the ledger's rows."""
+        """check: raises if another run has taken the lease. on_noted: called with the ledger's
+        rows."""
         self._ledger = ledger
         self._check = check
         self._on_noted = on_noted
@@ -41,7 +42,7 @@ class Notes:
         self._last = clock()
 
     def add(self, batch: Batch, reports: Sequence[Report]) -> None:
-        """Note the batch, now or soon. An error concerns this batch alone: the others wait for the
+        """Note the batch, now or soon. An error affects only this batch: the others wait for the
         next note."""
         with self._lock:
             self._waiting[batch.number] = batch, reports
@@ -54,8 +55,8 @@ class Notes:
                 raise
 
     def finish(self) -> dict[int, str]:
-        """Note all waiting batches; return the batches that could not be noted, each with the
-        reason. Raises BusyError."""
+        """Note all waiting batches. Return the batches that could not be noted, each with the
+        reason. Raises BusyError if another run has taken the lease."""
         with self._lock:
             try:
                 self._write()

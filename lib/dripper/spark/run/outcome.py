@@ -26,36 +26,36 @@ class LabelTotals:
     tokens: int = 0
     """Tokens of the pages' simplified HTML."""
     seconds: float = 0.0
-    """Wall time of the stage, start of the engines included, summed over batches."""
+    """Wall time of the stage, including the start of the engines, summed over batches."""
     engines: int = 0
-    """Engines that worked at once."""
+    """Number of engines that worked in parallel."""
     warnings: tuple[str, ...] = ()
-    """Findings of the labeler about its settings, each with advice."""
+    """The labeler's findings about its settings, each with advice."""
 
 
 @dataclass(slots=True)
 class Totals:
-    """The totals of a run. Batches add to them from several threads, one at a time (`lock`)."""
+    """The totals of a run. Several threads add to them, one at a time (`lock`)."""
 
     files: int = 0
-    """Files read by the run; `records`, `pages` and `skipped` count their contents."""
+    """Files that the run read; `records`, `pages` and `skipped` count their contents."""
     records: int = 0
     pages: int = 0
     blocks: int = 0
-    """Pages that were split into blocks, in staged runs."""
+    """Pages split into blocks, in staged runs."""
     escalated: int | None = None
-    """Pages that escalated to the stage `label`, in staged runs of a chain."""
+    """Pages escalated to the stage `label`, in staged runs of a chain."""
     rows: int = 0
-    """Rows of `extractions`, as counted after they were written."""
+    """Rows of `extractions`, counted after they were written."""
     failed_pages: int = 0
     fallback_pages: int = 0
-    """Rows that a fallback decided."""
+    """Rows for which a fallback was used."""
     methods: Counter[str] = field(default_factory=Counter)
-    """Rows, by who decided."""
+    """Rows by method (the labeler or fallback used)."""
     grades: Counter[str] = field(default_factory=Counter)
-    """Rows of high and of low confidence (`page.rows.GRADES`)."""
+    """Rows by grade of confidence (`page.rows.GRADES`)."""
     errors: Counter[str] = field(default_factory=Counter)
-    """Error rows, by error code."""
+    """Error rows by error code."""
     skipped: Counter[str] = field(default_factory=Counter)
     broken_files: int = 0
     faults: dict[str, ArchiveFault] = field(default_factory=dict)
@@ -66,16 +66,16 @@ class Totals:
     """Files that were given up in this run, each with the reason."""
     failed_batches: dict[int, str] = field(default_factory=dict)
     put_back: dict[int, tuple[str, str]] = field(default_factory=dict)
-    """Batches of a staged run that an earlier stage must do again, with the stage and the
+    """Batches of a staged run for which an earlier stage must run again, with the stage and the
     reason."""
     batches_not_begun: list[int] = field(default_factory=list)
     stage_ms: Counter[str] = field(default_factory=Counter)
-    """Milliseconds of the batches' stages, summed."""
+    """Milliseconds by stage, summed over batches."""
     label: LabelTotals = field(default_factory=LabelTotals)
     layouts: Counter[str] = field(default_factory=Counter)
     """Counts of a run by layout: pages with blocks (`split`), pages that the next labeler was
-    `asked` for, `layouts` that have representatives, the other `pages`, and how many of these were
-    labelled `by_template`."""
+    `asked` to label, `layouts` that have representatives, the remaining `pages`, and how many of
+    the remaining pages were labelled `by_template`."""
     lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
     def add_read(self, reports: Iterable[Report]) -> None:
@@ -106,7 +106,7 @@ class Totals:
         self.batches_not_begun += sorted(worked.not_begun)
 
     def add_noted(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Add the files that, by these rows of the ledger, will not be tried again, and the files
+        """From these rows of the ledger, add the files that will not be tried again and the files
         that are not whole archives."""
         rows = list(rows)
         self.faults.update({row["warc_file"]: fault for row in rows if (fault := fault_of(row))})
@@ -114,14 +114,14 @@ class Totals:
 
 
 def is_outage(reports: Iterable[Report]) -> bool:
-    """Return whether no file of a batch could be read, and not because the files are missing: the
+    """Return whether no file of a batch could be read, for reasons other than missing files: the
     network or the credentials are at fault."""
     kinds = [report.get("error_kind") if report["error"] is not None else None for report in reports]
     return bool(kinds) and None not in kinds and not LASTING.issuperset(kinds)
 
 
 _AGAIN = "run the same command again: only what is missing is done"
-"""Advice at the end of a sentence about work that is left."""
+"""Advice at the end of a sentence about unfinished work."""
 
 _CURES = {
     FileErrorKind.DENIED: "grant access or renew the credentials",
@@ -141,7 +141,7 @@ _ABSENT = {
     FileErrorKind.GONE: ("does", "not exist"),
     FileErrorKind.NO_FILE: ("is", "a folder, a FIFO, a device or a loop of links"),
 }
-"""Verb and words for a path that is not a file."""
+"""Verb and predicate for a path that is not a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,26 +151,28 @@ class Outcome:
     plan: Plan
     totals: Totals
     ledger: dict[str, int]
-    """Files by state, records, pages and skipped, over all runs into the output."""
+    """Counts of files by state, and of records, pages and skipped records, over all runs into the
+    output."""
     complaints: tuple[str, ...] = ()
-    """Reasons why work is left, each with advice."""
+    """Reasons why work is unfinished, each with advice."""
     bad_inputs: tuple[str, ...] = ()
-    """Inputs that another run would find just as bad, each with advice."""
+    """Bad inputs that another run would not fix, each with advice."""
     stages: tuple[str, ...] = ()
     """Stages that a staged run ran; empty for the fused job."""
     run_id: str = ""
-    """The run's id in the table `runs`."""
+    """The run's ID in the table `runs`."""
 
     @property
     def exit_code(self) -> int:
-        """0: every record is accounted for. 3: work is left. 4: all work is done, but some inputs
-        are bad."""
+        """0: every record is accounted for. 3: work is unfinished. 4: all work is done, but some
+        inputs are bad."""
         return 3 if self.complaints else 4 if self.bad_inputs else 0
 
 
 def work_left(totals: Totals) -> list[str]:
-    """Return a sentence for each batch that failed or goes back, one for the batches that were not
-    begun, and one for each kind of failure after which another run may read the files."""
+    """Return a sentence for each batch that failed or goes back to an earlier stage, one for the
+    batches that were not begun, and one for each kind of read failure that another run may
+    overcome."""
     words = [
         f"batch {number} failed ({error}); mend the cause, unless it was chance, then {_AGAIN}"
         for number, error in sorted(totals.failed_batches.items())
@@ -198,8 +200,8 @@ def work_left(totals: Totals) -> list[str]:
 
 
 def bad_inputs(totals: Totals, plan: Plan) -> list[str]:
-    """Return a sentence for each kind of bad input: files that are not archives, files that are cut
-    short or unreadable, files that do not exist, and files that are set aside."""
+    """Return a sentence for each kind of bad input: files that are not archives, cut short,
+    unreadable, missing, or set aside."""
     words = []
     faults = {**plan.faults, **totals.faults}
     for fault, (verb, what) in _FAULTS.items():

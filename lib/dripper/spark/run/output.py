@@ -1,5 +1,5 @@
-"""Opens an output for one run: brings its tables up to this version, and keeps other drivers from
-writing into them.
+"""Opens an output for one run: upgrades its tables to this version, and keeps other drivers from
+writing to them.
 """
 
 import json
@@ -35,16 +35,17 @@ from dripper.spark.upkeep.forget import SparkPages
 logger = logging.getLogger(__name__)
 
 _STAGES_AT_ONCE = 3
-"""The least number of batches that a staged run works on at once, each in another stage."""
+"""Minimum number of batches that a staged run works on at the same time, each in a different
+stage."""
 BETWEEN = ("blocks", "labels", "pages")
-"""Tables between the stages of a staged run; `pages` last, because its presence means that the
-others exist."""
+"""Tables between the stages of a staged run. `pages` comes last, because its presence means that
+the others exist."""
 
 
 @dataclass(slots=True)
 class OpenOutput:
-    """An output at work. Its opener sets `outcome` before the end; the table `runs` then records
-    it."""
+    """An output that a run works on. The opener sets `outcome` before the end; the table `runs`
+    then records the outcome."""
 
     work: Work
     outcome: Outcome | None = None
@@ -54,14 +55,14 @@ class OpenOutput:
 def open_output(
     spark: SparkSession, output: str, settings: Settings, *, job: str, input: str, is_staged: bool = False
 ) -> Iterator[OpenOutput]:
-    """Open the tables below `output` for one run: create the missing ones, and hold the lease until
+    """Open the tables below `output` for one run: create missing tables, and hold the lease until
     the end.
 
     Args:
-        job, input: The job and the input of the run, for the table `runs`.
+        job, input: The run's job and input, for the table `runs`.
 
     Raises:
-        BusyError: If another run is at work on the output.
+        BusyError: If another run is working on the output.
         InputError: If the output cannot be used.
         SettingsError: If two writers could lose each other's commits.
         DifferenceError: If the rows of `extractions` differ from the ledger's counts.
@@ -97,11 +98,12 @@ def open_output(
 
 
 def _bring_up_tables(tables: Tables, settings: Settings, is_staged: bool) -> dict[str, bool]:
-    """Create the missing tables of a run; return for each table whether it is new."""
+    """Create missing tables of a run, and return whether each table is new."""
     by_layout = ("layouts",) if settings.layouts.enabled else ()
     names = (lease.TABLE, "warc_files", "extractions", *(BETWEEN[:-1] if is_staged else ()), *by_layout)
     existing = tables.find_existing()
-    # In parallel, because each waits for the file system and for Spark's planner most of the time.
+    # In parallel, because each spends most of its time waiting for the file system and Spark's
+    # planner.
     with ThreadPoolExecutor(max_workers=len(names)) as pool:
         return dict(zip(names, pool.map(lambda name: tables.bring_up(name, name in existing), names), strict=True))
 
@@ -109,10 +111,11 @@ def _bring_up_tables(tables: Tables, settings: Settings, is_staged: bool) -> dic
 def _open_books(
     spark: SparkSession, tables: Tables, run_lease: Lease, settings: Settings, is_new: Mapping[str, bool]
 ) -> Work:
-    """Return the work of a run that holds the lease: with a ledger that agrees with the rows, and
-    the rules by which pages are forgotten."""
+    """Return the work of a run that holds the lease, with a ledger that agrees with the rows and
+    with the rules for forgotten pages."""
     books = SparkBooks(spark, tables)
-    # A table that was new before the lease was taken may have rows by now, from a run in between.
+    # A table that was new before the lease was taken may have rows by now, from another run in
+    # between.
     is_empty = is_new.get("warc_files", False) and run_lease.is_first
     ledger = Ledger(books, run_lease.run_id, is_new=is_empty)
     rules = NO_RULES
@@ -129,7 +132,7 @@ def changed_settings(settings: Settings) -> str:
 
 
 def _hide_secrets(value: Any) -> Any:
-    """Return settings without the secrets in their addresses."""
+    """Return settings without the secrets in addresses."""
     if isinstance(value, dict):
         return {key: _hide_secrets(part) for key, part in value.items()}
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Shows the progress of a job: log lines every few seconds, and names of Spark's jobs in the UI."""
+"""Shows the progress of a job: log lines every few seconds, and job names in Spark's UI."""
 
 import logging
 import operator
@@ -35,7 +35,7 @@ def describe_jobs(spark: SparkSession, tag: str, description: str) -> Iterator[N
 
 
 def cancel(spark: SparkSession, tag: str) -> None:
-    """Cancel the jobs with this tag, and no other jobs of the session."""
+    """Cancel only the session's jobs that have this tag."""
     try:
         spark.interruptTag(tag)
     except Exception:
@@ -46,7 +46,7 @@ INTERVAL_SECONDS = 5.0
 
 
 class _Merged(AccumulatorParam[dict[str, Any]]):
-    """Merges the dictionaries of tasks. merge: called with the two values of a key."""
+    """Merges dictionaries from tasks. merge: called with the two values of a key."""
 
     def __init__(self, merge: Callable[[Any, Any], Any]) -> None:
         self._merge = merge
@@ -61,10 +61,10 @@ class _Merged(AccumulatorParam[dict[str, Any]]):
 
 
 class Progress:
-    """Logs a line every INTERVAL_SECONDS if something was done. Use as a context manager.
+    """Logs a line every INTERVAL_SECONDS if there was progress. Use as a context manager.
 
-    Counts arrive when a task ends. They are only for display: a task that Spark runs twice is
-    counted twice. `sink` is None if the session has no accumulators (Spark Connect); then only
+    Counts arrive when a task ends. They are only for display, because a task that Spark runs twice
+    is counted twice. `sink` is None if the session has no accumulators (Spark Connect); then only
     finished batches are logged.
     """
 
@@ -79,11 +79,11 @@ class Progress:
         self.sink = context and ProgressSink(
             *(context.accumulator({}, _Merged(merge)) for merge in (operator.add, min))
         )
-        """The sink to which tasks add their counts."""
+        """The sink for the tasks' counts."""
 
     @property
     def warnings(self) -> list[str]:
-        """The warnings of the tasks that have ended, for the person who runs the job."""
+        """Warnings from the finished tasks, for the person who runs the job."""
         return [] if self.sink is None else [text for _, text in sorted(self.sink.sentences.value.items())]
 
     def __enter__(self) -> "Progress":
@@ -96,7 +96,7 @@ class Progress:
         self.tell()
 
     def batch_done(self, number: int, stage: str = "") -> None:
-        """Log that a batch is committed, in a staged run with the stage."""
+        """Log that a batch is committed. In a staged run, the stage is logged, too."""
         logger.info("batch %d committed%s", number, f" by {stage}" if stage else "")
 
     def tell(self) -> None:

@@ -1,4 +1,4 @@
-"""The jobs as functions: make a plan, do the work, and report the outcome."""
+"""The jobs as functions, which make a plan, do the work, and report the outcome."""
 
 import logging
 from collections.abc import Collection, Sequence
@@ -45,7 +45,7 @@ from dripper.warc.open.expand import list_named_files
 logger = logging.getLogger(__name__)
 
 BATCH_BYTES = 2 << 30
-"""Archive bytes of a batch, times the tasks that can run at once: two Common Crawl files a core."""
+"""Archive bytes per batch and core: two Common Crawl files."""
 
 
 def dry_plan(
@@ -58,12 +58,12 @@ def dry_plan(
     really_new: bool = False,
     moves: Sequence[Move] = (),
 ) -> Plan:
-    """Return the plan of `run`, and write nothing.
+    """Return the plan of `run` without writing anything.
 
     Raises UsageError like `run`.
 
     Args:
-        moves: The moves to be noted before that run.
+        moves: Moves to be noted before the run.
     """
     tables = Tables(spark, output)
     existing = tables.find_existing()
@@ -83,7 +83,7 @@ def run(
     select: str = "",
     really_new: bool = False,
 ) -> Outcome:
-    """Extract all pages of `warcs` into the tables below `output`; files that are done are skipped.
+    """Extract all pages of `warcs` into the tables below `output`, skipping files that are done.
 
     The run takes one pass, or three stages if the labeler needs them (`labeler.staged`), with
     several batches at once in different stages. See `run_stages`.
@@ -93,11 +93,11 @@ def run(
 
 
 def dismiss(spark: SparkSession, files: str, output: str, settings: Settings) -> int:
-    """Note in the ledger that these files, which could not be read, are not wanted any more; return
-    their number.
+    """Note in the ledger that these bad files are known and need no further attempts. Return their
+    number.
 
     Args:
-        files: The files, in the form of `run`; they need not exist.
+        files: The files, in the format that `run` accepts. They need not exist.
 
     Raises:
         InputError: If one of them neither failed nor is an incomplete archive.
@@ -110,7 +110,7 @@ def dismiss(spark: SparkSession, files: str, output: str, settings: Settings) ->
         }
         moves = read_moves(SparkBooks(spark, output_at_work.work.tables))
         known = names_by_place((entry.file.warc_file for entry in ledger.entries()), moves)
-        # Messages show the files' first names, so these are accepted, too.
+        # Messages show the files' first names, so first names are accepted, too.
         names = [name if name in bad else find_first_name(name, moves, known) for name in names]
         if foreign := [name for name in names if name not in bad]:
             raise InputError(
@@ -132,7 +132,8 @@ def _plan(
     really_new: bool = False,
     moves: Sequence[Move] = (),
 ) -> Plan:
-    # For the most cores that the cluster can get, because it grows only while tasks wait for cores.
+    # For the maximum number of cores of the cluster, because it grows only while tasks wait for
+    # cores.
     size = BatchSize(settings.batch.files, BATCH_BYTES * capacity.slots(spark))
     entries = ledger.entries()
     if entries:
@@ -151,8 +152,8 @@ def _end_run(
 ) -> Outcome:
     work = output_at_work.work
     ledger = work.ledger
-    # Every data file comes from the commit of a batch, so the number of the last batch bounds the
-    # number of files.
+    # Every data file comes from the commit of a batch, so the last batch's number bounds the number
+    # of data files.
     if ledger.last_batch >= FILES_TO_JOIN:
         work.tables.join_files("warc_files")
     lost = find_lost_rows(work.spark, work.tables, ledger) if totals.files else []
@@ -181,23 +182,24 @@ def run_stages(
     select: str = "",
     really_new: bool = False,
 ) -> Outcome:
-    """Run some adjacent STAGES, in order, over the batches that are ready for them in the tables
-    below `output`; without stages, extract in one pass.
+    """Run some adjacent STAGES, in order, on the batches in the tables below `output` that are
+    ready for these stages. Without stages, extract in one pass.
 
-    All failures but those below are reported in the `Outcome`.
+    All failures except the errors below are reported in the `Outcome`.
 
     Args:
-        warcs: The input of `preprocess` and of the one pass, which plan; the other stages take the
-            batches that the previous stage has finished.
-        limit: The most files for a run that plans; for other stages, the most batches.
+        warcs: The input of `preprocess` and of the single pass, which make a plan from it. The
+            other stages take the batches that the previous stage has finished.
+        limit: Maximum number of files in a run with `warcs`; maximum number of batches in other
+            stages.
         loader: Makes the labeler of a staged run.
-        redo: Files to be read again, in the form of `warcs`.
-        select: Instead of `warcs`, the records of an index (`dripper.warc.index.selection`).
-        really_new: The files are not copies of files with the same name and size that were read
-            elsewhere.
+        redo: Files to be read again, in the format of `warcs`.
+        select: Records of an index, instead of `warcs` (`dripper.warc.index.selection`).
+        really_new: Whether the files are new, even if files with the same name and size were read
+            from another location.
 
     Raises:
-        UsageError: If a person has to change something.
+        UsageError: If the user has to change something.
         BusyError: If another run is at work on the output.
     """
     is_staged(settings)
@@ -226,10 +228,10 @@ def run_stages(
 
 
 def _check_labeler(stages: Sequence[str], settings: Settings, *, is_here: bool) -> None:
-    """Raise UsageError if the labeler cannot work as the settings say. Its warnings are logged.
+    """Raise UsageError if the labeler cannot work with these settings. Log its warnings.
 
     Args:
-        is_here: Whether there are stages and they run on this machine.
+        is_here: Whether there are stages, and they run on this machine.
     """
     if "preprocess" in stages:
         check_blocks(split_into_stages(settings.labeler)[1], settings.labels, settings.profile)
@@ -242,8 +244,8 @@ def _check_labeler(stages: Sequence[str], settings: Settings, *, is_here: bool) 
 def _plan_stages(
     work: Work, stages: Sequence[str], source: Input, settings: Settings, limit: int | None, really_new: bool
 ) -> Plan:
-    """Return the plan of some stages: from files for `preprocess` and for the one pass, otherwise
-    from the batches that the previous stage has finished."""
+    """Return the plan for some stages. For `preprocess` and for the single pass, it is made from
+    files; otherwise, from the batches that the previous stage has finished."""
     states = [UNFINISHED[STAGES.index(stage)] for stage in stages]
     if "planned" not in (states or UNFINISHED):
         plan = _plan_waiting(work.ledger, states[0], limit)
@@ -258,8 +260,7 @@ def _plan_stages(
 
 
 def _work_off(work: Work, engines: Engines, plan: Plan, stages: Sequence[str]) -> Totals:
-    """Carry out a plan. Return the totals with the warnings of the engines, which are also
-    logged."""
+    """Carry out a plan. Log the engines' warnings, and return them with the totals."""
     batches = [*plan.resumed, *plan.fresh]
     with Progress(work.spark, _count_files(batches)) as progress:
         if stages:
@@ -276,8 +277,8 @@ _NO_PAGES = "the table pages is not there"
 
 
 def _put_back_batches(ledger: Ledger) -> list[Batch]:
-    """Put back the batches between stages, because their rows were lost with the table `pages`, and
-    return them."""
+    """Put back the batches between stages, which lost their rows with the table `pages`, and return
+    these batches."""
     batches = [batch for state in UNFINISHED[1:] for batch in ledger.batches(state)]
     for batch in batches:
         logger.warning("batch %d goes back to the stage preprocess: %s", batch.number, _NO_PAGES)
@@ -300,8 +301,8 @@ def _check_chains(work: Work, plan: Plan, settings: Settings) -> None:
 def _engines(spark: SparkSession, stages: Sequence[str], settings: Settings, loader: Loader) -> Engines:
     last = split_into_stages(settings.labeler)[1]
     if "preprocess" in stages or "label" in stages:
-        # Checked before the stage `preprocess`, too: without the labeler, its output would be
-        # useless.
+        # Checked before the stage `preprocess`, too, because its output would be useless without
+        # the labeler.
         check_labeler(settings.model_copy(update={"labeler": last}), loader)
     if "label" not in stages:
         return Engines(loader)

@@ -1,5 +1,5 @@
-"""Runs batches in parallel. A failed batch does not stop the others; several failures in a row do,
-and so does Ctrl-C. Batches that write the same rows take turns.
+"""Runs batches in parallel. One failed batch does not stop the others, but several failures in a
+row or Ctrl-C do. Batches that write the same rows take turns.
 """
 
 import logging
@@ -14,11 +14,12 @@ from dripper.spark.tables.batches import Batch, touched_batches
 from dripper.spark.tables.sql import reason
 
 IN_FLIGHT = 2
-"""Batches worked on at once, so that the last slow file of one does not leave the cluster idle."""
+"""Number of batches worked on in parallel, so that the last slow file of one batch does not leave
+the cluster idle."""
 
 
 class BatchLocks:
-    """Locks of batches: only the thread that holds a batch may write into it. Safe to use from
+    """Locks for batches: only the thread that holds a batch may write to it. Safe to use from
     several threads."""
 
     def __init__(self) -> None:
@@ -27,8 +28,8 @@ class BatchLocks:
 
     @contextmanager
     def hold(self, batch: Batch) -> Iterator[None]:
-        """Wait until no other thread works on the batches in which `batch` adds or replaces rows,
-        and hold them until the end."""
+        """Wait until no other thread works on the batches in which `batch` adds or replaces rows.
+        Hold these batches until the context ends."""
         numbers = touched_batches(batch)
         with self._condition:
             self._condition.wait_for(lambda: self._taken.isdisjoint(numbers))
@@ -44,14 +45,15 @@ class BatchLocks:
 logger = logging.getLogger(__name__)
 
 _CANCEL_SECONDS = 30
-"""Seconds that a cancelled batch may take to end: Spark kills its tasks at once, a commit under way
-takes about a second."""
+"""Maximum seconds for a cancelled batch to end. Spark kills its tasks immediately, and a commit in
+progress takes about a second."""
 _MOST_FAILURES = 3
-"""Batches in a row that failed or had no readable file, after which no further batch is begun."""
+"""Number of batches in a row that failed or had no readable file, after which no more batches are
+begun."""
 
 
 class Breaker:
-    """Says when to stop: after a number of failures in a row, or on request. Safe to use from
+    """Opens, which stops the work, after several failures in a row or on request. Safe to use from
     several threads."""
 
     def __init__(self, most_failures: int = _MOST_FAILURES) -> None:
@@ -62,7 +64,7 @@ class Breaker:
 
     @property
     def is_open(self) -> bool:
-        """Whether no more work is to be begun."""
+        """Whether no more work may begin."""
         return self._stopped.is_set()
 
     def succeeded(self) -> None:
@@ -87,9 +89,9 @@ class Worked:
     """The batches that failed, and the batches that were not begun."""
 
     failed: dict[int, str] = field(default_factory=dict)
-    """Batch → the reason why it failed."""
+    """The reason of each failed batch."""
     not_begun: list[int] = field(default_factory=list)
-    """Batches that were left after too many failures in a row."""
+    """Batches not begun because too many before them failed in a row."""
 
 
 def work_through(
@@ -101,8 +103,9 @@ def work_through(
 ) -> Worked:
     """Call `work` on every batch, `at_once` at a time, until the breaker opens.
 
-    KeyboardInterrupt (Ctrl-C, and SIGTERM if the command turns it into one) opens the breaker,
-    cancels, and is raised again when all threads have ended. BusyError is raised then, too.
+    KeyboardInterrupt (from Ctrl-C, or from SIGTERM if the command converts it) opens the breaker,
+    cancels the work in progress, and is raised again when the threads have ended. BusyError opens
+    the breaker, too, and is raised when all work has ended.
 
     Args:
         cancel: Ends the work in progress.
@@ -143,7 +146,7 @@ def work_through(
 
 
 def _cancel(waiting: set[Future[None]], cancel: Callable[[], None]) -> None:
-    """Cancel again and again: a thread between two Spark jobs goes on to the next."""
+    """Cancel repeatedly, because a thread between two Spark jobs goes on to the next job."""
     logger.info("interrupted: the batches at work are cancelled")
     running = {future for future in waiting if not future.cancel()}
     for _ in range(_CANCEL_SECONDS):

@@ -1,9 +1,9 @@
-"""The staged job: preprocess → label → extract, three passes that meet only in the tables `pages`,
+"""The staged job: preprocess → label → extract, three passes connected only by the tables `pages`,
 `blocks` and `labels`.
 
-Each stage commits a batch as a whole and then notes it in the ledger, so that a kill at any time
-leaves a batch at the stage before: the next run does that stage again, with the same rows. Stages
-of different batches overlap; each may run on a cluster of its own.
+Each stage commits a batch as a whole and then notes it in the ledger. So a kill at any time leaves
+the batch in its previous state, and the next run repeats the stage, with the same rows. Stages of
+different batches overlap. Each stage may run on its own cluster.
 """
 
 import json
@@ -64,15 +64,15 @@ class StagedJob(Job):
         self._first, last = split_into_stages(work.settings.labeler)
         self._layouts = Layouts(work) if work.settings.layouts.enabled else None
         self._reports: dict[int, list[Report]] = {}
-        # While the stage `label` is planned, the session's environment is set for it, so no other
-        # stage may be planned.
+        # While the stage `label` is planned, the session's environment is set for that stage, so no
+        # other stage may be planned.
         self._planning = threading.Lock()
         of_last = work.settings.model_copy(update={"labeler": last})
         self._label_stage = LabelStage(work, engines, of_last, self._totals, self._planning)
 
     def run(self, batches: Sequence[Batch], progress: Progress, stages: Sequence[str] = STAGES) -> Totals:
         """Take `batches` through the given `stages` that they still need. A batch that fails is
-        noted in `failed_batches` and keeps its state; the others go on."""
+        noted in `failed_batches` and keeps its state; the other batches continue."""
 
         def take(batch: Batch) -> None:
             parts = [batch]
@@ -89,15 +89,15 @@ class StagedJob(Job):
 
         if self._layouts is not None:
             return self._run_by_layout(batches, progress, stages, self._layouts)
-        # At least one batch per stage, so that CPUs and GPUs are both at work.
+        # At least one batch per stage, so that both CPUs and GPUs are busy.
         self._work_through(batches, max(IN_FLIGHT, len(stages)), take)
         return self._totals
 
     def _run_by_layout(
         self, batches: Sequence[Batch], progress: Progress, stages: Sequence[str], layouts: Layouts
     ) -> Totals:
-        """Do the same as `run`, but one stage after the other, because no layout is known before
-        all batches are preprocessed."""
+        """Like `run`, but one stage after the other, because no layout is known before all batches
+        are preprocessed."""
         at: dict[str, list[Batch]] = {
             state: [batch for batch in batches if batch.state == state] for state in UNFINISHED
         }
@@ -141,8 +141,8 @@ class StagedJob(Job):
         return whole
 
     def _ask(self, batches: Sequence[Batch], progress: Progress, layouts: Layouts) -> bool:
-        """Let the next labeler of a chain label the chosen pages of the batches; return whether all
-        of it worked."""
+        """Have the next labeler of a chain label the batches' chosen pages. Return whether all of
+        this succeeded."""
 
         def choose() -> None:
             self._totals.layouts.update(layouts.choose(batches))
@@ -160,7 +160,7 @@ class StagedJob(Job):
         )
 
     def _together(self, stage: str, batches: Sequence[Batch], do: Callable[[], None]) -> bool:
-        """Do work that covers several batches at once; return whether it worked."""
+        """Do work that covers several batches together, and return whether it succeeded."""
         return self._work_through(batches[:1], 1, lambda first: self._do_timed(stage, stage, first, do))
 
     def _label_by_layout(self, batches: Sequence[Batch], layouts: Layouts, progress: Progress) -> None:
@@ -180,11 +180,11 @@ class StagedJob(Job):
         )
         with self._planning:
             prepared = self._work.spark.range(0, len(tasks), 1, len(tasks)).mapInArrow(mapper, schema)
-        # One pass gives two tables and the reports, by way of the executors' disks: 6.9 CPU s for
-        # 485 pages. By way of a third table it takes 8.3 s, and one table alone takes 5.6 s. If an
-        # executor is lost, its part is lost too, and the archives are read again, perhaps with
-        # another outcome. So the tables are compared with the reports and with each other before
-        # the ledger is updated.
+        # One pass gives two tables and the reports, through the executors' disks: 6.9 CPU s for 485
+        # pages. Through a third table, it takes 8.3 s; one table alone takes 5.6 s. If an executor
+        # is lost, its part is also lost, and the archives are read again, perhaps with a different
+        # outcome. So the tables are compared with the reports and with each other before the ledger
+        # is updated.
         prepared = prepared.persist(StorageLevel.DISK_ONLY)
         self._work.lease.check()
         try:
@@ -219,8 +219,8 @@ class StagedJob(Job):
         self._tables.replace_where("blocks", blocks, f"batch = {batch.number}")
 
     def _is_whole_before(self, stage: str, batch: Batch) -> bool:
-        """Return whether the batch has all rows of the stages before `stage`, by the ledger. If
-        not, the batch goes back to the stage that lacks rows."""
+        """Return whether the batch has all rows of the stages before `stage`, according to the
+        ledger. If not, put the batch back to the stage with missing rows."""
         try:
             with describe_jobs(self._work.spark, self._work.lease.run_id, f"batch {batch.number}: before {stage}"):
                 self._check_before(stage, batch)
@@ -228,8 +228,8 @@ class StagedJob(Job):
             self._send_back(batch, lost)
             return False
         except Exception:
-            # If a person or a bucket's rule deleted a data file, reading its rows fails, and would
-            # fail in every run.
+            # If a person or a bucket's lifecycle rule deleted a data file, reading its rows fails,
+            # and would fail in every run.
             forgotten = self._forget_lost_files(batch)
             if forgotten is None:
                 raise
@@ -245,8 +245,8 @@ class StagedJob(Job):
             self._totals.put_back[batch.number] = lost.stage, str(lost)
 
     def _forget_lost_files(self, batch: Batch) -> LostRowsError | None:
-        """Delete a batch from the first table that names data files which storage lacks, and return
-        the stage that must write the batch again; None if there is no such table."""
+        """Delete a batch from the first table with data files missing from storage. Return an error
+        that names the stage that must write the batch again; None if no data files are missing."""
         for table, stage in (("pages", "preprocess"), ("blocks", "preprocess"), ("labels", "label")):
             if not self._tables.exists(table):
                 continue
@@ -263,11 +263,11 @@ class StagedJob(Job):
         expected = pages.where(to_be_labelled())
         if stage == "label":
             check_between("blocks", "preprocess", self._batch_of("blocks", batch), expected)
-        elif not self._was_by_layout(batch):  # Pages without host or first labels have no layout, and no labels.
+        elif not self._was_by_layout(batch):  # Pages without a host or first labels have no layout, and no labels.
             check_between("labels", "label", self._batch_of("labels", batch), expected)
 
     def _was_by_layout(self, batch: Batch) -> bool:
-        """Return whether the batch was labelled by layout; the stage `extract` may run with other
+        """Return whether the batch was labelled by layout; the stage `extract` may have other
         settings."""
         if self._layouts is not None:
             return True
@@ -306,7 +306,7 @@ class StagedJob(Job):
             self._totals.add_noted(ledger_rows)
 
     def _files_of(self, batch: Batch) -> list[Report]:
-        """Return the reports of the batch's files, from this run's first stage or from the
+        """Return the reports of the batch's files, from this run's stage `preprocess` or from the
         ledger."""
         if batch.number not in self._reports:
             self._reports[batch.number] = self._work.ledger.reports(batch)
