@@ -1,1 +1,2 @@
-"""The books of an output: its plan and results, its one writer, and the check of its rows."""
+"""The books of an output: its plan and results, the lock for its single writer, and the check of
+its rows."""

@@ -1,7 +1,7 @@
 """Forgets pages, step by step, in any storage that implements `Books`.
 
-First the pages to forget are counted, and the rules are noted in the table `forgotten` in one
-commit; from then on the rules hold. Then the rows are deleted, the ledger's counts are corrected,
+First, the pages to forget are counted, and the rules are noted in the table `forgotten` in one
+commit. From then on, the rules apply. Then the rows are deleted, the ledger's counts are corrected,
 and the rules are noted as done. Each step may be repeated, so the next call, or the next run into
 the output, continues an interrupted call.
 """
@@ -23,19 +23,19 @@ from dripper.spark.wording import say_count
 logger = logging.getLogger(__name__)
 
 PAGE_TABLES = ("pages", "extractions")
-"""Tables that show which rows to delete elsewhere. Their own rows are deleted last."""
+"""Tables that show which rows to delete in other tables. Their own rows are deleted last."""
 
 
 class Pages(Protocol):
     """The tables that hold pages, or data derived from pages."""
 
     def count(self, rules: Rules) -> dict[tuple[Rule, int], int]:
-        """Return the number of pages that each rule names, by batch. A page counts once, for the
-        first kind of rule."""
+        """Return the number of pages that each rule matches, by batch. A page counts once, for the
+        first matching kind of rule."""
         ...
 
     def delete(self, rules: Rules, check: Callable[[], None]) -> None:
-        """Delete the rows from all tables. The rows that lead to the others are deleted last.
+        """Delete the rows from all tables. The rows needed to find the other rows are deleted last.
 
         Args:
             check: Called before each commit; raises if another run has taken the lease.
@@ -43,20 +43,20 @@ class Pages(Protocol):
         ...
 
     def are_restored(self) -> bool:
-        """Return whether somebody has restored one of the tables to an older version, as far as
-        their histories show."""
+        """Return whether, as far as the histories show, one of the tables was restored to an older
+        version."""
         ...
 
 
 def begin(
     books: Books, counts: Mapping[tuple[Rule, int], int], rules: Collection[Rule], request: Mapping[str, Any]
 ) -> None:
-    """Note rules as begun: one row for each rule and batch with pages of the rule, and one row for
-    each rule that names no page yet.
+    """Note rules as begun. There is one row for each rule and batch with matching pages, and one
+    row for each rule that matches no page yet.
 
     Args:
         counts: The result of `Pages.count`.
-        request: The values that all these rows share: who asks, when and why.
+        request: The values that all these rows share: the user, the time and the reason.
     """
     places: list[tuple[Rule, int | None, int]] = [(each, batch, n) for (each, batch), n in sorted(counts.items())]
     places += [(each, None, 0) for each in sorted(set(rules) - {each for each, _ in counts})]
@@ -70,8 +70,8 @@ def begin(
 def go_on(
     books: Books, pages: Pages, ledger: Ledger, check: Callable[[], None], rule_rows: Sequence[Mapping[str, Any]]
 ) -> int:
-    """Finish the rules that are noted as begun, and return the number of forgotten pages. Needs the
-    lease, and reconciled tables.
+    """Finish the rules that are noted as begun, and return the number of forgotten pages. The
+    caller must hold the lease, and the tables must be reconciled.
 
     Args:
         check: Called before each commit; raises if another run has taken the lease.
@@ -90,13 +90,13 @@ def go_on(
 
 
 def check_rules(rule_rows: Sequence[Mapping[str, Any]], known: int, ledger: Ledger, name: str) -> int:
-    """Return the number of rules. Raises DifferenceError if rules are gone, because the next
+    """Return the number of rules. Raises DifferenceError if rules are missing, because the next
     reading would then bring their pages back.
 
     Args:
-        rule_rows: The rows of the table `forgotten`, including withdrawn rules. Errors call the
-            table `name`.
+        rule_rows: The rows of the table `forgotten`, including withdrawn rules.
         known: The largest number of rules that a run has seen.
+        name: The table's name, for errors.
     """
     n_rules = len({(row["kind"], row["pattern"]) for row in rule_rows})
     n_pages = sum(entry.forgotten for entry in ledger.entries())
@@ -115,13 +115,13 @@ def drop_returned(
 ) -> None:
     """Delete the rows of forgotten pages that have returned.
 
-    If the rows of a batch match the ledger, the ledger counts the returned pages again, for example
-    after both tables were restored. For such a batch the rules are noted as begun, so that the
+    If a batch's rows match the ledger, for example after both tables were restored, the ledger
+    counts the returned pages again. For such a batch, the rules are noted as begun, so that the
     ledger's counts are lowered.
 
     Args:
         rule_rows: The rows of `forgotten`.
-        unequal: Batches that do not have the rows that the ledger counts.
+        unequal: Batches with rows that differ from the ledger's counts.
     """
     begun = rules_of(row for row in rule_rows if row["state"] == BEGUN).rules
     rules = Rules(rules_of(rule_rows).rules - begun)
@@ -146,7 +146,7 @@ def _mark_done(row: Row) -> Row:
 def _close_counts(books: Books, ledger: Ledger, counts: Mapping[int, int], check: Callable[[], None]) -> None:
     """Count the deleted pages as skipped in the ledger."""
     entries = ledger.entries()
-    # If a whole reading is under way, it may already have replaced the rows of selections.
+    # If a whole reading is in progress, it may already have replaced the rows of selections.
     replacing = {
         entry.file.warc_file for entry in entries if entry.state in UNFINISHED and entry.file.selection is None
     }
@@ -169,5 +169,5 @@ def _close_counts(books: Books, ledger: Ledger, counts: Mapping[int, int], check
 
 
 def _table_of(entry: LedgerEntry) -> str:
-    """Return the table that has the rows that the ledger counts for a file."""
+    """Return the table with the rows that the ledger counts for a file."""
     return "pages" if entry.state in UNFINISHED else "extractions"

@@ -1,7 +1,8 @@
-"""Decides which pages an output must not hold, by law or on request. The rules are in its table
-`forgotten`. They are applied in Python when archives are read, and in SQL when rows are deleted.
+"""Decides which pages an output must not contain, by law or on request. The rules are in the
+output's table `forgotten`. They are applied in Python when archives are read, and in SQL when rows
+are deleted.
 
-A rule names a host, a domain, an address or a page. It names the same pages in both languages, so
+A rule names a host, a domain, an address or a page. It matches the same pages in both languages, so
 the counted pages are exactly the pages that are deleted and never written again.
 """
 
@@ -20,25 +21,24 @@ from dripper.spark.tables.sql import quoted
 
 TABLE = "forgotten"
 KINDS = ("page_id", "url", "host", "domain")
-"""Kinds of things that a rule can name. A page that several rules name counts for the first of
-these kinds."""
+"""Kinds of rules. A page that several rules match counts for the first of these kinds."""
 BEGUN, DONE, WITHDRAWN = "begun", "done", "withdrawn"
-"""States of a rule. Begun: rows may still exist. Done: no row is left. Withdrawn: somebody has set
-this state by SQL, and the rule is no longer in force."""
+"""States of a rule. Begun: rows may still exist. Done: no rows are left. Withdrawn: somebody has
+set this state with SQL, and the rule no longer applies."""
 
 _PAGE_ID = re.compile(r"[0-9a-f]{32}")
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Rule:
-    """A kind and a pattern that name pages; `rule` checks them."""
+    """A kind and a pattern that match pages; `rule` checks them."""
 
     kind: str
     pattern: str
 
 
 def rule(kind: str, typed: str) -> Rule:
-    """Return the rule for a typed value. Raises InputError if the value cannot name a page,
+    """Return the rule for a typed value. Raises InputError if the value is not a valid page ID,
     address, host or domain.
 
     >>> rule("host", "WWW.Example.org."), rule("domain", "example.org")
@@ -62,7 +62,7 @@ def rule(kind: str, typed: str) -> Rule:
 
 
 def _host(text: str) -> str | None:
-    """Return the host in its canonical spelling; None if the text is not exactly a host."""
+    """Return the host in its canonical spelling; None if the text is anything but a host."""
     try:
         parts = urlsplit(f"//{text if text.count(':') < 2 or text.startswith('[') else f'[{text}]'}")
         port, host = parts.port, parts.hostname or ""
@@ -74,8 +74,8 @@ def _host(text: str) -> str | None:
 
 
 def spellings(host: str) -> list[str]:
-    """Return the spellings of a host that may occur in the column `host`: in ASCII or, in older
-    rows, in Unicode; with or without the trailing dot of the root.
+    """Return the spellings of a host that may occur in the column `host`. They are in ASCII or, in
+    older rows, in Unicode, each with or without the root's trailing dot.
 
     >>> spellings("xn--mller-kva.de")
     ['xn--mller-kva.de', 'xn--mller-kva.de.', 'müller.de', 'müller.de.']
@@ -94,7 +94,7 @@ class Rules:
 
     @cached_property
     def _rules_by_kind(self) -> Mapping[str, Mapping[str, Rule]]:
-        """The rule of each value, by kind."""
+        """For each kind, a map from value to rule."""
         by_kind: dict[str, dict[str, Rule]] = {kind: {} for kind in KINDS}
         for each in sorted(self.rules):
             names = spellings(each.pattern) if each.kind in ("host", "domain") else [each.pattern]
@@ -102,7 +102,7 @@ class Rules:
         return by_kind
 
     def rule_of(self, page_id: str, url: str, host: str | None) -> Rule | None:
-        """Return the rule that names a page; None if no rule does."""
+        """Return the rule that matches a page; None if no rule does."""
         by_kind = self._rules_by_kind
         matching = by_kind["page_id"].get(page_id) or by_kind["url"].get(url)
         if matching or not host:
@@ -117,20 +117,20 @@ class Rules:
         return None
 
     def forget(self, page_id: str, url: str) -> bool:
-        """Return whether a page of an archive must not become a row."""
+        """Return whether an archive's page must not become a row."""
         if not self.rules:
             return False
         return self.rule_of(page_id, str(storable({"url": url})["url"]), host_name(url)) is not None
 
     def condition(self) -> str:
-        """Return the SQL condition for rows of pages that are forgotten."""
+        """Return the SQL condition for rows of forgotten pages."""
         by_kind = self._rules_by_kind
         parts = [part for column in ("page_id", "url", "host") for part in _within(column, by_kind[column])]
         return " OR ".join([*parts, *_of_domains(by_kind["domain"])]) or "FALSE"
 
     def host_condition(self) -> str:
-        """Return the SQL condition for rows of hosts that are forgotten as a whole, in tables
-        without a row per page."""
+        """Return the SQL condition for rows of completely forgotten hosts, in tables that do not
+        have one row per page."""
         by_kind = self._rules_by_kind
         return " OR ".join([*_within("host", by_kind["host"]), *_of_domains(by_kind["domain"])]) or "FALSE"
 
@@ -149,18 +149,18 @@ def _of_domains(domains: Iterable[str]) -> list[str]:
 
 
 def on_their_way(books: Books) -> dict[int, int]:
-    """Return, by batch, the number of rows that are about to be deleted. Deleted rows are already
-    in the ledger's counts."""
+    """Return, by batch, the number of rows that are about to be deleted. The ledger's counts
+    already reflect rows that are deleted."""
     return rows_by_batch(books.read(TABLE, among("state", [BEGUN])))
 
 
 def rules_of(rows: Iterable[Mapping[str, Any]]) -> Rules:
-    """Return the rules of these table rows that are in force."""
+    """Return the rules from these table rows, except withdrawn ones."""
     return Rules(frozenset(Rule(row["kind"], row["pattern"]) for row in rows if row["state"] != WITHDRAWN))
 
 
 def rows_by_batch(rows: Sequence[Mapping[str, Any]]) -> dict[int, int]:
-    """Return how many pages of each batch were, or are to be, forgotten."""
+    """Return how many pages of each batch were forgotten or are to be forgotten."""
     counts: dict[int, int] = {}
     for row in rows:
         if row["batch"] is not None:

@@ -1,4 +1,4 @@
-"""Reads the input of a run from its flags: whole files, or the records of a selection without the
+"""Reads the input of a run from its flags: whole files, or the records of a selection, except
 records that other readings of a file have left in the tables.
 """
 
@@ -27,9 +27,9 @@ class Input:
 
     files: tuple[PlannedFile, ...] = ()
     redo: frozenset[str] = frozenset()
-    """Addresses of files that are read again."""
+    """Addresses of the files to read again."""
     redo_typed: str = ""
-    """The same files as typed."""
+    """The value of --redo, as typed."""
     description: str = ""
     """The whole input as typed, without signatures, for the table `runs`."""
     problems: tuple[str, ...] = ()
@@ -38,7 +38,7 @@ class Input:
 
 def read_input(warcs: str, redo: str, selection: str, settings: Settings) -> Input:
     """Return the input that the flags --warcs, --redo and --select name. Raises InputError if a
-    flag is not valid."""
+    flag is invalid."""
     if warcs and selection:
         raise InputError(
             "--warcs reads whole files, --select single records of the files that an index names: give one of them"
@@ -59,7 +59,7 @@ def _read_selection(text: str, redo: frozenset[str], redo_typed: str, settings: 
         raise InputError(f"--select {describe_input(text)}: no record of the index fits")
     by_address: dict[str, tuple[str, dict[Place, None]]] = {}
     for path, places in selection.files.items():
-        # Two indexes may name one file in two ways.
+        # Two indexes may name the same file in two ways.
         by_address.setdefault(canonical_address(path), (path, {}))[1].update(dict.fromkeys(places))
     files = (
         PlannedFile(address, path=opening_path(path), selection=selection.identity, places=tuple(sorted(places)))
@@ -103,11 +103,11 @@ def _describe_part(part: str) -> str:
 
 
 def drop_known(spark: SparkSession, tables: Tables, plan: Plan, entries: Iterable[LedgerEntry]) -> Plan:
-    """Return the plan without the places of selected records that already have a row from another
-    reading of their file.
+    """Return the plan without selected records that already have a row from another reading of
+    their file.
 
     Nobody else writes while the run holds the lease, and no two batches of a plan share a file. So
-    the result stays valid until the last batch of the plan is read.
+    the result remains valid until the last batch of the plan is read.
 
     Args:
         entries: The ledger's entries before the plan is recorded.
@@ -142,12 +142,12 @@ def _drop_stored_places_of(file: PlannedFile, offsets: dict[str, set[int]]) -> P
 
 
 def _read_offsets(spark: SparkSession, tables: Tables, readings: set[tuple[str, int]]) -> dict[str, set[int]]:
-    """Return, by file, the offsets of the records that have a row in these (file, batch) pairs."""
+    """Return, by file, the offsets of the records with rows in these (file, batch) pairs."""
     columns = [list(column) for column in zip(*sorted(readings), strict=True)]
     reading_rows = spark.createDataFrame(pa.table(columns, names=["warc_file", "batch"]))
     numbers = sorted({number for _, number in readings})
     offsets: dict[str, set[int]] = {}
-    # Records that a staged run has not extracted yet will get a row; they are in `pages`.
+    # Records that a staged run has not yet extracted are in `pages`, and will get a row.
     stored_tables = [table for table in ("extractions", "pages") if tables.exists(table)]
     for table in stored_tables:
         rows = tables.read(table).where(F.col("batch").isin(numbers))

@@ -1,10 +1,10 @@
-"""One driver at a time: the table `runs` names the run that may write into an output.
+"""Allows one driver at a time: the table `runs` names the run that may write to an output.
 
 A run begins by adding its row under the next number (`epoch`), which Delta lets only one driver do.
-From then on it regularly notes in the row that it is alive. A second driver waits until it knows
-whether the first one is alive; if so, the second one ends with an error message. It watches whether
-the first driver's row changes while it waits, and never relies on the clock of another machine. If
-it takes over from a run that did not end well, it first shuts out the commits of that run
+From then on, it regularly notes in the row that it is alive. A second driver waits until it knows
+whether the first driver is alive; if so, the second driver ends with an error message. While it
+waits, it watches whether the first driver's row changes, and never relies on another machine's
+clock. If it takes over from a run that did not end well, it first shuts out that run's commits
 (`dripper.spark.tables.fence`).
 """
 
@@ -29,17 +29,16 @@ logger = logging.getLogger(__name__)
 
 TABLE = RUNS
 BEAT_SECONDS = 30.0
-"""Seconds between the heartbeats of a run. Each heartbeat is a commit that takes 0.2 s, and a run
-with nothing to report may wait longer."""
+"""Seconds between a run's heartbeats. Each heartbeat is a commit that takes 0.2 s."""
 SILENCE_SECONDS = 150.0
-"""Seconds without a heartbeat after which a waiting run takes another run for lost: five
-heartbeats, longer than any pause of a garbage collector."""
+"""Seconds without a heartbeat after which a waiting run considers another run lost: five
+heartbeats, longer than any garbage collector pause."""
 _SEQUENCE = "dripper.runs"
 _ENDED_WELL = (0, 4)
-"""Exit codes of runs that can have no commit under way any more."""
+"""Exit codes of runs that cannot have any commits in progress."""
 _at_work: set[str] = set()
-"""The runs of this process that have not ended. The process stays alive after a run, so it cannot
-show that the run has ended."""
+"""The runs of this process that have not ended. The process may outlive a run, so a living process
+does not show that the run is active."""
 
 
 def _utc_now() -> datetime:
@@ -47,14 +46,14 @@ def _utc_now() -> datetime:
 
 
 def _awake_or_not() -> float:
-    """Return the seconds of a clock of this machine that nobody sets, and that goes on while the
-    machine sleeps, because a sleeping run sends no heartbeat."""
+    """Return the seconds of a clock that nobody sets. It keeps running while the machine sleeps,
+    because a sleeping run sends no heartbeat."""
     return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
 
 
 class Lease:
-    """The right to write into one output: `take` it before the first commit, and `end` it in any
-    case, however the run ended."""
+    """The right to write to one output: `take` it before the first commit, and always `end` it,
+    however the run ended."""
 
     def __init__(
         self,
@@ -69,8 +68,8 @@ class Lease:
         now: Callable[[], datetime] = _utc_now,
         awake: Callable[[], float] = _awake_or_not,
     ) -> None:
-        """writers: commits of the run that may be under way at once. clock: seconds, for waiting.
-        now: the time by this machine's clock. awake: see `_awake_or_not`."""
+        """writers: maximum number of concurrent commits of the run. clock: returns seconds, for
+        waiting. now: returns the time by this machine's clock. awake: see `_awake_or_not`."""
         self.run_id = uuid.uuid4().hex
         self._books = books
         self._patience = patience_seconds
@@ -86,7 +85,7 @@ class Lease:
         """The largest number of rules in `forgotten` that an earlier run knew."""
         self._heard = 0.0
         self._newest_at: int | None = None
-        """The version of `runs` at which this run was the newest; None: not known."""
+        """The version of `runs` in which this run was the newest; None: not known."""
         self._is_lost = False
         self._stop = threading.Event()
         self._lock = threading.Lock()
@@ -97,7 +96,7 @@ class Lease:
 
         Args:
             is_new: Whether this driver has created the table, so that no other run can have begun
-                before.
+                earlier.
             columns: More values for the run's row.
 
         Raises:
@@ -109,7 +108,7 @@ class Lease:
         except BusyError:
             if not is_new:
                 raise
-            # Another run came in between, and may have ended already.
+            # Another run began in between, and may already have ended.
             runs = self._wait_for_others()
             self._begin(runs, columns)
         self._heard = self._awake()
@@ -122,8 +121,7 @@ class Lease:
             raise
 
     def _begin(self, runs: Sequence[Mapping[str, Any]], columns: dict[str, Any]) -> None:
-        """Add the run's row under the next number, with a later start time than any other run
-        has."""
+        """Add the run's row under the next number, with a start time later than any other run's."""
         self.rules_known = max((run["rules"] or 0 for run in runs), default=0)
         starts = [_milliseconds(run["started_at"]) for run in runs if run["started_at"]]
         started = max([_milliseconds(self._now()), *(one + 1 for one in starts)])
@@ -131,9 +129,9 @@ class Lease:
         row = {"run_id": self.run_id, "state": "running", "holder": self._holder, "writers": self._writers}
         self._row = row | {"started_at": now, "heard_at": now, "rules": self.rules_known} | columns
         last = max((run["epoch"] for run in runs), default=0)
-        # If rows were deleted, or the table was restored, Delta still knows the higher numbers of
-        # before, and skips a row with a lower one. No count of runs is as high as the seconds since
-        # 1970.
+        # If rows were deleted or the table was restored, Delta still knows the earlier, higher
+        # numbers, and skips a row with a lower number. The seconds since 1970 are higher than any
+        # number of runs.
         for epoch in (last + 1, max(last + 1, int(self._now().timestamp()))):
             self._row["epoch"] = epoch
             try:
@@ -157,20 +155,20 @@ class Lease:
         self._books.fence = Fence(started, self._writers, self.confirm)
 
     def _take_over(self, runs: Sequence[Mapping[str, Any]]) -> None:
-        """Shut out earlier runs that may have commits under way, and then note which of them are
+        """Shut out earlier runs that may have commits in progress, and then note which of them are
         lost. The order matters, because the next run relies on the note."""
         if lanes := lanes_to_shut(runs):
             logger.info("commits of an earlier run, which did not end well, are shut out from now on")
             self._books.shut_out(lanes)
         if dead_runs := [run["run_id"] for run in runs if run["state"] == "running"]:
-            # Not beside a heartbeat: the two commits would conflict.
+            # Not during a heartbeat, because the two commits would conflict.
             with self._lock:
                 self._newest_at = None
                 amend(self._books, TABLE, among("run_id", dead_runs), _mark_lost)
 
     @property
     def is_first(self) -> bool:
-        """Whether no run has held this lease before, so that nobody has written into the output."""
+        """Whether no run has held this lease before, so that nobody has written to the output."""
         return bool(self._row) and self._row["epoch"] == 1
 
     def check(self) -> None:
@@ -180,8 +178,8 @@ class Lease:
             self._beat()
 
     def confirm(self) -> None:
-        """Raise BusyError unless this run may still write. If it may, none of its commits was
-        skipped. Reads the table `runs`."""
+        """Raise BusyError unless this run may still write. If it may, no commit of this run was
+        skipped. Reads the table `runs` if it has changed."""
         if self._is_lost or not self._is_newest():
             self._is_lost = True
             raise BusyError(
@@ -194,7 +192,7 @@ class Lease:
         self._row["rules"] = max(number, self.rules_known)
 
     def confirm_commits(self) -> None:
-        """Call `confirm` if this run has committed anything. A run does so before it reports its
+        """Call `confirm` if this run has committed anything. A run calls this before it reports its
         commits as written."""
         if self._books.fence and self._books.fence.is_used:
             self.confirm()
@@ -202,8 +200,8 @@ class Lease:
     def end(self, state: str, **columns: Any) -> None:
         """Note how the run ended.
 
-        Raises nothing: without the JVM or the storage the run cannot write, and the next run finds
-        that out.
+        Raises nothing: if the JVM or the storage is gone, the run cannot write, and the next run
+        notices this.
 
         Args:
             columns: More values for the run's row.
@@ -229,12 +227,12 @@ class Lease:
             _at_work.discard(self.run_id)
 
     def _wait_for_others(self) -> list[dict[str, Any]]:
-        """Wait until no other run can be at work, and return all runs. Raises BusyError if one is
-        at work."""
+        """Wait until no other run can be active, and return all runs. Raises BusyError if a run is
+        active."""
         watched: dict[str, tuple[Any, float]] = {}
         while True:
-            # Silence counts from after the first look to before the last one, so that a pause of
-            # this driver during a look does not count.
+            # The silence is counted from after the first read to before the last read, so that a
+            # pause of this driver during a read does not count.
             now = self._clock()
             runs = self._runs(EVERY_ROW)
             unknown = []
@@ -252,7 +250,7 @@ class Lease:
             self._sleep(min(5.0, self._patience / 4))
 
     def _is_over(self, other: Mapping[str, Any]) -> bool:
-        """Whether a run that has not noted its end is known to have ended."""
+        """Return whether a run that has not noted its end is known to have ended."""
         if other["holder"] == self._holder == this_process():
             return other["run_id"] not in _at_work
         return is_alive(other["holder"], self._holder) is False
@@ -262,8 +260,8 @@ class Lease:
         return self._books.read(TABLE, where, columns)
 
     def _is_newest(self) -> bool:
-        """Whether this run is the one that may write: no other run has its number or a higher one.
-        The table is read only if it has changed since that was last true."""
+        """Return whether this run may write, because no other run has the same number or a higher
+        one. The table is read only if it has changed since the last time that this was true."""
         version = self._books.version(TABLE)
         if version is not None and version == self._newest_at:
             return True
@@ -294,7 +292,7 @@ class Lease:
 
     def _write(self) -> None:
         version = self._books.replace(TABLE, [self._row], among("run_id", [self.run_id]))
-        # If this is the version after the last one, nobody else has committed in between.
+        # If this version directly follows the last one, nobody else has committed in between.
         is_next = self._newest_at is not None and version == self._newest_at + 1
         self._newest_at = version if is_next else None
 
@@ -317,14 +315,14 @@ def hold_lease(books: Books, job: str) -> Iterator[Lease]:
 
 
 def this_process() -> str:
-    """Return the identity of this driver: the machine, the process, and the start of both, as far
-    as the system reports them."""
+    """Return the identity of this driver: the machine and its boot, and the process and its start
+    time, as far as the system reports them."""
     return f"{socket.gethostname()} {_boot()} {os.getpid()} {_read_start_ticks(os.getpid())}"
 
 
 def is_alive(holder: str, itself: str) -> bool | None:
-    """Whether the process of the driver `holder` exists; None: it ran on another machine than that
-    of `itself`, so that is not known."""
+    """Return whether the process of the driver `holder` exists. None: unknown, because `holder` ran
+    on a different machine from `itself`."""
     machine, process = holder.split(" ")[:2], holder.split(" ")[2:]
     if machine != itself.split(" ")[:2] or "-" in machine[1:]:
         return None
@@ -332,8 +330,8 @@ def is_alive(holder: str, itself: str) -> bool | None:
 
 
 def _boot() -> str:
-    """Return the ID of the machine's boot and the process's PID namespace; "-" if the system does
-    not report them."""
+    """Return the machine's boot ID and the process's PID namespace; "-" if the system does not
+    report them."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip().replace("-", "")
         return f"{boot}/{Path('/proc/self/ns/pid').readlink()}"
@@ -352,7 +350,7 @@ def _read_start_ticks(process: int) -> str:
 
 def lanes_to_shut(runs: Sequence[Mapping[str, Any]]) -> int:
     """Return the number of lanes in which earlier runs may still commit. A run that ended well has
-    ended all its commits, and has shut out the runs before it.
+    no commits in progress, and has shut out the runs before it.
 
     >>> ended = {"epoch": 1, "state": "ended", "exit_code": 0, "writers": 3}
     >>> lost = {"epoch": 2, "state": "lost", "exit_code": None, "writers": 2}

@@ -1,5 +1,5 @@
-"""Plans the remaining files and their batches, with pure functions over the ledger that always give
-the same answer."""
+"""Plans the remaining files and their batches, with pure, deterministic functions over the
+ledger."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,37 +13,38 @@ from dripper.spark.tables.batches import Batch, Key, PlannedFile
 from dripper.warc.read.record import ArchiveFault, find_archive_fault
 
 UNFINISHED = ("planned", "preprocessed", "labelled")
-"""States of a batch's files while it is under way, in order. Afterwards each file is in one of
-FINISHED."""
+"""States of a batch's files while the batch is in progress, in order. Afterwards, each file is in
+one of FINISHED."""
 
 FINISHED = ("done", "failed", "set_aside", "dismissed")
 """done: read to its end. failed: not read to its end; the next run tries again. set_aside: failed
-too often, and tried again only on request. dismissed: not wanted any more, by somebody's
-decision."""
+too often, and tried again only on request. dismissed: somebody has decided that the file needs no
+more attempts or reports."""
 
 
 @dataclass(frozen=True, slots=True)
 class LedgerEntry:
-    """The row of a file in the ledger."""
+    """A file's row in the ledger."""
 
     file: PlannedFile
     batch: int
     state: str
     """One of UNFINISHED or FINISHED."""
     pages: int = 0
-    """Rows of `extractions` that its last reading left."""
+    """Number of rows in `extractions` from the file's last reading."""
     fault: ArchiveFault | None = None
-    """Fault of a file that was read to its end and is not a whole archive."""
+    """Fault of a file that was read to its end but is not a whole archive."""
     records: int = 0
-    """Records that its last reading counted; the next three are its counts as well."""
+    """Number of records in the last reading. The next three fields are also counts of that
+    reading."""
     failed_pages: int = 0
     skipped: int = 0
     forgotten: int = 0
     """Skipped records that are forgotten pages."""
     page_keys: int | None = None
-    """The sum of the keys of its pages (`dripper.spark.tables.row_keys`); None: not known."""
+    """The sum of the file's page keys (`dripper.spark.tables.row_keys`); None: not known."""
     checked_at: datetime | None = None
-    """Time at which its rows were last known to match its pages; None: not known."""
+    """Last time at which the file's rows were known to match its pages; None: not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,28 +52,28 @@ class Plan:
     """The work of a run."""
 
     resumed: tuple[Batch, ...] = ()
-    """Batches that an earlier run planned and did not finish, whatever stage they are at."""
+    """Batches that an earlier run planned but did not finish, at any stage."""
     fresh: tuple[Batch, ...] = ()
-    """New batches of the files that the ledger does not know and the files in `moved`."""
+    """New batches, with the files that the ledger does not know and the files in `moved`."""
     moved: tuple[LedgerEntry, ...] = ()
     """Files to remove from the batch that last read them, because they failed, have changed, or are
     to be redone."""
     n_done: int = 0
-    """Files of the input that need no work."""
+    """Number of input files that need no work."""
     n_left: int = 0
-    """Files beyond the limit."""
+    """Number of files beyond the limit."""
     set_aside: tuple[str, ...] = ()
-    """Files of the input that failed too often to be tried again unasked."""
+    """Input files that failed too often and are tried again only on request."""
     faults: Mapping[str, ArchiveFault] = field(default_factory=dict)
-    """Files of the input that are done, but are not whole archives."""
+    """Input files that are done but are not whole archives."""
     anew: frozenset[int] = frozenset()
-    """Batches of `resumed` that are between two stages and start over, because one of their files
+    """Batches in `resumed` that are between two stages but start over, because one of their files
     is to be read again."""
 
 
 @dataclass(frozen=True, slots=True)
 class BatchSize:
-    """A batch ends at `files` files or `bytes` bytes, whichever comes first; it has at least one
+    """A batch ends at `files` files or `bytes` bytes, whichever comes first, but has at least one
     file."""
 
     files: int
@@ -90,20 +91,20 @@ def make_plan(
 ) -> Plan:
     """Return the work that remains for `files`, given the ledger.
 
-    Files of the ledger that are not in `files` are left alone. The same file with another selection
-    is separate work. A file that was read whole has the records of every selection, and a whole
-    reading replaces the rows of all selections.
+    Files in the ledger that are not in `files` are left alone. The same file with another selection
+    is separate work. A file that was read whole includes the records of every selection, and a
+    whole reading replaces the rows of all selections.
 
     Raises InputError if two of the files have the same key.
 
     Args:
-        limit: The maximum number of files to do. Batches of an earlier run are never split, because
-            their rows are committed together.
-        states: The states in which batches of an earlier run are resumed. Batches in other states
-            do not belong to this run, and count as done.
-        redo: Files to read again although they are done. A batch between stages that has one of
-            them starts over.
-        last: New batches are numbered above it, and above all batches of the ledger.
+        limit: The maximum number of files to process. Batches of an earlier run are never split,
+            because their rows are committed together.
+        states: The states in which batches from an earlier run are resumed. Batches in other states
+            are not this run's work, and count as done.
+        redo: Files to read again although they are done. A batch between stages that contains such
+            a file starts over.
+        last: New batches get numbers above this one, and above all batches in the ledger.
     """
     entries = {entry.file.key: entry for entry in ledger}
     files_by_key = _index(files)
@@ -173,8 +174,8 @@ def _list_undone(
 
 
 def _find_superseded(entries: Iterable[LedgerEntry]) -> dict[str, tuple[int, ...]]:
-    """Return, for files with selections in the ledger, the batches that hold the rows of the
-    selections."""
+    """Return, for each file with selections in the ledger, the batches with the selections'
+    rows."""
     batches: dict[str, set[int]] = {}
     for entry in entries:
         if entry.file.selection is not None:
@@ -183,8 +184,8 @@ def _find_superseded(entries: Iterable[LedgerEntry]) -> dict[str, tuple[int, ...
 
 
 def batches_of(entry: LedgerEntry) -> list[int]:
-    """Return the batches that may hold rows of the file: its own and, while it is read again, the
-    batch of its earlier reading."""
+    """Return the batches that may have rows of the file: its own batch and, while the file is read
+    again, the batch of its earlier reading."""
     return [entry.batch] if entry.file.replaces is None else [entry.batch, entry.file.replaces]
 
 
@@ -194,10 +195,10 @@ def _note_superseded(file: PlannedFile, superseded: Mapping[str, tuple[int, ...]
 
 
 def has_changed(file: PlannedFile, entry: LedgerEntry) -> bool:
-    """Whether the file differs from the one that was read, as far as its size and version show.
+    """Return whether the file has changed since it was read, as far as its size and version show.
 
-    A size or version that is unknown now, or was unknown then, shows nothing. But if the file was
-    not read then, a value that is known now shows that the file now exists.
+    A size or version that is or was unknown shows nothing. But if the file could not be read
+    before, a newly known value shows that the file now exists.
     """
     if entry.state in UNFINISHED:
         return False
@@ -208,14 +209,14 @@ def has_changed(file: PlannedFile, entry: LedgerEntry) -> bool:
 
 
 def _comparable(now: str | int, then: str | int | None) -> bool:
-    """Return whether two values can be compared. An ETag and a modification time cannot: the same
-    file may have been read in two ways."""
+    """Return whether two values can be compared. An ETag cannot be compared with a modification
+    time, because the same file may have been read in two ways."""
     return then is None or str(now).partition(":")[0] == str(then).partition(":")[0] or isinstance(now, int)
 
 
 def fault_of(row: Mapping[str, Any]) -> ArchiveFault | None:
-    """Return the reason why the file is not a whole archive, by its row of the ledger; None if no
-    fault is known. No fault is known if only single records were read."""
+    """Return the reason why the file with this ledger row is not a whole archive; None if no fault
+    is known. If only single records were read, no fault is known."""
     if row.get("selection") is not None or row.get("error") is not None or not row.get("n_problems"):
         return None
     return find_archive_fault(row["records"], dict(row["skipped"] or {}), bool(row["clipped"]))
@@ -229,8 +230,8 @@ def _plan_again(file: PlannedFile, entry: LedgerEntry) -> PlannedFile:
 
 
 def _open_as_typed(batch: Batch, typed: dict[Key, PlannedFile]) -> Batch:
-    """Return the batch with the paths and the places of records that this run was given. The ledger
-    keeps neither signed addresses nor places, and only the signed address of this run works."""
+    """Return the batch with the paths and record places that this run was given. The ledger stores
+    neither signed addresses nor places, and only this run's signed address is valid."""
     files = (
         replace(file, path=typed[file.key].path, places=typed[file.key].places) if file.key in typed else file
         for file in batch.files
@@ -241,7 +242,7 @@ def _open_as_typed(batch: Batch, typed: dict[Key, PlannedFile]) -> Batch:
 def list_batches(ledger: Iterable[LedgerEntry], numbers: Collection[int]) -> list[Batch]:
     """Return the batches with these numbers from the ledger, in order.
 
-    A batch with a planned file is redone as a whole, so the batch is planned.
+    A batch with any planned file is redone as a whole, so its state is planned.
     """
     entries = list(ledger)
     superseded = _find_superseded(entries)

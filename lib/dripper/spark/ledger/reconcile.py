@@ -1,9 +1,9 @@
-"""Compares the tables with the ledger: whether the rows that the ledger counts are there.
+"""Compares the tables with the ledger, to check that the rows counted in the ledger exist.
 
-People drop tables, restore older versions of them, and delete rows by SQL. So every run, before it
-works, compares the rows of each batch of `extractions` with the ledger's counts. The numbers are in
-Delta's log; data is read only for the keys of batches that were rewritten. A batch under way may
-have any number of rows, because it is replaced as a whole. `dripper.spark.upkeep.repair` repairs
+People drop tables, restore older versions, and delete rows with SQL. So every run first compares
+the rows of each batch of `extractions` with the ledger's counts. The numbers are in Delta's log;
+data is read only for the keys of batches that were rewritten. A batch in progress may have any
+number of rows, because it is replaced as a whole. `dripper.spark.upkeep.repair` repairs
 differences.
 """
 
@@ -38,27 +38,29 @@ logger = logging.getLogger(__name__)
 
 TABLE = "extractions"
 _VERSIONS_TRIED = 30
-"""Versions of a table that are searched for the one that made a difference, with two jobs each."""
+"""Maximum number of table versions that are searched for the version that caused a difference. Each
+takes two jobs."""
 _KEEPS_ROWS = ("OPTIMIZE", "VACUUM", "ADD COLUMNS", "CHANGE COLUMN", "SET TBLPROPERTIES", "UNSET TBLPROPERTIES")
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A batch that does not have the rows that the ledger counts."""
+    """A batch with rows that differ from the ledger's counts."""
 
     batch: int
     rows: int
     counted: int
-    """Number of rows by the ledger. If it equals `rows`, the rows belong to other pages."""
+    """Number of rows according to the ledger. If this equals `rows`, the rows belong to other
+    pages."""
 
 
 def bounds(ledger: Iterable[LedgerEntry]) -> dict[int, tuple[int, int | None]]:
-    """Return, for each batch of the ledger, the minimum and the maximum number of rows that it may
+    """Return, for each batch in the ledger, the minimum and maximum number of rows that it may
     have.
 
-    The maximum is None if the batch is under way, or has rows that a batch under way will replace:
-    a kill may have come before or after the commit. A whole reading also replaces the readings of
-    selections.
+    The maximum is None if the batch is in progress, or has rows that a batch in progress will
+    replace, because a kill may have come before or after the commit. A whole reading also replaces
+    readings of selections.
     """
     entries = list(ledger)
     on_their_way = [entry for entry in entries if entry.state in UNFINISHED]
@@ -78,12 +80,12 @@ def bounds(ledger: Iterable[LedgerEntry]) -> dict[int, tuple[int, int | None]]:
 def find_differences(
     entries: Iterable[LedgerEntry], rows: Mapping[int, int], leaving: Mapping[int, int] | None = None
 ) -> list[Difference]:
-    """Return, in order, the batches for which the table has fewer or more rows than the ledger
+    """Return, in order, the batches with fewer or more rows in the table than in the ledger's
     counts.
 
     Args:
         rows: The number of rows in each batch of the table.
-        leaving: The number of rows in each batch that are about to be deleted.
+        leaving: The number of rows about to be deleted, by batch.
     """
     allowed, unequal = bounds(entries), []
     for batch in sorted(allowed.keys() | rows.keys()):
@@ -99,17 +101,16 @@ def find_differences(
 def compare(
     books: Books, ledger: Ledger, confirm: Callable[[], None], every: bool = False
 ) -> tuple[list[Difference], BatchCounts]:
-    """Return the batches for which `extractions` does not have the rows that the ledger counts, and
-    the counts of all its batches. From then on the ledger numbers new batches above all batches of
-    the table.
+    """Return the batches for which the rows in `extractions` differ from the ledger's counts, and
+    the counts of all batches in `extractions`. From then on, the ledger numbers new batches above
+    all batches of the table.
 
-    The keys of the pages are compared too, for batches with a data file that is newer than the last
-    such comparison. The age of a file is in Delta's log, so nothing is scanned if nobody has
-    written.
+    For batches with a data file newer than the last comparison of page keys, the keys are compared,
+    too. The age of a file is in Delta's log, so nothing is scanned if nobody has written.
 
     Args:
-        confirm: Raises if another run has taken the lease, because it may have written between the
-            reads of the two tables.
+        confirm: Raises if another run has taken the lease, because that run may have written
+            between the reads of the two tables.
         every: Compare the keys of all batches.
     """
     counts, entries = books.count_batches(TABLE), ledger.entries()
@@ -137,7 +138,7 @@ def compare(
 
 
 def _known_keys(entries: Sequence[LedgerEntry]) -> dict[int, list[LedgerEntry]]:
-    """Return, by batch number, the files of the batches that must have exactly the counted rows."""
+    """Return the files of each batch that must have exactly the counted rows, by batch number."""
     allowed = bounds(entries)
     by_batch: dict[int, list[LedgerEntry]] = defaultdict(list)
     for entry in entries:
@@ -147,8 +148,8 @@ def _known_keys(entries: Sequence[LedgerEntry]) -> dict[int, list[LedgerEntry]]:
 
 
 def _is_rewritten(files: Sequence[LedgerEntry], written: datetime | None) -> bool:
-    """Whether the newest data file of a batch is newer than the last comparison of its rows; False
-    if its time is not known."""
+    """Return whether the newest data file of a batch is newer than the last comparison of the
+    batch's rows; False if the file's time is not known."""
     looks = [entry.checked_at for entry in files if entry.checked_at is not None]
     return written is not None and (not looks or written > max(looks))
 
@@ -156,7 +157,7 @@ def _is_rewritten(files: Sequence[LedgerEntry], written: datetime | None) -> boo
 def _compare_keys(
     files: Mapping[int, Sequence[LedgerEntry]], found: Mapping[tuple[int, str], FileRows]
 ) -> list[Difference]:
-    """Return the batches that have the counted number of rows, but rows of other pages."""
+    """Return the batches in which a file's rows differ from its pages, by their number or keys."""
     rows_of: dict[int, dict[str, FileRows]] = defaultdict(dict)
     for (batch, name), rows in found.items():
         rows_of[batch][name] = rows
@@ -172,8 +173,7 @@ def _compare_keys(
 
 
 def are_rows_of(readings: Sequence[LedgerEntry], rows: FileRows) -> bool:
-    """Return whether the rows of a file in a batch match its pages, as far as its keys are
-    known."""
+    """Return whether a file's rows in a batch match its pages, as far as their keys are known."""
     keys = [entry.page_keys for entry in readings if entry.pages]
     is_same = None in keys or rows.keys == sum(filter(None, keys))
     return rows.rows == sum(entry.pages for entry in readings) and is_same
@@ -182,11 +182,11 @@ def are_rows_of(readings: Sequence[LedgerEntry], rows: FileRows) -> bool:
 def settle(
     books: Books, pages: Pages, ledger: Ledger, lease: Lease, adding: Collection[Rule] = (), every: bool = False
 ) -> tuple[list[Difference], BatchCounts, Rules]:
-    """Forget the pages that are to be forgotten, and return the result of `compare` and the rules
-    that hold from then on. Pages are to be forgotten if somebody brought them back, or if an
-    earlier call began with them.
+    """Delete pages that should be forgotten, and return the result of `compare` and the rules that
+    now apply. Pages should be forgotten if somebody brought them back, or if an earlier call began
+    to forget them.
 
-    Raises DifferenceError if rules are gone.
+    Raises DifferenceError if rules are missing.
 
     Args:
         adding: Rules that are about to be noted.
@@ -196,7 +196,7 @@ def settle(
     of_adding = [{"kind": each.kind, "pattern": each.pattern} for each in adding]
     check_rules([*rule_rows, *of_adding], lease.rules_known, ledger, books.name(forgotten.TABLE))
     rules = forgotten.rules_of(rule_rows)
-    # The data files of a restored version keep their old times.
+    # The data files of a restored version keep their old times, so comparing times is not enough.
     is_restored = bool(rules) and pages.are_restored()
     unequal, counts = compare(books, ledger, lease.confirm, every=every or is_restored)
     batches = {each.batch for each in unequal}
@@ -220,10 +220,10 @@ def reconcile(
     adding: Collection[Rule] = (),
     every: bool = False,
 ) -> tuple[Rules, Mapping[int, int]]:
-    """Call `settle`, and return the rules that hold, and the number of rows in each batch.
+    """Call `settle`, and return the rules that apply and the number of rows in each batch.
 
-    Raises DifferenceError if `extractions` does not have the rows that the ledger counts, if
-    storage lacks its data files, or if rules are gone. Rows that were removed on purpose are no
+    Raises DifferenceError if the rows of `extractions` differ from the ledger's counts, if its data
+    files are missing from storage, or if rules are missing. Rows removed on purpose are not a
     difference.
     """
     unequal, counts, rules = settle(SparkBooks(spark, tables), pages, ledger, lease, adding, every)
@@ -252,8 +252,8 @@ def reconcile(
 
 
 def find_lost_rows(spark: SparkSession, tables: Tables, ledger: Ledger) -> list[str]:
-    """Return a sentence if `extractions` does not have the rows that the ledger counts, because
-    somebody has changed one of the two since `reconcile`. Reads only Delta's log; if the log is out
+    """Return a sentence if the rows of `extractions` differ from the ledger's counts, because
+    somebody has changed either table since `reconcile`. Reads only Delta's log; if the log is out
     of reach, the next run reports the difference."""
     repair = f"jobs/maintain.py --output {tables.output} --repair has these batches read again by the next run"
     newest = tables.log(TABLE).newest()
@@ -268,8 +268,8 @@ def find_lost_rows(spark: SparkSession, tables: Tables, ledger: Ledger) -> list[
 
 
 def describe_differences(spark: SparkSession, tables: Tables, unequal: Sequence[Difference]) -> str:
-    """Return a description of the batches of `extractions` that differ from the ledger, and since
-    when."""
+    """Return a description of the batches of `extractions` that differ from the ledger, with the
+    versions that made the differences."""
     since = find_changes(spark, tables, TABLE, unequal)
     of_ledger = ""
     if any(each.batch not in since and each.rows != each.counted for each in unequal):
@@ -289,14 +289,14 @@ def _describe(difference: Difference, since: Mapping[int, str]) -> str:
 
 
 def say_batches(numbers: Iterable[int]) -> str:
-    """Return a phrase that names these batches by the first and the last."""
+    """Return a phrase with the number of these batches, and the first and the last of them."""
     listed = sorted(numbers)
     return f"batch {listed[0]}" if len(listed) == 1 else f"{len(listed)} batches ({listed[0]} to {listed[-1]})"
 
 
 def find_changes(spark: SparkSession, tables: Tables, table: str, unequal: Sequence[Difference]) -> dict[int, str]:
-    """Return, by batch, the version of the table that made the difference, with its operation and
-    time; a batch is left out if its version is not found."""
+    """Return, by batch, the table version that made the difference, with its operation and time.
+    Batches without a known version are left out."""
     counts: dict[int, dict[int, int]] = {}
 
     def rows_at(version: int) -> dict[int, int]:
@@ -305,10 +305,10 @@ def find_changes(spark: SparkSession, tables: Tables, table: str, unequal: Seque
         return counts[version]
 
     changes_by_batch: dict[int, str] = {}
-    # A version is not found if its log or data was cleared.
+    # A version cannot be read if its log or data was removed.
     with suppress(PySparkException, Py4JError):
         history = _history(spark, tables, table)
-        # Operations of people first, then operations of jobs; the newest first.
+        # People's operations come first, then jobs' operations, each with the newest first.
         changes = [row for row in history if not row["operation"].startswith(_KEEPS_ROWS)]
         changes.sort(key=lambda row: (row["operation"] == "WRITE", -row["version"]))
         for row in islice(changes, _VERSIONS_TRIED):
@@ -317,7 +317,8 @@ def find_changes(spark: SparkSession, tables: Tables, table: str, unequal: Seque
                 break
             before, after = rows_at(row["version"] - 1), rows_at(row["version"])
             for each in unexplained:
-                # If none of the rows is counted, a run wrote them, and the ledger has changed.
+                # If the ledger counts none of the rows, a run wrote them, and the ledger has
+                # changed.
                 is_of_ledger = row["operation"] == "WRITE" and not each.counted
                 if before.get(each.batch, 0) == each.counted != after.get(each.batch, 0) and not is_of_ledger:
                     changes_by_batch[each.batch] = _change(row)
@@ -336,7 +337,7 @@ def _history(spark: SparkSession, tables: Tables, table: str) -> list[dict[str, 
 
 
 def _changed_by_people(spark: SparkSession, tables: Tables, table: str) -> str:
-    """Return the newest version of the table that no run made: runs only write and merge."""
+    """Return the newest table version that no run made: runs only write and merge."""
     history: list[dict[str, Any]] = []
     with suppress(PySparkException, Py4JError):
         history = [

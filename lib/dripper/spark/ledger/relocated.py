@@ -1,11 +1,11 @@
-"""Archives that were moved: files under a new prefix are the same files as under the old one.
+"""Tracks moved archives: files under a new prefix are the same files as under the old prefix.
 
-A page's id is derived from its file's address. So the address under which a file was first read
-stays its name in all tables, and the table `relocated` has the new addresses of moved files. A run
-translates the addresses of its input before it compares them with the ledger, and opens the files
+A page's ID is derived from its file's address. So the address under which a file was first read
+remains its name in all tables, and the table `relocated` has the prefixes of moved files. A run
+translates the addresses in its input before it compares them with the ledger, and opens the files
 at their current addresses.
 
-An address may be used again: if its file has moved away, the next file there is a new one. The new
+An address may be reused: if its file has moved away, the next file there is a new file. The new
 file's name is the address with a number (`latest/a.warc.gz#2`), and no other file has that name.
 """
 
@@ -31,7 +31,7 @@ from dripper.warc.open.identity import canonical_address, reading_path
 
 TABLE = "relocated"
 _NUMBERED = re.compile(r"(.+)#([2-9]|[1-9]\d+)", re.DOTALL)
-"""The name of a file at an address that other files had before, see `find_first_name`."""
+"""The name of a file at an address that other files had before; see `find_first_name`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Move:
     new: str
 
     def takes(self, address: str) -> bool:
-        """Whether the move takes away the file at an address.
+        """Return whether the file at an address is moved.
 
         >>> Move("/b", "s3://a").takes("/b/x.warc"), Move("/b", "s3://a").takes("/bc/x.warc")
         (True, False)
@@ -51,8 +51,8 @@ class Move:
 
 
 def move(old: str, new: str) -> Move:
-    """Return the move from one typed prefix to another. Raises InputError if a prefix is not valid,
-    or if both are the same.
+    """Return the move from one typed prefix to another. Raises InputError if a prefix is invalid or
+    both are the same.
 
     >>> move("s3a://old/crawl/", "s3://new/crawl")
     Move(old='s3://old/crawl', new='s3://new/crawl')
@@ -67,7 +67,7 @@ def move(old: str, new: str) -> Move:
 
 
 def parse_move(text: str) -> Move:
-    """Return the move that OLD=NEW names. Raises InputError if there is none."""
+    """Return the move written as OLD=NEW. Raises InputError if the text is invalid."""
     old, equals, new = text.partition("=")
     if not equals or "=" in new:
         raise InputError(
@@ -77,23 +77,23 @@ def parse_move(text: str) -> Move:
 
 
 def names_by_place(names: Iterable[str], moves: Sequence[Move]) -> dict[str, str]:
-    """Return the names of the ledger's files by their current addresses.
+    """Return a mapping from the current addresses of the ledger's files to their names.
 
     Args:
-        moves: The oldest first.
+        moves: The moves, oldest first.
     """
     found: dict[str, tuple[int, str]] = {}
     for name in names:
         place, arrival = _follow(name, moves)
-        # If several files have come to one address, the last one is there, unless a file was read
-        # there.
+        # If several files were moved to the same address, the last one is there, unless a file was
+        # read there.
         found[place] = max(found.get(place, (-1, "")), (arrival, name))
     return {place: name for place, (_, name) in found.items()}
 
 
 def find_first_name(address: str, moves: Sequence[Move], known: Mapping[str, str]) -> str:
-    """Return the name of the file at an address: the address under which it was first read if the
-    ledger knows it, else a name for a new file.
+    """Return the name of the file at an address. If the ledger knows the file, this is the address
+    under which it was first read; otherwise, it is a name for a new file.
 
     Args:
         known: The result of `names_by_place`.
@@ -110,7 +110,7 @@ def find_first_name(address: str, moves: Sequence[Move], known: Mapping[str, str
 
 
 def find_place(name: str, moves: Sequence[Move]) -> str:
-    """Return the current address of the file with a name.
+    """Return the current address of the file with this name.
 
     >>> moves = [Move("latest", "may"), Move("latest", "june")]
     >>> [find_place(name, moves) for name in ("latest/x", "latest/x#2", "latest/x#3")]
@@ -120,8 +120,8 @@ def find_place(name: str, moves: Sequence[Move]) -> str:
 
 
 def _follow(name: str, moves: Sequence[Move]) -> tuple[str, int]:
-    """Return the current address of the file with a name, and the index of the move that brought it
-    there. The index is `len(moves)` if the file was read there."""
+    """Return the current address of the file with this name, and the index of the move that brought
+    it there. The index is `len(moves)` if no move did."""
     address, number = match.groups() if (match := _NUMBERED.fullmatch(name)) else (name, "1")
     earlier, place, arrival = int(number) - 1, address, len(moves)
     for i, each in enumerate(moves):
@@ -134,7 +134,7 @@ def _follow(name: str, moves: Sequence[Move]) -> tuple[str, int]:
 
 
 def rename_to_first_names(source: Input, moves: Sequence[Move], entries: Iterable[LedgerEntry]) -> Input:
-    """Return the input with the addresses under which its files were first read."""
+    """Return the input with its files renamed to the addresses under which they were first read."""
     if not moves:
         return source
     by_name = {entry.file.warc_file: entry for entry in entries}
@@ -145,7 +145,7 @@ def rename_to_first_names(source: Input, moves: Sequence[Move], entries: Iterabl
         if name == file.warc_file:
             return file
         path = file.path or file.warc_file
-        # A copy has its own time or ETag, which can be compared only with the same copy.
+        # A copy has its own time or ETag, which can be compared only with that of the same copy.
         is_same = name not in by_name or by_name[name].file.path == reading_path(path)
         return replace(file, warc_file=name, path=path, version=file.version if is_same else None)
 
@@ -154,8 +154,8 @@ def rename_to_first_names(source: Input, moves: Sequence[Move], entries: Iterabl
 
 
 def locate(entries: Sequence[LedgerEntry], moves: Sequence[Move]) -> list[LedgerEntry]:
-    """Return entries of the ledger with the current paths of their files, for files that a run
-    reads again although its input does not name them."""
+    """Return the ledger entries with their files' current paths, for files that a run reads again
+    although its input does not name them."""
     if not moves:
         return list(entries)
     paths = [_path_now(entry.file.warc_file, entry.file.path, moves) for entry in entries]
@@ -163,7 +163,7 @@ def locate(entries: Sequence[LedgerEntry], moves: Sequence[Move]) -> list[Ledger
 
 
 def read_paths(books: Books, names: Collection[str]) -> dict[str, str]:
-    """Return the paths that open files of the ledger, by name. Files that are opened by their names
+    """Return, by name, the paths that open the ledger's files. Files that are opened by their names
     are left out."""
     moves, rows = read_moves(books), books.read("warc_files", among("warc_file", names), ("warc_file", "path"))
     paths = {row["warc_file"]: _path_now(row["warc_file"], row["path"], moves) for row in rows}
@@ -171,15 +171,15 @@ def read_paths(books: Books, names: Collection[str]) -> dict[str, str]:
 
 
 def _path_now(name: str, path: str | None, moves: Sequence[Move]) -> str | None:
-    """Return the path that opens a file now, given its path in the ledger; None if its name opens
-    it."""
+    """Return the path that opens a file now, given its path in the ledger; None if the file's name
+    opens it."""
     place = find_place(name, moves)
     return path if place == (canonical_address(path) if path else name) else place
 
 
 def check_not_moved(files: Iterable[PlannedFile], entries: Iterable[LedgerEntry]) -> None:
-    """Raise InputError if most of the files that the ledger does not know have the name and size of
-    files that it knows. They were probably moved, and would be read twice.
+    """Raise InputError if most of the files that the ledger does not know have the same name and
+    size as files that it knows. Such files were probably moved, and would be read twice.
 
     Args:
         entries: The result of `locate`.
@@ -213,24 +213,23 @@ def _base(name: str) -> str:
 
 
 def _prefixes(old: str, new: str) -> tuple[str, str]:
-    """Return two addresses without the folders and the name at the end that are the same in
-    both."""
+    """Return two addresses without their common ending (the file name and the last folders)."""
     olds, news = old.split("/"), new.split("/")
     while len(olds) > 1 and len(news) > 1 and olds[-1] == news[-1]:
         olds, news = olds[:-1], news[:-1]
-    # One of them may be the beginning of the other.
+    # One result may be the beginning of the other.
     return "/".join(olds), "/".join(news)
 
 
 def read_moves(books: Books) -> list[Move]:
-    """Return the moves that an output knows, the oldest first."""
+    """Return the moves noted in an output, oldest first."""
     rows = sorted(books.read(TABLE), key=lambda row: row["relocated_at"])
     return [Move(row["old_prefix"], row["new_prefix"]) for row in rows]
 
 
 def note_move(books: Books, moved: Move, now: datetime | None) -> str:
     """Note a move unless it is known, and return a sentence with the number of the ledger's files
-    that it moves. Needs the lease. If `now` is None, nothing is noted.
+    that it moves. The caller must hold the lease. If `now` is None, nothing is noted.
 
     Raises InputError if the ledger has no file below the old prefix.
     """
@@ -255,10 +254,10 @@ def relocate(
     spark: SparkSession, output: str, moved: Move, *, dry_run: bool = False, single_writer: bool = False
 ) -> str:
     """Note that archives have moved, and return a sentence with the number of the ledger's files
-    that have. No row of another table changes.
+    that were moved. No rows in other tables change.
 
-    Raises InputError if the ledger has no file below the old prefix, and BusyError if a run is at
-    work.
+    Raises InputError if the ledger has no file below the old prefix, and BusyError if another run
+    is active.
     """
     tables = Tables(spark, output)
     require_log_store(spark, tables, single_writer)

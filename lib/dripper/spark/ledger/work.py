@@ -1,4 +1,4 @@
-"""The handles on an output that all steps of a run share."""
+"""The handles to an output that all steps of a run share."""
 
 from dataclasses import dataclass
 
@@ -21,4 +21,4 @@ class Work:
     lease: Lease
     settings: Settings
     rules: Rules = NO_RULES
-    """Rules that say which pages are forgotten."""
+    """The rules for forgotten pages."""

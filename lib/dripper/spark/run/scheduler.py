@@ -104,8 +104,8 @@ def work_through(
     """Call `work` on every batch, `at_once` at a time, until the breaker opens.
 
     KeyboardInterrupt (from Ctrl-C, or from SIGTERM if the command converts it) opens the breaker,
-    cancels the work in progress, and is raised again when the threads have ended. BusyError opens
-    the breaker, too, and is raised when all work has ended.
+    cancels the work in progress, and is raised again when the threads have ended, or after
+    _CANCEL_SECONDS. BusyError also opens the breaker, and is raised when all work has ended.
 
     Args:
         cancel: Ends the work in progress.

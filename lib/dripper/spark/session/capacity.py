@@ -1,7 +1,8 @@
-"""Counts the tasks that a session may run at once; this sets the size of batches and tasks.
+"""Counts the tasks that a session may run concurrently, which determines the size of batches and
+tasks.
 
-A session that grows has few executors when a job starts, and gets more only while tasks wait. Work
-that is sized for the running executors would keep the cluster at that size.
+A growing session has few executors when a job starts, and gets more only while tasks wait. Work
+sized for the running executors would keep the cluster at that size.
 """
 
 from collections.abc import Mapping
@@ -13,7 +14,7 @@ from pyspark.sql import SparkSession
 from dripper.spark.wording import say_count
 
 UNTOLD_SLOTS = 200
-"""Used for a session that does not report how far it may grow: 50 executors of 4 cores."""
+"""The number used if a session does not report how far it may grow: 50 executors with 4 cores."""
 
 _TAGS = "spark.databricks.clusterUsageTags."
 _READ = (
@@ -25,28 +26,29 @@ _READ = (
 
 @dataclass(frozen=True, slots=True)
 class Live:
-    """The running part of a session: its executors (none in local mode), and the tasks that run at
-    once."""
+    """The running part of a session: its number of executors (0 in local mode), and how many tasks
+    they can run concurrently."""
 
     executors: int
     slots: int
 
 
 def slots(spark: SparkSession) -> int:
-    """Return how many tasks `spark` may run at once, at least 1.
+    """Return how many tasks `spark` may run concurrently, at least 1.
 
-    This counts all executors that the session may get, or the running executors if there are more
-    of them. It is UNTOLD_SLOTS if a session that grows has no bound, or if it does not report its
-    size (Spark Connect).
+    This counts all executors that the session may get, or the running executors if there are more.
+    It is at least UNTOLD_SLOTS if a growing session has no limit, or if the session does not report
+    its size (Spark Connect).
     """
     return most_slots(properties(spark), live(spark))
 
 
 def most_slots(properties: Mapping[str, str], live: Live | None) -> int:
-    """Return how many tasks a session with these Spark properties may run at once (see `slots`).
+    """Return how many tasks a session with these Spark properties may run concurrently (see
+    `slots`).
 
     Args:
-        live: The executors that are running; None if the session does not report them.
+        live: The running executors; None if the session does not report them.
 
     >>> conf = {"spark.executor.instances": "3", "spark.executor.cores": "4"}
     >>> most_slots(conf, Live(executors=1, slots=4))
@@ -63,10 +65,10 @@ def most_slots(properties: Mapping[str, str], live: Live | None) -> int:
 
 def most_executors(properties: Mapping[str, str]) -> int | None:
     """Return how many executors a session with these Spark properties may get; None if no property
-    says so.
+    shows this.
 
-    Databricks runs one executor per worker, and gives the number of workers in the properties with
-    which it tags its clusters.
+    Databricks runs one executor per worker, and reports the number of workers in the clusters' tag
+    properties.
     """
     if _allocates(properties):
         return _number(properties, "spark.dynamicAllocation.maxExecutors")
@@ -75,37 +77,37 @@ def most_executors(properties: Mapping[str, str]) -> int | None:
 
 
 def live(spark: SparkSession) -> Live | None:
-    """Return the executors of `spark` that are running now; None if the session does not report
-    them.
+    """Return the running executors of `spark`; None if the session does not report them.
 
-    `defaultParallelism` would be 2 while no executor is running, and otherwise follows
-    `spark.default.parallelism`.
+    `defaultParallelism` is no substitute: it is 2 while no executor is running, and otherwise
+    depends on `spark.default.parallelism`.
     """
     try:
         context: Any = spark.sparkContext._jsc.sc()
         slots = context.maxNumConcurrentTasks(context.resourceProfileManager().defaultResourceProfile())
-        # One entry is the driver's.
+        # One entry is for the driver.
         return Live(executors=context.getExecutorMemoryStatus().size() - 1, slots=slots)
-    except Exception:  # Connect sessions have no context and raise one of several types here, by version.
+    except Exception:  # Connect sessions have no context; the exception type depends on the version.
         return None
 
 
 def context_of(spark: SparkSession) -> Any:
-    """Return the session's context; None if it has none, as with Spark Connect."""
+    """Return the session's context; None if there is none, as with Spark Connect."""
     try:
         return spark.sparkContext
-    except Exception:  # One of several types, by version.
+    except Exception:  # The exception type depends on the version.
         return None
 
 
 class Losses(NamedTuple):
-    """The executors that a session lost, and the tasks that failed in it."""
+    """How many executors a session lost, and how many tasks failed."""
 
     executors: int = 0
     tasks: int = 0
 
     def describe(self, before: "Losses") -> list[str]:
-        """Return a sentence if there are more than before.
+        """Return a list with a sentence if there are more losses than before; otherwise, an empty
+        list.
 
         >>> Losses(2, 5).describe(before=Losses(1, 1))
         ['1 executor was lost, and 4 tasks failed and were tried again']
@@ -118,8 +120,8 @@ class Losses(NamedTuple):
 
 
 def count_losses(spark: SparkSession) -> Losses:
-    """Return the losses of a session so far; none if it does not report them. Idle executors that
-    dynamic allocation gives back are not lost."""
+    """Return a session's losses so far; zero if the session does not report them. Idle executors
+    that dynamic allocation releases do not count as lost."""
     try:
         found: Any = spark.sparkContext._jsc.sc().statusStore().executorList(False)
         executors = [found.apply(index) for index in range(found.size())]
@@ -130,12 +132,12 @@ def count_losses(spark: SparkSession) -> Losses:
 
 
 def properties(spark: SparkSession) -> dict[str, str]:
-    """Return the session's properties that say how far it may grow."""
+    """Return the session's properties that show how far it may grow."""
     values = {}
     for name in _READ:
         try:
             value = spark.conf.get(name, None)
-        except Exception:  # Serverless sessions refuse most names, whatever the default, with one of several types.
+        except Exception:  # Serverless sessions refuse most names, even with a default, with various types.
             continue
         if value:
             values[name] = value
@@ -144,7 +146,7 @@ def properties(spark: SparkSession) -> dict[str, str]:
 
 def is_local(properties: Mapping[str, str]) -> bool:
     """Return whether everything runs on this machine, in Spark's local mode. A session that does
-    not report its master is not local.
+    not report its master counts as not local.
 
     >>> [is_local({"spark.master": master}) for master in ("local[2]", "local-cluster[1,1,1024]")]
     [True, False]
@@ -157,14 +159,14 @@ def is_local(properties: Mapping[str, str]) -> bool:
 def _slots_of_an_executor(properties: Mapping[str, str], live: Live | None) -> int | None:
     cores = _number(properties, "spark.executor.cores")
     if cores is None and properties.get("spark.master", "").startswith(("yarn", "k8s://")):
-        cores = 1  # Spark's default there; elsewhere an executor gets all cores of its machine.
+        cores = 1  # Spark's default on YARN and Kubernetes; elsewhere, all cores.
     if cores is not None:
         return cores // (_number(properties, "spark.task.cpus") or 1)
     return live.slots // live.executors if live and live.executors else None
 
 
 def _allocates(properties: Mapping[str, str]) -> bool:
-    """Whether Spark asks for executors as it needs them; it never does in local mode."""
+    """Return whether Spark requests executors as needed, which it never does in local mode."""
     return properties.get("spark.dynamicAllocation.enabled") == "true" and not is_local(properties)
 
 
@@ -173,7 +175,7 @@ def _autoscales(properties: Mapping[str, str]) -> bool:
 
 
 def _number(properties: Mapping[str, str], name: str) -> int | None:
-    """Return a property as a number above 0; None if it is not set, or is Java's largest integer,
-    which means no bound."""
+    """Return a property as a number above 0; None if it is not set, or if it is Java's largest
+    integer, which means no limit."""
     value = properties.get(name, "")
     return int(value) if value.isdecimal() and 0 < int(value) < (1 << 31) - 1 else None

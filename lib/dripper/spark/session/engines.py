@@ -1,5 +1,5 @@
-"""Places the engines of the stage `label`: their number, the resource profile that gives each its
-GPU, and Python workers that no other stage gets."""
+"""Places the engines of the stage `label`: sets their number, the resource profile that gives each
+engine its GPU, and Python workers that no other stage uses."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,8 +23,8 @@ _OWN_CLUSTER = (
 
 @dataclass(frozen=True, slots=True)
 class Engines:
-    """The engines of the stage `label`: the loader of the labeler, the number of engines that work
-    at once, and the profile of their executors (None: any executor)."""
+    """The engines of the stage `label`: the labeler's loader, the number of concurrent engines, and
+    the resource profile of their executors (None: any executor)."""
 
     loader: Loader
     n: int = 1
@@ -32,15 +32,15 @@ class Engines:
 
 
 def n_engines(spark: SparkSession, settings: StageSettings) -> int:
-    """Return how many engines label at once: the setting, or else one per GPU of the session, or
-    else one."""
+    """Return how many engines label concurrently: the number in the settings, or else one per
+    executor that the stage gets or per GPU of the session, or else one."""
     if settings.engines is not None:
         return settings.engines
     if settings.gpus:
         return _executors(spark)
     gpus = int(spark.conf.get("spark.executor.resource.gpu.amount", "0") or 0)
-    # Spark puts as many tasks on a GPU as a task's share of it allows; an engine needs the whole
-    # GPU.
+    # Spark runs as many tasks on a GPU as a task's share of the GPU allows, but an engine needs the
+    # whole GPU.
     return max(1, gpus * _executors(spark))
 
 
@@ -50,10 +50,11 @@ def _executors(spark: SparkSession) -> int:
 
 
 def engine_profile(spark: SparkSession, settings: StageSettings) -> ResourceProfile | None:
-    """Return the resource profile of the stage, or None if it runs with the session's own resources
-    (`stages.gpus` 0).
+    """Return the stage's resource profile, or None if the stage runs with the session's own
+    resources (`stages.gpus` is 0).
 
-    Raises SettingsError, with advice, if the session cannot give one stage other executors.
+    Raises SettingsError, with advice, if the session cannot give a single stage different
+    executors.
     """
     if not settings.gpus:
         return None
@@ -69,19 +70,19 @@ def engine_profile(spark: SparkSession, settings: StageSettings) -> ResourceProf
         .memoryOverhead(settings.executor_memory_overhead)
         .resource("gpu", settings.gpus, settings.gpu_discovery_script, "nvidia.com")
     )
-    # One engine per executor: its one task gets all cores.
+    # One engine per executor: the executor's single task gets all cores.
     tasks = TaskResourceRequests().cpus(settings.executor_cores).resource("gpu", settings.gpus)
     return ResourceProfileBuilder().require(executors).require(tasks).build
 
 
 @contextmanager
 def own_workers(spark: SparkSession) -> Iterator[None]:
-    """Run the Python functions that are planned inside in worker processes that no other function
-    gets.
+    """Run the Python functions planned inside the context in worker processes that no other
+    functions use.
 
-    Spark hands a task the worker that has been idle longest, whichever stage it worked for. With 6
-    batches on two cores, two engines started; on a GPU, the second finds the memory taken by the
-    first. Spark never mixes workers with different environments.
+    Spark gives a task the worker that has been idle longest, whichever stage that worker served.
+    With 6 batches on two cores, two engines started. On a GPU, the first engine leaves no memory
+    for the second. Spark never mixes workers with different environments.
     """
     context = context_of(spark)
     # Without a context, the workers belong to the platform.
@@ -94,7 +95,7 @@ def own_workers(spark: SparkSession) -> Iterator[None]:
 
 
 def gives_profiles(spark: SparkSession) -> bool:
-    """Return whether the session can give one stage executors of its own."""
+    """Return whether the session can give a single stage its own executors."""
     master = spark.conf.get("spark.master", "") or ""
     is_cluster = master == "yarn" or master.startswith(("k8s://", "spark://", "local-cluster["))
     return is_cluster and spark.conf.get("spark.dynamicAllocation.enabled", "false") == "true"

@@ -1,9 +1,9 @@
-"""Spark's settings on one machine: they avoid work for clusters, which costs seconds there and
-brings nothing.
+"""Spark's settings on one machine. They avoid work that helps only clusters, and that takes seconds
+on one machine.
 
-A session that this program makes starts with them. A session that spark-submit makes already has
-Spark's own defaults, unless a properties file changed them; it gets the settings that can still be
-set.
+A session made by this program starts with these settings. A session made by spark-submit starts
+with Spark's own defaults or a user's properties. It then gets those of these settings that can
+still be set.
 """
 
 import logging
@@ -21,12 +21,12 @@ LOCAL = {
     # Delta's VACUUM lists a table with 10,000 tasks by default: 30 s wasted per table.
     "spark.sql.sources.parallelPartitionDiscovery.parallelism": "8",
     "spark.sql.adaptive.enabled": "false",
-    # Spark generates and compiles Java for each query. For a few hundred rows this takes longer
-    # than interpreting the query.
+    # Spark generates and compiles Java code for each query. For a few hundred rows, this takes
+    # longer than interpreting the query.
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
-"""Settings of queries, except the first, which is for the console."""
+"""Query settings, except the first, which is for the console."""
 
 _FAST_START = "-XX:TieredStopAtLevel=1"
 _log = logging.getLogger(__name__)
@@ -34,13 +34,13 @@ _log = logging.getLogger(__name__)
 
 def adapt_to_one_machine(spark: SparkSession) -> None:
     """Give a session that spark-submit has started on this machine the settings of `LOCAL` that
-    nobody has set, and log the settings that only the command could have set. Other sessions stay
-    as they are."""
+    nobody has set, and log the settings that only the spark-submit command can set. Other sessions
+    are unchanged."""
     if not is_local(properties(spark)):
         return
     conf = spark.conf.getAll
     for name, value in LOCAL.items():
-        # Spark knows Delta's settings only after something of Delta has been used.
+        # Spark knows Delta's settings only after Delta has been used.
         if name not in conf and (spark.conf.isModifiable(name) or name.startswith("spark.databricks.")):
             spark.conf.set(name, value)
     late = [

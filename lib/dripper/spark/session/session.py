@@ -1,5 +1,4 @@
-"""The Spark session: an existing one (Databricks, spark-submit), or one made here with Delta in
-it."""
+"""The Spark session: an existing one (Databricks, spark-submit), or a new one with Delta."""
 
 import logging
 import os
@@ -29,12 +28,12 @@ from dripper.spark.tables.sql import first_line
 
 _SUPPORTED_JAVA = ("17", "21")
 _LEAN = {
-    # Delta keeps the list of a table's files with every commit, reads it with a query, and never
-    # uses it (4.0 to 4.4).
+    # With every commit, Delta stores the list of a table's files, which it reads with a query but
+    # never uses (4.0 to 4.4).
     "spark.databricks.delta.allFilesInCrc.enabled": "false",
 }
 _QUIET = {JAVA_OPTIONS: f"-Dlog4j2.configurationFile={files('dripper.spark') / 'log4j2.properties'}"}
-"""Spark's own default prints a dozen warnings that nobody can act on."""
+"""Spark's default logging prints a dozen warnings that nobody can act on."""
 _DELTA = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
@@ -42,10 +41,10 @@ _DELTA = {
 _ALWAYS = {
     # Timestamps must not depend on the time zone of the job's machine.
     "spark.sql.session.timeZone": "UTC",
-    # Prints the line at which a Python worker hangs, instead of nothing.
+    # Prints a stack trace if a Python worker crashes, instead of nothing.
     "spark.python.worker.faulthandler.enabled": "true",
-    # Rows that a worker gets at once: a page has up to 32 MiB, and a string column overflows at 2
-    # GiB (default: 10,000 rows).
+    # Maximum number of rows in a worker's input batch: a page has up to 32 MiB, and a string column
+    # overflows at 2 GiB (default: 10,000 rows).
     "spark.sql.execution.arrow.maxRecordsPerBatch": "32",
 }
 
@@ -54,10 +53,10 @@ def open_session(settings: SparkSettings, app_name: str = "dripper") -> SparkSes
     """Return a session that can read and write Delta.
 
     Under spark-submit or on Databricks, the running session is used and must include Delta. A
-    session that spark-submit has started on this machine is adapted to it
-    (`dripper.spark.session.local`). Otherwise a session is made: Delta's jars come from
+    session that spark-submit has started on this machine is adapted to a single machine
+    (`dripper.spark.session.local`). Otherwise, a session is made, and Delta's jars come from
     `settings.jars`, from an earlier download, or from Maven Central. Raises MachineError, with
-    advice, if there is no fitting Java, no Spark, or no Delta.
+    advice, if there is no suitable Java, no Spark or no Delta.
     """
     builder = SparkSession.builder.appName(app_name)
     submitted, with_archive = _is_submitted(), False
@@ -73,8 +72,8 @@ def open_session(settings: SparkSettings, app_name: str = "dripper") -> SparkSes
         properties |= _merge_properties(_QUIET, options)
     for key, value in _merge_properties(properties, settings.properties).items():
         builder = builder.config(key, value)
-    # PySpark logs the whole JVM stack of every failed analysis, even if this program expects and
-    # handles the failure.
+    # PySpark logs the whole JVM stack trace of every failed analysis, even if this program expects
+    # and handles the failure.
     PySparkLogger.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
     try:
         with classes.only_jars() if with_archive else nullcontext():
@@ -95,23 +94,23 @@ def open_session(settings: SparkSettings, app_name: str = "dripper") -> SparkSes
 
 
 def _leave_signals_to_python(spark: SparkSession) -> None:
-    """Let Java ignore SIGTERM, as it ignores Ctrl-C in PySpark.
+    """Make Java ignore SIGTERM, as it ignores Ctrl-C in PySpark.
 
-    A scheduler that stops a run signals all of its processes. Java must outlive that, so that the
-    run can record its last batches and its end. Java ends when this process does.
+    A scheduler that stops a run signals all of the run's processes. Java must survive the signal,
+    so that the run can record its last batches and its end. Java ends when this process ends.
     """
     if (context := context_of(spark)) is not None:
         misc = context._jvm.sun.misc
         misc.Signal.handle(misc.Signal("TERM"), misc.SignalHandler.SIG_IGN)
-        # Its traces of a lost Java say no more than the last line of a job.
+        # Its traces after the loss of Java say no more than the job's last line.
         context._accumulatorServer.handle_error = lambda *_: None
 
 
 def drop_connection() -> None:
-    """Let this thread call Java over a new connection.
+    """Make this thread call Java over a new connection.
 
-    If a call is interrupted, its connection stays busy, and the call's answer would be read as that
-    of the next call.
+    If a call is interrupted, its connection stays busy, and its answer would be read as the answer
+    to the next call.
     """
     client: Any = getattr(SparkContext._gateway, "_gateway_client", None)
     if hasattr(client, "thread_connection"):
@@ -120,7 +119,7 @@ def drop_connection() -> None:
 
 @contextmanager
 def settings_restored() -> Iterator[None]:
-    """Restore the settings of the caller's session, if there is one, at the end."""
+    """Restore the settings of the caller's session, if there is one, when the context ends."""
     session = SparkSession.getActiveSession()
     before = dict(session.conf.getAll) if session is not None else {}
     try:
@@ -140,15 +139,15 @@ def _restore(session: SparkSession, before: Mapping[str, str]) -> None:
 
 
 def is_given() -> bool:
-    """Return whether somebody else starts and stops the session: spark-submit, a notebook,
-    Databricks, a Connect server."""
+    """Return whether something else starts and stops the session: spark-submit, a notebook,
+    Databricks, or a Connect server."""
     variables = ("PYSPARK_GATEWAY_PORT", "SPARK_REMOTE", "DATABRICKS_RUNTIME_VERSION")
     return any(name in os.environ for name in variables) or SparkSession.getActiveSession() is not None
 
 
 def _quieten(spark: SparkSession) -> None:
-    """Let Spark log only warnings, unless a user has configured its log: otherwise a thousand lines
-    of Spark hide the lines of the job."""
+    """Make Spark log only warnings, unless a user has configured logging. Otherwise, a thousand
+    lines from Spark would hide the job's own lines."""
     home = os.environ.get("SPARK_HOME", str(Path(pyspark.__file__).parent))
     has_file = Path(os.environ.get("SPARK_CONF_DIR", f"{home}/conf"), "log4j2.properties").exists()
     chosen = "spark.log.level" in spark.conf.getAll or "log4j" in str(spark.conf.get(JAVA_OPTIONS, ""))
@@ -157,18 +156,18 @@ def _quieten(spark: SparkSession) -> None:
 
 
 def _is_submitted() -> bool:
-    """Return whether spark-submit runs this program, and nobody has a session with their own
-    settings yet."""
+    """Return whether spark-submit runs this program, and nobody has yet made a session with their
+    own settings."""
     by_submit = "PYSPARK_GATEWAY_PORT" in os.environ and "DATABRICKS_RUNTIME_VERSION" not in os.environ
     return by_submit and SparkSession.getActiveSession() is None
 
 
 def require_workers(spark: SparkSession, module: str = "dripper.spark.workers.read") -> None:
-    """Raise MachineError if an executor cannot import the module that its tasks need; otherwise
+    """Raise MachineError if an executor cannot import the module that its tasks need. Otherwise,
     every task of every batch would fail in turn. One task checks this.
 
-    In local mode, workers run the driver's own Python, and with Spark Connect the platform's
-    Python. Nothing is checked in these two cases.
+    Nothing is checked in local mode, in which workers use the driver's own Python, or with Spark
+    Connect, in which they use the platform's Python.
 
     Args:
         module: The module that the executor imports.
@@ -194,8 +193,8 @@ _SHIP = "Every executor needs the driver's environment: docs/shipping.md says ho
 
 
 def _probe() -> Callable[[str], tuple[str, str, str, str]]:
-    """Return a function that a worker without this package can run: functions of modules are sent
-    by name, nested functions by value."""
+    """Return a function that a worker without this package can run. It is nested, because Spark
+    sends a module's functions by name but nested functions by value."""
 
     def probe(module: str) -> tuple[str, str, str, str]:
         import importlib
@@ -227,14 +226,14 @@ def _require_java() -> None:
 
 
 def _merge_properties(defaults: dict[str, str], user_properties: dict[str, str]) -> dict[str, str]:
-    """Return the merged properties. The user's properties win, except for Java's options, which are
-    joined."""
+    """Return the merged properties. The user's properties take precedence, except for Java options,
+    which are joined."""
     options = " ".join(filter(None, (defaults.get(JAVA_OPTIONS), user_properties.get(JAVA_OPTIONS))))
     return defaults | user_properties | ({JAVA_OPTIONS: options} if options else {})
 
 
 def delta_jars(settings: SparkSettings) -> dict[str, str]:
-    """Return the properties that add Delta: from `settings.jars`, an earlier download, or Maven
+    """Return the properties that add Delta, from `settings.jars`, an earlier download or Maven
     Central."""
     if settings.jars:
         return {"spark.jars": ",".join(_list_jars(settings.jars))}
@@ -246,12 +245,12 @@ def delta_jars(settings: SparkSettings) -> dict[str, str]:
 
 
 def delta_package(spark_version: str | None = None) -> str:
-    """Return the Maven coordinates of the newest Delta for a version of Spark, by default PySpark's
+    """Return the Maven coordinates of the newest Delta for a Spark version, by default PySpark's
     version.
 
-    From 4.1 on, Delta is built for each version of Spark separately, and the artifacts' names say
-    for which (delta/pip_utils.py). For Spark 4.0 this is the last Delta that was built for it
-    alone.
+    Since 4.1, Delta is built separately for each Spark version, which is part of the artifact's
+    name (delta/pip_utils.py). For Spark 4.0, the result is the last Delta that was built only for
+    that version.
 
     >>> delta_package("4.2.0"), delta_package("4.0.5")
     ('io.delta:delta-spark_4.2_2.13:4.4.0', 'io.delta:delta-spark_2.13:4.0.1')
@@ -278,12 +277,12 @@ def _list_jars(jars: str) -> list[str]:
 
 
 def _find_fetched_jars(package: str) -> list[str]:
-    """Return Delta's jars that Ivy fetched in an earlier run; asking Ivy again costs 2 s and 20
-    lines of its log."""
+    """Return the Delta jars that Ivy fetched in an earlier run. Asking Ivy again would cost 2 s and
+    20 log lines."""
     group, artifact, version = package.split(":")
     for folder in sorted(Path.home().glob(".ivy2*/jars"), reverse=True):
         needed = [folder / f"{group}_{artifact}-{version}.jar", folder / f"io.delta_delta-storage-{version}.jar"]
-        # Delta 4.3 has two more jars beside these.
+        # Delta 4.3 has two more jars.
         needed += sorted(folder.glob(f"io.delta_delta-kernel-*-{version}.jar"))
         parsers = sorted(folder.glob("org.antlr_antlr4-runtime-*.jar"))
         if all(jar.is_file() for jar in needed) and parsers:
@@ -301,7 +300,8 @@ def _require_delta(spark: SparkSession) -> None:
 
 
 def find_delta_fault(version: str, conf: Mapping[str, str]) -> str:
-    """Name the fault of a session without the Delta of its Spark; "" if its Delta may fit.
+    """Return a phrase if a session has no Delta or one for another Spark version; "" if its Delta
+    may be suitable.
 
     >>> find_delta_fault("4.1.4", {"spark.jars.packages": "io.delta:delta-spark_4.2_2.13:4.4.0"})
     'Delta for Spark 4.2, and is Spark 4.1.4'

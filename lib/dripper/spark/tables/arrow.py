@@ -1,6 +1,6 @@
 """Converts Spark schemas to Arrow schemas, for data that passes between Python and the JVM.
 
-PySpark's own function for it is private, and its arguments differ between Spark 4.0 and 4.2.
+PySpark's own function for this is private, and its arguments differ between Spark 4.0 and 4.2.
 """
 
 import pyarrow as pa
@@ -20,17 +20,17 @@ _TYPES = {
     "timestamp": pa.timestamp("us", tz="UTC"),
     "timestamp_ntz": pa.timestamp("us"),
 }
-"""Types of Arrow by the `DataType.typeName` of Spark."""
+"""Arrow types by Spark's `DataType.typeName`."""
 
 
 def arrow_schema(columns: StructType) -> pa.Schema:
-    """Return the columns as an Arrow schema. Raises TypeError for a type that tables of this
-    project do not have, such as intervals."""
+    """Return the columns as an Arrow schema. Raises TypeError for a type that this project's tables
+    do not have, such as intervals."""
     return pa.schema([_field(column) for column in columns])
 
 
 def arrow_type(kind: DataType) -> pa.DataType:
-    """Return the Arrow type of a column; see `arrow_schema`."""
+    """Return the Arrow type for a Spark type. Raises TypeError as `arrow_schema` does."""
     if isinstance(kind, StructType):
         return pa.struct([_field(field) for field in kind])
     if isinstance(kind, ArrayType):

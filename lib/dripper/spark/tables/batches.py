@@ -1,4 +1,4 @@
-"""Batches, the units of commit: their files, and the conditions for the rows that a commit of one
+"""Batches, the units of commit: their files, and the conditions for the rows that a batch's commit
 replaces."""
 
 from collections.abc import Mapping
@@ -10,12 +10,12 @@ from dripper.spark.tables.sql import quoted, within
 from dripper.warc.index.select import Place
 
 UNKNOWN_SIZE_BYTES = 1 << 30
-"""Bytes that are counted for a file of unknown size, such as the files of a list: a WARC of Common
-Crawl has about 1 GiB."""
+"""Bytes counted for a file of unknown size, such as a file in a list: a Common Crawl WARC has about
+1 GiB."""
 
 REQUEST_BYTES = 1 << 18
-"""Bytes that are counted for each single record in addition to its own: a request takes about as
-long as 256 KiB more of an open request."""
+"""Bytes counted for each single record, in addition to the record's own: a new request takes about
+as long as reading another 256 KiB from an open one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,29 +23,30 @@ class PlannedFile:
     """One archive file to read."""
 
     warc_file: str
-    """Its canonical address."""
+    """The file's canonical address."""
     size_bytes: int | None = None
-    """Bytes as stored; None: not known."""
+    """Stored size in bytes; None: not known."""
     version: str | None = None
-    """Its ETag or modification time (`dripper.warc.open.base.Source`); None: not known."""
+    """The file's ETag or modification time (`dripper.warc.open.base.Source`); None: not known."""
     path: str | None = None
-    """Path by which to open it; None: its canonical address."""
+    """Path for opening the file; None: its canonical address."""
     replaces: int | None = None
-    """The batch that holds the rows of an earlier reading, which the next reading replaces; None:
-    there are none."""
+    """The batch with the rows of an earlier reading, which the next reading replaces; None: there
+    are no such rows."""
     attempts: int = 0
-    """Readings that failed by the file's own fault."""
+    """Readings that failed because of the file itself."""
     selection: str | None = None
-    """Identity of a selection (`dripper.warc.index.select`), if only the selection's records are
-    read; None: all records are read."""
+    """Identity of a selection (`dripper.warc.index.select`) if only its records are read; None: all
+    records are read."""
     places: tuple[Place, ...] = ()
-    """Records of a selection that are to be read. The ledger does not keep them, because they can
-    be found again in the index."""
+    """The selection's records to read. The ledger does not store them, because they can be found
+    again in the index."""
     n_before: int = 0
-    """Number of records of a selection that are not in `places`, because another reading of the
-    file left their rows."""
+    """Number of the selection's records that are not in `places`, because another reading of the
+    file left rows for them."""
     supersedes: tuple[int, ...] = ()
-    """Batches with rows of selections from the file; the rows of a whole reading replace these."""
+    """Batches with rows of selections from the file. The rows of a whole reading replace the rows
+    of selections."""
 
     @property
     def key(self) -> "Key":
@@ -59,7 +60,7 @@ class PlannedFile:
 
     @property
     def weight(self) -> int:
-        """Bytes that planning counts for the file."""
+        """Number of bytes that planning counts for the file."""
         if self.selection is not None:
             return sum(place.length + REQUEST_BYTES for place in self.places)
         return UNKNOWN_SIZE_BYTES if self.size_bytes is None else self.size_bytes
@@ -71,7 +72,7 @@ class PlannedFile:
 
 
 Key = tuple[str, str | None]
-"""Address of a file, and the selection of its records (`PlannedFile.selection`)."""
+"""A file's address, and the selection of its records (`PlannedFile.selection`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,20 +82,20 @@ class Batch:
     number: int
     files: tuple[PlannedFile, ...]
     state: str = "planned"
-    """State that it has reached, one of `dripper.spark.ledger.plan.UNFINISHED`."""
+    """State that the batch has reached, one of `dripper.spark.ledger.plan.UNFINISHED`."""
 
 
 def of_selections_apart(batch: Batch) -> Batch:
-    """Return the batch, changed so that it replaces no rows of selections."""
+    """Return a copy of the batch that replaces no rows of selections."""
     return replace(batch, files=tuple(replace(file, supersedes=()) for file in batch.files))
 
 
 def replaced_rows(batch: Batch) -> Where:
     """Return the condition for the rows that a commit of `batch` replaces.
 
-    These are the rows with its number, and the rows that an earlier reading of its files left under
-    other numbers. The first part of the condition prunes partitions, because Delta does so for a
-    condition on `batch` alone.
+    These are the rows with the batch's number, and the rows that earlier readings of its files left
+    under other numbers. The first part of the condition makes Delta prune partitions, which it does
+    only for a condition on `batch` alone.
     """
     again = {file.warc_file for file in batch.files if file.has_earlier_rows}
     touched, sql = touched_batches(batch), f"batch = {batch.number}"
@@ -108,6 +109,6 @@ def replaced_rows(batch: Batch) -> Where:
 
 
 def touched_batches(batch: Batch) -> set[int]:
-    """Return the numbers of the batches in which a commit of `batch` puts or replaces rows."""
+    """Return the numbers of the batches in which a commit of `batch` adds or replaces rows."""
     replaced = {file.replaces for file in batch.files if file.replaces is not None}
     return {batch.number, *replaced, *(number for file in batch.files for number in file.supersedes)}

@@ -1,9 +1,9 @@
-"""The small tables of an output as rows: the storage that the lease, the ledger and similar code
-need.
+"""The small tables of an output as rows: the storage interface for the lease, the ledger and
+similar code.
 
-The storage has five operations: read, append, replace, amend, version. `SparkBooks`
-implements them on Delta with Spark. Tests have implementations in memory, in which drivers meet in
-every possible order.
+The main operations are read, append, replace, amend and version. `SparkBooks` implements them on
+Delta with Spark. Tests use in-memory implementations, in which the operations of several drivers
+interleave in every possible order.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -22,7 +22,7 @@ UNKNOWN = -1
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """A condition on rows: as SQL, and in Python."""
+    """A condition on rows, in SQL and in Python."""
 
     sql: str
     holds: Callable[[Mapping[str, Any]], bool]
@@ -35,7 +35,7 @@ class Where:
 
 
 _MOST_LOOKS = 8
-"""Maximum number of reads of rows that others keep changing."""
+"""Maximum number of times that rows are read again because others keep changing them."""
 
 EVERY_ROW = Where("TRUE", lambda row: True)
 
@@ -56,7 +56,7 @@ def among(column: str, values: Collection[str] | Collection[int]) -> Where:
 
 
 def at_least(column: str, least: int) -> Where:
-    """Return the condition that a column has this value, or a higher one."""
+    """Return the condition that a column has this value or a higher one."""
     return Where(f"{column} >= {least}", lambda row: row.get(column) is not None and row[column] >= least)
 
 
@@ -68,19 +68,19 @@ def is_set(column: str) -> Where:
 def amend(books: "Books", table: str, where: Where, change: Callable[[Row], Row]) -> list[Row] | None:
     """Replace each row for which `where` holds with the result of `change`.
 
-    If another driver writes a row between the read and the commit, its write stays, and the row is
-    read again.
+    If another driver writes a row between the read and the commit, that driver's write is kept, and
+    the rows are read again.
 
     Args:
-        change: Returns a row as it is if it needs no change, so also a row that it has changed
-            before.
+        change: Returns a row unmodified if the row needs no change, which includes rows already
+            changed.
 
     Returns:
-        The changed rows as they are now; None if others changed some meanwhile, so that only
-        another read shows them.
+        The changed rows in their new form; None if others changed some rows meanwhile, so that only
+        another read shows the current rows.
 
     Raises:
-        RuntimeError: If others write first each time.
+        RuntimeError: If others write first every time.
         BusyError: If another run has taken the lease.
     """
     for look in range(_MOST_LOOKS):
@@ -94,22 +94,21 @@ def amend(books: "Books", table: str, where: Where, change: Callable[[Row], Row]
 
 
 class Books(Protocol):
-    """A storage of tables with versions: every commit raises the version of its table by one.
+    """A storage for versioned tables: every commit raises the version of its table by one.
 
-    A commit happens as a whole or not at all. If another commit has changed its rows meanwhile, it
-    fails as a conflict (`dripper.spark.tables.fence`). While there is a fence, commits carry its
-    numbers, and the commits of a run that was shut out are skipped.
+    A commit is atomic. If another commit has changed the same rows meanwhile, the commit fails with
+    a conflict (`dripper.spark.tables.fence`). While there is a fence, commits carry its numbers,
+    and commits of a run that was shut out are skipped.
     """
 
     fence: Fence | None
-    """Fence of the run that holds the lease; None: there is no run."""
+    """The fence of the run that holds the lease; None: there is no run."""
 
     def read(self, table: str, where: Where = EVERY_ROW, columns: Sequence[str] = ()) -> list[Row]:
-        """Return the rows for which `where` holds.
+        """Return the rows for which `where` holds; no rows if there is no table.
 
         Args:
-            columns: The columns to return, as far as the table has them; all columns if empty. If
-                there is no table, there are no rows.
+            columns: The columns to return, if the table has them; all columns if empty.
         """
         ...
 
@@ -118,28 +117,29 @@ class Books(Protocol):
 
         Args:
             sequence: A name and a number. Nothing is added if the table has seen this number or a
-                higher one under that name. None: the next sequence of the run's fence; then UNKNOWN
-                may be returned for a skipped commit.
+                higher one under that name. None: the next sequence of the run's fence, in which
+                case UNKNOWN may be returned for a skipped commit.
         """
         ...
 
     def replace(self, table: str, rows: Sequence[Row], where: Where) -> int | None:
-        """Replace the rows for which `where` holds; it must hold for the new rows too. Returns the
-        same as `append`."""
+        """Replace the rows for which `where` holds. The condition must hold for the new rows, too.
+        Returns the same as `append`."""
         ...
 
     def amend(self, table: str, amended: Sequence[tuple[Row, Row]], where: Where) -> bool:
-        """Replace the first row of each pair with the second, if the first is still as it was read.
-        Return whether all of them were.
+        """Replace the first row of each pair with the second, if the first is unchanged since it
+        was read. Return whether all of them were unchanged.
 
         Args:
-            amended: Pairs of a whole row that `read` returned, and for which `where` held, and its
-                new form.
+            amended: Pairs of an old and a new row. The old row is a whole row that `read` returned
+                and for which `where` held.
         """
         ...
 
     def version(self, table: str) -> int | None:
-        """Return the number of the newest version; None if the storage does not report it."""
+        """Return the number of the table's newest version; None if the storage does not report
+        it."""
         ...
 
     def count_batches(self, table: str) -> BatchCounts:
@@ -147,14 +147,14 @@ class Books(Protocol):
         ...
 
     def count_files(self, table: str, batches: Collection[int] | None) -> dict[tuple[int, str], FileRows]:
-        """Return the counts of each archive file in these batches of a table of pages; None means
-        all batches."""
+        """Return the counts of each archive file in these batches of a page table; None means all
+        batches."""
         ...
 
     def shut_out(self, lanes: int) -> None:
-        """Shut out all further commits of earlier runs in the first `lanes` lanes."""
+        """Shut out all further commits by earlier runs in the first `lanes` lanes."""
         ...
 
     def name(self, table: str) -> str:
-        """Return the table's name for messages to people."""
+        """Return the table's name for messages."""
         ...

@@ -1,5 +1,5 @@
-"""Counts the rows of each batch of a table by Delta's log, and checks that the data files that the
-log names exist."""
+"""Counts the rows of each batch of a table from Delta's log, and checks that the data files named
+in the log exist."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,8 +15,8 @@ from dripper.spark.tables.row_keys import page_keys
 from dripper.spark.tables.sql import within
 
 _OLDEST_TRIED = 10
-"""Number of data files that are looked up one by one, the oldest first, because lifecycle rules of
-buckets delete these first."""
+"""Number of data files that are checked one by one, oldest first, because a bucket's lifecycle
+rules delete the oldest files first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,15 +25,15 @@ class BatchCounts:
 
     rows: dict[int, int]
     lost: tuple[int, ...] = ()
-    """Batches with data files that the log names and storage lacks. Something has deleted the files
-    beneath the table, and reading the batch fails."""
+    """Batches with data files that the log names but that are missing from storage. Something has
+    deleted them without Delta, and reading the batch fails."""
     written: Mapping[int, datetime] = field(default_factory=dict)
-    """Time at which the newest data file of each batch was written; empty: not known."""
+    """Time of the newest data file of each batch; empty: not known."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileRows:
-    """The rows that a batch has of an archive file."""
+    """Counts of a batch's rows from one archive file."""
 
     rows: int = 0
     failed: int = 0
@@ -45,9 +45,9 @@ class FileRows:
 def count_batches(table: DataFrame) -> BatchCounts:
     """Return the counts of each batch in the newest version of a table.
 
-    The check for lost data files costs a listing of the table's folder and a few more requests: it
-    looks for the folders of all batches, and for the oldest files. If the log is out of reach (see
-    `rows_by_batch`), there is no such check.
+    The check for lost data files looks for the folders of all batches and for the oldest files,
+    which costs a listing of the table's folder and a few more requests. If the log is out of reach
+    (see `rows_by_batch`), lost files are not checked for.
     """
     counted = _count_in_log(table)
     written = {
@@ -57,7 +57,7 @@ def count_batches(table: DataFrame) -> BatchCounts:
 
 
 def count_files(table: DataFrame, batches: Collection[int] | None) -> dict[tuple[int, str], FileRows]:
-    """Return the counts of each archive file in these batches of a table, by batch and file; None
+    """Return the counts of each archive file in these batches of a table, by batch and file. None
     means all batches. Scans three columns."""
     rows = table if batches is None else table.where(within(batches))
     counts = rows.groupBy("batch", "warc_file").agg(
@@ -71,17 +71,17 @@ def count_files(table: DataFrame, batches: Collection[int] | None) -> dict[tuple
 def rows_by_batch(table: DataFrame) -> dict[int, int]:
     """Return the number of rows of each batch of a table.
 
-    The numbers come from the statistics in Delta's log, by one job over the log, which Delta keeps
-    in memory for the run's own commits. If the log is out of reach (Spark Connect, Databricks' own
-    Delta) or has no numbers, the rows are counted; Spark then reads only the footers of the data
-    files.
+    The numbers come from the statistics in Delta's log. That takes one Spark job over the log,
+    which Delta keeps in memory after the run's own commits. If the log is out of reach (Spark
+    Connect, Databricks' own Delta) or has no numbers, the rows are counted; Spark then reads only
+    the footers of the data files.
     """
     return _rows_of(table, _count_in_log(table))
 
 
 def rows_by_log(table: DataFrame) -> dict[int, int] | None:
-    """Return the number of rows of each batch of a table by Delta's log; None if the log is out of
-    reach, or has no numbers."""
+    """Return the number of rows of each batch of a table, according to Delta's log; None if the log
+    is out of reach or has no numbers."""
     counted = _count_in_log(table)
     return None if counted is None else _rows_of(table, counted)
 
@@ -95,8 +95,8 @@ def _rows_of(table: DataFrame, counted: Sequence[Row] | None) -> dict[int, int]:
 
 
 def _count_in_log(table: DataFrame) -> list[Row] | None:
-    """Return the number of rows of each batch, and its oldest data file with the file's time; None
-    if the log does not have the numbers."""
+    """Return the number of rows of each batch, its oldest data file, and the times of its oldest
+    and newest data files; None if the log does not have the numbers."""
     files = _files_in_log(table)
     if files is None:
         return None
@@ -114,7 +114,7 @@ def _count_in_log(table: DataFrame) -> list[Row] | None:
 
 
 def _files_in_log(table: DataFrame) -> DataFrame | None:
-    """Return the data files of a Delta table by its log; None if Python cannot reach the log."""
+    """Return the data files that a Delta table's log names; None if Python cannot reach the log."""
     try:
         return DataFrame(_index(table).getSnapshot().allFiles().toDF(), table.sparkSession)
     except UNREACHABLE:
@@ -122,8 +122,8 @@ def _files_in_log(table: DataFrame) -> DataFrame | None:
 
 
 def count_lost_files(table: DataFrame, batch: int) -> int:
-    """Return the number of data files of a batch that the table's log names and storage lacks; 0 if
-    that is not known."""
+    """Return how many of a batch's data files, named in the table's log, are missing from storage;
+    0 if unknown."""
     files = _files_in_log(table)
     if files is None:
         return 0
@@ -136,21 +136,21 @@ def count_lost_files(table: DataFrame, batch: int) -> int:
 
 
 def _index(table: DataFrame) -> Any:
-    """Return the JVM's object that knows the files of a Delta table."""
+    """Return the JVM's file index of a Delta table."""
     leaf: Any = table._jdf.queryExecution().analyzed().collectLeaves().head()
     return leaf.relation().location()
 
 
 def _lost_file_test(table: DataFrame) -> Callable[[str], bool]:
-    """Return a function that checks whether storage lacks a data file that the table's log
-    names."""
+    """Return a function that checks whether a data file named in the table's log is missing from
+    storage."""
     place, storage = _place_and_storage(table)
     jvm: Any = table.sparkSession._jvm
     path = jvm.org.apache.hadoop.fs.Path
 
     def is_lost(name: str) -> bool:
         file = unquote(name)
-        # Shallow clones name files elsewhere, by full addresses.
+        # Shallow clones name files in other folders, by full addresses.
         is_inside = ":/" not in name and not file.startswith("/")
         return is_inside and not storage.exists(path(place, file))
 
@@ -158,7 +158,7 @@ def _lost_file_test(table: DataFrame) -> Callable[[str], bool]:
 
 
 def _place_and_storage(table: DataFrame) -> tuple[Any, Any]:
-    """Return the JVM's path of a table's folder, and the file system that it is in."""
+    """Return the JVM's path of a table's folder, and its file system."""
     index = _index(table)
     place = index.path()
     return place, place.getFileSystem(index.deltaLog().newDeltaHadoopConf())

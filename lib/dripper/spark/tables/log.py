@@ -1,7 +1,7 @@
 """Reads the log of a Delta table in the driver's JVM: no SQL execution, no Spark job.
 
-Reading it needs classic Spark and a table in a folder. Otherwise (Spark Connect, a catalog,
-Databricks' own Delta) nothing is known, and callers ask by SQL.
+This needs classic Spark and a table in a folder. Otherwise (Spark Connect, a catalog, Databricks'
+own Delta) nothing is known about the log, and callers use SQL.
 """
 
 import json
@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
 UNREACHABLE = (AttributeError, TypeError, Py4JError, PySparkException)
-"""Exceptions that mean that Python cannot reach the JVM's classes, or that the classes differ."""
+"""Exceptions raised if Python cannot reach the JVM's classes, or if the classes differ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,31 +24,31 @@ class Snapshot:
 
     version: int
     table: str
-    """Identity of the table. A table that was dropped and created again has another one."""
+    """The table's ID. It changes if the table is dropped and created again."""
     properties: dict[str, str]
     schema: StructType
 
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """A commit that was found in the log."""
+    """A commit found in the log."""
 
     version: int
     rows: int | None
-    """Rows in the data files that it added; None if one of the files has no row count."""
+    """Number of rows in the data files that the commit added; None if a file has no row count."""
 
 
 class TableLog:
     """The log of the table in a folder."""
 
     def __init__(self, spark: SparkSession, folder: str | None) -> None:
-        """folder: the table's folder. None: the table is not in a folder, and nothing is known of
-        its log."""
+        """folder: the table's folder. None: the table is not in a folder, and nothing is known
+        about its log."""
         self._spark = spark
         self._folder = folder
 
     def newest(self) -> Snapshot | None:
-        """Return the newest version; None if it is not known, or if there is no table."""
+        """Return the newest version; None if it is unknown or there is no table."""
         try:
             snapshot = self._pair()._2()
             version = int(snapshot.version())
@@ -61,8 +61,7 @@ class TableLog:
             return None
 
     def is_absent(self) -> bool:
-        """Return whether nothing at all exists at the folder's path. False if something does, or if
-        that is not known."""
+        """Return whether nothing at all exists at the folder's path; False if that is not known."""
         try:
             log = self._pair()._1()
             path = log.dataPath()
@@ -72,7 +71,7 @@ class TableLog:
 
     def find(self, sequence: tuple[str, int], after: int) -> Commit | None:
         """Return the commit with this `txnAppId` and `txnVersion` among the versions above `after`;
-        None if there is none, or if that is not known."""
+        None if it does not exist or if that is not known."""
         try:
             for version, actions in self._commits(after):
                 txns = [action["txn"] for action in actions if "txn" in action]
@@ -94,7 +93,7 @@ class TableLog:
         return self._spark._jvm
 
     def _pair(self) -> Any:
-        """Return the JVM's pair of log and newest snapshot."""
+        """Return the JVM's pair of the log and its newest snapshot."""
         if self._folder is None:
             raise AttributeError("the table is in no folder")
         of = self._jvm().org.apache.spark.sql.delta.DeltaLog

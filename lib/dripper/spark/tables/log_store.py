@@ -1,5 +1,5 @@
-"""Refuses storage on which two drivers could overwrite each other's commits. The lease of a run is
-a commit as well, so it gives no protection there."""
+"""Refuses storage on which two drivers could overwrite each other's commits. A run's lease gives no
+protection there, because it is a commit, too."""
 
 import os
 import re
@@ -13,8 +13,8 @@ from dripper.spark.tables.store import Tables
 
 _S3 = re.compile(r"(s3a?|s3n)://", re.IGNORECASE)
 _SAFE = "S3DynamoDBLogStore"
-"""Delta's log store for several writers: a DynamoDB table gives each commit to one of them. Delta
-4.0 to 4.4 has no other one, and none that uses S3's conditional writes."""
+"""Delta's log store for several writers: a DynamoDB table assigns each commit to one writer. Delta
+4.0 to 4.4 has no other such store, and no store that uses S3's conditional writes."""
 _PACKAGE = "io.delta:delta-storage-s3-dynamodb"
 
 
@@ -22,13 +22,13 @@ def require_log_store(spark: SparkSession, tables: Tables, single_writer: bool) 
     """Raise SettingsError if two drivers could lose each other's commits to these tables.
 
     Args:
-        single_writer: Whether a person guarantees that there is only one writer.
+        single_writer: Whether the user guarantees that there is only one writer.
     """
     if single_writer or "DATABRICKS_RUNTIME_VERSION" in os.environ:
         return
 
     def conf_get(key: str) -> str | None:
-        # Sessions of other vendors refuse unknown names, with one of several exception types.
+        # Other vendors' sessions refuse unknown names, with various exception types.
         with suppress(Exception):
             return spark.conf.get(key, None)
         return None
@@ -38,8 +38,8 @@ def require_log_store(spark: SparkSession, tables: Tables, single_writer: bool) 
 
 
 def log_store_problem(location: str, conf_get: Callable[[str], str | None]) -> str | None:
-    """Return a sentence on the settings that writes to `location` still need; None if nothing is
-    missing.
+    """Return a message about the settings that are missing for safe writes to `location`; None if
+    none are missing.
 
     Args:
         location: The folder or prefix of the tables.
@@ -64,5 +64,6 @@ def log_store_problem(location: str, conf_get: Callable[[str], str | None]) -> s
 
 
 def _on_databricks(conf_get: Callable[[str], str | None]) -> bool:
-    """Return whether this is Databricks. Its own service orders the commits of all its clusters."""
+    """Return whether this is Databricks, which has a service that orders the commits of all
+    clusters."""
     return any(conf_get(f"spark.databricks.clusterUsageTags.{name}") for name in ("clusterId", "sparkVersion"))

@@ -1,4 +1,5 @@
-"""Reads the values that Spark observed in a write: whether the write was done, and its counts."""
+"""Reads the values that Spark observed during a write. They show whether the write was done, and
+give its counts."""
 
 import logging
 import queue
@@ -15,14 +16,14 @@ logger = logging.getLogger(__name__)
 
 _OBSERVED_SECONDS = 3.0
 """Seconds to wait for the observed values. Spark reports them milliseconds after the end of a
-write, and never if Delta skipped the write."""
+write, or never if Delta skipped the write."""
 
 
 def read_observed(observation: Observation, confirm: Callable[[], None]) -> dict[str, Any]:
-    """Return the values that were observed in a write that has ended.
+    """Return the values observed during a write that has ended.
 
     Args:
-        confirm: Called if nothing was observed; raises if another run has taken over the write.
+        confirm: Called if nothing was observed. Raises if another run has taken the lease.
     """
     while (values := wait_for_observed(observation)) is None:
         confirm()
@@ -30,8 +31,8 @@ def read_observed(observation: Observation, confirm: Callable[[], None]) -> dict
 
 
 def wait_for_observed(observation: Observation) -> dict[str, Any] | None:
-    """Return the values that were observed in a write; None if there are none yet, and perhaps
-    never will be."""
+    """Return the values observed during a write; None if there are none yet, and perhaps never will
+    be."""
     answers: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
 
     def get() -> None:

@@ -1,4 +1,4 @@
-"""Properties of a Delta table that do not allow the writes of a run."""
+"""Properties of a Delta table that block a run's writes."""
 
 from collections.abc import Mapping
 
@@ -9,12 +9,12 @@ _CONSTRAINT = "delta.constraints."
 
 
 def undo_refused(name: str, properties: Mapping[str, str]) -> str | None:
-    """Return the property of a table that does not allow the writes of a run, with the SQL that
-    undoes it; None if all allow them.
+    """Return a message that names a table property that blocks a run's writes, and the SQL that
+    undoes it; None if no property does.
 
     Args:
-        name: How SQL addresses the table.
-        properties: The table's properties, as `ALTER TABLE … SET TBLPROPERTIES` takes them.
+        name: The table's name in SQL.
+        properties: The table's properties, in the form of `ALTER TABLE … SET TBLPROPERTIES`.
 
     >>> undo_refused("t", {"delta.constraints.c": "a > 0"})
     'has the constraint c, which rows of a run may violate: ALTER TABLE t DROP CONSTRAINT `c`'
@@ -33,16 +33,16 @@ def undo_refused(name: str, properties: Mapping[str, str]) -> str | None:
 
 
 def undo_required(name: str, declared: StructType, stored: StructType) -> str | None:
-    """Return the column of a table that must not be null although rows of a run may have no value
-    there, with the SQL that undoes it; None if there is no such column.
+    """Return a message that names a NOT NULL column for which a run's rows may have no value, and
+    the SQL that drops the constraint; None if there is no such column.
 
     Args:
-        declared: Columns as this release makes them.
-        stored: Columns of the table.
+        declared: The columns that this release declares.
+        stored: The table's columns.
     """
     allowed = {field.name.lower() for field in declared if not field.nullable}
     if not allowed <= {field.name.lower() for field in stored}:
-        # One of them was renamed; this is reported when columns are added.
+        # A column was renamed, which is reported when columns are added.
         return None
     for field in stored:
         if not field.nullable and field.name.lower() not in allowed:

@@ -1,20 +1,19 @@
-"""Compares rows by the keys of their pages: equal counts and equal sums mean the same pages."""
+"""Compares rows by their pages' keys: equal counts and equal sums mean the same pages."""
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 _KEY_DIGITS = 10
-"""Hexadecimal digits of a page id that are summed: 40 bits, so that the sum over the pages of a
-file, at most some 100,000, stays below 64 bits."""
+"""Number of hexadecimal digits of a page ID that are summed: 40 bits, so that the sum over a file's
+pages, at most about 100,000, fits in 64 bits."""
 
 
 class WrongRowsError(Exception):
-    """A batch wrote other rows than it read; it is redone."""
+    """The rows that a batch wrote differ from the pages that it read. The batch is redone."""
 
 
 def page_key(page_id: str) -> int:
-    """Return the number that is summed over the pages of a file: equal counts and equal sums mean
-    the same pages.
+    """Return the number that is summed over a file's pages.
 
     >>> page_key("000000000f" + "0" * 22)
     15
@@ -29,8 +28,8 @@ def page_keys() -> Column:
 
 
 def check_rows_of(table: str, written: DataFrame, expected: DataFrame) -> int:
-    """Raise WrongRowsError unless `written`, the rows of `table`, has each page of `expected`
-    exactly once. Return the number of rows."""
+    """Return the number of rows in `written`, which are rows of `table`. Raise WrongRowsError
+    unless they have each page of `expected` exactly once."""
     have, want = (frame.agg(F.count("*"), page_keys()).head() for frame in (written, expected))
     assert have is not None
     assert want is not None

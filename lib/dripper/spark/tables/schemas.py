@@ -1,6 +1,6 @@
 """Schemas of the tables, column by column; `extractions` is declared in `dripper.page.columns`.
 
-Names are fixed; a change of meaning raises SCHEMA_VERSION.
+Names are fixed. If a column's meaning changes, SCHEMA_VERSION is raised.
 """
 
 from collections.abc import Iterable
@@ -25,12 +25,12 @@ from dripper.page import columns
 
 
 def nullable(fields: Iterable[StructField]) -> StructType:
-    """Return the columns as a Python pass returns them: by name and type, and all nullable."""
+    """Return the columns' names and types, all nullable, for rows that Python functions return."""
     return StructType([StructField(field.name, field.dataType) for field in fields])
 
 
 def column(name: str, kind: DataType, comment: str, nullable: bool = True) -> StructField:
-    """Return a column of a table, with its comment."""
+    """Return a table column with its comment."""
     return StructField(name, kind, nullable, {"comment": comment})
 
 
@@ -46,12 +46,12 @@ _TYPES: dict[columns.Kind, DataType] = {
 
 
 def declared(of: columns.Column) -> StructField:
-    """Return a column that `dripper.page.columns` declares."""
+    """Return the Spark column for a column that `dripper.page.columns` declares."""
     return column(of.name, spark_type(of.type), of.comment, of.nullable)
 
 
 def spark_type(kind: columns.Type) -> DataType:
-    """Return the Spark type for the type of a column of `dripper.page.columns`."""
+    """Return the Spark type for a column type of `dripper.page.columns`."""
     if isinstance(kind, columns.ListOf):
         return ArrayType(spark_type(kind.items))
     if isinstance(kind, columns.Struct):
@@ -64,7 +64,8 @@ _OF_BLOCKS = [
     StructField("texts", ArrayType(LongType())),
     StructField("words", ArrayType(IntegerType())),
 ]
-"""Columns with a value for each block of a page: hashes of its path and its text, and its words."""
+"""Columns with a value for each block of a page: hashes of the block's path and text, and its
+number of words."""
 
 FINGERPRINTS = StructType([*_OF_BLOCKS, StructField("signature", ArrayType(IntegerType()))])
 
@@ -104,7 +105,8 @@ LAYOUTS = StructType(
 )
 
 SCHEMA_VERSION = 2
-"""Kept as the table property `dripper.schema_version`; tables of another version are refused."""
+"""Stored as the table property `dripper.schema_version`. Tables with another version are
+refused."""
 
 
 FIRST_LABELS = StructType(
@@ -245,7 +247,7 @@ WARC_FILES = StructType(
 )
 
 OF_RUN = frozenset({"batch", "attempts", "run_id", "finished_at", "checked_at", "task_ms", "slowest_page"})
-"""Columns of the ledger that may differ from run to run over the same files."""
+"""Ledger columns that may differ between runs over the same files."""
 
 RUNS = StructType(
     [
@@ -370,27 +372,27 @@ TABLES = {
 """Name → (schema, comment)."""
 
 PARTITIONED = frozenset(TABLES) - {"warc_files", "runs", "published", "forgotten", "relocated"}
-"""Tables that are partitioned by `batch`. The ledger is not: it has few rows for each of thousands
-of batches, and every commit of a batch would read the names of all its files."""
+"""Tables partitioned by `batch`. The ledger is not: it has few rows for each of thousands of
+batches, and every commit of a batch would read the names of all the ledger's data files."""
 
 READABLE = {"delta.enableDeletionVectors": "false", "delta.checkpointPolicy": "classic"}
 """Properties of every table, whatever the workspace's defaults are: the reader `deltalake` (1.6)
-refuses a table with deletion vectors or with checkpoints of the second kind."""
+refuses a table with deletion vectors or V2 checkpoints."""
 
 PROPERTIES = {
-    # The ledger is read as a whole or by batch, and statistics of all its columns took two thirds
-    # of the time to write a plan.
+    # The ledger is read as a whole or by batch. With statistics for all its columns, they took two
+    # thirds of the time to write a plan.
     "warc_files": {"delta.dataSkippingStatsColumns": "batch"},
-    # Columns by which people look for pages. Statistics of all columns are four fifths of the log,
-    # which every reader of a table of 100,000 files keeps in memory.
+    # Columns that people search for pages. With statistics for all columns, they would be four
+    # fifths of the log, which every reader of a table with 100,000 files keeps in memory.
     "extractions": {"delta.dataSkippingStatsColumns": "page_id,url,host,warc_file,fetched_at,language,error_code"},
     "published": {
-        # Files that cannot have a value in these columns are not opened. By default Delta keeps
-        # statistics of the first 32 columns, which are mostly texts.
+        # A query that filters by these columns skips files without matching values. By default,
+        # Delta keeps statistics for the first 32 columns, which are mostly texts.
         "delta.dataSkippingStatsColumns": "page_id,batch,url,host,warc_file,fetched_at,http_status,language,markdown_chars,"
         "text_sha256,error_code,registered_domain,crawl",
-        # Commits that only add rows, as nearly all do, cost nothing extra with it.
+        # This costs nothing for commits that only add rows, as nearly all do.
         "delta.enableChangeDataFeed": "true",
     },
 }
-"""Properties of tables, in addition to the schema version and `READABLE`."""
+"""Table properties in addition to the schema version and `READABLE`."""

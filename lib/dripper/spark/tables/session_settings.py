@@ -1,5 +1,4 @@
-"""Changes settings of a Spark session while something needs them, and restores the caller's values
-afterwards."""
+"""Changes settings of a Spark session temporarily, and restores the caller's values afterwards."""
 
 import logging
 import threading

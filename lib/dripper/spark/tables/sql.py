@@ -1,4 +1,4 @@
-"""Writes texts and columns as SQL, and extracts texts from exceptions."""
+"""Writes texts and columns as SQL, and extracts messages from exceptions."""
 
 import re
 from collections.abc import Collection
@@ -8,14 +8,14 @@ from pyspark.sql.types import ArrayType, DataType, MapType, StructField, StructT
 _FULL = re.compile(r"No space left on device|Disk quota exceeded")
 _READ_ONLY = re.compile(r"Read-only file system")
 _CAUSE = re.compile(r"^\s*Caused by: (?:[\w$]+\.)*([\w$]+(?:: \S.*)?)", re.MULTILINE)
-"""A line of a JVM trace; packages are left out."""
+"""A line of a JVM trace, without package names."""
 _RAISED = re.compile(r"^(?:\w+\.)*(\w*(?:Error|Exception|Interrupt)\b.*)$", re.MULTILINE)
-"""The last line of a Python trace; modules are left out. A JVM trace after it has indented
-lines."""
+"""The last line of a Python trace, without module names. Lines of a JVM trace after it are
+indented."""
 
 
 def quoted(text: str) -> str:
-    """Return `text` as a SQL string literal: backslashes and quotes escaped."""
+    """Return `text` as a SQL string literal, with backslashes and quotes escaped."""
     escaped = text.replace("\\", "\\\\").replace("'", "\\'")
     return f"'{escaped}'"
 
@@ -30,8 +30,8 @@ def within(numbers: Collection[int]) -> str:
 
 
 def first_line(error: BaseException) -> str:
-    """Return the first line of an exception's message (Spark's messages go on for pages), or its
-    type if it has no message.
+    """Return the first line of an exception's message (Spark's messages can be pages long), or the
+    exception's type if it has no message.
 
     If py4j wraps a JVM exception, the JVM's own message is used, because py4j's first line is "An
     error occurred while calling o44.sql".
@@ -48,7 +48,8 @@ def first_line(error: BaseException) -> str:
 
 
 def is_full(error: BaseException) -> bool:
-    """Return whether a disk is full, or a quota is used up. Spark says so at the end of a trace.
+    """Return whether the error is a full disk or an exhausted quota. Spark mentions this at the end
+    of a trace.
 
     >>> is_full(OSError(28, "No space left on device")), is_full(ValueError("no space left"))
     (True, False)
@@ -57,13 +58,14 @@ def is_full(error: BaseException) -> bool:
 
 
 def _trace(error: BaseException) -> str:
-    """Return the full text of an exception; for a JVM exception it includes the causes."""
+    """Return the full text of an exception, with the causes of a JVM exception."""
     return f"{error}\n{getattr(error, '_stackTrace', '')}"
 
 
 def reason(error: BaseException) -> str:
-    """Return the reason of a failure in one line: for an exception in a Python worker, that
-    exception without its trace; for an exception in the JVM, also its innermost cause.
+    """Return the reason for a failure in one line. For an exception in a Python worker, this is
+    that exception without its trace. For an exception in the JVM, the line also has the innermost
+    cause.
 
     >>> reason(ValueError("one\\ntwo"))
     'ValueError: one'
@@ -81,8 +83,8 @@ def reason(error: BaseException) -> str:
 
 
 def missing_fields(declared: DataType, stored: DataType, path: str = "") -> dict[str, StructField]:
-    """Return the fields of the type `declared` that the type `stored` lacks, by their SQL path, at
-    any depth.
+    """Return, by SQL path, the fields of the type `declared` that the type `stored` lacks, at any
+    depth.
 
     >>> old, new = StructType().add("b", "long"), StructType().add("b", "long").add("c", "long")
     >>> list(missing_fields(StructType().add("a", new), StructType().add("a", old)))
@@ -106,7 +108,7 @@ def missing_fields(declared: DataType, stored: DataType, path: str = "") -> dict
 
 
 def column_ddl(field: StructField, path: str = "") -> str:
-    """Return the SQL declaration of a column, or of the field at a path within a column."""
+    """Return the SQL declaration of a column, or of a field at a path within a column."""
     required = "" if field.nullable else " NOT NULL"
     comment = field.metadata.get("comment")
     name = ".".join(f"`{part}`" for part in (path or field.name).split("."))

@@ -1,4 +1,4 @@
-"""Reads and writes the Delta tables, by folder or by catalog name, one batch at a time,
+"""Reads and writes the Delta tables, by folder or catalog name, one batch at a time and
 atomically."""
 
 import logging
@@ -31,26 +31,25 @@ logger = logging.getLogger(__name__)
 VERSION_PROPERTY = "dripper.schema_version"
 _OLDER_RELEASES = {1: "a release of before 24 November 2026, or read the archives again"}
 FILES_TO_JOIN = 200
-"""Number of data files at which they are joined. Every commit of a batch adds a data file to the
-ledger, and reading 2,800 of them takes 7 s."""
+"""Minimum number of data files for joining them. Every commit of a batch adds a data file to the
+ledger, and reading 2,800 such files takes 7 s."""
 BOOKS = frozenset({"warc_files", "runs", "forgotten", "relocated"})
-"""Tables with small commits, which are tried again if an OPTIMIZE was first."""
+"""Tables with small commits, which are tried again if an OPTIMIZE came first."""
 _VECTORS = "delta.feature.deletionVectors"
-"""A property of tables with data files that may have deletion vectors, even if the vectors are off
-by now."""
+"""A property of tables that may have deletion vectors, even if they are now turned off."""
 _VERSIONS_SEEN = 30
-"""Newest versions of a table's history that are checked. They only have to reach back to the start
-of the last run, which made the same check."""
+"""Number of newest versions in a table's history that are checked. They only have to reach back to
+the start of the last run, which made the same check."""
 _TXN_OF_SQL = ("spark.databricks.delta.write.txnAppId", "spark.databricks.delta.write.txnVersion")
-"""Settings for a DELETE, MERGE or UPDATE in place of the options txnAppId and txnVersion."""
+"""Settings that replace the options txnAppId and txnVersion for a DELETE, MERGE or UPDATE."""
 
 
 class Tables:
-    """The tables below one output: a folder or `s3a://` prefix (`O/extractions`), or
+    """The tables below one output, which is a folder or `s3a://` prefix (`O/extractions`), or
     `catalog.schema`.
 
-    Tables of pages are partitioned by `batch`; a batch is replaced as a whole in one commit, so
-    that writing it again after a kill changes nothing.
+    Page tables are partitioned by `batch`. A batch is replaced as a whole in one commit, so writing
+    it again after a kill changes nothing.
     """
 
     def __init__(self, spark: SparkSession, output: str) -> None:
@@ -67,13 +66,13 @@ class Tables:
         self.output = str(Path(place.text).absolute()) if place.kind == "path" else place.text
 
     def sql_name(self, table: str) -> str:
-        """Return how SQL addresses the table: `catalog.schema.table`, or delta.`path`."""
+        """Return the table's name in SQL: `catalog.schema.table`, or delta.`path`."""
         if self.in_catalog:
             return _join_names(*self._names, table)
         return f"delta.`{self._path(table)}`"
 
     def location(self) -> str:
-        """Return the folder or prefix above the tables, also for a catalog's schema; "" if the
+        """Return the folder or prefix above the tables, for a catalog schema, too; "" if the
         catalog does not report it."""
         if not self.in_catalog:
             return self.output
@@ -85,16 +84,15 @@ class Tables:
         return next((row[1] for row in rows if row[0] == "Location"), "") or ""
 
     def create(self, table: str) -> bool:
-        """Create the table if it does not exist, with comments on its columns; return whether it is
-        new.
+        """Create the table, with column comments, if it does not exist. Return whether it is new.
 
-        An existing table gets the columns that it lacks, at its end; a user's own columns stay.
+        Missing columns are added at the end of an existing table; a user's own columns are kept.
         Raises InputError as `exists` does.
         """
         return self.bring_up(table, self.exists(table))
 
     def bring_up(self, table: str, is_there: bool) -> bool:
-        """Do the same as `create`, given the result of `exists`."""
+        """Like `create`, given the result of `exists`."""
         if is_there:
             self._add_columns(table)
             return False
@@ -103,12 +101,11 @@ class Tables:
         return self.make(table, schema, comment, layout, PROPERTIES.get(table))
 
     def exists(self, table: str) -> bool:
-        """Return whether the table exists, in a form that this release can work with.
+        """Return whether the table exists, and check that this release can work with it.
 
-        Every command asks this before it reads or writes a table, so no command works on an output
-        that another one refuses. Raises InputError if the table has another schema version, if
-        another program made it, if its properties do not allow the writes of a run, or if it cannot
-        be opened.
+        Every command calls this before it reads or writes a table, so no command works on an output
+        that another command refuses. Raises InputError if the table has another schema version, was
+        made by another program, has properties that block a run's writes, or cannot be opened.
         """
         found = self._find(table)
         if found is None:
@@ -135,8 +132,8 @@ class Tables:
             return {name for name, is_there in zip(TABLES, pool.map(self.exists, TABLES), strict=True) if is_there}
 
     def require(self, *tables: str) -> set[str]:
-        """Return the names of all tables that exist. Raises InputError as `exists` does, and if
-        none of these does."""
+        """Return the names of all existing tables. Raises InputError as `exists` does, and if none
+        of the tables given exists."""
         existing = self.find_existing()
         if existing.isdisjoint(tables):
             raise InputError(f"--output {self.output}: there is no table {' or '.join(tables)}; jobs/run.py makes it")
@@ -150,12 +147,12 @@ class Tables:
         layout: str = "",
         properties: Mapping[str, str] | None = None,
     ) -> bool:
-        """Create a table that does not exist. Return whether it is new.
+        """Create a table that does not exist. Return whether this call created it.
 
         Raises InputError if it cannot be created.
 
         Args:
-            layout: The SQL clause that partitions or clusters it.
+            layout: The SQL clause that partitions or clusters the table.
         """
         columns = ", ".join(column_ddl(field) for field in fields)
         table_properties = {VERSION_PROPERTY: str(SCHEMA_VERSION)} | READABLE | dict(properties or {})
@@ -165,8 +162,8 @@ class Tables:
                 f"TBLPROPERTIES ({_list_properties(table_properties)})"
             )
         except SPARK_ERRORS as error:
-            # Another driver may have created it first; the lease decides which of the two may
-            # write.
+            # Another driver may have created the table first. The lease decides which of the two
+            # may write.
             if self._find(table):
                 return not self.exists(table)
             raise self._unusable("create", table, error) from None
@@ -178,7 +175,7 @@ class Tables:
             return
         self._refuse_gone(table, missing)
         logger.info("%s gets the columns %s", self.sql_name(table), ", ".join(missing))
-        # The existing rows have no value in a new column.
+        # Existing rows have no value in a new column, so it is declared nullable.
         added = ((StructField(of.name, of.dataType, metadata=of.metadata), path) for path, of in missing.items())
         columns = ", ".join(column_ddl(*each) for each in added)
         try:
@@ -188,20 +185,20 @@ class Tables:
                 raise self._unusable("add columns to", table, error) from None
 
     def _missing(self, table: str) -> dict[str, StructField]:
-        """Return the columns that the table lacks, and the fields within columns, by their path."""
+        """Return the columns, and the fields within columns, that the table lacks, by their
+        paths."""
         required = [field for field in TABLES[table][0] if field.name not in OPTIONAL.get(table, set())]
         return missing_fields(StructType(required), self.read(table).schema)
 
     def _refuse_gone(self, table: str, missing: Mapping[str, StructField]) -> None:
-        """Raise InputError if one of the columns existed before, and somebody renamed or dropped
-        it."""
+        """Raise InputError if somebody renamed or dropped one of the missing columns."""
         name = self.sql_name(table)
         new_names = {path: "" for path, field in missing.items() if not field.nullable}
         for row in self._spark.sql(f"DESCRIBE HISTORY {name}").where(_IS_OF_COLUMNS).collect():
             of = row["operationParameters"]
             before, after = (of.get(key, "").replace("`", "") for key in ("oldColumnPath", "newColumnPath"))
             dropped = re.findall(r"[\w.]+", of.get("columns", "")) if not before else [before]
-            # The newest row comes first, and has the column's current name.
+            # The history begins with the newest row, which has the column's current name.
             new_names = {
                 path: after for path in missing if path.lower() in [each.lower() for each in dropped]
             } | new_names
@@ -214,7 +211,7 @@ class Tables:
             )
 
     def _find(self, table: str) -> tuple[dict[str, str], StructType] | None:
-        """Return the properties of a table and its columns; None if it does not exist. Raises
+        """Return a table's properties and columns; None if the table does not exist. Raises
         InputError if it cannot be opened."""
         newest = self.log(table).newest()
         if newest is not None:
@@ -229,7 +226,7 @@ class Tables:
             raise self._unusable("open", table, error) from None
 
     def log(self, table: str) -> TableLog:
-        """Return the table's log. Nothing is known of the log of a table in a catalog."""
+        """Return the table's log. Nothing is known about the log of a catalog table."""
         return TableLog(self._spark, None if self.in_catalog else self._path(table))
 
     def _unusable(self, action: str, table: str, error: Exception) -> InputError | StorageError:
@@ -251,15 +248,15 @@ class Tables:
         return InputError(f"cannot {action} {self.sql_name(table)}: {words}{hint}")
 
     def read(self, table: str, version: int | None = None) -> DataFrame:
-        """Return the table as it is now, or as it was at a version."""
+        """Return the current table, or the table at a version."""
         reader = self._spark.read if version is None else self._spark.read.option("versionAsOf", version)
         if self.in_catalog:
             return reader.table(self.sql_name(table))
         return reader.format("delta").load(self._path(table))
 
     def replace_batch(self, table: str, rows: DataFrame, batch: Batch) -> tuple[str, int] | None:
-        """Replace the rows of `batch`, and the rows that its files left in other batches, with
-        `rows` in one commit. Returns the same as `append`."""
+        """Replace with `rows`, in one commit, the rows of `batch` and the rows that its files left
+        in other batches. Returns the same as `append`."""
         return self.replace_where(table, rows, replaced_rows(batch).sql)
 
     def replace_where(
@@ -270,7 +267,7 @@ class Tables:
         sequence: tuple[str, int] | None = None,
         **options: str | int,
     ) -> tuple[str, int] | None:
-        """Replace the rows for which the SQL `condition` holds with `rows` in one commit. Returns
+        """Replace with `rows`, in one commit, the rows for which the SQL `condition` holds. Returns
         the same as `append`.
 
         Args:
@@ -304,40 +301,39 @@ class Tables:
         self.change(table, f"DELETE FROM {self.sql_name(table)} WHERE {condition}")
 
     def check_deletable(self, table: str) -> None:
-        """Raise InputError if rows of the table cannot be deleted, because of its properties or
-        missing permissions. Deletes nothing."""
+        """Raise InputError if the table's properties or missing permissions prevent deleting rows.
+        Deletes nothing."""
         try:
             self._spark.sql(f"DELETE FROM {self.sql_name(table)} WHERE FALSE")
         except SPARK_ERRORS as error:
             raise self._unusable("delete rows of", table, error) from None
 
     def purge(self, table: str) -> None:
-        """Remove deleted rows from the data files. Statements of other programs, and statements
-        that `WITHOUT_VECTORS` does not cover, may use deletion vectors: they only mark rows, and
-        leave them in the files."""
+        """Remove deleted rows from the data files. Statements from other programs, and statements
+        that `WITHOUT_VECTORS` does not cover, may use deletion vectors, which only mark rows as
+        deleted and leave them in the files."""
         properties = self.properties(table)
         if _VECTORS in properties or properties.get("delta.enableDeletionVectors") == "true":
             self._spark.sql(f"REORG TABLE {self.sql_name(table)} APPLY (PURGE)")
 
     def properties(self, table: str) -> dict[str, str]:
-        """Return the properties of a table as SQL shows them, including the properties of Delta's
-        protocol.
+        """Return a table's properties as SQL shows them, including properties of Delta's protocol.
 
-        This reads the table properties alone: DESCRIBE DETAIL has them too, but also counts the
-        table's files, and takes 4 times as long.
+        This reads only the table properties. DESCRIBE DETAIL returns them, too, but also counts the
+        table's files and takes 4 times as long.
         """
         rows = self._spark.sql(f"SHOW TBLPROPERTIES {self.sql_name(table)}").collect()
         return {row["key"]: row["value"] for row in rows}
 
     def is_restored(self, table: str) -> bool:
-        """Return whether somebody has restored the table to an older version, in the newest part of
-        its history."""
+        """Return whether, in the newest part of its history, the table was restored to an older
+        version."""
         history = self._spark.sql(f"DESCRIBE HISTORY {self.sql_name(table)} LIMIT {_VERSIONS_SEEN}")
         return not history.where("operation = 'RESTORE'").isEmpty()
 
     def join_files(self, table: str) -> None:
-        """Join the data files that the commits of many batches left, if there are at least
-        FILES_TO_JOIN."""
+        """Join the data files from the commits of many batches, if there are at least FILES_TO_JOIN
+        files."""
         if len(self.read(table).inputFiles()) < FILES_TO_JOIN:
             return
         try:
@@ -347,11 +343,11 @@ class Tables:
             logger.warning("the files of %s were not joined: %s", table, first_line(error))
 
     def optimize(self, table: str, settings: Mapping[str, str] | None = None) -> tuple[int, int]:
-        """Join the small data files of a table, and cluster it if it is clustered. Return how many
-        files were replaced, and by how many.
+        """Join the small data files of a table, and cluster its rows if it is a clustered table.
+        Return the numbers of files removed and added.
 
         Args:
-            settings: Settings of the session for Delta's command.
+            settings: Session settings for Delta's command.
         """
         with self._writing.set(), SharedSettings(self._spark, settings or {}).set():
             metrics = self._spark.sql(f"OPTIMIZE {self.sql_name(table)}").select("metrics.*").head()
@@ -359,8 +355,8 @@ class Tables:
         return metrics["numFilesRemoved"], metrics["numFilesAdded"]
 
     def set_layout(self, table: str, properties: Mapping[str, str]) -> list[str]:
-        """Give a table of an older release the `properties` for which it has no value; return their
-        names. Values that a person has chosen stay."""
+        """Set those of the `properties` that a table from an older release lacks, and return their
+        names. Values that a user has chosen are kept."""
         known = self.properties(table)
         lacking = {key: value for key, value in properties.items() if key not in known}
         if lacking:
@@ -368,12 +364,12 @@ class Tables:
         return sorted(lacking)
 
     def delete_matching(self, table: str, other: str, key: str, condition: str, where: str = "TRUE") -> None:
-        """Delete the rows that have the same `key` as a row of the table `other` for which the SQL
-        `condition` holds. key: one column, or several with commas.
+        """Delete the rows with the same `key` as a row of the table `other` for which the SQL
+        `condition` holds.
 
         Args:
-            where: A condition on the rows `t` of the table itself; others may write the remaining
-                rows at the same time.
+            key: One column, or several separated by ", ". where: A condition on the table's own
+            rows `t`. Others may write the remaining rows at the same time.
         """
         same = " AND ".join(f"t.{name} = o.{name}" for name in key.split(", "))
         self.change(
@@ -384,15 +380,15 @@ class Tables:
 
     def delete_earlier(self, batch: Batch, tables: Iterable[str]) -> None:
         """Delete the rows that an earlier reading of the batch's files left in tables without file
-        names. The table `pages` shows which rows these are."""
+        names. The table `pages` identifies these rows."""
         if any(file.has_earlier_rows for file in batch.files):
             condition, touched = replaced_rows(batch).sql, within(touched_batches(batch))
             for table in tables:
                 self.delete_matching(table, "pages", "page_id", condition, f"t.{touched}")
 
     def change(self, table: str, statement: str) -> DataFrame:
-        """Run a DELETE, MERGE or UPDATE of the table in one commit. Return the statement's metrics;
-        no row if Delta skipped the commit."""
+        """Run a DELETE, MERGE or UPDATE on the table in one commit. Return the statement's metrics,
+        which have no row if Delta skipped the commit."""
         results: list[DataFrame] = []
 
         def run(sequence: tuple[str, int] | None) -> None:
@@ -405,12 +401,12 @@ class Tables:
         return results[0]
 
     def _in_sequence(self, sequence: tuple[str, int] | None) -> AbstractContextManager[object]:
-        """Give the session's statements a sequence."""
+        """Use this sequence for the session's statements."""
         return SharedSettings(self._spark, dict(zip(_TXN_OF_SQL, map(str, sequence or ()), strict=False))).set()
 
     def shut_out(self, lanes: int) -> None:
-        """Put the number of this run into the first `lanes` lanes of all existing tables. Then
-        commits of earlier runs fail if they are under way, and are skipped if they come later."""
+        """Put this run's number into the first `lanes` lanes of all existing tables. Then earlier
+        runs' commits fail if they are in progress, and are skipped if they come later."""
         fence = self.fence
         assert fence is not None
 
@@ -475,7 +471,7 @@ _ABSENT = frozenset(
         "TABLE_OR_VIEW_NOT_FOUND",
     }
 )
-"""Error classes of Spark that mean that there is no table."""
+"""Spark error classes that mean that there is no table."""
 
 
 def _list_properties(properties: Mapping[str, str]) -> str:

@@ -1,5 +1,5 @@
-"""Forgets pages: their rows are deleted from every table that holds pages or data derived from
-pages, and no run writes them again. The steps are in `dripper.spark.ledger.forgetting`.
+"""Forgets pages: their rows are deleted from every table with pages or data derived from pages, and
+no run writes these rows again. The steps are in `dripper.spark.ledger.forgetting`.
 """
 
 import re
@@ -30,7 +30,7 @@ _BY_PAGE_ID = ("blocks", "labels")
 _BY_HOST = "layouts"
 _NOTHING_NAMED = "name what to forget (--host, --domain, --url or --page-id): no earlier call is left to continue"
 _MOST_LINES = 50
-"""Maximum number of rules that are reported in a line each."""
+"""Maximum number of rules that are reported individually, one per line."""
 _RETAINED = timedelta(hours=168)
 """Minimum time for which `jobs/maintain.py` keeps old versions."""
 
@@ -44,19 +44,19 @@ def forget(
     dry_run: bool = False,
     single_writer: bool = False,
 ) -> Iterator[str]:
-    """Delete the pages that `rules` name from all tables below `output`, and keep runs from writing
-    them again; yield sentences on the result. Without rules, continue an earlier call that did not
-    finish.
+    """Delete the pages that `rules` match from all tables below `output`, and keep runs from
+    writing these pages again. Yield sentences about the result. Without rules, continue an earlier,
+    unfinished call.
 
     Args:
-        dry_run: Only count, and change nothing.
+        dry_run: Only count pages, and change nothing.
         single_writer: As for `maintain`.
 
     Raises:
-        InputError: If there is no table, or nothing to do.
+        InputError: If there is no table or nothing to do.
         BusyError: If a run is at work.
         DifferenceError: If the rows of `extractions` do not match the ledger.
-        NoPageError: After everything is done, if a rule for a single page names none.
+        NoPageError: After everything is done, if a rule for a single page matches no page.
     """
     tables = Tables(spark, output)
     require_log_store(spark, tables, single_writer)
@@ -80,12 +80,13 @@ def forget(
 def _forget(
     spark: SparkSession, tables: Tables, lease: Lease, rules: Collection[Rule], reason: str
 ) -> Generator[str, None, tuple[Mapping[tuple[Rule, int], int], Collection[Rule], Sequence[Row]]]:
-    """Forget the pages, and return the counts, the rules, and the earlier rows of rules."""
+    """Forget the pages, and return the counts, the rules, and the earlier rows of the table
+    `forgotten`."""
     books, pages = SparkBooks(spark, tables), SparkPages(tables)
     ledger, before = Ledger(books, lease.run_id), books.read(TABLE)
     for table in pages.tables():
-        # Otherwise the rule would be noted, and every run would fail when it continues with the
-        # rule.
+        # Otherwise, the rule would be noted, and every run would fail when it continues the
+        # deletion.
         tables.check_deletable(table)
     reconcile(spark, tables, pages, ledger, lease, rules)
     if begun := sum(rows_by_batch([row for row in before if row["state"] == BEGUN]).values()):
@@ -107,7 +108,7 @@ def _forget(
 
 
 class SparkPages:
-    """The pages of an output on Spark; see `dripper.spark.ledger.forgetting.Pages`."""
+    """Implements `dripper.spark.ledger.forgetting.Pages` with Spark."""
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
@@ -118,7 +119,7 @@ class SparkPages:
         return [table for table in names if self._tables.exists(table)]
 
     def count(self, rules: Rules) -> dict[tuple[Rule, int], int]:
-        """Return how many pages each rule names; see `Pages`."""
+        """Return how many pages each rule matches; see `Pages`."""
         pages = _pages(self._tables, rules.condition())
         if pages is None:
             return {}
@@ -131,18 +132,18 @@ class SparkPages:
                 columns = [[each.kind for each in found], [each.pattern for each in found], rows["batch"]]
                 yield pa.RecordBatch.from_arrays([pa.array(each) for each in columns], ["kind", "pattern", "batch"])
 
-        # The workers find the rules. Here, rules that name pages would need a row per page.
+        # The workers find the rules, because the driver would need a row per page.
         named = pages.mapInArrow(name_rules, "kind string, pattern string, batch long")
         counted = named.groupBy("kind", "pattern", "batch").count().collect()
         return {(Rule(row["kind"], row["pattern"]), row["batch"]): row["count"] for row in counted}
 
     def delete(self, rules: Rules, check: Callable[[], None]) -> None:
-        """Delete the rows of all tables; see `Pages`."""
+        """Delete the rows from all tables; see `Pages`."""
         tables, existing, condition = self._tables, self.tables(), rules.condition()
         sources = [table for table in PAGE_TABLES if table in existing]
         ids = ", ".join(quoted(each.pattern) for each in sorted(rules.rules) if each.kind == "page_id")
-        # Data about a host comes from several pages at once, and is derived anew from the pages
-        # that stay.
+        # Data about a host is derived from several pages together, and is derived again from the
+        # remaining pages.
         single = Rules(frozenset(each for each in rules.rules if each.kind in ("page_id", "url")))
         for table in existing:
             if table in _BY_PAGE_ID:
@@ -171,7 +172,8 @@ _NO_RULE = Rule("", "")
 
 
 def _pages(tables: Tables, condition: str) -> DataFrame | None:
-    """Return page_id, url, host and batch of the pages for which a condition holds, each once."""
+    """Return the page_id, url, host and batch of the pages that satisfy a condition, without
+    duplicates."""
     pages: DataFrame | None = None
     for table in PAGE_TABLES:
         if tables.exists(table):
@@ -183,8 +185,8 @@ def _pages(tables: Tables, condition: str) -> DataFrame | None:
 def _say_near(
     tables: Tables, counts: Mapping[tuple[Rule, int], int], rules: Collection[Rule], before: Sequence[Row]
 ) -> None:
-    """Raise NoPageError, with similar addresses, if a rule for a single page names none and never
-    did."""
+    """Raise NoPageError, with similar addresses, if a rule for a single page matches no page and
+    never did."""
     found = {rule for rule, _ in counts} | {Rule(row["kind"], row["pattern"]) for row in before if row["rows"]}
     missed = sorted(rule for rule in rules if rule.kind in ("url", "page_id") and rule not in found)
     if not missed:
@@ -200,12 +202,12 @@ def _say_near(
 
 
 _UNLIKE = (r"^[a-z][a-z0-9+.-]*:/*", r"^www\.", r"#.*$", r":(80|443)(?=[/?]|$)", r"/+$")
-"""Parts in which similar addresses may differ, besides the case: scheme, www, fragment, port,
+"""Parts in which similar addresses may differ, besides letter case: scheme, www, fragment, port,
 trailing slash. The patterns are valid in both Python and Java."""
 
 
 def likeness(url: str) -> str:
-    """Return the form that similar addresses have in common.
+    """Return the normalized form that similar addresses share.
 
     >>> likeness("https://WWW.example.org:443/A/#top")
     'example.org/a'
@@ -217,8 +219,8 @@ def likeness(url: str) -> str:
 
 
 def _find_near(tables: Tables, urls: Sequence[str]) -> dict[str, list[str]]:
-    """Return a few similar addresses of pages for each of these, by the form that they have in
-    common."""
+    """Return a few similar page addresses for each of these, keyed by their shared normalized
+    form."""
     pages = _pages(tables, "url IS NOT NULL") if urls else None
     if pages is None:
         return {}

@@ -1,4 +1,4 @@
-"""OPTIMIZE and VACUUM over the tables of one output."""
+"""Runs OPTIMIZE and VACUUM on the tables of one output."""
 
 from collections.abc import Iterator
 
@@ -20,8 +20,8 @@ from dripper.spark.upkeep.repair import repair
 from dripper.spark.wording import say_count
 
 MINIMUM_HOURS = 168
-"""Minimum retention. Delta refuses less unless a check is turned off, because a reader or a run
-that started earlier would lose its files."""
+"""Minimum retention in hours. Delta refuses a shorter time unless a check is turned off, because a
+reader or a run that started earlier would lose its files."""
 
 
 def maintain(
@@ -35,21 +35,21 @@ def maintain(
     with_main_html: bool = True,
     single_writer: bool = False,
 ) -> Iterator[str]:
-    """Join the small files of every existing table, and delete the files that no version of the
-    last hours needs. Yields a sentence per table.
+    """Join the small files of every existing table, and delete files that no version from the last
+    `retain_hours` hours needs. Yields a sentence per table.
 
     Args:
-        retain_hours: The number of these hours; None: as a table's own property says, and at least
-            MINIMUM_HOURS.
-        verifies: Compare all rows with the ledger by their keys instead.
-        repairs: Repair differences between the ledger and the rows instead, see
+        retain_hours: Hours for which files of old versions are kept; None: as specified by the
+            table's own property, but at least MINIMUM_HOURS.
+        verifies: Instead, compare all rows with the ledger by their keys.
+        repairs: Instead, repair differences between the ledger and the rows; see
             `dripper.spark.upkeep.repair`.
-        publishes: Bring the table `published` up to date before that, see
+        publishes: First, bring the table `published` up to date; see
             `dripper.spark.upkeep.publish`.
 
     Raises:
         SettingsError: If `retain_hours` is below MINIMUM_HOURS, or if two writers could lose each
-            other's commits (single_writer: a person guarantees that there is only one).
+            other's commits (single_writer: the user guarantees that there is only one writer).
         InputError: If `output` has no table at all.
         DifferenceError: If the rows do not match the ledger.
     """
@@ -67,15 +67,15 @@ def maintain(
     if publishes:
         yield publish.publish(spark, output, with_main_html)
     if repairs or verifies:
-        # Older versions stay, because they are the other way to repair a table.
+        # Older versions are kept, because restoring one is another way to repair a table.
         return
     for table in filter(existing.__contains__, TABLES):
         yield _compact(spark, tables, table, retain_hours)
 
 
 def _verify(spark: SparkSession, tables: Tables) -> str:
-    """Compare the rows of every file with its pages by their keys, and return a sentence that they
-    match. Raises DifferenceError if they do not."""
+    """Compare the rows of every file with its pages, by their keys, and return a sentence that they
+    match. Raises DifferenceError if they do not match."""
     for table in ("runs", "warc_files", "extractions"):
         tables.create(table)
     books = SparkBooks(spark, tables)
@@ -87,7 +87,7 @@ def _verify(spark: SparkSession, tables: Tables) -> str:
 
 
 def _compact(spark: SparkSession, tables: Tables, table: str, retain_hours: int | None) -> str:
-    """Join the small files of a table, clear its old versions, and return a sentence on the
+    """Join a table's small files, delete its old versions, and return a sentence about the
     result."""
     name = tables.sql_name(table)
     tables.purge(table)
@@ -100,7 +100,8 @@ def _compact(spark: SparkSession, tables: Tables, table: str, retain_hours: int 
 
 
 def _find_hours(spark: SparkSession, tables: Tables, table: str) -> int:
-    """Return the hours for which the files of old versions are kept, by a property of the table."""
+    """Return, from a property of the table, the number of hours for which files of old versions are
+    kept."""
     kept = tables.properties(table).get("delta.deletedFileRetentionDuration", "interval 0 hours")
     seconds = f"unix_seconds(timestamp_seconds(0) + CAST({quoted(kept)} AS INTERVAL))"
     hours = spark.sql(f"SELECT CAST(ceil({seconds} / 3600) AS INT)").collect()[0][0]
@@ -108,9 +109,9 @@ def _find_hours(spark: SparkSession, tables: Tables, table: str) -> int:
 
 
 _AS_TOLD = {
-    # Otherwise newer versions of Delta (4.4) keep files as the table's property says.
+    # Otherwise, newer Delta versions (4.4) keep files for the time in the table's property.
     "spark.databricks.delta.vacuum.retentionWindowIgnore.enabled": "false",
-    # Otherwise Delta refuses fewer hours than the property has.
+    # Otherwise, Delta refuses a shorter time than the property.
     "spark.databricks.delta.retentionDurationCheck.enabled": "false",
 }
-"""Settings with which a VACUUM keeps files for the hours that it names."""
+"""Settings with which VACUUM keeps files for the hours specified in the command."""

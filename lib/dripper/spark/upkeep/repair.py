@@ -1,5 +1,5 @@
-"""Repairs differences between the ledger and `extractions` after people have changed one of
-them."""
+"""Repairs differences between the ledger and `extractions` after people have changed either
+table."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,11 +24,12 @@ from dripper.spark.wording import list_names, say_count
 
 
 def repair(spark: SparkSession, output: str) -> Iterator[str]:
-    """Repair differences between the ledger and `extractions`; yield sentences on the result.
+    """Repair differences between the ledger and `extractions`, and yield sentences about the
+    result.
 
-    Files are planned again if their rows do not match the ledger. Rows are deleted if another
-    reading has replaced theirs. Rows of files that the ledger does not know are noted in it. Raises
-    BusyError if a run is at work, and InputError if there is no table.
+    If a file's rows do not match the ledger, the file is planned again. Rows of outdated readings
+    are deleted. If the ledger does not know a file, the file is added to it, with counts from the
+    rows. Raises BusyError if a run is active, and InputError if there is no table.
     """
     tables = Tables(spark, output)
     tables.require(TABLE, "warc_files")
@@ -43,7 +44,7 @@ def _repair(tables: Tables, books: Books, ledger: Ledger, lease: Lease) -> Itera
     pages = SparkPages(tables)
     unequal, counts, _ = settle(books, pages, ledger, lease)
     if counts.lost:
-        # The condition is on the partition alone, so Delta reads no data file.
+        # The condition is only on the partition, so Delta reads no data files.
         tables.delete(TABLE, within(counts.lost))
         name = tables.sql_name(TABLE)
         yield f"{say_batches(counts.lost)} of {name}, of which data files are gone from storage, cleared"
@@ -80,24 +81,26 @@ def _repair(tables: Tables, books: Books, ledger: Ledger, lease: Lease) -> Itera
 
 @dataclass(frozen=True, slots=True)
 class _Repairs:
-    """The rows that a repair writes."""
+    """The changes that a repair makes."""
 
     again: list[LedgerEntry]
-    """Files to be read again, each with the batch of the rows that its next reading replaces."""
+    """Files to be read again, each with the batch that contains the rows that its next reading
+    replaces."""
     unknown: list[dict[str, Any]]
-    """Rows for the ledger."""
+    """New rows for the ledger."""
     outdated: list[tuple[int, str]]
-    """Pairs of batch and file with rows to delete."""
+    """The (batch, file) pairs with rows to delete."""
 
 
 def choose_repairs(
     entries: Sequence[LedgerEntry], batches: set[int], row_counts: Mapping[tuple[int, str], FileRows]
 ) -> _Repairs:
-    """Return the changes that repair these batches. row_counts: the rows of each file in them."""
+    """Return the changes that repair these batches. row_counts: the row counts of each file in
+    these batches."""
     at: dict[tuple[int, str], list[LedgerEntry]] = defaultdict(list)
     for entry in entries:
         at[entry.batch, entry.file.warc_file].append(entry)
-    # Files under way will replace these rows by themselves.
+    # Files in progress will replace these rows anyway.
     on_their_way = [entry for entry in entries if entry.state in UNFINISHED]
     left_alone = {(n, entry.file.warc_file) for entry in on_their_way for n in batches_of(entry)}
     replacing = {entry.file.warc_file for entry in on_their_way if entry.file.selection is None}
@@ -112,8 +115,8 @@ def choose_repairs(
     strangers = sorted(place for place in row_counts if place not in at and place not in left_alone)
     outdated += [place for place in strangers if place[1] in ledger_names]
     for i, entry in enumerate(again):
-        # If the rows of the last reading are gone, the rows of another reading stay until the next
-        # one.
+        # If the rows of the last reading are gone, the rows of another reading are kept until the
+        # next reading.
         instead = [place for place in outdated if place[1] == entry.file.warc_file]
         if instead and (entry.batch, entry.file.warc_file) not in row_counts:
             again[i] = replace(entry, file=replace(entry.file, replaces=instead[-1][0]))
@@ -126,8 +129,8 @@ def choose_repairs(
 def _rebuild_rows(
     places: Sequence[tuple[int, str]], row_counts: Mapping[tuple[int, str], FileRows]
 ) -> list[dict[str, Any]]:
-    """Return rows for the ledger. A file with rows in several batches was read in selections; a
-    whole reading replaces them."""
+    """Return rows for the ledger. A file with rows in several batches was read in selections, which
+    a whole reading replaces."""
     times = Counter(name for _, name in places)
     return [
         {
@@ -143,7 +146,7 @@ def _rebuild_rows(
 
 
 def _split_by_batch(entries: Sequence[LedgerEntry], ledger: Ledger) -> list[Batch]:
-    """Return new batches for the files, one for each batch that they come from."""
+    """Return new batches for the files, one for each old batch."""
     by_batch: dict[int, list[LedgerEntry]] = defaultdict(list)
     for entry in entries:
         by_batch[entry.batch].append(entry)

@@ -1,10 +1,10 @@
-"""Gives each Python worker of an executor GPUs of its own, which it keeps from task to task.
+"""Gives each Python worker of an executor its own GPUs, which it keeps from task to task.
 
-Spark assigns GPU addresses to tasks, but a worker keeps its engine longer than a task. So a task
-may get another address than its worker's engine has, for example if two workers with an engine each
-swap their tasks. Two engines must not share a GPU while another GPU has none. This could happen
-because a worker that starts may be assigned a GPU that is taken. All workers of an executor
-therefore note in a folder the addresses that they are assigned and the addresses that they hold.
+Spark assigns GPU addresses to tasks, but a worker's engine outlives a task. So the address assigned
+to a task may differ from its engine's address, for example if two workers with engines swap tasks.
+Two engines must not share a GPU while another GPU has none, but a new worker may be assigned a GPU
+that is taken. Therefore, all workers of an executor note in a folder the addresses that they are
+assigned and the addresses that they hold.
 """
 
 import fcntl
@@ -27,20 +27,20 @@ class Devices:
     """The GPUs of one worker."""
 
     folder: Path
-    """The folder of notes, the same for all workers of an executor."""
+    """The folder for the notes, shared by all workers of an executor."""
     worker: int
-    """The id of the worker's process."""
+    """The worker's process ID."""
     is_alive: Callable[[int], bool]
     held: tuple[str, ...] = ()
     """Addresses that the worker holds."""
 
     def hold(self, assigned: Sequence[str]) -> tuple[str, ...]:
-        """Note the addresses that the worker's task was assigned, and return the addresses that the
-        worker holds: the same number, the same in every task, and held by no other live worker.
+        """Note the addresses assigned to the worker's task, and return as many addresses that the
+        worker holds. They are the same in every task, and no other live worker holds them.
 
-        If the GPU at an assigned address is taken, another GPU is free: the one assigned to the
-        worker that took it, or to a worker further along. Spark always assigns running tasks
-        different addresses.
+        If an assigned GPU is taken, another GPU is free: the GPU assigned to the worker that took
+        it, or to a worker further along this chain. Spark always assigns different addresses to
+        running tasks.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         with (self.folder / "lock").open("w") as lock:
@@ -69,22 +69,22 @@ class Devices:
 
 
 def hold_devices() -> dict[str, str]:
-    """Return the environment by which an engine finds the GPUs of this worker; empty if the task
-    has none. Called in every task, before the engine's packages are imported."""
+    """Return the environment variables with which an engine finds this worker's GPUs; empty if the
+    task has no GPUs. Called in every task, before the engine's packages are imported."""
     context = TaskContext.get()
     resources = context.resources() if context is not None else {}
     if RESOURCE not in resources:
         return {}
     addresses = _devices(os.getppid(), os.getpid()).hold(list(resources[RESOURCE].addresses))
-    # Spark's script finds addresses with nvidia-smi, which counts in this order; CUDA's default
-    # order is fastest first.
+    # Spark's script gets the addresses from nvidia-smi, which uses this order; CUDA's default order
+    # is fastest first.
     return {"CUDA_VISIBLE_DEVICES": ",".join(addresses), "CUDA_DEVICE_ORDER": "PCI_BUS_ID"}
 
 
 @WorkerSingleton
 def _devices(parent: int, worker: int) -> Devices:
-    """Return this worker's singleton. parent: the process from which all workers of one kind and
-    executor are forked."""
+    """Return this worker's singleton. parent: the process from which Spark forks all of an
+    executor's workers with the same environment."""
     folder = Path(tempfile.gettempdir()) / f"dripper-{RESOURCE}-{os.getuid()}-{parent}"
     return Devices(folder, worker, _is_alive)
 

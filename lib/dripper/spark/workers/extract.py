@@ -1,4 +1,4 @@
-"""Runs in tasks of the stage `extract`: reads rows of `pages` with their labels, and makes rows of
+"""Runs in tasks of the stage `extract`: turns rows of `pages`, with their labels, into rows of
 `extractions`."""
 
 from collections.abc import Callable, Iterable, Iterator
@@ -24,8 +24,8 @@ from dripper.spark.workers.singleton import WorkerSingleton
 def extractions_mapper(
     settings: Settings, schema: pa.Schema, progress: ProgressSink | None
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Return the function for `mapInArrow` over the columns of `pages` and the columns of `labels`
-    in LABEL_COLUMNS."""
+    """Return the function for `mapInArrow`. Its input has the columns of `pages` and the columns of
+    `labels` in LABEL_COLUMNS."""
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         watchdog = Watchdog(settings.limits.stall_seconds, "extracting pages")
@@ -58,13 +58,13 @@ LABEL_COLUMNS = {
     "method": "method",
     "layout_id": "layout",
 }
-"""Columns of `labels` that the stage reads → their names beside the columns of `pages`."""
+"""Columns of `labels` that the stage reads → their names when joined with `pages`."""
 
 
 @WorkerSingleton
 def _finisher(settings: Settings) -> Finisher:
-    """Return the worker's singleton with the fallback's model, which is loaded before any page
-    process is forked, so that no page process loads it itself."""
+    """Return the worker's singleton, with the fallback's model already loaded, so that page
+    processes forked later do not load it themselves."""
     finisher = Finisher(settings)
     labels = Labels.certain(np.array([True]))
     finisher.examine(Decoded.of("<p>One short page.</p>"), None, "dripper", "", lambda page: (labels, ""))
@@ -86,6 +86,6 @@ def _extraction_row(row: Row, guard: Guard[Row, Extraction]) -> Row:
         "labeler_version": row["labeler_version"],
     }
     layout = {"layout_id": row.get("layout") or row.get("layout_id")}
-    # The other columns that the stage read (address, place in the archive, …) are copied unchanged.
+    # The stage's other input columns (address, location in the archive, …) are copied unchanged.
     columns = row | extraction_columns(extraction)
     return storable(columns | {"versions": versions, "is_whole": is_whole(columns)} | layout)

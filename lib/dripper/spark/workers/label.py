@@ -1,8 +1,8 @@
-"""Runs in tasks of the stage `label`: reads rows of `blocks`, and makes rows of `labels`, with one
-engine per Python worker.
+"""Runs in tasks of the stage `label`: turns rows of `blocks` into rows of `labels`, with one engine
+per Python worker.
 
 An engine takes seconds to minutes to start. So it is a singleton of the module, kept from batch to
-batch as long as Spark keeps the worker (Spark ends workers that are idle for a minute).
+batch as long as Spark keeps the worker (Spark ends a worker after an idle minute).
 """
 
 import os
@@ -33,8 +33,9 @@ Out = TypeVar("Out")
 def labels_mapper(
     loader: Loader, settings: Settings, schema: pa.Schema, progress: ProgressSink | None
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Return the function for `mapInArrow` over (page_id, batch, simplified_html, n_blocks, tokens,
-    profile, first_labels), with pages of similar length next to each other.
+    """Return the function for `mapInArrow`. Its input columns are page_id, batch, simplified_html,
+    n_blocks, tokens, profile and first_labels. Pages of similar length should be next to each
+    other.
 
     `mapInArrow` is the DataFrame form of `mapPartitions`, and accepts a resource profile.
     """
@@ -62,13 +63,14 @@ ANSWER = ("main", "probability", "confidence", "error_code", "error_detail")
 def label_function(
     loader: Loader, settings: Settings
 ) -> Callable[[Iterator[tuple[pd.Series, pd.Series]]], Iterator[pd.DataFrame]]:
-    """Return the function of an iterator pandas UDF over (simplified_html, n_blocks) that returns
-    the columns ANSWER. Like the stage, it keeps one engine per worker and makes its own batches."""
+    """Return the function for an iterator pandas UDF, from (simplified_html, n_blocks) to the
+    columns ANSWER. Like the stage, the UDF keeps one engine per worker and makes its own
+    batches."""
 
     def label_batches(batches: Iterable[tuple[pd.Series, pd.Series]]) -> Iterator[pd.DataFrame]:
-        # The stage runs as many tasks as there are engines. A UDF's tasks fill the machine, each
-        # with an engine. If each engine used all cores, threads would mostly wait for each other.
-        # Spark sets the variable to a task's cores.
+        # The stage runs only as many tasks as engines. A UDF's tasks fill the machine, each with
+        # its own engine. If each engine used all cores, threads would mostly wait for each other.
+        # Spark sets the variable to the number of a task's cores.
         cores = os.environ.get("OMP_NUM_THREADS", "")
         threads = int(cores) if cores.isdigit() else 1
         dumped = settings.model_dump_json()
@@ -82,7 +84,7 @@ def label_function(
             yield pd.DataFrame(values, columns=ANSWER, dtype=object)
 
     def _row(html: Any, n_blocks: Any) -> Row:
-        # Null is None in pandas 2, and NaN in pandas 3.
+        # Null is None in pandas 2 and NaN in pandas 3.
         n = 0 if pd.isna(html) or pd.isna(n_blocks) else int(n_blocks)
         row = {"simplified_html": html, "n_blocks": n, "tokens": estimate_tokens(html) if n else 0}
         return row | {"profile": settings.profile, "first_labels": None}
@@ -94,9 +96,9 @@ def label_function(
 
 
 STALL_SECONDS = 7200.0
-"""Seconds in which an engine starts and labels the pages of one call. After them, the engine counts
-as hung, and its worker ends itself, so that Spark tries the task again. The largest checkpoints
-take minutes."""
+"""Maximum seconds for an engine to start and label the pages of one call. After that, the engine is
+considered hung, and its worker ends itself, so that Spark tries the task again. The largest
+checkpoints take minutes."""
 
 _NO_PAGE: Row = {"error_code": ErrorCode.EMPTY_PAGE.value, "error_detail": "there is no block"}
 
@@ -109,17 +111,18 @@ def _watched(settings: Settings, work: Callable[[Iterable[In]], Iterator[Out]], 
 def _label_rows(
     loader: Loader, settings: str, rows: Sequence[Row], threads: int | None = None
 ) -> tuple[Engine, list[Labels | str]]:
-    """Return the worker's engine, and its labels or its error for each page. settings: as JSON."""
-    # All of this waits for rows: a task without rows starts no engine.
+    """Return the worker's engine, and the labels or an error for each page. settings: the settings
+    as JSON."""
+    # This happens only once there are rows: a task without rows starts no engine.
     for profile in {row["profile"] for row in rows}:
-        # The driver cannot check this if only this machine has the checkpoint.
+        # The driver cannot check this if only the executor's machine has the checkpoint.
         _check_blocks(settings, profile)
     try:
         os.environ.update(hold_devices())
         engine = _engine(loader, settings, threads)
         return engine, engine.label([_read_page(row) for row in rows])
     except Exception:
-        # Spark tries the task again, maybe in this worker; it then starts a new engine.
+        # Spark tries the task again, maybe in this worker, which then starts a new engine.
         _engine.forget()
         raise
 
@@ -132,8 +135,8 @@ def _check_blocks(settings: str, profile: str) -> None:
 
 @WorkerSingleton
 def _engine(loader: Loader, settings: str, threads: int | None) -> Engine:
-    """Return the worker's engine singleton. settings: as JSON, which can be compared and hashed,
-    unlike Settings."""
+    """Return the worker's engine singleton. settings: the settings as JSON, which is hashable,
+    unlike a Settings object."""
     parsed = Settings.model_validate_json(settings)
     os.environ.update(environment(parsed, threads))
     return Engine(lambda: loader(parsed))

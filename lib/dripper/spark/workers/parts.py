@@ -1,5 +1,5 @@
-"""Splits a batch's files into tasks: small files together, big files in parts, so that all cores
-end together."""
+"""Splits a batch's files into tasks: groups small files and divides big ones, so that all cores
+finish at about the same time."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,36 +11,36 @@ from dripper.warc.read.reader import RecordReader
 from dripper.warc.read.record import Span, cut
 
 SPLIT_BYTES = 4 << 20
-"""Least size of the parts of a big file, which would otherwise keep one core busy while the others
-wait: about 2 s of work, and 2 ms to find the beginning of a part."""
+"""Minimum size of the parts of a big file, which would otherwise keep one core busy while the
+others wait. A part of this size takes about 2 s of work, and finding its beginning takes 2 ms."""
 SMALLEST_TASK_BYTES = 1 << 20
-"""Smaller tasks cost more time to schedule (about 50 ms) than they save: 1 MiB of WARC is half a
-second of work."""
+"""Minimum size of a task. Smaller tasks cost more scheduling time (about 50 ms) than they save: 1
+MiB of WARC takes half a second."""
 
 TASKS_PER_SLOT = 4
-"""Tasks per core that a batch aims for, so that the last tasks end together."""
+"""Target number of tasks per core in a batch, so that the last tasks end at about the same time."""
 
 
 @dataclass(frozen=True, slots=True)
 class FilePart:
-    """A file to read, or a span of it."""
+    """A file to read, or a span of a file."""
 
     file: PlannedFile
     weight: int
-    """Bytes that the part counts for."""
+    """Number of bytes that planning counts for the part."""
     span: Span = Span()  # noqa: RUF009, it is frozen
-    """Range of its bytes; for a selection, range of indices of `file.places`."""
+    """Range of bytes in the file; for a selection, range of indexes in `file.places`."""
 
 
 Tasks = Sequence[Sequence[FilePart]]
 
 
 def split_into_tasks(batch: Batch, slots: int) -> list[list[FilePart]]:
-    """Return the batch's files grouped into tasks of about equal bytes, the heaviest first, for
-    `slots` cores.
+    """Group the batch's files into tasks of about equal size for `slots` cores, and return the
+    tasks with the largest parts first.
 
-    A file that is larger than a task's share is read in parts of that share, but no part is below
-    `SPLIT_BYTES`. If the size of a file is unknown, its weight sets the spans, and the last span
+    A file larger than a task's share is split into parts of about that share, but at least
+    `SPLIT_BYTES`. If a file's size is unknown, the spans are based on its weight, and the last span
     has no end.
     """
     total = sum(file.weight for file in batch.files)
@@ -64,8 +64,8 @@ def _parts(file: PlannedFile, share: int) -> list[FilePart]:
 
 
 def reader_of(part: FilePart, settings: ReadSettings) -> RecordReader:
-    """Return the reader of a part's records: the records in a span of the file, or some of the
-    records that were selected in it."""
+    """Return a reader for a part's records, which are the records in a span of the file or some of
+    the file's selected records."""
     file, span = part.file, part.span
     if file.selection is None:
         return read_records(file.open_path, settings, span, file.warc_file)

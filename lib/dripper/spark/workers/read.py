@@ -1,9 +1,8 @@
-"""Runs in tasks that read: reads archive files, and makes Arrow batches of rows and of file
-reports.
+"""Runs in tasks that read: turns archive files into Arrow batches with rows and file reports.
 
-The output has the columns of `extractions` and one more, `report`. The last row of a file, or of a
-span of it, is empty except for its report (JSON). So rows and counts come from one pass and from
-the same attempt of a task.
+The output has the step's columns (for example, of `extractions`) and a column `report`. The last
+row for a file, or for a span of a file, is empty except for the report (JSON). So rows and counts
+come from one pass and the same attempt at a task.
 """
 
 import json
@@ -44,13 +43,13 @@ REPORT = "report"
 
 _BATCH_ROWS = 64
 _BATCH_BYTES = 8 << 20
-"""An Arrow batch ends at the limit that is reached first. A page has up to 32 MiB; a string column
+"""An Arrow batch ends when it reaches either limit. A page has up to 32 MiB, and a string column
 overflows at 2 GiB."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProgressSink:
-    """Spark's accumulators, to which a task reports its progress."""
+    """Spark accumulators to which a task reports its progress."""
 
     counts: Any
     sentences: Any
@@ -60,8 +59,7 @@ class ProgressSink:
         self.counts.add(counts)
 
     def warn(self, sentences: Mapping[str, str]) -> None:
-        """Show these sentences, by topic, to the person who runs the job; one sentence per topic is
-        enough."""
+        """Show these sentences to the person who runs the job, one sentence per topic."""
         if sentences:
             self.sentences.add(dict(sentences))
 
@@ -72,8 +70,8 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Step(Generic[Result]):
-    """The work on each page. work: runs in the page process. result: the class of its result, which
-    can also be made from an error code. row: makes the row of a result."""
+    """The work on each page. work: runs in the page process. result: the class of the result of
+    `work`, which can also be constructed from an error code. row: makes a row from a result."""
 
     work: Callable[[PageInput], Result]
     result: Callable[..., Result]
@@ -81,7 +79,7 @@ class Step(Generic[Result]):
 
 
 def extracting(settings: Settings, batch: int) -> Step[Extraction]:
-    """Return the step that extracts a page completely, and makes rows of `extractions`."""
+    """Return the step that extracts a page completely. It makes rows of `extractions`."""
     extractor = shared_extractor(settings)
     return Step(
         lambda page: extractor.extract(page[0], page[2], page[1]),
@@ -93,8 +91,8 @@ def extracting(settings: Settings, batch: int) -> Step[Extraction]:
 
 
 def preprocessing(settings: Settings, batch: int) -> Step[Preprocessed]:
-    """Return the step of the stage `preprocess`, which makes rows of `pages` and `blocks` in
-    one."""
+    """Return the step for the stage `preprocess`. Each of its rows has the columns for `pages` and
+    `blocks`."""
     first, last = split_into_stages(settings.labeler)
     sections = settings.labels.model_dump_json()
     count_tokens = _token_counter(chain_of(last.name)[0], sections)
@@ -111,22 +109,22 @@ def preprocessing(settings: Settings, batch: int) -> Step[Preprocessed]:
 
 @WorkerSingleton
 def _token_counter(labeler: str, labels: str) -> CountTokens:
-    """Return the worker's tokenizer singleton; the stage that needs it has no engine. labels: the
-    settings as JSON."""
+    """Return the worker's singleton that counts tokens. It is separate because the stage
+    `preprocess` has no engine. labels: the settings as JSON."""
     sections = LabelsSettings.model_validate_json(labels)
     return find_entry(labeler).count_tokens(labeler_settings(labeler, sections)) or estimate_tokens
 
 
 @WorkerSingleton
 def _first_labeler(labeler: str, labels: str) -> Labeler:
-    """Return the worker's singleton of a chain's first labeler, which is warm before any page
-    process is forked. Both arguments are settings as JSON."""
+    """Return the worker's singleton of a chain's first labeler, loaded before any page process is
+    forked. Both arguments are settings as JSON."""
     return warm_labeler(LabelerSettings.model_validate_json(labeler), LabelsSettings.model_validate_json(labels))
 
 
 def warm_labeler(labeler: LabelerSettings, labels: LabelsSettings) -> Labeler:
-    """Return the labeler after it has labelled one page, so that processes forked from this one
-    find everything loaded."""
+    """Return the labeler after it has labelled a page, so that everything is already loaded in
+    processes forked from this one."""
     loaded = load_from_settings(labeler, labels)
     loaded.label([preprocess("<p>One page, so that nothing is loaded on the first one that counts.</p>")])
     return loaded
@@ -144,7 +142,7 @@ def files_mapper(
     """Return the function for `mapInArrow`. Its input column `id` holds indices of `tasks`.
 
     Args:
-        rules: The rules by which pages are forgotten, and so skipped.
+        rules: The rules for forgotten pages, which are skipped.
     """
 
     def read_parts(parts: Sequence[FilePart], watchdog: Watchdog) -> Iterator[pa.RecordBatch]:
@@ -171,7 +169,8 @@ def _rows_of_parts(
     guard: Guard[PageInput, Any] = Guard(step.work, GuardLimits.of(settings.limits))
     with closing(guard):
         for part in parts:
-            # A task that ends early (a LIMIT, a kill) must not leave files and connections open.
+            # A task that ends early (because of a LIMIT or a kill) must not leave files and
+            # connections open.
             with closing(reader_of(part, settings.reading)) as reader:
                 # Records that are not pages are progress, too.
                 watchdog.follow(partial(_place, reader.report))
@@ -211,8 +210,8 @@ def _rows_of_part(
 
 
 def _until_fault(reader: RecordReader) -> Iterator[Record]:
-    """Yield the reader's records. An unexpected exception ends the file, with an error in its
-    report, but not the task."""
+    """Yield the reader's records. An unexpected exception ends the file, with an error in the
+    file's report, but not the task."""
     try:
         yield from reader
     except Exception as error:
@@ -232,7 +231,7 @@ def _result(record: Record, guard: Guard[PageInput, Result], step: Step[Result])
 
 
 class Stopwatch:
-    """Measures how long a task works on a file, or on a span of it, and finds its slowest page."""
+    """Measures how long a task works on a file or a span of a file, and finds the slowest page."""
 
     def __init__(self) -> None:
         self._started = time.monotonic()
@@ -246,7 +245,7 @@ class Stopwatch:
         self._slowest = max(self._slowest or (-1.0, ""), (time.monotonic() - start, page_id))
 
     def times(self) -> dict[str, Any]:
-        """Return the measurements for the ledger: `task_ms` until now, and `slowest_page`."""
+        """Return the measurements for the ledger: `task_ms` so far, and `slowest_page`."""
         slowest = {"page_id": self._slowest[1], "ms": round(self._slowest[0] * 1000)} if self._slowest else None
         return {"task_ms": round((time.monotonic() - self._started) * 1000), "slowest_page": slowest}
 

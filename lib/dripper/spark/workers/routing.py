@@ -1,5 +1,5 @@
-"""Routes pages to labelers: whether a run is staged, and which pages the next labeler of a chain
-gets.
+"""Routes pages to labelers: decides whether a run is staged, and which pages go to the next labeler
+of a chain.
 """
 
 from pyspark.sql import Column, DataFrame
@@ -13,7 +13,7 @@ from dripper.settings import LabelerSettings, Settings
 
 def is_staged(settings: Settings) -> bool:
     """Return whether a run with these settings is staged. Raises SettingsError if layouts.enabled
-    is set for a labeler that cannot use it."""
+    is set for a labeler that does not support it."""
     labeler = settings.labeler
     if not settings.layouts.enabled:
         return runs_staged(labeler)
@@ -41,18 +41,18 @@ def is_staged(settings: Settings) -> bool:
 
 
 _BINS = 10_000
-"""Bins of the confidence histogram. Only pages in the cut-off bin are collected."""
+"""Number of bins in the confidence histogram. Only pages in the cut-off bin are collected."""
 
 
 def with_escalated(pages: DataFrame, labeler: LabelerSettings) -> DataFrame:
-    """Return the pages of a batch with the column `escalated`, which is set for pages with blocks.
+    """Return a batch's pages with the column `escalated`, which is set for pages with blocks.
 
-    A page without labels counts as the least sure, and `page_id` breaks ties of confidence, so that
-    the same pages give the same choice.
+    A page without labels counts as the least certain. Ties in confidence are broken by `page_id`,
+    so that the choice is deterministic.
 
     Args:
-        pages: With `page_id`, `simplified_html` (null: no blocks) and `first_labels`; read up to
-            three times.
+        pages: Rows with `page_id`, `simplified_html` (null: no blocks) and `first_labels`, which
+            are read up to three times.
     """
     has_blocks = F.col("simplified_html").isNotNull()
     if labeler.escalate_share is None:
@@ -63,18 +63,19 @@ def with_escalated(pages: DataFrame, labeler: LabelerSettings) -> DataFrame:
 
 
 def to_be_labelled() -> Column:
-    """Return whether a row of `pages` has a row in `blocks`."""
+    """Return the condition that a row of `pages` has a row in `blocks`."""
     is_whole: Column = F.col("error_code").isNull()
     return is_whole & F.coalesce("escalated", F.lit(True))
 
 
 def confidence() -> Column:
-    """Return the first labeler's confidence; -1 if there is none."""
+    """Return the column expression for the first labeler's confidence; -1 if there is none."""
     return F.coalesce("first_labels.confidence", F.lit(-1.0))
 
 
 def _least_sure(pages: DataFrame, share: float) -> Column:
-    """Return whether a page is among the least sure `share` of `pages`, rounded to whole pages."""
+    """Return the condition that a page is among the least certain `share` of `pages`, rounded to
+    whole pages."""
     bins = pages.groupBy(_bin().alias("bin")).count().orderBy("bin").collect()
     remaining = round(share * sum(row["count"] for row in bins))
     for row in bins:

@@ -1,5 +1,5 @@
-"""Keeps an object that a Python worker makes once from task to task: an engine, a tokenizer, a
-finisher."""
+"""Keeps an object that a Python worker makes once, such as an engine, a tokenizer or a finisher,
+from task to task."""
 
 from collections.abc import Callable, Hashable
 from functools import update_wrapper
@@ -10,12 +10,12 @@ Thing = TypeVar("Thing")
 
 
 class WorkerSingleton(Generic[P, Thing]):
-    """The last object that a function made, kept in this process as long as it is asked for the
-    same one.
+    """Keeps the last object that a function made in this process, as long as the function is called
+    with the same arguments.
 
-    It is used as a decorator. Spark keeps workers, so an object that is slow to make serves many
-    tasks. A call with other arguments drops the kept object and makes a new one, because two
-    engines do not fit one machine.
+    Use as a decorator. Spark keeps workers, so an object that is slow to make serves many tasks. A
+    call with other arguments drops the kept object before it makes a new one, because two engines
+    may not fit on one machine.
     """
 
     def __init__(self, make: Callable[P, Thing]) -> None:
@@ -24,8 +24,8 @@ class WorkerSingleton(Generic[P, Thing]):
         self._cached: tuple[Hashable, Thing] | None = None
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Thing:
-        """Return the object that is kept for these arguments, which must be hashable; otherwise
-        make it."""
+        """Return the object for these arguments, which must be hashable, and make the object if it
+        is not kept."""
         key = (args, tuple(sorted(kwargs.items())))
         if self._cached is None or self._cached[0] != key:
             self.forget()
@@ -33,10 +33,10 @@ class WorkerSingleton(Generic[P, Thing]):
         return self._cached[1]
 
     def __reduce__(self) -> str:
-        """Pickle by name, as functions of a module do.
+        """Pickle by name, like a module's functions.
 
-        The functions that Spark sends are closures, and the names of the module that they use are
-        sent by value. Without this method, each task would have its own singleton and start its own
+        The functions that Spark sends are closures, and the module globals that they use are sent
+        by value. Without this method, each task would have its own singleton and start its own
         engine.
         """
         name: str = self.__qualname__  # type: ignore[attr-defined]
