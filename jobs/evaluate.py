@@ -28,7 +28,7 @@ from dripper_lab.metrics.scoring import check_metrics
 
 
 def main(argv: list[str]) -> int:
-    """Parse, evaluate, write the report, return the exit code."""
+    """Parse the flags, evaluate, write the report, and return the exit code."""
     parser = cli.parser("evaluate.py", __doc__, reads_archives=False)
     parser.add_argument("--report", default="report", help="folder of the report (default: report)")
     add_arguments(parser)

@@ -13,7 +13,7 @@ from dripper.spark import cli
 
 
 def main(argv: list[str]) -> int:
-    """Parse, run the stage, print the closing counts, return the exit code."""
+    """Parse the flags, run the stage, print the final counts, and return the exit code."""
     parser = cli.parser("extract.py", __doc__, reads_archives=False)
     parser.add_argument("--limit", type=cli.positive, metavar="N", help="extract at most N batches")
     cli.add_tries(parser)

@@ -30,7 +30,7 @@ KINDS = {
 
 
 def main(argv: list[str]) -> int:
-    """Parse, forget, print, return the exit code."""
+    """Parse the flags, forget the pages, print the result, and return the exit code."""
     parser = cli.parser("forget.py", __doc__, reads_archives=False)
     parser.add_argument("--reason", default="", metavar="R", help="the reason, which is kept in the table `forgotten`")
     for kind, words in KINDS.items():

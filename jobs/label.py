@@ -16,7 +16,7 @@ from dripper.spark import cli
 
 
 def main(argv: list[str]) -> int:
-    """Parse, run the stage, print the closing counts, return the exit code."""
+    """Parse the flags, run the stage, print the final counts, and return the exit code."""
     parser = cli.parser("label.py", __doc__, reads_archives=False)
     cli.add_staged_labeler(parser)
     parser.add_argument("--limit", type=cli.positive, metavar="N", help="label at most N batches")

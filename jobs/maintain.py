@@ -25,7 +25,7 @@ from dripper.spark import cli
 
 
 def main(argv: list[str]) -> int:
-    """Parse, maintain, print, return the exit code."""
+    """Parse the flags, maintain the tables, print the result, and return the exit code."""
     parser = cli.parser("maintain.py", __doc__, reads_archives=False)
     hours = "keep the files of versions younger than this: at least 168, so that running readers are safe (default: the table's "
     hours += "delta.deletedFileRetentionDuration, or 168)"

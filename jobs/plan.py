@@ -13,7 +13,7 @@ from dripper.spark import cli
 
 
 def main(argv: list[str]) -> int:
-    """Parse, plan, print, return the exit code."""
+    """Parse the flags, plan, print the plan, and return the exit code."""
     parser = cli.parser("plan.py", __doc__)
     parser.add_argument("--labeler", help="the labeler that would run (setting labeler.name; default cpu)")
     parser.add_argument("--limit", type=cli.positive, metavar="N", help="plan at most N files that are not done yet")

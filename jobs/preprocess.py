@@ -15,7 +15,7 @@ from dripper.spark import cli
 
 
 def main(argv: list[str]) -> int:
-    """Parse, run the stage, print the closing counts, return the exit code."""
+    """Parse the flags, run the stage, print the final counts, and return the exit code."""
     parser = cli.parser("preprocess.py", __doc__, redoes=True)
     cli.add_staged_labeler(parser)
     parser.add_argument("--limit", type=cli.positive, metavar="N", help="process at most N files that are not done yet")

@@ -18,7 +18,7 @@ from dripper.spark import cli
 
 
 def main(argv: list[str]) -> int:
-    """Parse, note the move, print, return the exit code."""
+    """Parse the flags, note the move, print the result, and return the exit code."""
     parser = cli.parser("relocate.py", __doc__, reads_archives=False)
     parser.add_argument("old", metavar="OLD_PREFIX", help="where the archives were, as in the column warc_file")
     parser.add_argument("new", metavar="NEW_PREFIX", help="where they are now")

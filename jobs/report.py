@@ -15,7 +15,7 @@ from dripper.spark import cli
 
 
 def main(argv: list[str]) -> int:
-    """Parse, write, print where, return the exit code."""
+    """Parse the flags, write the report, print its location, and return the exit code."""
     parser = cli.parser("report.py", __doc__, reads_archives=False)
     parser.add_argument("--run", metavar="RUN_ID", help="the id of the run (default: the last run)")
     place = "a file or a folder, also s3a://…; by default next to the tables"

@@ -22,7 +22,7 @@ from dripper.spark import cli
 
 
 def main(argv: list[str]) -> int:
-    """Parse, run, print the closing counts, return the exit code."""
+    """Parse the flags, run, print the final counts, and return the exit code."""
     parser = cli.parser("run.py", __doc__, redoes=True)
     parser.add_argument(
         "--labeler", help="the labeler, which decides what is main content (setting labeler.name; default cpu)"

@@ -22,7 +22,7 @@ from dripper_lab.annotation.sampled import write_pages
 
 
 def main(argv: list[str]) -> int:
-    """Parse, draw, write, return the exit code."""
+    """Parse the flags, draw and write the pages, and return the exit code."""
     parser = cli.parser("sample.py", __doc__, reads_archives=False)
     parser.add_argument("--to", required=True, metavar="FOLDER", help="folder to make, on the driver")
     parser.add_argument(

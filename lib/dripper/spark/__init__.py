@@ -1,7 +1,7 @@
-"""The Spark side: planning, the tables, the stages. No other part of the product imports pyspark.
+"""The Spark code: planning, tables and stages. No other part of the product imports pyspark.
 
-For programs: `extract_column`, and in SQL the function of `register`, extract pages that are
-already in a table; `label_udf` labels their blocks.
+For programs: `extract_column`, and the SQL function from `register`, extract pages that are already
+in a table. `label_udf` labels their blocks.
 """
 
 from collections.abc import Mapping
@@ -28,25 +28,26 @@ def extract_column(
     text: bool = False,
     **options: Any,
 ) -> "DataFrame":
-    """Return `df` with one more column: the main content of each page, or the reason why there is
+    """Return `df` with a new column: the main content of each page, or the reason why there is
     none.
 
-    Every row stays a row. A page that is null, empty, no HTML, or over the limits of the settings
-    has an `error_code`. Each row is extracted once, however the column is used. The package must be
-    installed on the executors.
+    All rows are kept. A page that is null, empty, not HTML, or over the limits in the settings gets
+    an `error_code`. Each row is extracted only once, however the column is used. The package must
+    be installed on the executors.
 
-    Raises InputError if an input column is missing or of another type, or if the new column exists
-    already; SettingsError or MachineError, here and not on the executors, if the labeler cannot be
-    loaded.
+    Raises InputError if an input column is missing or has the wrong type, or if the new column
+    already exists. Raises SettingsError or MachineError, here and not on the executors, if the
+    labeler cannot be loaded.
 
     Args:
-        html: The column of the pages, text or bytes as served (decoded as browsers do, gzip and
-            zstd inflated).
-        url, content_type: The columns of their addresses and of the HTTP header Content-Type, if
-            there are any.
-        column: The new column, a struct of the columns that the table `extractions` has for it
-            (docs/tables.md), with `text` if asked for.
-        labeler, settings, options: The same as for `dripper.extract`.
+        html: The column with the pages, as text, or as bytes as served (decoded as browsers do,
+            with gzip and zstd decompressed).
+        url, content_type: The columns with the pages' addresses and Content-Type HTTP headers, if
+            available.
+        column: The name of the new column. It is a struct of the result columns of the table
+            `extractions` (docs/tables.md).
+        text: Whether the struct has the field `text`.
+        labeler, settings, options: As for `dripper.extract`.
     """
     from dripper.page.extraction import checked_settings
     from dripper.spark.html_column import add_extractions
@@ -64,11 +65,11 @@ def register(
     text: bool = False,
     **options: Any,
 ) -> None:
-    """Register a function for SQL in this session: `SELECT dripper_extract(html, url).markdown FROM
+    """Register an SQL function in this session: `SELECT dripper_extract(html, url).markdown FROM
     pages`.
 
-    It takes one to three columns, as `extract_column`, and returns the same struct. It raises the
-    same errors.
+    The function takes one to three columns (html, url and content_type, as in `extract_column`) and
+    returns the same struct. Raises SettingsError or MachineError as `extract_column` does.
     """
     from dripper.page.extraction import checked_settings
     from dripper.spark import html_column
@@ -77,12 +78,12 @@ def register(
 
 
 def register_passages(spark: "SparkSession", name: str = "dripper_passages") -> None:
-    """Register a function for SQL in this session that cuts Markdown into passages: `SELECT url,
+    """Register an SQL function in this session that cuts Markdown into passages: `SELECT url,
     inline(dripper_passages(markdown, posts, 200)) FROM extractions`.
 
-    It takes the columns `markdown` and `posts`, and the most words of a passage. The last two are
-    optional. It returns an array of structs with the fields of `dripper.page.passages.Passage`;
-    null for null.
+    The function takes the columns `markdown` and `posts`, and the maximum number of words in a
+    passage. The last two are optional. It returns an array of structs with the fields of
+    `dripper.page.passages.Passage`, or null if `markdown` is null.
     """
     from dripper.page.passages import passages
 
@@ -96,21 +97,21 @@ def register_passages(spark: "SparkSession", name: str = "dripper_passages") -> 
 def label_udf(
     labeler: str | None = None, *, settings: "Settings | Mapping[str, Any] | None" = None, **options: Any
 ) -> Any:
-    """Return a pandas UDF that labels blocks. From a page's simplified HTML and the number of its
-    blocks, it makes a struct of `main` and `probability`, with a value for each block, and of
-    `confidence`, `error_code` and `error_detail`.
+    """Return a pandas UDF that labels blocks. From a page's simplified HTML and its number of
+    blocks, the UDF makes a struct with `main` and `probability`, which have a value for each block,
+    and with `confidence`, `error_code` and `error_detail`.
 
     It is an iterator UDF: each worker keeps one engine, and batches are made by tokens, as in the
-    stage `label`. After `spark.udf.register("label", label_udf("lm", model=FOLDER))`, SQL can call
-    it: `SELECT page_id, label(simplified_html, size(item_ids)).main FROM blocks`. On CPUs an engine
-    has as many threads as a task has cores (`spark.task.cpus`).
+    stage `label`. After `spark.udf.register("label", label_udf("lm", model=FOLDER))`, the UDF is
+    available in SQL: `SELECT page_id, label(simplified_html, size(item_ids)).main FROM blocks`. On
+    CPUs, an engine uses as many threads as a task has cores (`spark.task.cpus`).
 
     Raises SettingsError or MachineError, here and not on the executors, if the labeler cannot be
-    loaded, or if it reads whole pages (`cpu`). For a labeler that needs GPUs, only the settings are
+    loaded or reads whole pages (`cpu`). For a labeler that needs GPUs, only the settings are
     checked.
 
     Args:
-        labeler, settings, options: The same as for `dripper.extract`.
+        labeler, settings, options: As for `dripper.extract`.
     """
     from dripper.labels.config import split_settings
     from dripper.labels.engine import load_labeler

@@ -1,5 +1,5 @@
-"""Holds the code that all jobs share: flags, settings, the session, and usage errors as one
-sentence and exit code 2."""
+"""Code that all jobs share: flags, settings, the session, and usage errors, which are shown as one
+sentence with exit code 2."""
 
 import argparse
 import json
@@ -37,15 +37,15 @@ logger = logging.getLogger(__name__)
 def parser(
     name: str, description: str | None, *, reads_archives: bool = True, redoes: bool = False
 ) -> argparse.ArgumentParser:
-    """Return a parser with the flags of every job, with --warcs if the job reads archives, and with
-    --redo if it can read them again."""
+    """Return a parser with the flags that all jobs share. It has --warcs if the job reads archives,
+    and --redo if it can read them again."""
     command = Parser(prog=name, description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     if reads_archives:
         kinds = "comma-separated files, folders, globs, s3:// objects or prefixes, and @lists of paths"
         command.add_argument("--warcs", help=kinds)
         records = "only these records, by an index: index=FILES,host=…,domain=…,language=…,status=…,mime=…,url-prefix=…,urls=@FILE"
         command.add_argument("--select", default="", metavar="index=…,…", help=records)
-        # Quoted, as a setting is YAML, to which 2026-01-01 is a date.
+        # Quoted, because settings are YAML, in which 2026-01-01 is a date.
         quoted = partial(json.dumps, ensure_ascii=False)
         of_crawl = "the crawl that the archives are of, for the column crawl (setting reading.crawl)"
         command.add_argument("--crawl", type=quoted, metavar="NAME", help=of_crawl)
@@ -63,7 +63,7 @@ def parser(
 
 
 def add_staged_labeler(command: argparse.ArgumentParser) -> None:
-    """Add --labeler to the job of a single stage, with `lm` as the default."""
+    """Add --labeler to a single-stage job, with `lm` as the default."""
     command.add_argument(
         "--labeler", help="the labeler, which decides what is main content (default: that of --conf, else lm)"
     )
@@ -71,8 +71,8 @@ def add_staged_labeler(command: argparse.ArgumentParser) -> None:
 
 
 def add_tries(command: argparse.ArgumentParser) -> None:
-    """Add the flag for schedulers that do not know exit codes: the job itself tries again while
-    work is left."""
+    """Add --tries, for schedulers that ignore exit codes: the job itself tries again while work is
+    unfinished."""
     again = (
         "if work is left (exit code 3), try again, up to N tries in all, a minute apart; wrong usage is never repeated"
     )
@@ -80,8 +80,8 @@ def add_tries(command: argparse.ArgumentParser) -> None:
 
 
 def run_again(work: Callable[[], int], tries: int, pause_seconds: float = 60) -> int:
-    """Return the exit code of `work`, which is called again while the code is 3, up to `tries`
-    times in all. Its errors are raised, because another try would not help."""
+    """Call `work` until its exit code is not 3, at most `tries` times, and return the last code.
+    Exceptions are not caught, because another try would not help."""
     for n in range(1, tries):
         if (code := work()) != _WORK_IS_LEFT:
             return code
@@ -94,14 +94,14 @@ _WORK_IS_LEFT = 3
 
 
 def _output(typed: str) -> str:
-    """Return the output's place; a mistyped one is refused before Spark starts."""
+    """Return the output's location. A mistyped location is refused before Spark starts."""
     place = output_place("--output", typed, catalogs=True)
     return str(Path(place.text).absolute()) if place.kind == "path" else place.text
 
 
 def with_input(parser: argparse.ArgumentParser, argv: list[str]) -> argparse.Namespace:
-    """Parse the flags of a job that reads archives; there must be something to read, or at least to
-    note."""
+    """Parse the flags of a job that reads archives. They must name something to read or to
+    dismiss."""
     arguments = parser.parse_args(argv)
     if not any(getattr(arguments, name, None) for name in ("warcs", "select", "redo", "dismiss")):
         parser.error("the following arguments are required: --warcs or --select")
@@ -116,8 +116,8 @@ def with_input(parser: argparse.ArgumentParser, argv: list[str]) -> argparse.Nam
 
 @contextmanager
 def session(settings: Settings) -> Iterator["SparkSession"]:
-    """Yield a Spark session, and stop it at the end if this program made it. Raises
-    MachineError."""
+    """Yield a Spark session, and stop it at the end if this program made it. Raises MachineError if
+    there is no suitable Spark."""
     try:
         from dripper.spark.session.session import is_given, open_session, settings_restored
     except ImportError as error:
@@ -127,7 +127,7 @@ def session(settings: Settings) -> Iterator["SparkSession"]:
         on_interrupt = signal.getsignal(signal.SIGINT)
         spark = open_session(settings.spark)
         if threading.current_thread() is threading.main_thread():
-            # PySpark's own handler calls Java, over a connection that may be waiting for an answer.
+            # PySpark's own handler calls Java over a connection that may be waiting for an answer.
             signal.signal(signal.SIGINT, on_interrupt)
         try:
             yield spark
@@ -137,8 +137,8 @@ def session(settings: Settings) -> Iterator["SparkSession"]:
 
 
 class _OneLine(logging.Formatter):
-    """Formats a message as one line of printable characters, whatever its addresses contain; a
-    trace keeps its lines."""
+    """Formats a message as one line of printable characters, whatever the addresses in it contain.
+    A trace keeps its lines."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802, logging's name
         record.message = printable(record.message)
@@ -149,13 +149,13 @@ class _OneLine(logging.Formatter):
 
 
 def run_guarded(job: Callable[[], int]) -> int:
-    """Return the job's exit code; a UsageError becomes its message on stderr and 2, Ctrl-C and the
-    loss of the JVM become 3."""
+    """Run a job and return its exit code. For a UsageError, print its message to stderr and return
+    2. Ctrl-C and the loss of the JVM give 3."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_OneLine("%(asctime)s %(message)s", "%H:%M:%S"))
     logging.basicConfig(level=logging.WARNING, handlers=[handler])
     logging.getLogger("dripper").setLevel(logging.INFO)
-    # Its traces of a lost JVM say no more than the last line here.
+    # Its traces after the loss of the JVM say no more than the last line of this command.
     logging.getLogger("py4j").setLevel(logging.CRITICAL)
     interrupt = _Interrupt()
     handler.addFilter(interrupt)
@@ -165,12 +165,12 @@ def run_guarded(job: Callable[[], int]) -> int:
     except KeyboardInterrupt:
         return _end(_INTERRUPTED, 3)
     except Exception as error:
-        if interrupt.at is not None:  # The signal came first, and may have ended Java as well.
+        if interrupt.at is not None:  # The signal came first, and may also have ended Java.
             return _end(_INTERRUPTED, 3)
         if code := next((code for kind, code in _EXIT_CODES.items() if isinstance(error, kind)), 0):
             return _end(str(error), code)
         if isinstance(error, BrokenPipeError) and _reader_is_gone():
-            # As Python's manual advises: otherwise the interpreter fails again when it ends.
+            # As Python's manual advises: otherwise, the interpreter fails again when it exits.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return _end("nobody reads what this command says any more; run it again for its closing counts", 3)
         if _is_of_spark(error):
@@ -185,15 +185,15 @@ def run_guarded(job: Callable[[], int]) -> int:
 
 
 class _Interrupt(logging.Filter):
-    """Interrupts a command at a signal: running work is cancelled, and committed work stays. Leaves
-    out the warnings and errors that follow from that."""
+    """Interrupts a command on a signal: running work is cancelled, and committed work is kept.
+    Suppresses the warnings and errors that result from this."""
 
     at: float | None = None
-    """Seconds at which it was interrupted, by a monotonic clock."""
+    """Time of the interruption, in seconds of a monotonic clock."""
 
     @contextmanager
     def on_signals(self) -> Iterator[None]:
-        """Raise KeyboardInterrupt at Ctrl-C and at SIGTERM."""
+        """Raise KeyboardInterrupt on Ctrl-C and SIGTERM."""
         is_main = threading.current_thread() is threading.main_thread()
         before = {each: signal.signal(each, self._ask) for each in (signal.SIGINT, signal.SIGTERM) if is_main}
         try:
@@ -203,12 +203,12 @@ class _Interrupt(logging.Filter):
                 signal.signal(each, handler)
 
     def _ask(self, *_: object) -> None:
-        # `timeout` sends its signal to the command and then to its group. The second one must not
-        # end the cleanup that the first one began.
+        # `timeout` sends its signal to the command and then to the process group. The second signal
+        # must not end the cleanup that the first signal began.
         if self.at is not None and time.monotonic() - self.at < _SAME_SECONDS:
             return
         self.at = time.monotonic()
-        # The module may be half imported at this moment.
+        # The module may be only partly imported at this moment.
         if drop := getattr(sys.modules.get("dripper.spark.session.session"), "drop_connection", None):
             drop()
         raise KeyboardInterrupt
@@ -218,34 +218,35 @@ class _Interrupt(logging.Filter):
 
 
 _SAME_SECONDS = 5
-"""Signals in this time count as one."""
+"""Signals within this many seconds count as one."""
 _EXIT_CODES = {UsageError: 2, BusyError: 3, DifferenceError: 3, StorageError: 3, NoPageError: 5}
-"""Exit codes of exceptions that are sentences for people."""
+"""Exit codes of exceptions with messages for users."""
 _INTERRUPTED = "interrupted; run the same command again: only what is missing is done"
 
 
 def _end(words: str, exit_code: int) -> int:
-    """Say why the command ends, and return its exit code."""
+    """Print why the command ends, and return its exit code."""
     sys.stderr.write(printable(words, keeps="\n") + "\n")
     return exit_code
 
 
 def _reader_is_gone() -> bool:
-    """Return whether standard output is a pipe that was closed at its other end, as `| head`
-    does."""
+    """Return whether standard output is a pipe that was closed at its other end, for example by `|
+    head`."""
     poll = select.poll()
     poll.register(sys.stdout.fileno(), 0)
     return bool(poll.poll(0))
 
 
 def _is_of_spark(error: Exception) -> bool:
-    """Return whether Spark raised an error; judged by class names, as in `_is_lost_jvm`."""
+    """Return whether Spark raised an error. This is decided by class names, as in
+    `_is_lost_jvm`."""
     return any(kind.__name__ in ("PySparkException", "Py4JJavaError") for kind in type(error).__mro__)
 
 
 def _tell_spark_error(error: Exception) -> int:
-    """Print an error that Spark raised outside a batch as a sentence, and return the exit code: 2
-    if a table refuses the write, which a person must allow."""
+    """Print, as a sentence, an error that Spark raised outside a batch, and return the exit code.
+    The code is 2 if a table refuses a write, which the user must allow; otherwise, 3."""
     from dripper.spark.tables.sql import first_line
 
     logger.debug("what Spark raised", exc_info=error)
@@ -261,18 +262,18 @@ _REFUSED = re.compile(
     r"APPEND_ONLY|CONSTRAINT|NOT_NULL|PERMISSION|ACCESS_?DENIED|Permission denied|Access Denied|AccessControlException|Forbidden",
     re.IGNORECASE,
 )
-"""Words in messages of Spark, Delta and storages if a table's properties, constraints or rights
-forbid a write."""
+"""Words in messages from Spark, Delta and storage systems if a table's properties, constraints or
+permissions forbid a write."""
 
 
 def _is_lost_jvm(error: Exception) -> bool:
-    """Return whether the JVM is gone; judged by the error's name, because this module is also used
-    without Spark."""
+    """Return whether the JVM is gone. This is decided by the error's name, because this module is
+    also used without Spark."""
     return isinstance(error, ConnectionError) or type(error).__name__ == "Py4JNetworkError"
 
 
 def note_relocated(spark: "SparkSession", arguments: argparse.Namespace, settings: Settings) -> None:
-    """Note that archives have moved, if --relocated says so."""
+    """Note that archives have moved, if --relocated is given."""
     if arguments.relocated:
         from dripper.spark.ledger.relocated import parse_move, relocate
 
@@ -281,8 +282,8 @@ def note_relocated(spark: "SparkSession", arguments: argparse.Namespace, setting
 
 
 def stage(name: str, arguments: argparse.Namespace) -> int:
-    """Run one stage of a staged run, print its closing counts, return the exit code: 0, or 3 if
-    work is left."""
+    """Run one stage of a staged run, print its final counts, and return the exit code (see
+    `Outcome.exit_code`)."""
     flags = {"labeler.name": "labeler", "reading.crawl": "crawl"}
     configured = settings(arguments, {key: getattr(arguments, flag, None) for key, flag in flags.items()})
     with session(configured) as spark:
@@ -303,8 +304,7 @@ def stage(name: str, arguments: argparse.Namespace) -> int:
 
 
 def dry_run(arguments: argparse.Namespace) -> int:
-    """Print the plan of `jobs/run.py` with the same flags, and its estimated cost; write
-    nothing."""
+    """Print the plan and estimated cost of `jobs/run.py` with the same flags, and write nothing."""
     configured = settings(arguments, {"labeler.name": arguments.labeler})
     with session(configured) as spark:
         from dripper.labels.registry import split_into_stages
@@ -323,7 +323,7 @@ def dry_run(arguments: argparse.Namespace) -> int:
         if is_chain or staged:
             sys.stdout.write(cost_summary(pages, configured))
         if configured.layouts.enabled:
-            # The second labeler of a chain adds no CPU cost.
+            # A chain's second labeler adds no CPU cost.
             alone = configured.model_copy(update={"labeler": split_into_stages(configured.labeler)[0]})
             sys.stdout.write(cpu_summary(pages, alone))
         elif not staged:

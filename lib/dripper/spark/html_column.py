@@ -1,9 +1,9 @@
-"""Adds a column of extractions or of labels to a table that already has HTML, and offers the same
-as SQL functions.
+"""Adds a column with extractions or labels to a table that already has HTML, and provides SQL
+functions for this.
 
-Extracting is a plain Python UDF: it works in every kind of session, classic and Connect, other
-columns stay in place, and Spark hands it 100 pages at once. An Arrow UDF gets 10,000 by default, a
-gigabyte of pages.
+Extraction uses a plain Python UDF. It works in every kind of session, classic or Connect, and does
+not transfer other columns. Spark gives it 100 pages at a time. An Arrow UDF gets 10,000 pages by
+default, which is about a gigabyte.
 """
 
 from collections.abc import Callable, Mapping
@@ -32,15 +32,15 @@ _TEXT = StructField("text", StringType())
 _ADDRESS = ("http://", "https://")
 
 Page = tuple[str | bytes, str | None, str | None]
-"""HTML, the page's address, the HTTP header Content-Type."""
+"""The HTML, the page's address, and the Content-Type HTTP header."""
 
 
 def schema(*, text: bool = False) -> StructType:
-    """Return the type of an extraction: the columns of the table `extractions` that describe the
-    result of a page.
+    """Return the type of an extraction: the columns of the table `extractions` that describe a
+    page's result.
 
     Args:
-        text: Whether to add the field `text`, which the table lacks.
+        text: Whether to add the field `text`, which the table does not have.
     """
     of_table = {field.name: field for field in nullable(EXTRACTIONS.fields)}
     return StructType([of_table[name] for name in _FIELDS] + ([_TEXT] if text else []))
@@ -83,8 +83,8 @@ def labels_function(settings: Settings, loader: Loader) -> Any:
 def _function(settings: Settings, text: bool) -> Any:
     work = update_wrapper(partial(extract_row, settings.model_dump_json(), text), extract_row)
     function = F.udf(work, schema(text=text), useArrow=False)
-    # The function is deterministic. But Spark would then repeat it for each use of its column: a
-    # query that filters by `error_code` would extract each page twice.
+    # The function is deterministic. But if Spark knew this, it would repeat the function for each
+    # use of its column: a query that filters by `error_code` would extract each page twice.
     return function.asNondeterministic()
 
 
@@ -102,8 +102,8 @@ def _require(df: DataFrame, source: str | Column, name: str, types: tuple[type[D
 
 
 _last: list[Any] = []
-"""The last call and its row, because a query that names two fields of the function calls it twice
-for a page."""
+"""The last call and its row, because a query that uses two fields of the function's result calls
+the function twice for each page."""
 
 
 def extract_row(
@@ -113,10 +113,10 @@ def extract_row(
     url: str | None = None,
     content_type: str | None = None,
 ) -> Row:
-    """Return the row of one page; never raises because of a page.
+    """Return the row for one page. A bad page never raises an exception.
 
     Args:
-        settings: As JSON.
+        settings: The settings as JSON.
     """
     page = bytes(html) if isinstance(html, bytearray) else html
     call = (settings, text, page, url, content_type)
@@ -135,8 +135,8 @@ def _extract_row(settings: str, text: bool, html: str | bytes | None, url: str |
 
 
 def _page(html: str | bytes | None) -> str | bytes:
-    """Return the page. Raises PageError for a value that was passed by mistake, as
-    `dripper.extract` does."""
+    """Return the page. Raises PageError, as `dripper.extract` does, for a value passed by
+    mistake."""
     if html is None:
         raise PageError(ErrorCode.EMPTY_PAGE, "html is null")
     if isinstance(html, str) and html.startswith(_ADDRESS) and "<" not in html and len(html.split()) == 1:
@@ -146,8 +146,8 @@ def _page(html: str | bytes | None) -> str | bytes:
 
 @cache
 def _worker(settings: str, text: bool) -> tuple[Guard[Page, Row], Mapping[str, str]]:
-    """Return the guard for these settings, which is kept from task to task with its page
-    process, and the versions of its rows."""
+    """Return the guard for these settings, and the versions for its rows. The guard and its page
+    process are kept from task to task."""
     parsed = Settings.model_validate_json(settings)
     extractor = shared_extractor(parsed)
     versions = extractor.versions

@@ -1,4 +1,4 @@
-"""Formats numbers and names of things for sentences."""
+"""Formats numbers and names for sentences."""
 
 from collections.abc import Collection
 
@@ -24,7 +24,7 @@ SHOWN = 5
 
 
 def list_names(names: Collection[str]) -> str:
-    """Return the first of some names, in order.
+    """Return the first few of the names, in order.
 
     >>> list_names(["b", "a"]), list_names("gfedcba")
     ('a, b', 'a, b, c, d, e, …')

@@ -1,1 +1,1 @@
-"""Layouts on Spark, in a staged run of a chain."""
+"""Layouts on Spark, in staged runs of a chain."""

@@ -1,8 +1,8 @@
-"""Chooses which pages an expensive labeler gets, layout by layout, and writes the rows of `layouts`
-before it is asked.
+"""Chooses, layout by layout, which pages an expensive labeler gets, and makes the rows of `layouts`
+before that labeler is asked.
 
-It chooses a few representatives of each layout of three pages or more. Of the pages in no such
-layout, it chooses the pages that the first labeler is not sure of.
+A few representatives are chosen from each layout with at least three pages. From the other pages,
+those with low confidence in the first labels are chosen.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -27,12 +27,12 @@ CHOSEN, TEMPLATE, INCONSISTENT, FAILED = "chosen", "template", "inconsistent", "
 TOO_FEW_PAGES, NO_LAYOUT = "too_few_pages", "no_layout"
 """Values of the column `state` of the table `layouts`."""
 NOWHERE = ""
-"""Host and layout_id of the row of a batch for pages without a known layout. Each batch has this
-row, even for 0 pages, because it shows that the choice was made."""
+"""Host and layout_id in a batch's row for pages without a known layout. Each batch has this row,
+even for 0 pages, because it shows that the choice was made."""
 
 _MOST_COMPARED = 200
-"""Pages of a layout among which its representatives are chosen, the first by page_id, which is a
-hash."""
+"""Maximum number of a layout's pages among which its representatives are chosen. These are the
+first by page_id, which is a hash."""
 KEY = ["host", "layout_id"]
 """The key of a layout."""
 _SIGNATURE = StructField("signature", ArrayType(IntegerType()))
@@ -41,11 +41,12 @@ _CHOSEN = StructType([StructField("page_id", StringType())])
 
 
 def placed_pages(pages: DataFrame, layouts: DataFrame) -> DataFrame:
-    """Return page_id, batch, host, layout_id (near-equal ones joined), the layout's signature and
-    the confidence of rows of `pages` that have blocks.
+    """Return the page_id, batch, host, layout_id (with near-equal layouts joined), layout signature
+    and confidence of each row of `pages`.
 
     Args:
-        layouts: Rows of the table `layouts`, of all batches: pages go to known layouts first.
+        layouts: Rows of the table `layouts` for all batches. Pages are matched to known layouts
+            first.
     """
     skeletons = pages.select(
         *("page_id", "batch"),
@@ -67,7 +68,7 @@ def placed_pages(pages: DataFrame, layouts: DataFrame) -> DataFrame:
 
 
 def _places(skeletons: DataFrame, layouts: DataFrame) -> DataFrame:
-    """Return the layout of each skeleton of a host, with its signature."""
+    """Return the layout of each host's skeletons, with the layout's signature."""
     seen = (F.max("signature").alias("signature"), F.min("batch").alias("first_batch"))
     known = layouts.join(skeletons.select("host").distinct(), "host", "left_semi")
     known = known.groupBy("host", F.col("layout_id").alias("skeleton")).agg(*seen).withColumn("is_new", F.lit(False))
@@ -78,8 +79,8 @@ def _places(skeletons: DataFrame, layouts: DataFrame) -> DataFrame:
 
 
 def _place_host(group: Iterable[Row]) -> Iterator[Row]:
-    """Yield the layouts of one host's skeletons; its known layouts come first, both in the order in
-    which they were first seen."""
+    """Yield the layouts of one host's skeletons. In `group`, the known layouts precede the new
+    skeletons, each in the order in which they were first seen."""
     rows = list(group)
     known, new = (
         [Skeleton(row["skeleton"], np.array(row["signature"], np.int32)) for row in rows if row["is_new"] == is_new]
@@ -91,15 +92,16 @@ def _place_host(group: Iterable[Row]) -> Iterator[Row]:
 
 
 def choices(pages: DataFrame, placed: DataFrame, earlier: DataFrame, batches: DataFrame, below: float) -> DataFrame:
-    """Return the rows of `layouts` for some batches without a choice yet.
+    """Return the rows of `layouts` for batches that do not have a choice yet.
 
     Args:
-        pages, placed: All pages of those batches that have blocks, as in the table and as
-            `placed_pages` gives them.
-        earlier: Rows of `layouts` of other batches; a layout with examples in one of them is not
-            asked for again.
-        batches: The numbers of the batches, in the column `batch`.
-        below: Pages in no layout that has representatives go on if their confidence is lower.
+        pages, placed: All pages with blocks in those batches, as table rows and as returned by
+            `placed_pages`.
+        earlier: Rows of `layouts` for other batches. If a layout has examples in one of them, no
+            new representatives are chosen for it.
+        batches: The batch numbers, in the column `batch`.
+        below: A page outside layouts with representatives goes to the next labeler if its
+            confidence is lower.
     """
     settled = earlier.where(F.size("examples") > 0).groupBy(*KEY).agg(F.max("state").alias("known"))
     layouts = placed.groupBy(*KEY).agg(F.count("*").alias("n")).join(settled, KEY, "left")
@@ -123,7 +125,7 @@ def choices(pages: DataFrame, placed: DataFrame, earlier: DataFrame, batches: Da
 
 
 def _representatives(pages: DataFrame, placed: DataFrame) -> DataFrame:
-    """Return the representatives of each layout, in the column `page_id`."""
+    """Return the page IDs of each layout's representatives."""
     place = F.row_number().over(Window.partitionBy(*KEY).orderBy("page_id"))
     compared = placed.withColumn("place", place).where(F.col("place") <= _MOST_COMPARED).select("page_id", *KEY)
     known = select_with_layout(pages).drop(*KEY).join(compared, "page_id")
@@ -139,8 +141,8 @@ def _representatives(pages: DataFrame, placed: DataFrame) -> DataFrame:
 def grouped_mapper(
     key: Collection[str], work: Callable[[Iterable[Row]], Iterator[Row]], schema: StructType
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Return the function for `mapInArrow` that calls `work` on the rows of each group. Its input
-    is sorted by `key`, and no group is in two partitions."""
+    """Return a function for `mapInArrow` that calls `work` on the rows of each group. The input
+    must be sorted by `key`, with no group in two partitions."""
     names, arrow = tuple(key), arrow_schema(schema)
 
     def work_on(batches: Iterable[pa.RecordBatch]) -> Iterator[Row]:
@@ -152,13 +154,13 @@ def grouped_mapper(
 
 
 def recount_layouts(stored: DataFrame, placed: DataFrame) -> DataFrame:
-    """Return the rows of `layouts` of batches that lost files to others.
+    """Return the updated rows of `layouts` for batches that lost files to other batches.
 
-    A page that left its batch is no longer a representative or an example of it.
+    A page that left its batch is no longer a representative or an example there.
 
     Args:
-        stored: The rows of these batches.
-        placed: The pages that are left in them, as `placed_pages` gives them.
+        stored: The stored rows of these batches.
+        placed: The pages left in these batches, as returned by `placed_pages`.
     """
     key = ["batch", *KEY]
     counts = placed.groupBy(*key).agg(F.count("*").alias("pages"))

@@ -1,8 +1,9 @@
-"""Labels pages by the templates of their layouts: it joins examples of `layouts` and rows of
-`pages`, layout by layout.
+"""Labels pages with the templates of their layouts. For this, it joins examples from `layouts` with
+rows of `pages`, layout by layout.
 
-Both are sorted by layout, examples first, so that a task holds one template and one page at a time.
-A very large layout is split over several tasks, and each task gets the layout's examples.
+The rows are sorted by layout, examples first, so that a task holds only one template and one page
+at a time. A very large layout is split into several tasks, and each task gets the layout's
+examples.
 """
 
 from collections.abc import Iterable, Iterator
@@ -20,23 +21,22 @@ from dripper.spark.layouts.teaching import taught_by, template_of
 from dripper.spark.tables.schemas import LABELS, nullable
 
 BY_TEMPLATE = ":with_template"
-"""After the name of a labeler, in the method of pages that the template of their layout
-labelled."""
+"""Suffix of the method of pages that were labelled with their layout's template."""
 TEMPLATES = "templates=1"
-"""After the version of a labeler: changes when templates do."""
+"""Added to a labeler's version. Changes when the template algorithm changes."""
 
 _PAGES_A_TASK = 20_000
 _MOST_TASKS = 1000
-"""Tasks of one layout at most."""
+"""Maximum number of tasks for one layout."""
 
 
 def template_labels(pages: DataFrame, layouts: DataFrame) -> DataFrame:
-    """Return the rows of `labels` for pages that no other labeler labels: by the template of the
-    layout if the page fits it, otherwise with the first labeler's labels.
+    """Return the rows of `labels` for pages that the next labeler does not label. The labels come
+    from the layout's template if the page fits it, otherwise from the first labeler.
 
     Args:
         pages: Rows of `select_with_layout`, with the column `layout_id`.
-        layouts: Rows of `layouts`, of all batches.
+        layouts: Rows of `layouts` for all batches.
     """
     taught = layouts.where(F.col("state") == TEMPLATE)
     sizes = taught.groupBy(*KEY).agg(F.sum("pages").alias("of_layout"))
@@ -52,13 +52,13 @@ def template_labels(pages: DataFrame, layouts: DataFrame) -> DataFrame:
 
 
 def _parts() -> Column:
-    """Return how many tasks share the pages of a layout."""
+    """Return how many tasks share a layout's pages."""
     parts: Column = F.least(F.lit(_MOST_TASKS), F.ceil(F.coalesce("of_layout", F.lit(1)) / F.lit(_PAGES_A_TASK)))
     return parts.cast("long")
 
 
 def _label_layout(rows: Iterable[Row]) -> Iterator[Row]:
-    """Yield the labels of one layout's pages; its examples come first."""
+    """Yield the labels of one layout's pages. In `rows`, the layout's examples come first."""
     examples: list[Row] = []
     template: Template | None = None
     for row in rows:

@@ -1,4 +1,4 @@
-"""Reads the parts of rows of `pages` that layouts need."""
+"""Reads the data that layouts need from rows of `pages`."""
 
 import numpy as np
 from pyspark.sql import Column, DataFrame
@@ -10,24 +10,24 @@ from dripper.page.rows import Row
 
 
 def has_layout() -> Column:
-    """Return whether a row of `pages` has everything that is needed to find its layout."""
+    """Return the condition that a row of `pages` has everything needed to find its layout."""
     has_labels: Column = F.col("fingerprints").isNotNull() & F.col("first_labels.probability").isNotNull()
     return has_labels & F.col("host").isNotNull()
 
 
 def select_with_layout(pages: DataFrame) -> DataFrame:
-    """Return the rows of `pages` that have a layout, with the columns that labelling by layout
-    needs."""
+    """Return the rows of `pages` that have a layout, with the columns needed for labelling by
+    layout."""
     return pages.where(has_layout()).select("page_id", "batch", "host", "fingerprints", "first_labels")
 
 
 def page_blocks(row: Row) -> PageBlocks:
-    """Return the blocks of the page of a row of `select_with_layout`."""
+    """Return the page's blocks from a row of `select_with_layout`."""
     prints = row["fingerprints"]
     probability = np.array(row["first_labels"]["probability"], np.float32)
     return PageBlocks(fingerprints_of(prints), np.array(prints["words"], np.int32), to_log_odds(probability))
 
 
 def fingerprints_of(hashes: Row) -> Fingerprints:
-    """Return the hashes of the blocks of a page, or of an example of `layouts`."""
+    """Return the block hashes of a page, or of an example in `layouts`."""
     return Fingerprints(np.array(hashes["paths"], np.int64), np.array(hashes["texts"], np.int64))

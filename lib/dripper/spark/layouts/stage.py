@@ -1,9 +1,9 @@
-"""Layouts in a staged run of a chain: the choice of pages for the next labeler, the templates that
-follow from its labels, and the labels of the other pages.
+"""Layouts in a staged run of a chain: the choice of pages for the next labeler, the templates
+learned from that labeler's labels, and the labels of the other pages.
 
-One commit stores the choice for all batches of a run, and another stores their templates. Stored
-choices are not made again: a run that goes on after a kill asks for the pages that were chosen, and
-no others.
+One commit stores the choice for all batches of a run, and another commit stores their templates.
+Stored choices are not made again: after a kill, the next run asks for labels of exactly the pages
+already chosen.
 """
 
 from collections.abc import Collection, Sequence
@@ -34,11 +34,11 @@ from dripper.spark.tables.sql import within
 from dripper.spark.tables.store import Tables
 
 BATCHES = 16
-"""Batches that are labelled in one commit."""
+"""Number of batches labelled in one commit."""
 
 
 class Layouts:
-    """Chooses and spreads labels by layout in a staged run of a chain."""
+    """Chooses pages to label, and spreads their labels by layout, in a staged run of a chain."""
 
     def __init__(self, work: Work) -> None:
         self._work = work
@@ -46,15 +46,15 @@ class Layouts:
         self._settings = work.settings
 
     def forget(self, batch: Batch) -> None:
-        """Delete the rows that an earlier attempt at a batch has left: otherwise its choice and its
-        labels would count as made."""
+        """Delete the rows that an earlier attempt at a batch has left. Otherwise, that attempt's
+        choice and labels would be used."""
         for table in ("layouts", "labels"):
             self._tables.delete(table, within([batch.number]))
 
     def choose(self, batches: Sequence[Batch]) -> dict[str, int]:
-        """Store which pages of the batches the next labeler gets, unless that is stored already;
-        return counts for the closing words. Raises SettingsError for batches that were preprocessed
-        for another run."""
+        """Store which pages of the batches the next labeler gets, unless already stored. Return
+        counts for the run's summary. Raises SettingsError for batches that were preprocessed with
+        other settings."""
         numbers = [batch.number for batch in batches]
         is_mark = (F.col("host") == NOWHERE) & (F.col("layout_id") == NOWHERE)
         marks = self._rows("layouts", numbers).where(is_mark).select("batch").collect()
@@ -104,13 +104,13 @@ class Layouts:
             )
 
     def read_chosen(self, numbers: Collection[int]) -> DataFrame:
-        """Return page_id, batch and layout_id of the pages of the batches that the next labeler
+        """Return the page_id, batch and layout_id of the batches' pages that the next labeler
         gets."""
         layout = F.when(F.col("layout_id") != NOWHERE, F.col("layout_id")).alias("layout_id")
         return self._rows("layouts", numbers).select("batch", layout, F.explode("representatives").alias("page_id"))
 
     def is_labelled(self, batch: Batch) -> bool:
-        """Return whether the next labeler was asked for all chosen pages of the batch."""
+        """Return whether the batch has the next labeler's answers for all chosen pages."""
         chosen = self.read_chosen([batch.number])
         try:
             check_rows_of("labels", self._rows("labels", [batch.number]).join(chosen, "page_id", "left_semi"), chosen)
@@ -119,7 +119,8 @@ class Layouts:
         return True
 
     def learn(self, batches: Sequence[Batch]) -> None:
-        """Store the templates that the labels of representatives make, unless they are stored."""
+        """Store the examples and states that follow from the representatives' labels, unless
+        already stored."""
         numbers = [batch.number for batch in batches]
         layouts = self._rows("layouts", numbers)
         if layouts.where(F.col("state") == CHOSEN).isEmpty():
@@ -129,9 +130,9 @@ class Layouts:
         self._tables.replace_where("layouts", with_examples(layouts, labels, pages), within(numbers))
 
     def label(self, batches: Sequence[Batch]) -> dict[str, int]:
-        """Write the labels of all pages of the batches that have a layout, beside the labels that
-        the next labeler gave; return counts for the closing words. Raises WrongRowsError if other
-        labels were written."""
+        """Write the labels of all the batches' other pages that have a layout, and keep the next
+        labeler's labels. Return counts for the run's summary. Raises WrongRowsError if the rows
+        written are not these labels."""
         numbers = sorted(batch.number for batch in batches)
         chosen, layouts = self.read_chosen(numbers), self._tables.read("layouts")
         pages = self._rows("pages", numbers).where(has_layout())

@@ -1,4 +1,4 @@
-"""Makes templates from the labels of representatives, and writes the rows of `layouts` after the
+"""Makes templates from the representatives' labels, and makes the rows of `layouts` after the
 expensive labeler was asked."""
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -28,13 +28,13 @@ _TAUGHT = StructType(
 
 
 def with_examples(layouts: DataFrame, labels: DataFrame, pages: DataFrame) -> DataFrame:
-    """Return rows of `layouts` of some batches with the state that follows from the labels of
-    representatives, and with the examples, each in the row of its batch.
+    """Return the batches' rows of `layouts`, with the states that follow from the representatives'
+    labels, and with the examples, each in the row of its batch.
 
-    A representative without labels, or without a main block, is no example.
+    A representative without labels or without a main block does not become an example.
 
     Args:
-        labels, pages: Rows of these batches; of `labels`, only the rows of representatives are
+        labels, pages: Rows of these batches. From `labels`, only the representatives' rows are
             read.
     """
     representatives = layouts.where(F.col("state") == CHOSEN).select(
@@ -57,7 +57,7 @@ def with_examples(layouts: DataFrame, labels: DataFrame, pages: DataFrame) -> Da
 
 
 def _learn_layout(group: Iterable[Row]) -> Iterator[Row]:
-    """Yield the state of a layout and the examples that its representatives make."""
+    """Yield the state of a layout, and the examples from its representatives."""
     rows = list(group)
     good = [row for row in rows if _is_usable(row)]
     examples = [(page_blocks(row), read_first_labels(row["first_labels"]), _main(row["main"])) for row in good]
@@ -66,8 +66,8 @@ def _learn_layout(group: Iterable[Row]) -> Iterator[Row]:
 
 
 def state_of(examples: Sequence[tuple[PageBlocks, Labels, npt.NDArray[np.bool_]]]) -> str:
-    """Return the state of a layout, from its representatives that have good labels: for each its
-    blocks, its own labels, and the good labels, shape (n_blocks,)."""
+    """Return the state of a layout from its representatives that have good labels. Each example has
+    the page's blocks, the first labeler's labels, and the good labels, shape (n_blocks,)."""
     if not examples:
         return FAILED
     return TEMPLATE if measure_consistency(examples) >= LEAST_CONSISTENT else INCONSISTENT
@@ -88,18 +88,18 @@ def _example(row: Row) -> dict[str, Any]:
 
 
 def template_of(examples: Iterable[Row]) -> Template:
-    """Return the template that examples of `layouts` make, in any order."""
+    """Return the template learned from examples of `layouts`, in any order."""
     return learn((_restore_blocks(example), _main(example["main"])) for example in examples)
 
 
 def _restore_blocks(example: Row) -> PageBlocks:
     words = np.array(example["words"], np.int32)
-    # Templates learn from good labels, and not from the log odds of the first labeler.
+    # Templates learn from good labels, not from the first labeler's log odds.
     return PageBlocks(fingerprints_of(example), words, np.zeros(len(words), np.float32))
 
 
 def taught_by(examples: Iterable[Row]) -> str:
-    """Return who labelled examples, with their versions.
+    """Return the names and versions of the labelers that labelled the examples.
 
     >>> taught_by([{"labeler": "lm", "labeler_version": "2"}] * 2)
     'lm 2'

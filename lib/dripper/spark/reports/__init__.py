@@ -1,1 +1,1 @@
-"""Reports for people: the last lines of a run, its page, estimates, scores."""
+"""Reports for users: the summary of a run, its HTML report, and cost estimates."""

@@ -1,4 +1,4 @@
-"""The summary at the end of a run: counts that add up, and a few rows."""
+"""The summary at the end of a run: counts and a few rows."""
 
 import shlex
 from collections.abc import Mapping
@@ -23,10 +23,10 @@ _GIVEN_UP = {"set_aside": "set aside", "dismissed": "dismissed"}
 
 
 def summary(outcome: Outcome, output: str, devices: Mapping[str, DeviceSettings] | None = None) -> str:
-    """Return the closing counts of a run, as lines of text.
+    """Return the final counts of a run, as lines of text.
 
     Args:
-        devices: GPUs with the rent that prices a stage `label`.
+        devices: GPUs with their rent, for the cost of the stage `label`.
     """
     totals, ledger = outcome.totals, outcome.ledger
     lines = [""]
@@ -125,7 +125,7 @@ def _rows(totals: Totals, output: str) -> list[str]:
 
 
 def plan_summary(plan: Plan) -> str:
-    """Return the plan of a run as text, one line per batch."""
+    """Return a run's plan as text, with one line per batch."""
     lines = [
         f"{say_count(plan.n_done, 'file', 'is')} done; {len(plan.moved)} that failed or have changed are read again"
     ]
@@ -145,8 +145,9 @@ def plan_summary(plan: Plan) -> str:
 
 
 def cost_summary(pages: PagesRead, settings: Settings) -> str:
-    """Return an estimate, from some pages of a plan: the cost of labelling its pages in a separate
-    stage, and the share of pages that a chain's next labeler gets; "" if there is nothing to do."""
+    """Return an estimate from some of a plan's pages. It has the cost of labelling the plan's pages
+    in a separate stage, and the share of pages that a chain's next labeler gets. Return "" if there
+    is nothing to do."""
     if not pages.files:
         return ""
     sample = take_sample(pages, settings)
@@ -182,7 +183,7 @@ def _chain_words(sample: Sample, settings: Settings) -> list[str]:
 
 
 def show(spark: SparkSession, output: str, n_rows: int) -> str:
-    """Return a few rows of the table, with the SQL that reads them."""
+    """Return a few rows of the table `extractions`, with the SQL that reads them."""
     name = Tables(spark, output).sql_name("extractions")
     order = "ORDER BY markdown_chars DESC, page_id"
     query = f"SELECT url, n_main, markdown FROM {name} WHERE error_code IS NULL {order} LIMIT {n_rows}"

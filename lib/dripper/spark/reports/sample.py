@@ -1,5 +1,5 @@
-"""Estimates the cost of labelling from a few pages of the input, which are read, split and labelled
-on the driver.
+"""Estimates the cost of labelling from a few input pages, which are read, split and labelled on the
+driver.
 """
 
 import time
@@ -34,23 +34,23 @@ from dripper.spark.workers.read import PageInput, Result, warm_labeler
 from dripper.warc import Record
 
 _FILES, _PAGES = 4, 200
-"""Files and pages of a sample. It is spread over files, because files of one crawl segment are
-alike."""
+"""Maximum numbers of files and pages in a sample. The files are spread over the plan, because files
+from the same crawl segment are similar."""
 
 
 @dataclass(frozen=True, slots=True)
 class PagesRead:
-    """The first pages of a few files of a plan, which are read once for all estimates."""
+    """The first pages of a few files in a plan, read once for all estimates."""
 
     weight: int
-    """Weight of all files of the plan (`PlannedFile.weight`)."""
+    """Total weight of all files in the plan (`PlannedFile.weight`)."""
     files: Sequence[tuple[PlannedFile, Sequence[Record]]]
-    """Empty if the plan has nothing to do."""
+    """Files with their first records; empty if there is nothing to do."""
 
 
 def read_pages(plan: Plan, settings: Settings) -> PagesRead:
-    """Return the first pages of a few of the files that a run would work on, at most _PAGES in all.
-    A file that cannot be read has none."""
+    """Return the first pages of a few of the files that a run would process, about _PAGES in total.
+    A file that cannot be read has no pages."""
     files = [file for batch in (*plan.resumed, *plan.fresh) for file in batch.files]
     step = max(1, len(files) // _FILES)
     chosen = files[::step][:_FILES]
@@ -61,8 +61,8 @@ def read_pages(plan: Plan, settings: Settings) -> PagesRead:
 
 
 def take_sample(pages_read: PagesRead, settings: Settings) -> Sample:
-    """Return the sample of the pages. A page that cannot be split adds no tokens to it, and does
-    not end the work."""
+    """Return a sample from the pages. A page that cannot be split adds no tokens to the sample, and
+    does not stop the estimate."""
     bytes_read = pages = 0
     prepared: list[tuple[str, Preprocessed]] = []
     limits = GuardLimits.of(settings.limits)
@@ -96,8 +96,8 @@ def _first_of_chain(settings: Settings) -> Labeler | None:
 
 
 def _choose_going_on(pages: Sequence[Preprocessed], labeler: LabelerSettings) -> list[Preprocessed]:
-    """Return the pages of a sample that a chain's next labeler would get, as
-    `spark.workers.routing` chooses them."""
+    """Return the sample's pages that a chain's next labeler would get, with the rules of
+    `spark.workers.routing`."""
     if labeler.escalate_share is None:
         below = bound_of(labeler)
         return [page for page in pages if page.labels is None or not is_sure(page.labels, below)]
@@ -106,8 +106,8 @@ def _choose_going_on(pages: Sequence[Preprocessed], labeler: LabelerSettings) ->
 
 
 def _choose_by_layout(pages: Sequence[tuple[str, Preprocessed]], settings: Settings) -> list[Preprocessed]:
-    """Do the same as `_choose_going_on`, as `spark.layouts.choice` does, from pairs of host and
-    page."""
+    """Like `_choose_going_on`, but from (host, page) pairs and with the rules of
+    `spark.layouts.choice`."""
     by_host: dict[str, list[tuple[Preprocessed, PageLayout]]] = defaultdict(list)
     unplaced: list[Preprocessed] = []
     for host, page in pages:
@@ -127,16 +127,16 @@ def _choose_by_layout(pages: Sequence[tuple[str, Preprocessed]], settings: Setti
 
 
 def weight_until(file: PlannedFile, record: Record, before: int) -> int:
-    """Return how much of a file's weight is read when this record is read.
+    """Return how much of a file's weight has been read once this record is read.
 
     Args:
-        before: The same number for the previous record.
+        before: The result for the previous record.
     """
     return record.offset + record.length if file.selection is None else before + record.length + REQUEST_BYTES
 
 
 def _call(guard: Guard[PageInput, Result], record: Record) -> Result | None:
-    """Return the result of a page; None if it ends as an error row."""
+    """Return a page's result; None if the page would become an error row."""
     if record.error_code is not None:
         return None
     try:
@@ -149,8 +149,8 @@ _PROBE = "<p>One page, so that nothing is loaded on the first one that counts.</
 
 
 def cpu_summary(pages_read: PagesRead, settings: Settings) -> str:
-    """Return the CPU time that the pages of a plan would take to split and label; "" if there is
-    nothing to do. Raises the errors of loading the labeler."""
+    """Return a description of the CPU time for splitting and labelling a plan's pages; "" if there
+    is nothing to do. Errors from loading the labeler are raised."""
     if not pages_read.files:
         return ""
     labeler = load_from_settings(settings.labeler, settings.labels)

@@ -32,8 +32,8 @@ class Engines:
 
 
 def n_engines(spark: SparkSession, settings: StageSettings) -> int:
-    """Return how many engines label concurrently: the number in the settings, or else one per
-    executor that the stage gets or per GPU of the session, or else one."""
+    """Return how many engines label concurrently: the number in the settings; otherwise, one per
+    executor if `stages.gpus` is set; otherwise, one per GPU of the session, and at least one."""
     if settings.engines is not None:
         return settings.engines
     if settings.gpus:

@@ -41,7 +41,7 @@ _DELTA = {
 _ALWAYS = {
     # Timestamps must not depend on the time zone of the job's machine.
     "spark.sql.session.timeZone": "UTC",
-    # Prints a stack trace if a Python worker crashes, instead of nothing.
+    # Prints the line at which a Python worker hangs, instead of nothing.
     "spark.python.worker.faulthandler.enabled": "true",
     # Maximum number of rows in a worker's input batch: a page has up to 32 MiB, and a string column
     # overflows at 2 GiB (default: 10,000 rows).

@@ -368,8 +368,9 @@ class Tables:
         `condition` holds.
 
         Args:
-            key: One column, or several separated by ", ". where: A condition on the table's own
-            rows `t`. Others may write the remaining rows at the same time.
+            key: One column, or several separated by ", ".
+            where: A condition on the table's own rows `t`. Others may write the remaining rows at
+                the same time.
         """
         same = " AND ".join(f"t.{name} = o.{name}" for name in key.split(", "))
         self.change(

@@ -1,7 +1,6 @@
-"""The account of a run: one HTML page with its input, its output, its cost, its speed, and its
-errors.
+"""The account of a run: an HTML page about the run's input, output, cost, speed and errors.
 
-`facts` holds the facts of a run, `charts` draws bars, and `page` writes;
+`facts` defines the facts of a run, `charts` draws bars, and `page` makes the HTML.
 `dripper.spark.reports.account_tables` reads the tables.
 """
 

@@ -1,17 +1,17 @@
-"""Bars as inline SVG, and figures and times as people read them."""
+"""Bars as inline SVG, and human-readable numbers and times."""
 
 import math
 
 
 def bar(share: float) -> str:
-    """Return a bar that fills this share of its width, 0 to 1, for a row of a table."""
+    """Return a bar for a table row that fills this share, 0 to 1, of its width."""
     width = max(0.0, min(1.0, share)) * 100
     drawn = f'<rect width="{width:.1f}" height="8"/>'
     return f'<svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">{drawn}</svg>'
 
 
 def figure(value: float) -> str:
-    """Return a number with three significant digits; a large number keeps all its digits.
+    """Return a number with three significant digits; numbers from 100 on keep all integer digits.
 
     >>> figure(0.04567), figure(12.345), figure(123456.7)
     ('0.0457', '12.3', '123,457')
@@ -20,7 +20,7 @@ def figure(value: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return a time as people read it.
+    """Return a human-readable duration.
 
     >>> duration(7.25), duration(90), duration(7384), duration(200000)
     ('7.25 s', '1 min 30 s', '2 h 3 min', '2 d 7 h')

@@ -1,4 +1,4 @@
-"""Gathers the facts of a run from the tables that it wrote."""
+"""The facts of a run, and figures computed from them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -6,12 +6,12 @@ from datetime import datetime
 from itertools import groupby
 
 SHORT = 200
-"""Characters of Markdown below which an extraction is short."""
+"""An extraction with fewer characters of Markdown is short."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileFacts:
-    """An archive file, from its row of the ledger."""
+    """An archive file, from its ledger row."""
 
     warc_file: str
     state: str
@@ -23,14 +23,14 @@ class FileFacts:
     error: str | None = None
     error_kind: str | None = None
     finished_at: datetime | None = None
-    """Time at which its batch was committed."""
+    """Time at which the file's batch was committed."""
     task_ms: int | None = None
-    """Time that tasks were at work on it; None if an older release read it."""
+    """Milliseconds that tasks worked on the file; None if an older release read it."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageFacts:
-    """A page that is worth a look."""
+    """A page that the account lists."""
 
     url: str
     warc_file: str
@@ -39,7 +39,7 @@ class PageFacts:
     error_detail: str | None = None
     payload_bytes: int | None = None
     ms: int | None = None
-    """Milliseconds that it took; None if that is unknown."""
+    """Milliseconds that the page took; None if unknown."""
     page_id: str = ""
     confidence: float | None = None
     page_kind: str | None = None
@@ -52,61 +52,61 @@ class RunFacts:
 
     output: str
     run: Mapping[str, object]
-    """Its row of the table `runs`."""
+    """The run's row in the table `runs`."""
     files: Sequence[FileFacts] = ()
-    """Files in FINISHED states with a row of the ledger that the run wrote last."""
+    """Files in FINISHED states, if this run was the last to write their ledger rows."""
     slowest_pages: Sequence[PageFacts] = ()
-    """The slowest of their files, slowest first."""
+    """For some files, the slowest page of each; slowest first."""
     failed_pages: Sequence[PageFacts] = ()
-    """A few of the pages that ended as error rows."""
+    """Some of the pages that became error rows."""
     methods: Mapping[str, int] = field(default_factory=dict)
-    """Rows of its batches by who decided."""
+    """Rows of the run's batches by method."""
     languages: Mapping[str, int] = field(default_factory=dict)
-    """Rows of its batches by language."""
+    """Rows of the run's batches by language."""
     core_dollars_per_hour: float = 0.0
     kinds: Mapping[str, int] = field(default_factory=dict)
-    """Rows of its batches by kind of page."""
+    """Rows of the run's batches by page kind."""
     confidences: Mapping[int | None, int] = field(default_factory=dict)
-    """Rows of its batches by confidence: twentieths, rounded down; None: the labeler does not
-    say."""
+    """Rows of the run's batches by confidence, in twentieths, rounded down; None: the labeler gives
+    no confidence."""
     short_pages: int = 0
-    """Rows of its batches with fewer than SHORT characters, `wordless_pages` included."""
+    """Rows of the run's batches with fewer than SHORT characters, including `wordless_pages`."""
     wordless_pages: int = 0
     doubtful_pages: Sequence[PageFacts] = ()
-    """The pages of its batches with the least confidence."""
+    """The pages with the lowest confidence in the run's batches."""
 
     def count(self, name: str) -> int:
-        """Return a count of the run's row; 0 if the row lacks it."""
+        """Return a count from the run's row; 0 if missing."""
         value = self.run.get(name)
         return int(value) if isinstance(value, int | float) else 0
 
     def counts(self, name: str) -> Mapping[str, int]:
-        """Return counts of the run's row by name, the largest first."""
+        """Return counts by name from a column of the run's row, largest first."""
         value = self.run.get(name)
         pairs = dict(value) if isinstance(value, Mapping) else {}
         return dict(sorted(pairs.items(), key=lambda pair: (-pair[1], pair[0])))
 
     def moment(self, name: str) -> datetime | None:
-        """Return a time of the run's row."""
+        """Return a time from the run's row."""
         value = self.run.get(name)
         return value if isinstance(value, datetime) else None
 
     @property
     def seconds(self) -> float | None:
-        """Wall time from start to end; None while the run is at work, or if its end was not
+        """Wall time from start to end; None while the run is active, or if its end was not
         recorded."""
         start, end = self.moment("started_at"), self.moment("ended_at")
         return (end - start).total_seconds() if start and end else None
 
     @property
     def core_hours(self) -> float | None:
-        """Hours that cores were at work on its files; None if the time of a file is unknown."""
+        """Hours that cores worked on the run's files; None if the time of any file is unknown."""
         times = [file.task_ms for file in self.files if file.task_ms is not None]
         return sum(times) / 3.6e6 if times and len(times) == len(self.files) else None
 
     def commits(self) -> list[tuple[datetime, int]]:
-        """Return the times at which pages were committed, with the number of pages, in order of
-        time."""
+        """Return the times at which pages were committed, with the number of pages, in
+        chronological order."""
         timed = sorted(
             ((file.finished_at, file.pages) for file in self.files if file.finished_at), key=lambda pair: pair[0]
         )

@@ -1,5 +1,5 @@
-"""Writes the account as one HTML file, which needs no other file, no script and no network. All its
-text is escaped."""
+"""Writes the account as a single HTML file, which needs no other files, scripts or network. All
+text in it is escaped."""
 
 import json
 import math
@@ -17,11 +17,12 @@ from dripper.spark.reports.account.facts import SHORT, FileFacts, PageFacts, Run
 from dripper.standalone import asset, policy, style_of
 
 SHOWN_FILES = 20
-"""Number of slowest files, and of failed files, that are shown; the table `warc_files` has all."""
+"""Maximum number of slowest files, and of files with faults, that are shown. The table `warc_files`
+has all files."""
 _SHOWN_RATES = 20
-"""Number of rows with pages a second; each covers the same number of commits."""
+"""Maximum number of rows with pages per second. Each row covers the same number of commits."""
 _SHORT = 16
-"""Most characters of a cell that is not wrapped: figures and codes."""
+"""Maximum number of characters in a cell that is not wrapped, such as figures and codes."""
 _ENDS = {
     0: ("good", "every record is accounted for"),
     3: ("bad", "work is left"),
@@ -221,7 +222,7 @@ def _settings(facts: RunFacts) -> str:
 
 
 class Markup(str):
-    """Markup that this module made itself, which goes into a table unescaped."""
+    """Markup made by this module, which goes into a table unescaped."""
 
     __slots__ = ()
 
