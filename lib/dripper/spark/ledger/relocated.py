@@ -145,7 +145,8 @@ def rename_to_first_names(source: Input, moves: Sequence[Move], entries: Iterabl
         if name == file.warc_file:
             return file
         path = file.path or file.warc_file
-        # A copy has its own time or ETag, which can be compared only with that of the same copy.
+        # A copy has its own time or ETag, which can be compared only with another reading of the
+        # same copy.
         is_same = name not in by_name or by_name[name].file.path == reading_path(path)
         return replace(file, warc_file=name, path=path, version=file.version if is_same else None)
 

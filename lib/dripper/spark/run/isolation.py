@@ -60,8 +60,8 @@ class Isolation:
         smaller batches. Raises the error of `attempt` if no file is at fault.
 
         Args:
-            split: Returns the tasks of a batch. set_aside: Called with each one-file batch that was
-            given up, and the reason.
+            split: Returns the tasks of a batch.
+            set_aside: Called with each one-file batch that was given up, and the reason.
         """
         waiting = [batch]
         while waiting:

@@ -2,7 +2,7 @@
 on one machine.
 
 A session made by this program starts with these settings. A session made by spark-submit starts
-with Spark's own defaults or a user's properties. It then gets those of these settings that can
+with Spark's own defaults or a user's properties. It then gets the settings of `LOCAL` that can
 still be set.
 """
 

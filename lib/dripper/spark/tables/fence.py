@@ -44,9 +44,9 @@ class Fence:
     """Numbers the commits of one run. Safe to use from several threads."""
 
     def __init__(self, started_ms: int, lanes: int, confirm: Callable[[], None]) -> None:
-        """started_ms: the run's start time, later than that of any other run into the output.
-        lanes: maximum number of concurrent commits to one table. confirm: raises BusyError if
-        another run has taken the lease."""
+        """started_ms: the run's start time, which must be later than any earlier run's. lanes:
+        maximum number of concurrent commits to one table. confirm: raises BusyError if another run
+        has taken the lease."""
         self.confirm = confirm
         self.is_used = False
         """Whether a number was given to a commit outside the table `runs`."""

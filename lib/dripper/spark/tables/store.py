@@ -355,7 +355,7 @@ class Tables:
         return metrics["numFilesRemoved"], metrics["numFilesAdded"]
 
     def set_layout(self, table: str, properties: Mapping[str, str]) -> list[str]:
-        """Set those of the `properties` that a table from an older release lacks, and return their
+        """Set any of the `properties` that a table from an older release lacks, and return their
         names. Values that a user has chosen are kept."""
         known = self.properties(table)
         lacking = {key: value for key, value in properties.items() if key not in known}
