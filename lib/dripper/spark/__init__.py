@@ -65,7 +65,7 @@ def register(
     text: bool = False,
     **options: Any,
 ) -> None:
-    """Register an SQL function in this session: `SELECT dripper_extract(html, url).markdown FROM
+    """Register a SQL function in this session: `SELECT dripper_extract(html, url).markdown FROM
     pages`.
 
     The function takes one to three columns (html, url and content_type, as in `extract_column`) and
@@ -78,7 +78,7 @@ def register(
 
 
 def register_passages(spark: "SparkSession", name: str = "dripper_passages") -> None:
-    """Register an SQL function in this session that cuts Markdown into passages: `SELECT url,
+    """Register a SQL function in this session that cuts Markdown into passages: `SELECT url,
     inline(dripper_passages(markdown, posts, 200)) FROM extractions`.
 
     The function takes the columns `markdown` and `posts`, and the maximum number of words in a

@@ -149,13 +149,14 @@ class _OneLine(logging.Formatter):
 
 
 def run_guarded(job: Callable[[], int]) -> int:
-    """Run a job and return its exit code. For a UsageError, print its message to stderr and return
-    2. Ctrl-C and the loss of the JVM give 3."""
+    """Run a job and return its exit code. For an error with a message for users, print the message
+    to stderr and return the error's exit code, such as 2 for a UsageError. For Ctrl-C or a lost
+    JVM, return 3."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_OneLine("%(asctime)s %(message)s", "%H:%M:%S"))
     logging.basicConfig(level=logging.WARNING, handlers=[handler])
     logging.getLogger("dripper").setLevel(logging.INFO)
-    # Its traces after the loss of the JVM say no more than the last line of this command.
+    # py4j's traces after the loss of the JVM say no more than the last line of this command.
     logging.getLogger("py4j").setLevel(logging.CRITICAL)
     interrupt = _Interrupt()
     handler.addFilter(interrupt)

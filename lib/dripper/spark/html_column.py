@@ -1,9 +1,9 @@
 """Adds a column with extractions or labels to a table that already has HTML, and provides SQL
 functions for this.
 
-Extraction uses a plain Python UDF. It works in every kind of session, classic or Connect, and does
-not transfer other columns. Spark gives it 100 pages at a time. An Arrow UDF gets 10,000 pages by
-default, which is about a gigabyte.
+Extraction uses a plain Python UDF. It works in every kind of session, classic or Connect, and other
+columns are not sent to Python. Spark gives it 100 pages at a time. An Arrow UDF gets 10,000 pages
+by default, which is about a gigabyte.
 """
 
 from collections.abc import Callable, Mapping

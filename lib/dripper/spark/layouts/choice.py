@@ -2,7 +2,7 @@
 before that labeler is asked.
 
 A few representatives are chosen from each layout with at least three pages. From the other pages,
-those with low confidence in the first labels are chosen.
+pages with low confidence in the first labels are chosen.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -68,7 +68,7 @@ def placed_pages(pages: DataFrame, layouts: DataFrame) -> DataFrame:
 
 
 def _places(skeletons: DataFrame, layouts: DataFrame) -> DataFrame:
-    """Return the layout of each host's skeletons, with the layout's signature."""
+    """Return the layout of each skeleton on each host, with the layout's signature."""
     seen = (F.max("signature").alias("signature"), F.min("batch").alias("first_batch"))
     known = layouts.join(skeletons.select("host").distinct(), "host", "left_semi")
     known = known.groupBy("host", F.col("layout_id").alias("skeleton")).agg(*seen).withColumn("is_new", F.lit(False))
@@ -100,8 +100,8 @@ def choices(pages: DataFrame, placed: DataFrame, earlier: DataFrame, batches: Da
         earlier: Rows of `layouts` for other batches. If a layout has examples in one of them, no
             new representatives are chosen for it.
         batches: The batch numbers, in the column `batch`.
-        below: A page outside layouts with representatives goes to the next labeler if its
-            confidence is lower.
+        below: A page goes to the next labeler if its confidence is lower, and its layout has no
+            template and gets no representatives.
     """
     settled = earlier.where(F.size("examples") > 0).groupBy(*KEY).agg(F.max("state").alias("known"))
     layouts = placed.groupBy(*KEY).agg(F.count("*").alias("n")).join(settled, KEY, "left")

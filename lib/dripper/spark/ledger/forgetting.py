@@ -27,7 +27,7 @@ PAGE_TABLES = ("pages", "extractions")
 
 
 class Pages(Protocol):
-    """The tables that hold pages, or data derived from pages."""
+    """The tables with pages or data derived from pages."""
 
     def count(self, rules: Rules) -> dict[tuple[Rule, int], int]:
         """Return the number of pages that each rule matches, by batch. A page counts once, for the

@@ -53,8 +53,8 @@ class Ledger:
         self._lock = threading.RLock()
 
     def entries(self) -> list[LedgerEntry]:
-        """Return all entries, one small object per file (the 90,000 files of a Common Crawl take 20
-        MB on the driver)."""
+        """Return all entries, one small object per file (the 90,000 files of a Common Crawl release
+        take 20 MB on the driver)."""
         with self._lock:
             return list(self._entries().values())
 

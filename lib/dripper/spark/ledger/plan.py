@@ -138,7 +138,7 @@ def make_plan(
 
 
 def _index(files: Sequence[PlannedFile]) -> dict[Key, PlannedFile]:
-    """Return files by their keys."""
+    """Return the files by key. Raises InputError if two files have the same key."""
     by_key: dict[Key, PlannedFile] = {}
     for file in files:
         if (other := by_key.setdefault(file.key, file)) is not file:

@@ -257,7 +257,7 @@ def find_lost_rows(spark: SparkSession, tables: Tables, ledger: Ledger) -> list[
     of reach, the next run reports the difference."""
     repair = f"jobs/maintain.py --output {tables.output} --repair has these batches read again by the next run"
     newest = tables.log(TABLE).newest()
-    if newest is not None and VERSION_PROPERTY not in newest.properties:  # A write of the run made it.
+    if newest is not None and VERSION_PROPERTY not in newest.properties:  # The run's write made it.
         return [f"{tables.sql_name(TABLE)} was removed while the run was at work: move the rest away, then {repair}"]
     rows, entries = rows_by_log(tables.read(TABLE)), ledger.entries()
     unequal = find_differences(entries, rows) if rows is not None else []

@@ -127,7 +127,7 @@ def _choose_by_layout(pages: Sequence[tuple[str, Preprocessed]], settings: Setti
 
 
 def weight_until(file: PlannedFile, record: Record, before: int) -> int:
-    """Return how much of a file's weight has been read once this record is read.
+    """Return how much of a file's weight has been read after this record.
 
     Args:
         before: The result for the previous record.

@@ -1,1 +1,1 @@
-"""A run: batches of archives go through their stages, are checked, and are committed."""
+"""A run: takes batches of archives through their stages, checks them, and commits them."""

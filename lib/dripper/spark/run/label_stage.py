@@ -188,8 +188,8 @@ class LabelStage:
 
 @dataclass(frozen=True, slots=True)
 class Purpose:
-    """The purpose of a run of a stage. labeler: the setting labeler.name. by_layout: the setting
-    layouts.enabled."""
+    """The purpose for which a stage was run. labeler: the setting labeler.name. by_layout: the
+    setting layouts.enabled."""
 
     labeler: str
     by_layout: bool

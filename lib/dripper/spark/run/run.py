@@ -86,7 +86,7 @@ def run(
     """Extract all pages of `warcs` into the tables below `output`, skipping files that are done.
 
     The run takes one pass, or three stages if the labeler needs them (`labeler.staged`), with
-    several batches at once in different stages. See `run_stages`.
+    several batches in different stages at the same time. See `run_stages`.
     """
     stages = STAGES if is_staged(settings) else ()
     return run_stages(spark, stages, output, settings, warcs, limit, loader, redo, select, really_new)
@@ -100,7 +100,7 @@ def dismiss(spark: SparkSession, files: str, output: str, settings: Settings) ->
         files: The files, in the format that `run` accepts. They need not exist.
 
     Raises:
-        InputError: If one of them neither failed nor is an incomplete archive.
+        InputError: If a file neither failed nor is an incomplete archive.
     """
     names = [file.address for file in list_named_files(files, settings.reading)]
     with open_output(spark, output, settings, job="dismiss", input=describe_input(files)) as output_at_work:
@@ -190,8 +190,8 @@ def run_stages(
     Args:
         warcs: The input of `preprocess` and of the single pass, which make a plan from it. The
             other stages take the batches that the previous stage has finished.
-        limit: Maximum number of files in a run with `warcs`; maximum number of batches in other
-            stages.
+        limit: Maximum number of files if the run makes a plan from files; otherwise, maximum number
+            of batches.
         loader: Makes the labeler of a staged run.
         redo: Files to be read again, in the format of `warcs`.
         select: Records of an index, instead of `warcs` (`dripper.warc.index.selection`).
@@ -199,8 +199,8 @@ def run_stages(
             from another location.
 
     Raises:
-        UsageError: If the user has to change something.
-        BusyError: If another run is at work on the output.
+        UsageError: If the user has to change something. BusyError: If another run is working on the
+            output.
     """
     is_staged(settings)
     plans = not stages or stages[0] == "preprocess"

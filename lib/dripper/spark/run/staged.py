@@ -263,7 +263,7 @@ class StagedJob(Job):
         expected = pages.where(to_be_labelled())
         if stage == "label":
             check_between("blocks", "preprocess", self._batch_of("blocks", batch), expected)
-        elif not self._was_by_layout(batch):  # Pages without a host or first labels have no layout, and no labels.
+        elif not self._was_by_layout(batch):  # Pages without a layout have no labels.
             check_between("labels", "label", self._batch_of("labels", batch), expected)
 
     def _was_by_layout(self, batch: Batch) -> bool:

@@ -87,7 +87,7 @@ def live(spark: SparkSession) -> Live | None:
         slots = context.maxNumConcurrentTasks(context.resourceProfileManager().defaultResourceProfile())
         # One entry is for the driver.
         return Live(executors=context.getExecutorMemoryStatus().size() - 1, slots=slots)
-    except Exception:  # Connect sessions have no context; the exception type depends on the version.
+    except Exception:  # Connect has no context; the type depends on the version.
         return None
 
 
@@ -137,7 +137,7 @@ def properties(spark: SparkSession) -> dict[str, str]:
     for name in _READ:
         try:
             value = spark.conf.get(name, None)
-        except Exception:  # Serverless sessions refuse most names, even with a default, with various types.
+        except Exception:  # Serverless sessions refuse most names, with various exception types.
             continue
         if value:
             values[name] = value

@@ -80,9 +80,9 @@ def own_workers(spark: SparkSession) -> Iterator[None]:
     """Run the Python functions planned inside the context in worker processes that no other
     functions use.
 
-    Spark gives a task the worker that has been idle longest, whichever stage that worker served.
-    With 6 batches on two cores, two engines started. On a GPU, the first engine leaves no memory
-    for the second. Spark never mixes workers with different environments.
+    Spark gives a task the worker that has been idle longest, whichever stage that worker served. In
+    a test with 6 batches on two cores, two engines started. On a GPU, the first engine would leave
+    no memory for the second. Spark never mixes workers with different environments.
     """
     context = context_of(spark)
     # Without a context, the workers belong to the platform.

@@ -102,7 +102,7 @@ def _leave_signals_to_python(spark: SparkSession) -> None:
     if (context := context_of(spark)) is not None:
         misc = context._jvm.sun.misc
         misc.Signal.handle(misc.Signal("TERM"), misc.SignalHandler.SIG_IGN)
-        # Its traces after the loss of Java say no more than the job's last line.
+        # PySpark's traces after the loss of Java say no more than the job's last line.
         context._accumulatorServer.handle_error = lambda *_: None
 
 

@@ -35,7 +35,7 @@ class Where:
 
 
 _MOST_LOOKS = 8
-"""Maximum number of times that rows are read again because others keep changing them."""
+"""Maximum number of times that rows are read if others keep changing them."""
 
 EVERY_ROW = Where("TRUE", lambda row: True)
 

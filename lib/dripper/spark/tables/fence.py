@@ -36,8 +36,8 @@ seconds."""
 RUNS = "runs"
 """The lease's table, in which runs note that they are alive."""
 _COMMITS_A_MILLISECOND = 1_000_000
-"""How many numbers a run has for its commits before the numbers of a run that begins a millisecond
-later."""
+"""Size of a run's range of commit numbers, which ends before the range of a run that begins a
+millisecond later."""
 
 
 class Fence:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pyspark.sql.types import StructType
 
 _CONSTRAINT = "delta.constraints."
-"""The prefix of the property of each CHECK constraint."""
+"""Prefix of the properties for CHECK constraints."""
 
 
 def undo_refused(name: str, properties: Mapping[str, str]) -> str | None:

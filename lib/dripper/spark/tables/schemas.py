@@ -369,7 +369,7 @@ TABLES = {
     ),
     "relocated": (RELOCATED, "One row per move of archives: the names of the files, and their current location"),
 }
-"""Name → (schema, comment)."""
+"""The schema and comment of each table, by name."""
 
 PARTITIONED = frozenset(TABLES) - {"warc_files", "runs", "published", "forgotten", "relocated"}
 """Tables partitioned by `batch`. The ledger is not: it has few rows for each of thousands of
@@ -380,11 +380,11 @@ READABLE = {"delta.enableDeletionVectors": "false", "delta.checkpointPolicy": "c
 refuses a table with deletion vectors or V2 checkpoints."""
 
 PROPERTIES = {
-    # The ledger is read as a whole or by batch. With statistics for all its columns, they took two
-    # thirds of the time to write a plan.
+    # The ledger is read as a whole or by batch. Statistics for all its columns took two thirds of
+    # the time to write a plan.
     "warc_files": {"delta.dataSkippingStatsColumns": "batch"},
-    # Columns that people search for pages. With statistics for all columns, they would be four
-    # fifths of the log, which every reader of a table with 100,000 files keeps in memory.
+    # Columns that people search for pages. Statistics for all columns would be four fifths of the
+    # log, which every reader of a table with 100,000 files keeps in memory.
     "extractions": {"delta.dataSkippingStatsColumns": "page_id,url,host,warc_file,fetched_at,language,error_code"},
     "published": {
         # A query that filters by these columns skips files without matching values. By default,

@@ -132,8 +132,8 @@ class Tables:
             return {name for name, is_there in zip(TABLES, pool.map(self.exists, TABLES), strict=True) if is_there}
 
     def require(self, *tables: str) -> set[str]:
-        """Return the names of all existing tables. Raises InputError as `exists` does, and if none
-        of the tables given exists."""
+        """Return the names of all existing tables. Raises InputError as `exists` does, or if none
+        of `tables` exists."""
         existing = self.find_existing()
         if existing.isdisjoint(tables):
             raise InputError(f"--output {self.output}: there is no table {' or '.join(tables)}; jobs/run.py makes it")
@@ -326,7 +326,7 @@ class Tables:
         return {row["key"]: row["value"] for row in rows}
 
     def is_restored(self, table: str) -> bool:
-        """Return whether, in the newest part of its history, the table was restored to an older
+        """Return whether the newest part of the table's history has a RESTORE to an older
         version."""
         history = self._spark.sql(f"DESCRIBE HISTORY {self.sql_name(table)} LIMIT {_VERSIONS_SEEN}")
         return not history.where("operation = 'RESTORE'").isEmpty()

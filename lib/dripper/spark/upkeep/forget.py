@@ -53,8 +53,7 @@ def forget(
         single_writer: As for `maintain`.
 
     Raises:
-        InputError: If there is no table or nothing to do.
-        BusyError: If a run is at work.
+        InputError: If there is no table or nothing to do. BusyError: If a run is active.
         DifferenceError: If the rows of `extractions` do not match the ledger.
         NoPageError: After everything is done, if a rule for a single page matches no page.
     """
@@ -219,7 +218,7 @@ def likeness(url: str) -> str:
 
 
 def _find_near(tables: Tables, urls: Sequence[str]) -> dict[str, list[str]]:
-    """Return a few similar page addresses for each of these, keyed by their shared normalized
+    """Return a few similar page addresses for each of these addresses, by their shared normalized
     form."""
     pages = _pages(tables, "url IS NOT NULL") if urls else None
     if pages is None:

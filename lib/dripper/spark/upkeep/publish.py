@@ -61,8 +61,8 @@ def publish(spark: SparkSession, output: str, with_main_html: bool = True) -> st
         with_main_html: Whether a new table has the column main_html, which takes most of the space.
 
     Raises:
-        BusyError: If a run is at work.
-        InputError: If there is no table `extractions`, or if the table has the column main_html but
+        BusyError: If a run is active. InputError: If there is no table `extractions`, or if the
+        table has the column main_html but
             `with_main_html` is False.
         DifferenceError: If the rows of `extractions` do not match the ledger.
     """

@@ -35,8 +35,9 @@ class Devices:
     """Addresses that the worker holds."""
 
     def hold(self, assigned: Sequence[str]) -> tuple[str, ...]:
-        """Note the addresses assigned to the worker's task, and return as many addresses that the
-        worker holds. They are the same in every task, and no other live worker holds them.
+        """Note the addresses assigned to the worker's task, and return the same number of
+        addresses, which the worker holds. These are the same in every task, and no other live
+        worker holds them.
 
         If an assigned GPU is taken, another GPU is free: the GPU assigned to the worker that took
         it, or to a worker further along this chain. Spark always assigns different addresses to

@@ -6,7 +6,7 @@ from datetime import datetime
 from itertools import groupby
 
 SHORT = 200
-"""An extraction with fewer characters of Markdown is short."""
+"""An extraction with fewer characters of Markdown counts as short."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class RunFacts:
     files: Sequence[FileFacts] = ()
     """Files in FINISHED states, if this run was the last to write their ledger rows."""
     slowest_pages: Sequence[PageFacts] = ()
-    """For some files, the slowest page of each; slowest first."""
+    """The slowest pages, at most one per file and slowest first."""
     failed_pages: Sequence[PageFacts] = ()
     """Some of the pages that became error rows."""
     methods: Mapping[str, int] = field(default_factory=dict)
