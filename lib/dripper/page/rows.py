@@ -169,8 +169,8 @@ def registered_domain(host: str) -> str | None:
     """Return a host's registered domain, as in the column `url_host_registered_domain` of Common
     Crawl's index.
 
-    Registry suffixes count, but company suffixes do not: the domain of `me.github.io` is
-    `github.io`. Returns None for an IP address, for a suffix itself, and for a host without a
+    Registry suffixes count, but company suffixes do not: a blog at a blogging service has the
+    service's domain. Returns None for an IP address, for a suffix itself, and for a host without a
     listed suffix. Raises MachineError if the list is not installed.
 
     >>> registered_domain("news.bbc.co.uk")

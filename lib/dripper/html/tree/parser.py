@@ -87,7 +87,7 @@ NO_LIMITS = ParserLimits(sys.maxsize, sys.maxsize, sys.maxsize)
 
 
 class Reading(NamedTuple):
-    """How a page is read, in any profile."""
+    """The options for reading a page, in any profile."""
 
     url: str | None = None
     """The page's address, for its metadata; None if unknown."""

@@ -65,8 +65,7 @@ _MOST_KEYS = 100
 _VOID_TAGS = tuple(f"<{name}{end}" for name in HTML_VOID for end in " >")
 _TEXTS = re.compile(' (?:alt|title)="[^"]*"')
 _MOST_TAGS = 50_000
-"""In a page with this many distinct start tags or more, only elements that are never shown are
-hidden."""
+"""The number of distinct start tags from which on only elements that are never shown are hidden."""
 _ROUNDS = 6
 
 

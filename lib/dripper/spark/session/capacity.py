@@ -100,7 +100,7 @@ def context_of(spark: SparkSession) -> Any:
 
 
 class Losses(NamedTuple):
-    """How many executors a session lost, and how many tasks failed."""
+    """The numbers of executors that a session lost and of tasks that failed."""
 
     executors: int = 0
     tasks: int = 0

@@ -45,7 +45,7 @@ class Selected:
     """Path of an archive file → the places in the file, in order."""
     n_problems: int = 0
     problems: list[str] = field(default_factory=list)
-    """At most 20 problems with the indexes; `n_problems` counts all problems."""
+    """Problems with the indexes, at most 20; `n_problems` counts all problems."""
 
     def add_problem(self, sentence: str) -> None:
         """Count a problem, and keep its sentence if there are fewer than MAX_PROBLEMS."""

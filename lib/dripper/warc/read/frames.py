@@ -30,9 +30,9 @@ _SLACK_BYTES = 4 << 20
 and the piece after the block; 1 MiB each."""
 
 _FAR_REWINDS = 8
-"""How often a file may be opened again because a huge block's length was wrong. A member that
-starts with a record resets the count. Beyond the limit, a huge block ends at the next record start.
-Without a limit, a file with n false lengths would be read n times."""
+"""The number of times that a file may be opened again because a huge block's length was wrong. A
+member that starts with a record resets the count. Beyond the limit, a huge block ends at the next
+record start. Without a limit, a file with n false lengths would be read n times."""
 
 _HEADER_END = re.compile(rb"\n\r?\n")
 _HEADER_END_BYTES = 2

@@ -58,7 +58,7 @@ class RunFacts:
     slowest_pages: Sequence[PageFacts] = ()
     """The slowest pages, at most one per file and slowest first."""
     failed_pages: Sequence[PageFacts] = ()
-    """Some of the pages that became error rows."""
+    """Examples of pages that became error rows."""
     methods: Mapping[str, int] = field(default_factory=dict)
     """Rows of the run's batches by method."""
     languages: Mapping[str, int] = field(default_factory=dict)
