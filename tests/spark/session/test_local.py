@@ -69,9 +69,10 @@ def test_the_log_is_quiet_before_a_session_without_delta_is_refused(
     calls: list[str] = []
     monkeypatch.setattr(session, "_is_submitted", lambda: True)
     for name in ("_quieten", "_require_delta", "adapt_to_one_machine"):
-        monkeypatch.setattr(session, name, lambda _, called=name: calls.append(called))
+        monkeypatch.setattr(session, name, lambda *_, called=name: calls.append(called))
     session.open_session(SparkSettings())
-    assert calls == ["_quieten", "_require_delta", "adapt_to_one_machine"]
+    # The first look is at the command's own settings, before there is a session.
+    assert calls == ["_require_delta", "_quieten", "_require_delta", "adapt_to_one_machine"]
 
 
 @pytest.mark.spark

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pyspark
-from pyspark import SparkContext
+from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkException, PySparkRuntimeError
 from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
@@ -60,6 +60,10 @@ def open_session(settings: SparkSettings, app_name: str = "dripper") -> SparkSes
     """
     builder = SparkSession.builder.appName(app_name)
     submitted, with_archive = _is_submitted(), False
+    if submitted:
+        # With the Delta of another Spark, a session fails once its settings are read (Spark 4.0).
+        SparkContext._ensure_initialized()
+        _require_delta(pyspark.__version__, dict(SparkConf().getAll()) | _DELTA)
     properties = dict(_ALWAYS)
     if makes_one := not is_given():
         _require_java()
@@ -87,7 +91,7 @@ def open_session(settings: SparkSettings, app_name: str = "dripper") -> SparkSes
         _leave_signals_to_python(spark)
     if submitted:
         _quieten(spark)
-    _require_delta(spark)
+    _require_delta(spark.version, dict(spark.conf.getAll))
     if submitted:
         adapt_to_one_machine(spark)
     return spark
@@ -290,12 +294,12 @@ def _find_fetched_jars(package: str) -> list[str]:
     return []
 
 
-def _require_delta(spark: SparkSession) -> None:
+def _require_delta(version: str, conf: Mapping[str, str]) -> None:
     is_databricks = "DATABRICKS_RUNTIME_VERSION" in os.environ
-    if not is_databricks and (fault := find_delta_fault(spark.version, dict(spark.conf.getAll))):
+    if not is_databricks and (fault := find_delta_fault(version, conf)):
         flags = " ".join(f"--conf {key}={value}" for key, value in _DELTA.items())
         raise MachineError(
-            f"this Spark session has {fault}. Start the job with: spark-submit --packages {delta_package(spark.version)} {flags} …"
+            f"this Spark session has {fault}. Start the job with: spark-submit --packages {delta_package(version)} {flags} …"
         )
 
 
