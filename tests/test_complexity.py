@@ -35,6 +35,7 @@ QUICK = [
     *("<h1><span> nested", "itemprop=author nested", "itemprop=datePublished nested", "class=byline nested"),
     *("bylines below 900", "dates below 900", "itemprop=author many", "<blockquote> nested", "<h1> nested"),
     *("rules that hide", "rules that show again", "@media nested", "hidden beside buttons", "isolates open"),
+    "headings that announce nothing",
 ]
 """Constructs that once grew faster; all constructs take half a minute."""
 IN_C = {
@@ -73,7 +74,9 @@ def lines_run(extractor: Extractor, html: str) -> int:
     before = sys.gettrace()
     sys.settrace(of_frame)
     try:
-        to_tei(extractor.extract(html).main_html, TeiSource())
+        extraction = extractor.extract(html)
+        to_tei(extraction.main_html, TeiSource())
+        dripper.passages(extraction)
     finally:
         sys.settrace(before)
     return count

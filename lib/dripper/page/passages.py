@@ -73,20 +73,21 @@ def passages(result: Extraction | str, max_words: int = 200, posts: Iterable[Any
 def _collect(markdown: str, max_words: int, posts: Sequence[Any]) -> Iterator[Passage]:
     """Yield passages of neighbouring units, with up to `max_words` words."""
     units, path, post, number = list[tuple[_Unit, int]](), list[tuple[int, str]](), None, 0
+    n_words, has_text = 0, False
     for unit in _split_long(markdown, max_words):
         words = len(words_of(markdown[unit.start : unit.end]))
-        has_text = any(each.kind != "heading" for each, _ in units)
-        is_full = has_text and sum(count for _, count in units) + words > max_words
+        is_full = has_text and n_words + words > max_words
         begins_post = number < len(posts) and unit.start >= (posts[number].offset or 0)
         if units and (begins_post or is_full or (unit.kind == "heading" and has_text)):
             yield _make_passage(markdown, units, path, post)
-            units = []
+            units, n_words, has_text = [], 0, False
         while number < len(posts) and unit.start >= (posts[number].offset or 0):
             post, number = posts[number], number + 1
         if unit.kind == "heading" and (match := _HEADING.match(markdown, unit.start)):
             depth = len(match[1])
             path = [*(each for each in path if each[0] < depth), (depth, _ESCAPE.sub(r"\1", match[2].strip()))]
         units.append((unit, words))
+        n_words, has_text = n_words + words, has_text or unit.kind != "heading"
     if units:
         yield _make_passage(markdown, units, path, post)
 
