@@ -27,8 +27,10 @@ from dripper.spark import cli
 def main(argv: list[str]) -> int:
     """Parse the flags, maintain the tables, print the result, and return the exit code."""
     parser = cli.parser("maintain.py", __doc__, reads_archives=False)
-    hours = "keep the files of versions younger than this: at least 168, so that running readers are safe (default: the table's "
-    hours += "delta.deletedFileRetentionDuration, or 168)"
+    hours = (
+        "keep the files of versions younger than this: at least 168, so that running readers are safe "
+        "(default: the table's delta.deletedFileRetentionDuration, or 168)"
+    )
     parser.add_argument("--retain-hours", type=cli.positive, metavar="N", help=hours)
     parser.add_argument(
         "--repair",

@@ -9,15 +9,21 @@ from typing import NoReturn
 _TYPED = re.compile(r"(?:unrecognized arguments: |invalid choice: ')([^\s'=]+)")
 
 
-def suggest(typed: str, known: Iterable[str], cutoff: float = 0.6) -> str:
+def find_nearest(typed: str, known: Iterable[str], cutoff: float = 0.6) -> str:
+    """Return the known word that is closest to a mistyped word, or "" if none is close. cutoff: the
+    least similarity, from 0 to 1."""
+    return next(iter(difflib.get_close_matches(typed, known, n=1, cutoff=cutoff)), "")
+
+
+def suggest(typed: str, known: Iterable[str]) -> str:
     """Return a suggestion to append to a message about an unknown word, or "" if no known word is
     close.
 
     >>> suggest("markdwn", ["text", "markdown"]), suggest("x", ["text"])
     ('; did you mean markdown?', '')
     """
-    near = difflib.get_close_matches(typed, known, n=1, cutoff=cutoff)
-    return f"; did you mean {near[0]}?" if near else ""
+    near = find_nearest(typed, known)
+    return f"; did you mean {near}?" if near else ""
 
 
 class Parser(argparse.ArgumentParser):

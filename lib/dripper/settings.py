@@ -3,12 +3,12 @@ sentence. `dripper.labels.config` reads the settings from files and flags.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from typing import Annotated, Any, Literal, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from dripper.errors import SettingsError
+from dripper.flags import find_nearest
 
 MIB = 1 << 20
 GIB = 1 << 30
@@ -379,7 +379,5 @@ def _write_sentence(problem: Mapping[str, Any], prefix: str, valid_keys: list[st
         key, place = f"{key}.{inner}", [*place, str(inner)]
     beside = [name for name in valid_keys if name.startswith(key.rpartition(".")[0] + ".")] or valid_keys
     names = {name.rpartition(".")[2]: name for name in [*valid_keys, *beside]}
-    near = get_close_matches(key, valid_keys, n=1, cutoff=0.85) or [
-        names[last] for last in get_close_matches(place[-1], names, n=1)
-    ]
-    return f"unknown setting {key}" + (f"; did you mean {near[0]}?" if near else f"; known are {', '.join(beside)}")
+    near = find_nearest(key, valid_keys, 0.85) or names.get(find_nearest(place[-1], names))
+    return f"unknown setting {key}" + (f"; did you mean {near}?" if near else f"; known are {', '.join(beside)}")

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,16 @@ from pyspark.sql import SparkSession
 from dripper.errors import InputError, NoPageError, StorageError
 from dripper.labels.config import load
 from dripper.spark.cli import add_tries, parser, run_again, run_guarded, with_input
+
+
+def run_as_command(job: Callable[[], int]) -> int:
+    """Run a job without pytest's handlers of logs, so that it adds its own."""
+    root = logging.getLogger()
+    handlers, root.handlers = root.handlers, []
+    try:
+        return run_guarded(job)
+    finally:
+        root.handlers = handlers
 
 
 def failing(error: BaseException) -> int:
@@ -84,12 +95,7 @@ def test_no_message_moves_the_cursor_or_forges_a_line(capsys: pytest.CaptureFixt
         logging.getLogger("dripper.x").warning("reading %s", "a\x1b[2J\n12:00:00 all is well")
         raise InputError("a\x1b[2J\0.warc does not exist")
 
-    root = logging.getLogger()
-    handlers, root.handlers = root.handlers, []
-    try:
-        assert run_guarded(job) == 2
-    finally:
-        root.handlers = handlers
+    assert run_as_command(job) == 2
     logged, told = capsys.readouterr().err.splitlines()
     assert logged.endswith("reading a\\x1b[2J\\x0a12:00:00 all is well")
     assert told == "a\\x1b[2J\\x00.warc does not exist"
@@ -136,12 +142,7 @@ def test_a_second_signal_does_not_cut_the_cleanup_short(capsys: pytest.CaptureFi
         return 0
 
     before = signal.getsignal(signal.SIGTERM)
-    root = logging.getLogger()
-    handlers, root.handlers = root.handlers, []
-    try:
-        assert run_guarded(job) == 3
-    finally:
-        root.handlers = handlers
+    assert run_as_command(job) == 3
     assert done == ["cleanup"]
     assert signal.getsignal(signal.SIGTERM) is before
     assert capsys.readouterr().err == "interrupted; run the same command again: only what is missing is done\n"

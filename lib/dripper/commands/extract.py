@@ -175,7 +175,8 @@ def _print_page(arguments: argparse.Namespace, settings: Settings) -> int:
         if getattr(arguments, flag) is not None:
             raise UsageError(f"--{flag.replace('_', '-')} is for many pages: with --out or --output-dir")
     if arguments.url and not is_http(arguments.url):
-        raise UsageError(f"--url {arguments.url}: write the whole address, such as https://{arguments.url}")
+        bare = arguments.url.partition(":/")[2].lstrip("/") or arguments.url
+        raise UsageError(f"--url {arguments.url}: write the whole address, such as https://{bare}")
     page = _check_one_page(arguments.pages)
     extraction = extract_apart(settings, _read_page(page), arguments.url)
     form = arguments.format or "markdown"

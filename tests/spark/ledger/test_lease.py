@@ -181,7 +181,8 @@ def test_who_is_alive(monkeypatch: pytest.MonkeyPatch) -> None:
     assert is_alive(f"{machine} {boot} {process} 1", mine) is False
     assert is_alive(f"{machine} {boot} 999999999 {started}", mine) is False
     assert is_alive(ELSEWHERE, mine) is None
-    assert is_alive("", mine) is None, "a row that somebody wrote by hand"
+    for by_hand in ("", f"{machine} {boot}"):
+        assert is_alive(by_hand, mine) is None, "a row that somebody wrote by hand"
     monkeypatch.setattr(lease, "_boot", lambda: "-")
     assert is_alive(f"{machine} - 999999999 1", this_process()) is None
 

@@ -323,10 +323,10 @@ def this_process() -> str:
 def is_alive(holder: str, itself: str) -> bool | None:
     """Return whether the process of the driver `holder` exists. None: unknown, because `holder` ran
     on a different machine from `itself`."""
-    machine, process = holder.split(" ")[:2], holder.split(" ")[2:]
-    if machine != itself.split(" ")[:2] or "-" in machine[1:]:
+    words = holder.split(" ")
+    if len(words) != 4 or words[:2] != itself.split(" ")[:2] or words[1] == "-":
         return None
-    return _read_start_ticks(int(process[0])) == process[1]
+    return _read_start_ticks(int(words[2])) == words[3]
 
 
 def _boot() -> str:

@@ -55,8 +55,7 @@ def read_pages(plan: Plan, settings: Settings) -> PagesRead:
     step = max(1, len(files) // _FILES)
     chosen = files[::step][:_FILES]
     a_file = -(-_PAGES // max(1, len(chosen)))
-    reading = settings.reading
-    first = [(file, list(islice(reader_of(FilePart(file, file.weight), reading), a_file))) for file in chosen]
+    first = [(file, list(islice(reader_of(FilePart(file, file.weight), settings.reading), a_file))) for file in chosen]
     return PagesRead(sum(file.weight for file in files), first)
 
 

@@ -62,6 +62,7 @@ def open_session(settings: SparkSettings, app_name: str = "dripper") -> SparkSes
     submitted, with_archive = _is_submitted(), False
     if submitted:
         # With the Delta of another Spark, a session fails once its settings are read (Spark 4.0).
+        # Without any Delta it does not, and its own settings may still add one: see below.
         SparkContext._ensure_initialized()
         _require_delta(pyspark.__version__, dict(SparkConf().getAll()) | _DELTA)
     properties = dict(_ALWAYS)

@@ -102,10 +102,11 @@ def _compact(spark: SparkSession, tables: Tables, table: str, retain_hours: int 
 def _find_hours(spark: SparkSession, tables: Tables, table: str) -> int:
     """Return, from a property of the table, the number of hours for which files of old versions are
     kept."""
-    kept = tables.properties(table).get("delta.deletedFileRetentionDuration", "interval 0 hours")
+    kept = tables.properties(table).get("delta.deletedFileRetentionDuration")
+    if kept is None:
+        return MINIMUM_HOURS
     seconds = f"unix_seconds(timestamp_seconds(0) + CAST({quoted(kept)} AS INTERVAL))"
-    hours = spark.sql(f"SELECT CAST(ceil({seconds} / 3600) AS INT)").collect()[0][0]
-    return max(MINIMUM_HOURS, int(hours))
+    return max(MINIMUM_HOURS, int(spark.sql(f"SELECT ceil({seconds} / 3600)").collect()[0][0]))
 
 
 _AS_TOLD = {
